@@ -1,0 +1,28 @@
+//! The command line: everything that reads arguments, prints, or exits.
+//!
+//! `args` (clap) -> `options` (checked) -> one module for each subcommand -> `report` (text, CSV,
+//! JSON) and `progress` (the bar).
+
+mod args;
+mod count;
+mod cpu;
+mod exit;
+mod machine;
+mod options;
+mod progress;
+mod remaining;
+mod report;
+mod signals;
+mod table;
+
+pub(crate) use exit::{Exit, Failure};
+pub(crate) use options::Options;
+
+/// Runs the subcommand.
+pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
+    match options {
+        Options::Count(options) => count::run(&options),
+        Options::Table(options) => table::run(&options),
+        Options::Cpu(options) => cpu::run(&options),
+    }
+}

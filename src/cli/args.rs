@@ -1,0 +1,132 @@
+//! The arguments as clap sees them. The doc comments are the help texts.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use nqueens::{BoardSize, SplitRows};
+
+/// Counts the solutions of the n-queens problem exactly, on all cores.
+///
+/// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
+/// 1 failed, or a result that differs from the published one; 2 wrong usage; 3 stopped before the
+/// end.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, disable_help_subcommand = true)]
+pub(super) struct CommandLine {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Count the solutions of one board
+    Count(CountArgs),
+    /// Count a range of boards and compare them with the published table
+    Table(TableArgs),
+    /// Show what the program sees of this machine
+    Cpu(CpuArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CountArgs {
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    pub(super) n: BoardSize,
+
+    /// Also count the solutions up to rotation and reflection
+    #[arg(long)]
+    pub(super) fundamental: bool,
+
+    #[command(flatten)]
+    pub(super) how: HowArgs,
+
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "quiet")]
+    pub(super) json: bool,
+
+    /// Print the bare number (with --fundamental: the total, then the fundamental number)
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TableArgs {
+    /// Boards to count: FIRST..=LAST, or one size
+    #[arg(value_name = "FIRST..=LAST", default_value = "1..=16", allow_hyphen_values = true)]
+    pub(super) sizes: super::options::Sizes,
+
+    #[command(flatten)]
+    pub(super) how: HowArgs,
+
+    /// Print comma-separated values with a header line
+    #[arg(long, conflicts_with = "json")]
+    pub(super) csv: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CpuArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// How to count.
+#[derive(Debug, Args)]
+pub(super) struct HowArgs {
+    /// Engine that counts: auto, permutation, board-scan, column-array, bool-arrays, bitmask or
+    /// subtrees
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(super) engine: String,
+
+    /// Threads; without it NQUEENS_THREADS, SLURM_CPUS_PER_TASK, or all cores that this process
+    /// may use
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub(super) threads: Option<String>,
+
+    /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
+    pub(super) split_rows: Option<SplitRows>,
+
+    /// Vector instructions to use: auto, portable, avx2 or avx512
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(super) kernel: String,
+
+    /// When to show progress on standard error
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(super) progress: ProgressWhen,
+}
+
+/// When to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ProgressWhen {
+    /// Not at all
+    Never,
+    /// As a bar, if standard error is a terminal
+    Auto,
+    /// As a bar on a terminal, as lines elsewhere
+    Always,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        super::CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_names_every_engine_and_kernel() {
+        let mut command = super::CommandLine::command();
+        let count = command.find_subcommand_mut("count").expect("a subcommand");
+        // Line breaks depend on the terminal's width.
+        let help = count.render_long_help().to_string();
+        let words: Vec<_> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+        for name in nqueens::Engine::names().iter().chain(&nqueens::Kernel::NAMES) {
+            assert!(words.contains(name), "{name} is missing in:\n{help}");
+        }
+    }
+}

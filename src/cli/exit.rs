@@ -1,0 +1,98 @@
+//! Exit codes, and how failures become one line on stderr.
+
+use std::io;
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// Failed, or a result that differs from the published one.
+    Failed,
+    /// Wrong usage.
+    Usage,
+    /// Stopped before the end.
+    Stopped,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Stopped => 3,
+        })
+    }
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The arguments are wrong.
+    Usage(String),
+    /// The count was stopped.
+    Stopped(String),
+    /// Nobody reads stdout any more: nothing is left to say.
+    ClosedOutput,
+    /// Anything else.
+    Other(anyhow::Error),
+}
+
+impl Failure {
+    /// Says it in one line; returns the exit code.
+    pub(crate) fn report(&self) -> Exit {
+        match self {
+            Self::Usage(message) => {
+                eprintln!("nqueens: {message}");
+                Exit::Usage
+            }
+            Self::Stopped(message) => {
+                eprintln!("nqueens: {message}");
+                Exit::Stopped
+            }
+            Self::ClosedOutput => Exit::Done,
+            Self::Other(error) => {
+                eprintln!("nqueens: {error:#}");
+                Exit::Failed
+            }
+        }
+    }
+}
+
+impl From<nqueens::Error> for Failure {
+    fn from(error: nqueens::Error) -> Self {
+        use nqueens::Error as E;
+        match error {
+            E::Stopped { .. } | E::SymmetryStopped => Self::Stopped(error.to_string()),
+            E::ThreadsOutOfRange { .. } | E::ThreadsNotStarted { .. } => {
+                Self::Usage(format!("--threads: {error}"))
+            }
+            _ => Self::Other(error.into()),
+        }
+    }
+}
+
+/// For writing to stdout.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::ClosedOutput
+        } else {
+            Self::Other(anyhow::Error::new(error).context("cannot write to standard output"))
+        }
+    }
+}
+
+impl From<csv::Error> for Failure {
+    fn from(error: csv::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}

@@ -1,0 +1,280 @@
+//! The arguments, checked, as plain data. The last file that knows clap.
+
+use std::env;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use nqueens::{BoardSize, Engine, Error, Kernel, MAX_THREADS, SplitRows};
+
+use super::args::{Command, CommandLine, HowArgs, ProgressWhen};
+use super::exit::Failure;
+use super::progress::When;
+
+/// A subcommand with its options.
+#[derive(Debug)]
+pub(crate) enum Options {
+    Count(CountOptions),
+    Table(TableOptions),
+    Cpu(CpuOptions),
+}
+
+#[derive(Debug)]
+pub(crate) struct CountOptions {
+    pub(super) size: BoardSize,
+    pub(super) fundamental: bool,
+    pub(super) how: How,
+    pub(super) format: CountFormat,
+}
+
+#[derive(Debug)]
+pub(crate) struct TableOptions {
+    pub(super) sizes: RangeInclusive<u32>,
+    pub(super) how: How,
+    pub(super) format: TableFormat,
+}
+
+#[derive(Debug)]
+pub(crate) struct CpuOptions {
+    pub(super) threads: usize,
+    pub(super) json: bool,
+}
+
+/// How to count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    /// `None` for `auto`.
+    pub(super) engine: Option<Engine>,
+    pub(super) kernel: Option<Kernel>,
+    pub(super) split_rows: Option<SplitRows>,
+    pub(super) threads: usize,
+    pub(super) progress: When,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CountFormat {
+    Text,
+    Json,
+    Quiet,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TableFormat {
+    Text,
+    Csv,
+    Json,
+}
+
+impl Options {
+    /// Reads and checks the arguments. Help and version are printed here.
+    pub(crate) fn from_command_line() -> Result<Self, Failure> {
+        let command = CommandLine::try_parse().map_err(one_line)?.command;
+        Ok(match command {
+            Command::Count(args) => Self::Count(CountOptions {
+                size: args.n,
+                fundamental: args.fundamental,
+                how: args.how.checked()?,
+                format: match (args.json, args.quiet) {
+                    (true, _) => CountFormat::Json,
+                    (_, true) => CountFormat::Quiet,
+                    _ => CountFormat::Text,
+                },
+            }),
+            Command::Table(args) => Self::Table(TableOptions {
+                sizes: args.sizes.0,
+                how: args.how.checked()?,
+                format: match (args.csv, args.json) {
+                    (true, _) => TableFormat::Csv,
+                    (_, true) => TableFormat::Json,
+                    _ => TableFormat::Text,
+                },
+            }),
+            Command::Cpu(args) => Self::Cpu(CpuOptions {
+                threads: threads(None, |name| env::var(name).ok())?,
+                json: args.json,
+            }),
+        })
+    }
+}
+
+impl HowArgs {
+    fn checked(self) -> Result<How, Failure> {
+        let usage = |flag: &str, error: &Error| Failure::Usage(format!("{flag}: {error}"));
+        let engine = match self.engine.as_str() {
+            "auto" => None,
+            name => Some(name.parse().map_err(|error| match error {
+                Error::UnknownEngine { given, choices } => usage(
+                    "--engine",
+                    &Error::UnknownEngine { given, choices: format!("auto, {choices}") },
+                ),
+                other => usage("--engine", &other),
+            })?),
+        };
+        let kernel = match self.kernel.as_str() {
+            "auto" => None,
+            name => Some(Kernel::from_name(name).map_err(|error| usage("--kernel", &error))?),
+        };
+        let threads = threads(self.threads.as_deref(), |name| env::var(name).ok())?;
+        let how = How {
+            engine,
+            kernel,
+            split_rows: self.split_rows,
+            threads,
+            progress: self.progress.into(),
+        };
+        how.warn_of_options_without_effect();
+        Ok(how)
+    }
+}
+
+impl From<ProgressWhen> for When {
+    fn from(when: ProgressWhen) -> Self {
+        match when {
+            ProgressWhen::Never => Self::Never,
+            ProgressWhen::Auto => Self::Auto,
+            ProgressWhen::Always => Self::Always,
+        }
+    }
+}
+
+impl How {
+    fn warn_of_options_without_effect(&self) {
+        let Some(engine) = self.engine else { return };
+        if self.split_rows.is_some() && engine != Engine::Subtrees {
+            eprintln!("nqueens: warning: --split-rows has no effect on engine {engine}");
+        }
+        if self.kernel.is_some() && !engine.has_kernels() {
+            eprintln!("nqueens: warning: --kernel has no effect on engine {engine}");
+        }
+    }
+
+    /// Says that a textbook engine will take long for this board.
+    pub(super) fn warn_if_slow(&self, size: BoardSize) {
+        let Some(engine) = self.engine else { return };
+        let largest = engine.largest_sensible();
+        if engine.is_textbook() && size.get() > largest {
+            eprintln!(
+                "nqueens: warning: engine {engine} is sensible up to n = {largest}; \
+                 n = {size} may take very long, --engine auto is faster"
+            );
+        }
+    }
+}
+
+/// `FIRST..=LAST`, or one size.
+#[derive(Clone, Debug)]
+pub(super) struct Sizes(RangeInclusive<u32>);
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let size = |part: &str| {
+            part.parse::<BoardSize>().map(BoardSize::get).map_err(|error| error.to_string())
+        };
+        let (first, last) = match text.split_once("..=") {
+            Some((first, last)) => (size(first)?, size(last)?),
+            None if text.contains("..") => {
+                return Err("write a range as FIRST..=LAST, for example 1..=16".to_owned());
+            }
+            None => (size(text)?, size(text)?),
+        };
+        if first > last {
+            return Err(format!("the range is empty; write {last}..={first}"));
+        }
+        Ok(Self(first..=last))
+    }
+}
+
+/// The number of threads: the flag, else a variable, else the cores that this process may use.
+fn threads(
+    flag: Option<&str>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<usize, Failure> {
+    let parse = |source: &str, given: &str| match given.parse() {
+        Ok(threads) if (1..=MAX_THREADS).contains(&threads) => Ok(threads),
+        _ => {
+            let error = Error::ThreadsOutOfRange { given: given.to_owned(), max: MAX_THREADS };
+            Err(Failure::Usage(format!("{source}: {error}")))
+        }
+    };
+    if let Some(given) = flag {
+        return parse("--threads", given);
+    }
+    for name in ["NQUEENS_THREADS", "SLURM_CPUS_PER_TASK"] {
+        if let Some(given) = variable(name).filter(|given| !given.is_empty()) {
+            return parse(name, &given);
+        }
+    }
+    Ok(num_cpus::get().clamp(1, MAX_THREADS))
+}
+
+/// clap's message as one line; help and version are no failure.
+fn one_line(error: clap::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            return match error.print() {
+                Ok(()) => std::process::exit(0),
+                Err(error) => error.into(),
+            };
+        }
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let message = "no command given; try 'nqueens count 16' or 'nqueens --help'";
+            return Failure::Usage(message.to_owned());
+        }
+        _ => {}
+    }
+    let text = error.render().to_string();
+    // The reason comes first, then hints, the usage and a pointer to the help.
+    let reason: Vec<&str> = text
+        .lines()
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let reason = reason.join(" ");
+    let reason = reason.strip_prefix("error: ").unwrap_or(&reason);
+    Failure::Usage(format!("{reason}; see 'nqueens --help'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(flag: Option<&str>, variables: &[(&str, &str)]) -> Result<usize, String> {
+        let variable =
+            |name: &str| variables.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
+        threads(flag, variable).map_err(|failure| format!("{failure:?}"))
+    }
+
+    #[test]
+    fn the_flag_beats_the_variables_and_these_the_machine() {
+        let both = [("NQUEENS_THREADS", "5"), ("SLURM_CPUS_PER_TASK", "3")];
+        assert_eq!(chosen(Some("7"), &both), Ok(7));
+        assert_eq!(chosen(None, &both), Ok(5));
+        assert_eq!(chosen(None, &both[1..]), Ok(3));
+        assert_eq!(chosen(None, &[("NQUEENS_THREADS", "")]), Ok(num_cpus::get()));
+    }
+
+    #[test]
+    fn a_bad_number_of_threads_names_its_source() {
+        for bad in ["0", "-1", "x", "4097", "99999999999999999999"] {
+            let flag = chosen(Some(bad), &[]).expect_err("refused");
+            assert!(flag.contains("--threads") && flag.contains("4096"), "{flag}");
+            let variable = chosen(None, &[("SLURM_CPUS_PER_TASK", bad)]).expect_err("refused");
+            assert!(variable.contains("SLURM_CPUS_PER_TASK"), "{variable}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_sizes() {
+        let sizes = |text: &str| text.parse::<Sizes>().map(|sizes| sizes.0);
+        assert_eq!(sizes("1..=16"), Ok(1..=16));
+        assert_eq!(sizes("0..=0"), Ok(0..=0));
+        assert_eq!(sizes("8"), Ok(8..=8));
+        for bad in ["9..=3", "1..16", "..=5", "1..=33", "-1..=3", "a..=b", ""] {
+            assert!(sizes(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The progress bar: an observer of the count that draws on stderr.
+//!
+//! ```text
+//! subtrees 18 [=====>              ] 84/325 units 26% 1.8s ETA 5.1s ± 0.4s, 172021456 solutions, 9.6e7/s
+//! ```
+
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use nqueens::{Observer, Plan, UnitsDone};
+
+use super::remaining::{Estimate, RemainingTime};
+
+/// When to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Never,
+    Auto,
+    Always,
+}
+
+/// How often the bar is drawn.
+const TICK: Duration = Duration::from_millis(100);
+/// Counts that end sooner show nothing: a bar that flashes up tells nothing.
+const QUIET_START: Duration = Duration::from_millis(300);
+/// The first line where there is no terminal, and the longest time between two.
+const FIRST_LINE: Duration = Duration::from_secs(1);
+const LAST_LINE_GAP: Duration = Duration::from_secs(60);
+
+/// Draws a count's progress.
+pub(super) struct Progress {
+    display: Display,
+    state: Arc<Mutex<State>>,
+}
+
+enum Display {
+    Hidden,
+    Bar(ProgressBar),
+    /// Lines, each printed by the thread whose report makes it due.
+    Lines,
+}
+
+struct State {
+    begun: Instant,
+    units: usize,
+    done: usize,
+    solutions: u128,
+    remaining: RemainingTime,
+    next_line: Duration,
+}
+
+impl Progress {
+    /// A bar on a terminal; elsewhere nothing, or lines if progress is always wanted.
+    pub(super) fn new(when: When) -> Self {
+        let state = Arc::new(Mutex::new(State {
+            begun: Instant::now(),
+            units: 0,
+            done: 0,
+            solutions: 0,
+            remaining: RemainingTime::default(),
+            next_line: FIRST_LINE,
+        }));
+        let display = match (when, std::io::stderr().is_terminal()) {
+            (When::Never, _) | (When::Auto, false) => Display::Hidden,
+            (When::Always, false) => Display::Lines,
+            (_, true) => Display::Bar(bar(&state)),
+        };
+        Self { display, state }
+    }
+
+    /// Takes the bar off the terminal.
+    pub(super) fn clear(&self) {
+        if let Display::Bar(bar) = &self.display {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn with_state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A bar that is drawn by its own thread from the shared state.
+fn bar(state: &Arc<Mutex<State>>) -> ProgressBar {
+    let shared = Arc::clone(state);
+    let tail = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        // A line that cannot be formatted is drawn empty; the count goes on.
+        let _ = out.write_str(&state.tail());
+    };
+    let style = ProgressStyle::with_template("{prefix} [{bar:20}] {tail}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
+        .with_key("tail", tail);
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    bar.set_style(style);
+    bar
+}
+
+impl Observer for Progress {
+    fn started(&self, plan: &Plan, threads: usize) {
+        self.with_state(|state| {
+            state.begun = Instant::now();
+            state.units = plan.units();
+            state.remaining = RemainingTime::new(plan.units(), threads);
+        });
+        if let Display::Bar(bar) = &self.display {
+            bar.set_length(plan.units() as u64);
+            bar.set_prefix(format!("{} {}", plan.engine(), plan.size()));
+        }
+    }
+
+    fn units_done(&self, done: &UnitsDone) {
+        if matches!(self.display, Display::Hidden) {
+            return;
+        }
+        let (elapsed, line) = self.with_state(|state| {
+            state.done += done.units.len();
+            state.solutions += done.solutions;
+            state.remaining.record(done.units.len(), done.busy);
+            let elapsed = state.begun.elapsed();
+            (elapsed, state.line_if_due(elapsed, &self.display))
+        });
+        if let Some(line) = line {
+            eprintln!("nqueens: {line}");
+        }
+        if let Display::Bar(bar) = &self.display {
+            bar.inc(done.units.len() as u64);
+            if bar.is_hidden() && elapsed >= QUIET_START {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(TICK);
+            }
+        }
+    }
+}
+
+impl State {
+    /// The text behind the bar.
+    fn tail(&self) -> String {
+        let Self { units, done, solutions, .. } = self;
+        let elapsed = self.begun.elapsed();
+        let percent = 100 * done / units.max(&1);
+        let mut text = format!("{done}/{units} units {percent}% {}", short(elapsed));
+        // Writing to a string cannot fail.
+        let _ = match self.remaining.estimate(elapsed) {
+            Some(Estimate { mean, error }) => {
+                write!(text, " ETA {} ± {}", short(mean), short(error))
+            }
+            None => write!(text, " ETA unknown yet"),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a rate is shown with two digits")]
+        let per_second = *solutions as f64 / elapsed.as_secs_f64().max(1e-3);
+        let _ = write!(text, ", {solutions} solutions, {per_second:.1e}/s");
+        text
+    }
+
+    /// Where lines are shown, the line if it is time for one; the gaps double up to a minute.
+    fn line_if_due(&mut self, elapsed: Duration, display: &Display) -> Option<String> {
+        if !matches!(display, Display::Lines) || elapsed < self.next_line {
+            return None;
+        }
+        self.next_line = elapsed + elapsed.min(LAST_LINE_GAP);
+        Some(self.tail())
+    }
+}
+
+/// A duration in the unit that suits it.
+fn short(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{:.1}s", duration.as_secs_f64()),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3600 % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_short() {
+        let texts = [0.04, 59.94, 61.0, 3599.0, 3600.0, 90_000.0]
+            .map(|seconds| short(Duration::from_secs_f64(seconds)));
+        assert_eq!(texts, ["0.0s", "59.9s", "1m01s", "59m59s", "1h00m", "1d01h"]);
+    }
+}

@@ -1,0 +1,171 @@
+//! The engines: their names, and what each of them provides.
+//!
+//! This is the one list that the command line, the benches, the tests and the tables read.
+//! What an engine provides is a list of independent [`Units`]; a thread counts them with a
+//! [`Worker`] of its own. Everything else (threads, progress, cancellation, the sum) belongs to
+//! the driver and is the same for all engines.
+//!
+//! # How to add an engine
+//!
+//! 1. Write `engine/NAME.rs` with a module header (what it counts, idea, what it changes, time
+//!    and memory, invariants, sources) and its [`Units`].
+//! 2. Add a variant to [`Engine`], a line to [`Engine::ALL`] and one to each `match` below.
+//! 3. Run `cargo test`: the tests in `tests/` take the new engine from [`Engine::ALL`].
+//! 4. Add a row to the tables in README.md, with figures from `scripts/compare-engines.sh`.
+
+mod bitmask;
+mod board_scan;
+mod bool_arrays;
+mod column_array;
+mod first_columns;
+mod kernel;
+mod permutation;
+pub(crate) mod subtrees;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use kernel::Kernel;
+pub use subtrees::SplitRows;
+
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::size::BoardSize;
+use first_columns::FirstColumns;
+use subtrees::Subtrees;
+
+/// An algorithm that counts the solutions of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Engine {
+    /// All permutations in lexicographic order, diagonals tested at the end.
+    Permutation,
+    /// A 0/1 board, scanned upwards and along both diagonals.
+    BoardScan,
+    /// One column for each row, compared pair by pair.
+    ColumnArray,
+    /// Flags for columns and for both families of diagonals.
+    BoolArrays,
+    /// Three words of flags, lowest free bit first.
+    Bitmask,
+    /// Prefixes of the first rows, all eight symmetries, many nodes of a row at a time.
+    Subtrees,
+}
+
+impl Engine {
+    /// All engines, from the slowest to the fastest.
+    pub const ALL: [Self; 6] = [
+        Self::Permutation,
+        Self::BoardScan,
+        Self::ColumnArray,
+        Self::BoolArrays,
+        Self::Bitmask,
+        Self::Subtrees,
+    ];
+
+    /// The engine's name, on the command line and everywhere else.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Permutation => "permutation",
+            Self::BoardScan => "board-scan",
+            Self::ColumnArray => "column-array",
+            Self::BoolArrays => "bool-arrays",
+            Self::Bitmask => "bitmask",
+            Self::Subtrees => "subtrees",
+        }
+    }
+
+    /// The largest board that the engine counts within some ten seconds on one core.
+    #[must_use]
+    pub fn largest_sensible(self) -> u32 {
+        match self {
+            Self::Permutation => 12,
+            Self::BoardScan | Self::ColumnArray => 13,
+            Self::BoolArrays => 14,
+            Self::Bitmask => 16,
+            Self::Subtrees => 18,
+        }
+    }
+
+    /// Whether more than [`Engine::largest_sensible`] is a matter of time only, because no other
+    /// engine is faster there.
+    #[must_use]
+    pub fn is_textbook(self) -> bool {
+        !matches!(self, Self::Subtrees)
+    }
+
+    /// The engine that is fastest on boards of this size.
+    #[must_use]
+    pub fn auto(_size: BoardSize) -> Self {
+        Self::Subtrees
+    }
+
+    /// Whether the engine's inner loop has a version for each [`Kernel`].
+    #[must_use]
+    pub fn has_kernels(self) -> bool {
+        matches!(self, Self::Subtrees)
+    }
+
+    /// All names, in the order of [`Engine::ALL`].
+    #[must_use]
+    pub fn names() -> [&'static str; Self::ALL.len()] {
+        Self::ALL.map(Self::name)
+    }
+
+    /// Cuts the count of a board into units.
+    pub(crate) fn units(self, size: BoardSize, split_rows: SplitRows) -> Box<dyn Units> {
+        match self {
+            Self::Permutation => Box::new(FirstColumns::new(size, permutation::count)),
+            Self::BoardScan => Box::new(FirstColumns::new(size, board_scan::count)),
+            Self::ColumnArray => Box::new(FirstColumns::new(size, column_array::count)),
+            Self::BoolArrays => Box::new(FirstColumns::new(size, bool_arrays::count)),
+            Self::Bitmask => Box::new(FirstColumns::new(size, bitmask::count)),
+            Self::Subtrees => Box::new(Subtrees::new(size, split_rows)),
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Engine {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
+            Error::UnknownEngine { given: name.to_owned(), choices: Self::names().join(", ") }
+        })
+    }
+}
+
+/// The independent parts of one count, numbered from 0. The list depends on the board and the
+/// number of split rows alone, never on the machine.
+pub(crate) trait Units: fmt::Debug + Send + Sync {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// How many solutions of the whole board each solution of this unit stands for.
+    fn weight(&self, unit: usize) -> u64;
+
+    /// A counter of units for one thread, with its own scratch memory.
+    fn worker(&self, kernel: Kernel) -> Box<dyn Worker + '_>;
+}
+
+/// Counts units on one thread.
+pub(crate) trait Worker: Send {
+    /// The number of solutions in this unit, before its weight.
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
+}
+
+/// Why a unit has no count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// The count was cancelled.
+    Cancelled,
+    /// The unit's count passed `u64::MAX`.
+    Overflow,
+}

@@ -1,0 +1,143 @@
+//! The reduction by all eight symmetries: a few cases, each with the squares it forbids.
+//!
+//! Each of the four border lines (first row, last column, last row, first column) holds one queen.
+//! Its distances from the two ends of its line are two numbers, so a solution has eight *border
+//! distances*, and the eight symmetries of the square move them among each other so that each
+//! of the eight places is reached by exactly one symmetry:
+//!
+//! ```text
+//!        a →      ← .              a: first row from the left    (this place: "top")
+//!      ↓ . . Q . . . . ↓           right:  last column from the top
+//!      . . . . . . . . right       bottom: last row from the right
+//!      . . . . . . . . .           left:   first column from the bottom
+//!      left  . . . . . .           These four are the images of `top` under turns; the other
+//!      ↑     bottom ←  ↑           four, marked by bare arrows, are its images under reflections.
+//! ```
+//!
+//! Count only solutions whose `top` is the smallest of the eight; in an orbit of eight images as
+//! many are counted as places share the smallest value. Which places can share it?
+//!
+//! * **`top` = 0: a corner queen.** It stands on two borders, so two places share the value, and
+//!   they are exchanged by the reflection in the main diagonal. No other corner can be taken as
+//!   well. That reflection exchanges "the column of row 1's queen" and "the row of column 1's
+//!   queen"; they differ (the two queens would attack each other, and no queen of both stands
+//!   on the diagonal that the corner holds). Count only solutions in which the former is smaller:
+//!   column 1 is forbidden down to row `column of row 1's queen`. One case for each such column;
+//!   weight 8.
+//! * **`top` = a > 0.** A reflected place cannot share the value: its queen would stand in the
+//!   same column or on the same diagonal as the first row's (a in the middle would need all four
+//!   border queens in the middle of their lines). The turned places can. Let T be the set of
+//!   those of {right, bottom, left} that are equal to a. Turning another of the tied places to the
+//!   top gives the sets that belong together:
+//!
+//! | T | same orbit | counted | weight |
+//! |---|---|---|---|
+//! | none | | | 8 |
+//! | right | left | right | 8 |
+//! | bottom | | bottom | 4: both images are counted, or the one image of a half-turn symmetric solution, whose orbit has four |
+//! | right, bottom | right, left; bottom, left | right, bottom | 8 |
+//! | all | | all | 2: four images, or two or one with orbits of four or two |
+//!
+//! For a place in T its queen is known from the start: all other squares of its row, and all that
+//! it attacks, are forbidden. For the places outside T the values must be larger than a: the
+//! squares near the corners are forbidden.
+
+use crate::size::BoardSize;
+
+/// One way to break the symmetry: the first row's queen, and for each row the forbidden squares.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// The queen of row 0, as a bit.
+    pub(crate) first_queen: u32,
+    /// The forbidden columns of each row, with all bits outside the board.
+    pub(crate) blocked: [u32; BoardSize::MAX as usize],
+    /// How many solutions of the board each solution of the case stands for.
+    pub(crate) weight: u64,
+}
+
+/// A queen's row and column.
+type Square = (usize, usize);
+
+/// The tied places whose solutions are counted, and their weights.
+const TIES: [(Ties, u64); 5] = [
+    (Ties { right: false, bottom: false, left: false }, 8),
+    (Ties { right: true, bottom: false, left: false }, 8),
+    (Ties { right: false, bottom: true, left: false }, 4),
+    (Ties { right: true, bottom: true, left: false }, 8),
+    (Ties { right: true, bottom: true, left: true }, 2),
+];
+
+/// Which border distances equal the first row's.
+#[derive(Clone, Copy, Debug)]
+struct Ties {
+    right: bool,
+    bottom: bool,
+    left: bool,
+}
+
+/// All cases of a board of at least four rows: `sum of weight x solutions` is the total.
+pub(crate) fn all(size: BoardSize) -> Vec<Case> {
+    let n = size.rows();
+    debug_assert!(n >= 4, "smaller boards have no two distinct borders");
+    let corner = (2..n).map(|second_column| corner_case(size, second_column));
+    let tied = (1..n / 2).flat_map(|distance| {
+        TIES.into_iter().filter_map(move |(ties, weight)| border_case(size, distance, ties, weight))
+    });
+    corner.chain(tied).collect()
+}
+
+/// Queens at (0, 0) and (1, `second_column`).
+fn corner_case(size: BoardSize, second_column: usize) -> Case {
+    let mut blocked = [!size.columns(); BoardSize::MAX as usize];
+    for row in &mut blocked[1..=second_column] {
+        *row |= 0b10;
+    }
+    blocked[1] = !(1 << second_column);
+    Case { first_queen: 1, blocked, weight: 8 }
+}
+
+/// The first row's queen at `distance` from the left, and the queens of the tied places; `None`
+/// if these attack each other.
+fn border_case(size: BoardSize, distance: usize, ties: Ties, weight: u64) -> Option<Case> {
+    let last = size.rows() - 1;
+    let mut queens = vec![(0, distance)];
+    queens.extend(ties.right.then_some((distance, last)));
+    queens.extend(ties.bottom.then_some((last, last - distance)));
+    queens.extend(ties.left.then_some((last - distance, 0)));
+    let clash = queens
+        .iter()
+        .enumerate()
+        .any(|(index, queen)| queens[..index].iter().any(|other| attacks(*queen, *other)));
+    if clash {
+        return None;
+    }
+
+    let mut blocked = [!size.columns(); BoardSize::MAX as usize];
+    let near_corner = |place: usize| place <= distance || place >= last - distance;
+    let edges = 1 | 1 << last;
+    for (row, blocked) in blocked.iter_mut().enumerate().take(last + 1) {
+        if let Some((_, column)) = queens.iter().find(|queen| queen.0 == row) {
+            *blocked = !(1 << column);
+            continue;
+        }
+        for column in 0..=last {
+            // The first row's queen is left out: its attacks move down with the search.
+            if queens[1..].iter().any(|queen| attacks(*queen, (row, column))) {
+                *blocked |= 1 << column;
+            }
+            if row == last && near_corner(column) {
+                *blocked |= 1 << column;
+            }
+        }
+        if near_corner(row) {
+            *blocked |= edges;
+        }
+    }
+    Some(Case { first_queen: 1 << distance, blocked, weight })
+}
+
+fn attacks(one: Square, other: Square) -> bool {
+    let rows_apart = one.0.abs_diff(other.0);
+    let columns_apart = one.1.abs_diff(other.1);
+    rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart
+}

@@ -1,0 +1,106 @@
+//! Everything that can go wrong in a count.
+
+/// Why a count could not be made or finished.
+///
+/// Each message names the value, the limit and the way out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The board size is out of range.
+    #[error("'{given}' is not a board size: choose a whole number from 0 to {max}")]
+    SizeOutOfRange {
+        /// What was asked for.
+        given: String,
+        /// The largest board.
+        max: u32,
+    },
+
+    /// No engine has this name.
+    #[error("unknown engine '{given}': choose one of {choices}")]
+    UnknownEngine {
+        /// What was asked for.
+        given: String,
+        /// The names of all engines.
+        choices: String,
+    },
+
+    /// No kernel has this name.
+    #[error("unknown kernel '{given}': choose one of {choices}")]
+    UnknownKernel {
+        /// What was asked for.
+        given: String,
+        /// The names of all kernels.
+        choices: String,
+    },
+
+    /// The kernel exists, but this CPU lacks its instructions.
+    #[error("this CPU cannot run the kernel '{name}': choose one of {choices}")]
+    KernelUnavailable {
+        /// The kernel's name.
+        name: &'static str,
+        /// The names of the kernels that this CPU can run.
+        choices: String,
+    },
+
+    /// The number of rows in a prefix is out of range.
+    #[error("'{given}' rows cannot be split off: choose a whole number from {min} to {max}")]
+    SplitRowsOutOfRange {
+        /// What was asked for.
+        given: String,
+        /// The fewest rows.
+        min: u32,
+        /// The most rows.
+        max: u32,
+    },
+
+    /// The number of threads is out of range.
+    #[error("'{given}' is not a number of threads: choose a whole number from 1 to {max}")]
+    ThreadsOutOfRange {
+        /// What was asked for.
+        given: String,
+        /// The most threads.
+        max: usize,
+    },
+
+    /// The operating system did not start the threads.
+    #[error("cannot start {threads} threads: {reason}; ask for fewer")]
+    ThreadsNotStarted {
+        /// How many were asked for.
+        threads: usize,
+        /// The operating system's reason.
+        reason: String,
+    },
+
+    /// A unit's count passed `u64::MAX`.
+    #[error("the count of unit {unit} does not fit 64 bits: split more rows off")]
+    UnitOverflow {
+        /// The unit's number in its plan.
+        unit: usize,
+    },
+
+    /// The count was cancelled before its end.
+    #[error("stopped after {done} of {units} units, {solutions} solutions so far")]
+    Stopped {
+        /// Units finished.
+        done: usize,
+        /// Units in the plan.
+        units: usize,
+        /// Solutions in the finished units, with their weights.
+        solutions: u128,
+    },
+
+    /// The search for symmetric solutions was cancelled before its end.
+    #[error("stopped while counting the symmetric solutions")]
+    SymmetryStopped,
+
+    /// Burnside's sum is no multiple of eight, so one of its three counts is wrong.
+    #[error(
+        "Q({n}) = {total} cannot be right: with the symmetric solutions it does not sum to a multiple of 8"
+    )]
+    Inconsistent {
+        /// The board size.
+        n: u32,
+        /// The total that was counted.
+        total: u128,
+    },
+}

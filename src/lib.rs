@@ -1,0 +1,56 @@
+//! Counts the solutions of the n-queens problem exactly: the ways to place n queens on an n x n
+//! board so that no two share a row, a column or a diagonal.
+//!
+//! ```
+//! assert_eq!(nqueens::count(8)?, 92);
+//! # Ok::<(), nqueens::Error>(())
+//! ```
+//!
+//! [`Count`] sets the engine, the threads or a rayon pool, an observer and cancellation.
+//!
+//! # Map
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`BoardSize`] | the side of a board, 0 to 32, checked once |
+//! | [`Solution`] | one placement: legality, images, picture |
+//! | [`known`] | the published counts, with their sources |
+//! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
+//! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
+//! | [`Plan`] | a count cut into independent work units |
+//! | [`Observer`], [`Cancel`] | watching and stopping a count |
+//! | [`Count`] | a count with its settings, and its [`Outcome`] |
+//!
+//! How to add an engine is written at the head of `src/engine.rs`.
+//!
+//! # Features
+//!
+//! `cli` (default): the command line `nqueens`. Without it the crate depends on rayon and thiserror
+//! only.
+
+mod cancel;
+mod count;
+mod engine;
+mod error;
+pub mod known;
+mod observe;
+mod plan;
+mod run;
+mod size;
+mod solution;
+pub mod symmetry;
+
+pub use cancel::Cancel;
+pub use count::{Count, MAX_THREADS, Outcome, count, thread_pool};
+pub use engine::{Engine, Kernel, SplitRows};
+pub use error::Error;
+pub use known::Published;
+pub use observe::{Observer, UnitsDone};
+pub use plan::Plan;
+pub use size::BoardSize;
+pub use solution::Solution;
+
+/// The README's Rust examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

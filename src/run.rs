@@ -1,0 +1,130 @@
+//! The one driver: units x engine on a rayon pool, reduced to a sum.
+//!
+//! Units are handed out in ranges, so that units of microseconds cost no scheduling. The ranges
+//! are taken in a scattered order, the same at every run: neighbouring units are alike, and with
+//! the order scattered those done at any time are a fair sample of all. That is what makes an
+//! estimate of the remaining time from the time measured so far an honest one.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use crate::cancel::Cancel;
+use crate::engine::{Interrupt, Kernel, Worker};
+use crate::error::Error;
+use crate::observe::{Observer, UnitsDone};
+use crate::plan::Plan;
+
+/// Ranges for each thread: enough that the last one to finish is short.
+const RANGES_PER_THREAD: usize = 64;
+
+/// The sum over some units.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    units: usize,
+    solutions: u128,
+}
+
+impl Tally {
+    fn plus(self, other: Self) -> Self {
+        Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
+    }
+}
+
+/// Counts all units of a plan on the current rayon pool; returns the total.
+pub(crate) fn run(
+    plan: &Plan,
+    kernel: Kernel,
+    observer: &dyn Observer,
+    cancel: &Cancel,
+) -> Result<u128, Error> {
+    let units = plan.units();
+    let threads = rayon::current_num_threads();
+    let range_len = (units / (threads * RANGES_PER_THREAD)).max(1);
+    let ranges = units.div_ceil(range_len);
+    let stride = scattering_stride(ranges);
+    // Scratch memory goes from range to range: each thread takes a set and brings it back.
+    let idle_workers: Mutex<Vec<Box<dyn Worker + '_>>> = Mutex::default();
+    observer.started(plan, threads);
+
+    let tally = (0..ranges)
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|turn| {
+            let start = turn * stride % ranges * range_len;
+            let range = start..units.min(start + range_len);
+            let idle = idle_workers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut worker = idle.unwrap_or_else(|| plan.worker(kernel));
+            let tally = count_range(plan, worker.as_mut(), range, observer, cancel);
+            idle_workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+            tally
+        })
+        .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))?;
+
+    if tally.units < units {
+        return Err(Error::Stopped { done: tally.units, units, solutions: tally.solutions });
+    }
+    Ok(tally.solutions)
+}
+
+/// Counts the units of a range up to its end or to a cancellation.
+fn count_range(
+    plan: &Plan,
+    worker: &mut dyn Worker,
+    range: Range<usize>,
+    observer: &dyn Observer,
+    cancel: &Cancel,
+) -> Result<Tally, Error> {
+    let begun = Instant::now();
+    let mut tally = Tally::default();
+    for unit in range.clone() {
+        if cancel.is_cancelled() {
+            break;
+        }
+        match worker.count(unit, cancel) {
+            Ok(count) => {
+                let solutions = u128::from(count) * u128::from(plan.weight(unit));
+                tally = tally.plus(Tally { units: 1, solutions });
+            }
+            Err(Interrupt::Cancelled) => break,
+            Err(Interrupt::Overflow) => return Err(Error::UnitOverflow { unit }),
+        }
+    }
+    if tally.units > 0 {
+        observer.units_done(&UnitsDone {
+            units: range.start..range.start + tally.units,
+            solutions: tally.solutions,
+            busy: begun.elapsed(),
+        });
+    }
+    Ok(tally)
+}
+
+/// A step that visits all of `0..len` when taken `len` times modulo `len`, and whose first steps
+/// are spread evenly: the golden section of the length, or the next number that shares no factor
+/// with it.
+fn scattering_stride(len: usize) -> usize {
+    let golden = len * 618 / 1000;
+    (golden.max(1)..).find(|stride| greatest_common_divisor(*stride, len) == 1).unwrap_or(1)
+}
+
+fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scattered_order_visits_every_range_once() {
+        for len in 1..200 {
+            let stride = scattering_stride(len);
+            let mut visited: Vec<usize> = (0..len).map(|turn| turn * stride % len).collect();
+            visited.sort_unstable();
+            assert!(visited.into_iter().eq(0..len), "{len} ranges, stride {stride}");
+        }
+    }
+}

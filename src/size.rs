@@ -1,0 +1,93 @@
+//! The size of a board, checked once.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// The side of a board: a number of rows, columns and queens from 0 to [`BoardSize::MAX`].
+///
+/// Holding one proves that a row fits a `u32` and that every diagonal number fits a `u64` bit set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BoardSize(u8);
+
+impl BoardSize {
+    /// The largest board: a row is one bit of a `u32` for each column.
+    pub const MAX: u32 = 32;
+
+    /// A board of `n` rows and `n` columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SizeOutOfRange`] for `n` above [`BoardSize::MAX`].
+    pub fn new(n: u32) -> Result<Self, Error> {
+        match u8::try_from(n) {
+            Ok(small) if n <= Self::MAX => Ok(Self(small)),
+            _ => Err(Self::out_of_range(&n.to_string())),
+        }
+    }
+
+    fn out_of_range(given: &str) -> Error {
+        Error::SizeOutOfRange { given: given.to_owned(), max: Self::MAX }
+    }
+
+    /// The number of rows, columns and queens.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        u32::from(self.0)
+    }
+
+    /// The same number, as an index.
+    #[must_use]
+    pub fn rows(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// One bit for each column: `n` ones.
+    #[must_use]
+    pub fn columns(self) -> u32 {
+        match self.get() {
+            0 => 0,
+            n => u32::MAX >> (Self::MAX - n),
+        }
+    }
+}
+
+impl TryFrom<u32> for BoardSize {
+    type Error = Error;
+
+    fn try_from(n: u32) -> Result<Self, Error> {
+        Self::new(n)
+    }
+}
+
+impl FromStr for BoardSize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::new(text.parse().map_err(|_| Self::out_of_range(text))?)
+    }
+}
+
+impl fmt::Display for BoardSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_0_to_32_are_boards_and_no_others() {
+        for n in 0..=BoardSize::MAX {
+            let size = BoardSize::new(n).expect("in range");
+            assert_eq!(size.columns().count_ones(), n);
+            assert_eq!(n.to_string().parse::<BoardSize>().expect("in range"), size);
+        }
+        for text in ["33", "-1", "x", "", "4294967296", "8.0"] {
+            assert!(text.parse::<BoardSize>().is_err(), "{text:?} is no board");
+        }
+    }
+}
