@@ -76,23 +76,18 @@ impl Engine {
         }
     }
 
-    /// The largest board that the engine counts within some ten seconds on one core.
+    /// The largest board for which a textbook engine is sensible: it takes seconds on one core.
+    /// `None` for the engines made for large boards.
     #[must_use]
-    pub fn largest_sensible(self) -> u32 {
+    pub fn largest_sensible(self) -> Option<u32> {
         match self {
-            Self::Permutation => 12,
-            Self::BoardScan | Self::ColumnArray => 13,
-            Self::BoolArrays => 14,
-            Self::Bitmask => 16,
-            Self::Subtrees => 18,
+            Self::Permutation => Some(permutation::LARGEST_SENSIBLE),
+            Self::BoardScan => Some(board_scan::LARGEST_SENSIBLE),
+            Self::ColumnArray => Some(column_array::LARGEST_SENSIBLE),
+            Self::BoolArrays => Some(bool_arrays::LARGEST_SENSIBLE),
+            Self::Bitmask => Some(bitmask::LARGEST_SENSIBLE),
+            Self::Subtrees => None,
         }
-    }
-
-    /// Whether more than [`Engine::largest_sensible`] is a matter of time only, because no other
-    /// engine is faster there.
-    #[must_use]
-    pub fn is_textbook(self) -> bool {
-        !matches!(self, Self::Subtrees)
     }
 
     /// The engine that is fastest on boards of this size.

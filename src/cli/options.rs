@@ -152,8 +152,7 @@ impl How {
     /// Says that a textbook engine will take long for this board.
     pub(super) fn warn_if_slow(&self, size: BoardSize) {
         let Some(engine) = self.engine else { return };
-        let largest = engine.largest_sensible();
-        if engine.is_textbook() && size.get() > largest {
+        if let Some(largest) = engine.largest_sensible().filter(|largest| size.get() > *largest) {
             eprintln!(
                 "nqueens: warning: engine {engine} is sensible up to n = {largest}; \
                  n = {size} may take very long, --engine auto is faster"

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# All of CI. Without arguments every stage in order; with arguments only the named ones.
+#
+#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [bench] [doc] [msrv] [shellcheck]
+#
+# Needs a Rust toolchain; installs shellcheck with apt-get if it is missing and we are root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '\n== %s\n' "$*"; }
+
+fmt() { cargo fmt --check; }
+
+clippy() {
+  cargo clippy --all-targets -- -D warnings
+  cargo clippy --lib --no-default-features -- -D warnings
+}
+
+# The README's own test command.
+test() {
+  local command
+  command=$(sed -n '/<!-- test command -->/,/```$/s/^\(cargo test.*\)$/\1/p' README.md)
+  [ -n "$command" ] || { echo "README.md names no test command" >&2; return 1; }
+  echo "+ $command"
+  eval "$command"
+}
+
+# Finds dead locks and hidden assumptions on parallelism.
+one-thread() { RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 cargo test --test counts --test agreement --test observer -- --test-threads 1; }
+
+kernels() {
+  local kernel
+  for kernel in $(cargo run --quiet --release -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g'); do
+    echo "+ kernel $kernel"
+    NQUEENS_TEST_KERNEL=$kernel cargo test --test counts --test agreement kernel
+  done
+}
+
+bench() { cargo bench --benches -- --test; }
+
+doc() { RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items; }
+
+# The stated Rust version: clippy's lint `incompatible_msrv` holds our own code to it, and no
+# dependency may ask for a newer one. If that toolchain is installed, build with it as well.
+msrv() {
+  local stated
+  stated=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  cargo clippy --all-targets -- -D clippy::incompatible_msrv
+  cargo metadata --format-version 1 --locked |
+    grep -o '"rust_version":"[0-9.]*"' | cut -d'"' -f4 | sort -uV | tail -n 1 |
+    { read -r newest; printf '%s\n%s\n' "$newest" "$stated" | sort -CV ||
+      { echo "a dependency needs Rust $newest, Cargo.toml states $stated" >&2; exit 1; }; }
+  if command -v rustup >/dev/null && rustup toolchain list | grep -q "^$stated"; then
+    cargo "+$stated" check --all-targets
+  fi
+}
+
+shellcheck() {
+  if ! command -v shellcheck >/dev/null; then
+    [ "$(id -u)" = 0 ] || { echo "shellcheck is missing; install it" >&2; return 1; }
+    apt-get update -qq && apt-get install -qq -y shellcheck >/dev/null
+  fi
+  command shellcheck scripts/*.sh .ci/run
+}
+
+stages=(fmt clippy test one-thread kernels bench doc msrv shellcheck)
+if [ $# -gt 0 ]; then stages=("$@"); fi
+rustc --version
+for stage in "${stages[@]}"; do
+  [ "$(type -t "$stage")" = function ] || { echo "no stage '$stage'" >&2; exit 2; }
+  say "$stage"
+  "$stage"
+done
+say "all stages passed"

@@ -1,0 +1,104 @@
+//! The total depends on the board alone: not on engine, kernel, split rows or threads.
+
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Plan, SplitRows, thread_pool};
+use proptest::prelude::*;
+
+mod common;
+use common::kernels;
+
+fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
+
+#[test]
+fn every_pair_of_engines_agrees() {
+    for n in 0..=10 {
+        let totals = Engine::ALL
+            .map(|engine| Count::new(size(n)).engine(engine).run().map(|outcome| outcome.total));
+        for (engine, total) in Engine::ALL.iter().zip(&totals) {
+            assert_eq!(total, &totals[0], "{engine} and {}, n = {n}", Engine::ALL[0]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn split_rows_threads_and_kernel_change_nothing(
+        n in 0u32..=13,
+        rows in SplitRows::MIN..=SplitRows::MAX,
+        threads in prop::sample::select(vec![1, 2, 3, 7]),
+        kernel in prop::sample::select(kernels()),
+    ) {
+        let count = Count::new(size(n))
+            .engine(Engine::Subtrees)
+            .split_rows(SplitRows::new(rows)?)
+            .threads(threads)
+            .kernel(kernel);
+        let reference = Count::new(size(n)).engine(Engine::Bitmask).run()?.total;
+        prop_assert_eq!(count.run()?.total, reference);
+    }
+}
+
+#[test]
+fn a_given_pool_is_used() {
+    let pool = thread_pool(3).expect("three threads");
+    let outcome = Count::new(size(9)).pool(&pool).run().expect("a count");
+    assert_eq!((outcome.total, outcome.threads), (352, 3));
+}
+
+#[test]
+fn numbers_of_threads_out_of_range_are_refused() {
+    for threads in [0, nqueens::MAX_THREADS + 1] {
+        let refused = Count::new(size(8)).threads(threads).run();
+        assert!(matches!(refused, Err(Error::ThreadsOutOfRange { .. })), "{refused:?}");
+    }
+}
+
+/// The subtotals by the column of the first row's queen, as chess programs "divide" a count.
+#[test]
+fn subtotals_by_first_column_are_palindromic_and_sum_to_the_total() {
+    for engine in Engine::ALL.into_iter().filter(|engine| engine.largest_sensible().is_some()) {
+        for n in 8..=12 {
+            if Some(n) >= engine.largest_sensible() {
+                continue; // `counts` runs that one; here it would double the time of all tests
+            }
+            let plan = Plan::new(size(n), engine, None);
+            let subtotals: Vec<u64> = (0..plan.units())
+                .map(|unit| plan.count_unit(unit, kernels()[0], &Cancel::new()).expect("a count"))
+                .collect();
+            let mirrored: Vec<u64> = subtotals.iter().rev().copied().collect();
+            assert_eq!(subtotals.len(), size(n).rows());
+            assert_eq!(subtotals, mirrored, "{engine}, n = {n}");
+            let total = subtotals.iter().map(|count| u128::from(*count)).sum();
+            assert_eq!(nqueens::count(n), Ok(total), "{engine}, n = {n}");
+        }
+    }
+}
+
+#[test]
+fn weighted_units_sum_to_the_total_for_every_split() {
+    for n in 1..=12 {
+        for rows in SplitRows::MIN..=SplitRows::MAX {
+            let plan = Plan::new(size(n), Engine::Subtrees, SplitRows::new(rows).ok());
+            let total: u128 = (0..plan.units())
+                .map(|unit| {
+                    let count = plan.count_unit(unit, kernels()[0], &Cancel::new());
+                    u128::from(count.expect("a count")) * u128::from(plan.weight(unit))
+                })
+                .sum();
+            assert_eq!(nqueens::count(n), Ok(total), "n = {n}, {rows} rows");
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_count_says_how_far_it_came() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    for engine in Engine::ALL {
+        let stopped = Count::new(size(12)).engine(engine).cancel(&cancel).run();
+        assert!(matches!(stopped, Err(Error::Stopped { done: 0, solutions: 0, .. })), "{engine}");
+    }
+}

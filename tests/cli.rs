@@ -1,0 +1,238 @@
+//! The command line on real runs: exact output, exit codes, bad input, closed and full outputs.
+
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::process::{Command, Output, Stdio};
+
+const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
+
+fn nqueens(args: &[&str]) -> Output {
+    let mut command = Command::new(NQUEENS);
+    command.args(args).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
+    command.output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("text")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("text")
+}
+
+#[test]
+fn the_help_is_as_recorded() {
+    trycmd::TestCases::new().case("tests/cmd/*.trycmd");
+}
+
+/// The README shows real output; seconds and the kernel's name are what differs from run to run.
+#[test]
+fn the_examples_in_the_readme_are_true() {
+    let readme = std::fs::read_to_string("README.md").expect("the package has one");
+    let examples: String = readme.lines().map(|line| with_wildcards(line) + "\n").collect();
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme.md");
+    std::fs::write(&file, examples).expect("the target folder can be written");
+    trycmd::TestCases::new().case(file);
+}
+
+/// Replaces seconds (numbers with a decimal point) and kernels by trycmd's wildcard.
+fn with_wildcards(line: &str) -> String {
+    let mut text = line.to_owned();
+    for name in nqueens::Kernel::NAMES {
+        text = text.replace(&format!("kernel {name}"), "kernel [..]");
+        text = text.replace(&format!("\"kernel\":\"{name}\""), "\"kernel\":\"[..]\"");
+    }
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let numbers: Vec<&str> = text
+        .split(|c: char| !is_number(c))
+        .filter(|part| part.split('.').count() == 2 && part.parse::<f64>().is_ok())
+        .collect();
+    let replaced = numbers.iter().fold(text.clone(), |text, number| text.replace(number, "[..]"));
+    if line.starts_with('$') { line.to_owned() } else { replaced }
+}
+
+/// Wrong usage: exit code 2, nothing on stdout, one line on stderr that names what is wrong.
+#[test]
+fn bad_input_gets_one_clear_line() {
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "no command"),
+        (&["frobnicate"], "frobnicate"),
+        (&["count"], "<N>"),
+        (&["count", "x"], "0 to 32"),
+        (&["count", "-1"], "0 to 32"),
+        (&["count", "33"], "0 to 32"),
+        (&["count", "8.5"], "0 to 32"),
+        (&["count", "99999999999999999999"], "0 to 32"),
+        (&["count", "8", "9"], "'9'"),
+        (&["count", "8", "--threads", "0"], "1 to 4096"),
+        (&["count", "8", "--threads", "-3"], "1 to 4096"),
+        (&["count", "8", "--threads", "99999999"], "--threads"),
+        (&["count", "8", "--engine", "foo"], "permutation, board-scan, column-array"),
+        (&["count", "8", "--kernel", "foo"], "portable, avx2, avx512"),
+        (&["count", "8", "--split-rows", "9"], "1 to 4"),
+        (&["count", "8", "--split-rows", "0"], "--split-rows"),
+        (&["count", "8", "--progress", "foo"], "never, auto, always"),
+        (&["count", "8", "--json", "--quiet"], "--quiet"),
+        (&["count", "8", "--frobnicate"], "--frobnicate"),
+        (&["table", "9..=3"], "3..=9"),
+        (&["table", "1..16"], "FIRST..=LAST"),
+        (&["table", "1..=33"], "0 to 32"),
+        (&["table", "--csv", "--json"], "--json"),
+    ];
+    for (args, reason) in cases {
+        let output = nqueens(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert_eq!(stdout(&output), "", "{args:?}");
+        let message = stderr(&output);
+        assert!(
+            message.starts_with("nqueens: ") && message.contains(reason),
+            "{args:?}: {message}"
+        );
+        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn a_bad_variable_is_named() {
+    let output = Command::new(NQUEENS)
+        .args(["count", "8"])
+        .env("NQUEENS_THREADS", "many")
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("NQUEENS_THREADS: 'many'"), "{}", stderr(&output));
+}
+
+#[test]
+fn threads_come_from_the_flag_then_from_the_variables() {
+    let threads = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = Command::new(NQUEENS);
+        command.args(["count", "8", "--json"]).args(args);
+        command.env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
+        let output = command.envs(variables.iter().copied()).output().expect("the program starts");
+        json(stdout(&output))["threads"].as_u64()
+    };
+    let both = [("NQUEENS_THREADS", "5"), ("SLURM_CPUS_PER_TASK", "3")];
+    assert_eq!(threads(&["--threads", "7"], &both), Some(7));
+    assert_eq!(threads(&[], &both), Some(5));
+    assert_eq!(threads(&[], &both[1..]), Some(3));
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("one JSON value")
+}
+
+#[test]
+fn json_has_the_promised_fields() {
+    let output = nqueens(&["count", "10", "--json", "--fundamental", "--threads", "2"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stdout(&output).lines().count(), 1);
+    let object = json(stdout(&output));
+    assert_eq!(object["n"], 10);
+    assert_eq!(object["total"], "724", "counts are strings");
+    assert_eq!(object["fundamental"], "92");
+    assert_eq!(object["threads"], 2);
+    assert_eq!(object["published"], "agrees");
+    assert!(nqueens::Engine::names().iter().any(|name| object["engine"] == *name));
+    assert!(nqueens::Kernel::NAMES.iter().any(|name| object["kernel"] == *name));
+    assert!(object["units"].is_u64() && object["seconds"].is_f64());
+
+    let without = nqueens(&["count", "10", "--json"]);
+    assert!(json(stdout(&without))["fundamental"].is_null());
+
+    let cpu = nqueens(&["cpu", "--json"]);
+    let object = json(stdout(&cpu));
+    assert!(
+        object["kernels"].as_array().is_some_and(|kernels| kernels.contains(&object["kernel"]))
+    );
+    assert!(object["memory_total"].as_u64() > object["memory_available"].as_u64());
+}
+
+#[test]
+fn table_rows_come_as_text_csv_and_json() {
+    let rows = |flags: &[&str]| {
+        let output = nqueens(&[&["table", "0..=9", "--threads", "2"], flags].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let text = rows(&[]);
+    assert_eq!(text.len(), 11);
+    assert!(text[10].split_whitespace().take(3).eq(["9", "352", "46"]), "{}", text[10]);
+    assert!(text.iter().skip(2).all(|row| row.ends_with("agrees")));
+
+    let csv = rows(&["--csv"]);
+    assert_eq!(csv[0], "n,total,fundamental,seconds,published");
+    assert!(csv[9].starts_with("8,92,12,") && csv[9].ends_with(",agrees"), "{}", csv[9]);
+    assert_eq!(csv.len(), 11);
+
+    let json_rows = rows(&["--json"]);
+    let last = json(&json_rows[9]);
+    assert_eq!((last["n"].as_u64(), last["total"].as_str()), (Some(9), Some("352")));
+}
+
+#[test]
+fn every_engine_counts_from_the_command_line() {
+    for engine in nqueens::Engine::names() {
+        let output = nqueens(&["count", "8", "--quiet", "--engine", engine]);
+        assert_eq!((stdout(&output), stderr(&output)), ("92\n", ""), "{engine}");
+        assert_eq!(output.status.code(), Some(0));
+    }
+}
+
+#[test]
+fn options_without_effect_and_slow_engines_warn_and_go_on() {
+    let bitmask = ["count", "6", "--quiet", "--engine", "bitmask"];
+    for flag in [["--split-rows", "2"], ["--kernel", "portable"]] {
+        let output = nqueens(&[&bitmask[..], &flag].concat());
+        assert_eq!((stdout(&output), output.status.code()), ("4\n", Some(0)));
+        assert!(stderr(&output).contains("warning") && stderr(&output).contains(flag[0]));
+    }
+    let mut slow = Command::new(NQUEENS)
+        .args(["count", "20", "--engine", "permutation"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut first = [0; 64];
+    let mut pipe = slow.stderr.take().expect("piped");
+    pipe.read_exact(&mut first).expect("a warning");
+    slow.kill().expect("it goes on");
+    slow.wait().expect("ended");
+    let first = String::from_utf8_lossy(&first).into_owned();
+    assert!(first.contains("warning: engine permutation is sensible up to n = 12"), "{first}");
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let mut child = Command::new(NQUEENS)
+        .args(["table", "1..=12"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    for args in [&["count", "8"][..], &["table", "1..=8"], &["table", "--csv"], &["cpu"]] {
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let output = Command::new(NQUEENS).args(args).stdout(full).output().expect("started");
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let message = stderr(&output);
+        assert!(message.contains("cannot write to standard output"), "{args:?}: {message}");
+        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn without_a_terminal_there_is_no_bar_but_lines_if_wanted() {
+    let silent = nqueens(&["count", "15", "--quiet"]);
+    assert_eq!((stdout(&silent), stderr(&silent)), ("2279184\n", ""));
+    let wanted =
+        nqueens(&["count", "16", "--quiet", "--progress", "always", "--engine", "bitmask"]);
+    assert_eq!(stdout(&wanted), "14772512\n");
+    assert!(stderr(&wanted).contains("/16 units"), "{}", stderr(&wanted));
+}

@@ -1,0 +1,54 @@
+//! Every engine counts every board it is sensible for as published.
+
+use nqueens::known::known;
+use nqueens::{BoardSize, Count, Engine, Kernel, Published};
+
+mod common;
+use common::kernels;
+
+/// What a test run can afford of an engine made for large boards.
+const LARGEST_FAST: u32 = 16;
+
+fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
+
+#[test]
+fn every_engine_counts_the_published_totals() {
+    for engine in Engine::ALL {
+        for n in 0..=engine.largest_sensible().unwrap_or(LARGEST_FAST) {
+            let outcome = Count::new(size(n)).engine(engine).run().expect("a count");
+            assert_eq!(Some(outcome.total), known(size(n)).total, "{engine}, n = {n}");
+            assert_eq!(outcome.published, Published::Agrees, "{engine}, n = {n}");
+        }
+    }
+}
+
+#[test]
+fn every_kernel_counts_the_published_totals() {
+    for engine in Engine::ALL.into_iter().filter(|engine| engine.has_kernels()) {
+        for kernel in kernels() {
+            for n in 0..=LARGEST_FAST {
+                let count = Count::new(size(n)).engine(engine).kernel(kernel);
+                let outcome = count.run().expect("a count");
+                assert_eq!(Some(outcome.total), known(size(n)).total, "{engine} {kernel}, n = {n}");
+                assert_eq!(outcome.kernel, kernel);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_short_form_counts() {
+    assert_eq!(nqueens::count(0), Ok(1), "one empty placement");
+    assert_eq!(nqueens::count(2), Ok(0));
+    assert_eq!(nqueens::count(3), Ok(0));
+    assert_eq!(nqueens::count(14), Ok(365_596));
+    assert!(nqueens::count(33).is_err());
+}
+
+#[test]
+fn a_count_without_kernels_reports_the_portable_one() {
+    let count = Count::new(size(6)).engine(Engine::Bitmask).kernel(Kernel::detect());
+    assert_eq!(count.run().expect("a count").kernel, Kernel::Portable);
+}

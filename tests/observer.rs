@@ -1,0 +1,38 @@
+//! An observer hears of every unit once, and the numbers it hears sum to the total.
+
+use std::sync::Mutex;
+
+use nqueens::{BoardSize, Count, Engine, Observer, Plan, UnitsDone};
+
+#[derive(Default)]
+struct Log {
+    announced: Mutex<Vec<(usize, usize)>>,
+    reports: Mutex<Vec<UnitsDone>>,
+}
+
+impl Observer for Log {
+    fn started(&self, plan: &Plan, threads: usize) {
+        self.announced.lock().expect("no panic").push((plan.units(), threads));
+    }
+
+    fn units_done(&self, done: &UnitsDone) {
+        self.reports.lock().expect("no panic").push(done.clone());
+    }
+}
+
+#[test]
+fn every_unit_is_reported_once() {
+    for engine in Engine::ALL {
+        let log = Log::default();
+        let size = BoardSize::new(10).expect("in range");
+        let outcome = Count::new(size).engine(engine).threads(3).observer(&log).run();
+        let outcome = outcome.expect("a count");
+        let reports = log.reports.into_inner().expect("no panic");
+        let mut units: Vec<usize> = reports.iter().flat_map(|done| done.units.clone()).collect();
+        units.sort_unstable();
+        assert!(units.into_iter().eq(0..outcome.units), "{engine}");
+        let solutions: u128 = reports.iter().map(|done| done.solutions).sum();
+        assert_eq!(solutions, outcome.total, "{engine}");
+        assert_eq!(log.announced.into_inner().expect("no panic"), [(outcome.units, 3)]);
+    }
+}

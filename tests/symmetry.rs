@@ -1,0 +1,88 @@
+//! Symmetric and fundamental solutions against the published sequences and against enumeration.
+
+use std::collections::BTreeSet;
+
+use nqueens::known::known;
+use nqueens::symmetry::{fundamental, half_turn, quarter_turn};
+use nqueens::{BoardSize, Cancel, Error, Solution};
+
+fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
+
+#[test]
+fn symmetric_counts_are_the_published_ones() {
+    let cancel = Cancel::new();
+    for n in 1..=22 {
+        let known = known(size(n));
+        assert_eq!(half_turn(size(n), &cancel).ok(), known.half_turn, "A032522, n = {n}");
+    }
+    for n in 1..=27 {
+        let known = known(size(n));
+        assert_eq!(quarter_turn(size(n), &cancel).ok(), known.quarter_turn, "A033148, n = {n}");
+    }
+}
+
+#[test]
+fn fundamental_counts_are_the_published_ones() {
+    for n in 1..=20 {
+        let known = known(size(n));
+        let total = known.total.expect("published");
+        assert_eq!(fundamental(size(n), total, &Cancel::new()).ok(), known.fundamental, "n = {n}");
+    }
+    assert_eq!(fundamental(size(0), 1, &Cancel::new()), Ok(1));
+}
+
+#[test]
+fn a_total_that_cannot_be_right_is_refused() {
+    let refused = fundamental(size(8), 91, &Cancel::new());
+    assert_eq!(refused, Err(Error::Inconsistent { n: 8, total: 91 }));
+}
+
+#[test]
+fn a_cancelled_search_says_so() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    assert_eq!(half_turn(size(12), &cancel), Err(Error::SymmetryStopped));
+    assert_eq!(quarter_turn(size(12), &cancel), Err(Error::SymmetryStopped));
+}
+
+/// Adds all solutions that begin with these columns.
+fn add_solutions(n: u8, columns: &mut Vec<u8>, found: &mut BTreeSet<Solution>) {
+    if columns.len() == usize::from(n) {
+        found.extend(Solution::new(columns));
+        return;
+    }
+    let free: Vec<u8> = (0..n).filter(|column| !columns.contains(column)).collect();
+    for column in free {
+        columns.push(column);
+        add_solutions(n, columns, found);
+        columns.pop();
+    }
+}
+
+/// The symmetric counts and the fundamental one from the solutions themselves.
+#[test]
+fn counts_agree_with_the_images_of_all_solutions() {
+    let cancel = Cancel::new();
+    for n in 1..=9 {
+        let mut solutions = BTreeSet::new();
+        add_solutions(n, &mut Vec::new(), &mut solutions);
+        let size = size(u32::from(n));
+        let unchanged_by = |image: usize| {
+            solutions.iter().filter(|solution| solution.images()[image] == **solution).count()
+        };
+        assert_eq!(half_turn(size, &cancel), Ok(unchanged_by(2) as u128), "n = {n}");
+        assert_eq!(quarter_turn(size, &cancel), Ok(unchanged_by(1) as u128), "n = {n}");
+        assert_eq!(unchanged_by(1), unchanged_by(3), "n = {n}");
+        if n > 1 {
+            for reflection in 4..8 {
+                assert_eq!(unchanged_by(reflection), 0, "n = {n}");
+            }
+        }
+        let orbits: BTreeSet<_> =
+            solutions.iter().filter_map(|solution| solution.images().into_iter().min()).collect();
+        let total = solutions.len() as u128;
+        assert_eq!(fundamental(size, total, &cancel), Ok(orbits.len() as u128), "n = {n}");
+    }
+}
