@@ -13,7 +13,9 @@ mod progress;
 mod remaining;
 mod report;
 mod signals;
+mod sizes;
 mod table;
+mod talk;
 
 pub(crate) use exit::{Exit, Failure};
 pub(crate) use options::Options;

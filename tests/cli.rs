@@ -227,6 +227,16 @@ fn a_full_disk_is_an_error() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stderr_changes_nothing_but_the_talk() {
+    for (args, code) in [(&["count", "x"][..], 2), (&["count", "15", "--progress", "always"], 0)] {
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let output = Command::new(NQUEENS).args(args).stderr(full).output().expect("started");
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+    }
+}
+
 #[test]
 fn without_a_terminal_there_is_no_bar_but_lines_if_wanted() {
     let silent = nqueens(&["count", "15", "--quiet"]);

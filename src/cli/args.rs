@@ -3,6 +3,8 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nqueens::{BoardSize, SplitRows};
 
+use super::sizes::Sizes;
+
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 ///
 /// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
@@ -51,7 +53,7 @@ pub(super) struct CountArgs {
 pub(super) struct TableArgs {
     /// Boards to count: FIRST..=LAST, or one size
     #[arg(value_name = "FIRST..=LAST", default_value = "1..=16", allow_hyphen_values = true)]
-    pub(super) sizes: super::options::Sizes,
+    pub(super) sizes: Sizes,
 
     #[command(flatten)]
     pub(super) how: HowArgs,

@@ -10,6 +10,7 @@ use super::options::{CountFormat, CountOptions, How};
 use super::progress::Progress;
 use super::report::CountReport;
 use super::signals::cancel_on_signals;
+use super::talk::say;
 
 pub(super) fn run(options: &CountOptions) -> Result<Exit, Failure> {
     let CountOptions { size, how, .. } = options;
@@ -35,10 +36,10 @@ pub(super) fn run(options: &CountOptions) -> Result<Exit, Failure> {
     }
     out.flush()?;
     if let Published::Differs { expected } = outcome.published {
-        eprintln!(
-            "nqueens: Q({size}) = {} differs from the published {expected}: one of them is wrong",
+        say(format_args!(
+            "Q({size}) = {} differs from the published {expected}: one of them is wrong",
             outcome.total
-        );
+        ));
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)

@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use super::talk::say;
+
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -45,16 +47,16 @@ impl Failure {
     pub(crate) fn report(&self) -> Exit {
         match self {
             Self::Usage(message) => {
-                eprintln!("nqueens: {message}");
+                say(message);
                 Exit::Usage
             }
             Self::Stopped(message) => {
-                eprintln!("nqueens: {message}");
+                say(message);
                 Exit::Stopped
             }
             Self::ClosedOutput => Exit::Done,
             Self::Other(error) => {
-                eprintln!("nqueens: {error:#}");
+                say(format_args!("{error:#}"));
                 Exit::Failed
             }
         }

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -11,6 +10,7 @@ use nqueens::{BoardSize, Engine, Error, Kernel, MAX_THREADS, SplitRows};
 use super::args::{Command, CommandLine, HowArgs, ProgressWhen};
 use super::exit::Failure;
 use super::progress::When;
+use super::talk::say;
 
 /// A subcommand with its options.
 #[derive(Debug)]
@@ -142,10 +142,10 @@ impl How {
     fn warn_of_options_without_effect(&self) {
         let Some(engine) = self.engine else { return };
         if self.split_rows.is_some() && engine != Engine::Subtrees {
-            eprintln!("nqueens: warning: --split-rows has no effect on engine {engine}");
+            say(format_args!("warning: --split-rows has no effect on engine {engine}"));
         }
         if self.kernel.is_some() && !engine.has_kernels() {
-            eprintln!("nqueens: warning: --kernel has no effect on engine {engine}");
+            say(format_args!("warning: --kernel has no effect on engine {engine}"));
         }
     }
 
@@ -153,36 +153,11 @@ impl How {
     pub(super) fn warn_if_slow(&self, size: BoardSize) {
         let Some(engine) = self.engine else { return };
         if let Some(largest) = engine.largest_sensible().filter(|largest| size.get() > *largest) {
-            eprintln!(
-                "nqueens: warning: engine {engine} is sensible up to n = {largest}; \
+            say(format_args!(
+                "warning: engine {engine} is sensible up to n = {largest}; \
                  n = {size} may take very long, --engine auto is faster"
-            );
+            ));
         }
-    }
-}
-
-/// `FIRST..=LAST`, or one size.
-#[derive(Clone, Debug)]
-pub(super) struct Sizes(RangeInclusive<u32>);
-
-impl FromStr for Sizes {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let size = |part: &str| {
-            part.parse::<BoardSize>().map(BoardSize::get).map_err(|error| error.to_string())
-        };
-        let (first, last) = match text.split_once("..=") {
-            Some((first, last)) => (size(first)?, size(last)?),
-            None if text.contains("..") => {
-                return Err("write a range as FIRST..=LAST, for example 1..=16".to_owned());
-            }
-            None => (size(text)?, size(text)?),
-        };
-        if first > last {
-            return Err(format!("the range is empty; write {last}..={first}"));
-        }
-        Ok(Self(first..=last))
     }
 }
 
@@ -263,17 +238,6 @@ mod tests {
             assert!(flag.contains("--threads") && flag.contains("4096"), "{flag}");
             let variable = chosen(None, &[("SLURM_CPUS_PER_TASK", bad)]).expect_err("refused");
             assert!(variable.contains("SLURM_CPUS_PER_TASK"), "{variable}");
-        }
-    }
-
-    #[test]
-    fn ranges_of_sizes() {
-        let sizes = |text: &str| text.parse::<Sizes>().map(|sizes| sizes.0);
-        assert_eq!(sizes("1..=16"), Ok(1..=16));
-        assert_eq!(sizes("0..=0"), Ok(0..=0));
-        assert_eq!(sizes("8"), Ok(8..=8));
-        for bad in ["9..=3", "1..16", "..=5", "1..=33", "-1..=3", "a..=b", ""] {
-            assert!(sizes(bad).is_err(), "{bad:?}");
         }
     }
 }

@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use nqueens::{Observer, Plan, UnitsDone};
 
 use super::remaining::{Estimate, RemainingTime};
+use super::talk::say;
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +126,7 @@ impl Observer for Progress {
             (elapsed, state.line_if_due(elapsed, &self.display))
         });
         if let Some(line) = line {
-            eprintln!("nqueens: {line}");
+            say(line);
         }
         if let Display::Bar(bar) = &self.display {
             bar.inc(done.units.len() as u64);

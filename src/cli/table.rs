@@ -12,6 +12,7 @@ use super::options::{How, TableOptions};
 use super::progress::Progress;
 use super::report::{TableRow, TableWriter};
 use super::signals::cancel_on_signals;
+use super::talk::say;
 
 pub(super) fn run(options: &TableOptions) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals().context("cannot catch signals").map_err(Failure::Other)?;
@@ -24,10 +25,10 @@ pub(super) fn run(options: &TableOptions) -> Result<Exit, Failure> {
         let row = row(size, &options.how, &pool, &cancel)?;
         writer.write_row(&row)?;
         for (what, computed, expected) in row.differences() {
-            eprintln!(
-                "nqueens: {what}({n}) = {computed} differs from the published {expected}: \
+            say(format_args!(
+                "{what}({n}) = {computed} differs from the published {expected}: \
                  one of them is wrong"
-            );
+            ));
             exit = Exit::Failed;
         }
     }

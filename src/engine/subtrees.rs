@@ -20,7 +20,7 @@
 //! * *Eight symmetries instead of none*: see [`cases`]; 7.9 times fewer nodes at n = 16.
 //! * *No branch on data.* The textbook loop mispredicts at nearly every node: how many squares of
 //!   the next row are free cannot be guessed, and costs more than all the arithmetic. Here each
-//!   row has a [buffer of nodes](levels); a pass takes the lowest free square of each node in the
+//!   row has a [buffer of nodes](level); a pass takes the lowest free square of each node in the
 //!   buffer, writes the child to the next row's buffer and keeps the node if it has more squares.
 //!   Both are unconditional writes that advance a length by 0 or 1.
 //! * *Lanes.* Such a pass is the same instruction sequence for all nodes, so AVX2 does 8 and
@@ -54,6 +54,7 @@
 
 pub(crate) mod cases;
 mod kernel;
+mod level;
 mod levels;
 
 use std::fmt;
@@ -64,7 +65,8 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 use cases::Case;
-use levels::{Levels, Node};
+use level::Node;
+use levels::Levels;
 
 /// How many of the first rows a prefix fills: 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

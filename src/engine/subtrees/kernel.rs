@@ -12,7 +12,7 @@ mod avx2;
 mod avx512;
 mod portable;
 
-use super::levels::Level;
+use super::level::Level;
 use crate::engine::Kernel;
 
 /// Moves children from `level` to `next`. `blocked` are the forbidden squares of the three rows

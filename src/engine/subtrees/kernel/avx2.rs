@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::levels::{Field, Level};
+use super::super::level::{Field, Level};
 
 const LANES: usize = 8;
 

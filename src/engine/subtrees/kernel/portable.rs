@@ -4,7 +4,7 @@
 //! functions are kept out of their caller, where the loops would spill registers (0.77 s instead
 //! of 0.56 s at n = 16).
 
-use super::super::levels::{Level, Node};
+use super::super::level::{Level, Node};
 
 #[inline(never)]
 pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]) {

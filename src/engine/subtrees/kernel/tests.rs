@@ -1,7 +1,7 @@
 //! Every kernel against the portable one, on the same levels, at edge lengths.
 
 use super::*;
-use crate::engine::subtrees::levels::Node;
+use crate::engine::subtrees::level::Node;
 
 /// Lengths around the lanes of the kernels and of a full pass.
 const LENGTHS: [usize; 12] = [1, 7, 8, 9, 15, 16, 17, 31, 33, 95, 96, 191];
