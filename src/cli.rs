@@ -4,6 +4,7 @@
 //! JSON) and `progress` (the bar).
 
 mod args;
+mod bytes;
 mod count;
 mod cpu;
 mod exit;

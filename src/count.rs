@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, SplitRows};
+use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 use crate::error::Error;
 use crate::known::{Published, known};
+use crate::memory;
 use crate::observe::Observer;
 use crate::plan::Plan;
 use crate::run::run;
@@ -58,6 +59,7 @@ pub struct Count<'a> {
     engine: Option<Engine>,
     kernel: Option<Kernel>,
     split_rows: Option<SplitRows>,
+    memory: Option<u64>,
     threads: Threads<'a>,
     observer: &'a dyn Observer,
     cancel: Cancel,
@@ -79,6 +81,7 @@ impl<'a> Count<'a> {
             engine: None,
             kernel: None,
             split_rows: None,
+            memory: None,
             threads: Threads::Current,
             observer: &(),
             cancel: Cancel::new(),
@@ -98,6 +101,11 @@ impl<'a> Count<'a> {
     /// Splits this many rows off, if the engine is [`Engine::Subtrees`].
     pub fn split_rows(self, split_rows: SplitRows) -> Self {
         Self { split_rows: Some(split_rows), ..self }
+    }
+
+    /// Uses at most this many bytes; without it [`memory::default_budget`].
+    pub fn memory(self, bytes: u64) -> Self {
+        Self { memory: Some(bytes), ..self }
     }
 
     /// Starts this many threads for the count, 1 to [`MAX_THREADS`].
@@ -125,8 +133,8 @@ impl<'a> Count<'a> {
     /// # Errors
     ///
     /// [`Error::Stopped`] after a cancellation, [`Error::ThreadsOutOfRange`] and
-    /// [`Error::ThreadsNotStarted`] for threads of its own, [`Error::UnitOverflow`] if a unit's count
-    /// does not fit.
+    /// [`Error::ThreadsNotStarted`] for threads of its own, [`Error::MemoryBudget`] if the engine
+    /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit.
     pub fn run(&self) -> Result<Outcome, Error> {
         match self.threads {
             Threads::Current => self.run_on_current_pool(),
@@ -147,7 +155,9 @@ impl<'a> Count<'a> {
         let split_rows =
             self.split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
         let plan = Plan::new(self.size, engine, Some(split_rows));
-        let total = run(&plan, kernel, self.observer, &self.cancel)?;
+        let memory = self.memory.unwrap_or_else(memory::default_budget);
+        let prepared = plan.prepare(&Resources { kernel, threads, memory })?;
+        let total = run(&plan, &prepared, self.observer, &self.cancel)?;
         Ok(Outcome {
             size: self.size,
             total,
@@ -155,6 +165,7 @@ impl<'a> Count<'a> {
             kernel,
             threads,
             units: plan.units(),
+            memory: prepared.memory(),
             elapsed: begun.elapsed(),
             published: Published::compare(total, known(self.size).total),
         })
@@ -168,6 +179,7 @@ impl std::fmt::Debug for Count<'_> {
             .field("engine", &self.engine)
             .field("kernel", &self.kernel)
             .field("split_rows", &self.split_rows)
+            .field("memory", &self.memory)
             .field("threads", &self.threads)
             .finish_non_exhaustive()
     }
@@ -206,6 +218,8 @@ pub struct Outcome {
     pub threads: usize,
     /// How many units they counted.
     pub units: usize,
+    /// How memory was planned; `None` for engines that need little.
+    pub memory: Option<MemoryUse>,
     /// Wall-clock time, without starting the threads.
     pub elapsed: Duration,
     /// How the total stands to the published one.

@@ -21,6 +21,7 @@ mod first_columns;
 mod kernel;
 mod permutation;
 pub(crate) mod subtrees;
+mod whole_board;
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,6 +34,7 @@ use crate::error::Error;
 use crate::size::BoardSize;
 use first_columns::FirstColumns;
 use subtrees::Subtrees;
+use whole_board::WholeBoard;
 
 /// An algorithm that counts the solutions of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,6 +118,7 @@ impl Engine {
             Self::ColumnArray => Box::new(FirstColumns::new(size, column_array::count)),
             Self::BoolArrays => Box::new(FirstColumns::new(size, bool_arrays::count)),
             Self::Bitmask => Box::new(FirstColumns::new(size, bitmask::count)),
+            Self::Subtrees if size.rows() < subtrees::SMALLEST => Box::new(WholeBoard::new(size)),
             Self::Subtrees => Box::new(Subtrees::new(size, split_rows)),
         }
     }
@@ -137,8 +140,8 @@ impl FromStr for Engine {
     }
 }
 
-/// The independent parts of one count, numbered from 0. The list depends on the board and the
-/// number of split rows alone, never on the machine.
+/// The independent parts of one count, numbered from 0. The list depends on the board, the engine
+/// and the number of split rows alone, never on the machine.
 pub(crate) trait Units: fmt::Debug + Send + Sync {
     /// How many there are.
     fn len(&self) -> usize;
@@ -146,8 +149,41 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     /// How many solutions of the whole board each solution of this unit stands for.
     fn weight(&self, unit: usize) -> u64;
 
+    /// Makes what the units of a count share, within the memory given.
+    fn prepare(&self, resources: &Resources) -> Result<Box<dyn Prepared + '_>, Error>;
+}
+
+/// What a count may use of the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Resources {
+    /// The kernel for the inner loops.
+    pub kernel: Kernel,
+    /// Workers that will be at work at the same time.
+    pub threads: usize,
+    /// Bytes for all of them together.
+    pub memory: u64,
+}
+
+/// Shared by the threads of a count.
+pub(crate) trait Prepared: Sync {
     /// A counter of units for one thread, with its own scratch memory.
-    fn worker(&self, kernel: Kernel) -> Box<dyn Worker + '_>;
+    fn worker(&self) -> Box<dyn Worker + '_>;
+
+    /// How memory is used, for engines that need much.
+    fn memory(&self) -> Option<MemoryUse> {
+        None
+    }
+}
+
+/// Memory that a count plans to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// Bytes of what all threads share.
+    pub shared: u64,
+    /// Bytes that each thread may come to need.
+    pub per_thread: u64,
+    /// How the engine fits its lists into the budget, in a few words.
+    pub strategy: &'static str,
 }
 
 /// Counts units on one thread.

@@ -89,6 +89,29 @@ pub enum Error {
         solutions: u128,
     },
 
+    /// A single unit was cancelled.
+    #[error("stopped before the end of unit {unit}")]
+    UnitStopped {
+        /// The unit's number in its plan.
+        unit: usize,
+    },
+
+    /// The engine needs more memory than it may use.
+    #[error(
+        "engine {engine} needs {needed} bytes for {threads} threads and may use {budget}: allow \
+         more memory, take fewer threads or engine subtrees"
+    )]
+    MemoryBudget {
+        /// The engine.
+        engine: &'static str,
+        /// Bytes that it needs.
+        needed: u64,
+        /// Threads that they are for.
+        threads: usize,
+        /// Bytes that it may use.
+        budget: u64,
+    },
+
     /// The search for symmetric solutions was cancelled before its end.
     #[error("stopped while counting the symmetric solutions")]
     SymmetryStopped,

@@ -18,6 +18,7 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
 //! | [`Plan`] | a count cut into independent work units |
+//! | [`memory`] | how much there is, and how much of it a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its [`Outcome`] |
 //!
@@ -25,14 +26,15 @@
 //!
 //! # Features
 //!
-//! `cli` (default): the command line `nqueens`. Without it the crate depends on rayon and thiserror
-//! only.
+//! `cli` (default): the command line `nqueens`. Without it the crate depends on rayon, sysinfo and
+//! thiserror only.
 
 mod cancel;
 mod count;
 mod engine;
 mod error;
 pub mod known;
+pub mod memory;
 mod observe;
 mod plan;
 mod run;
@@ -42,11 +44,11 @@ pub mod symmetry;
 
 pub use cancel::Cancel;
 pub use count::{Count, MAX_THREADS, Outcome, count, thread_pool};
-pub use engine::{Engine, Kernel, SplitRows};
+pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 pub use error::Error;
 pub use known::Published;
 pub use observe::{Observer, UnitsDone};
-pub use plan::Plan;
+pub use plan::{Plan, PreparedPlan, UnitCounter};
 pub use size::BoardSize;
 pub use solution::Solution;
 

@@ -5,20 +5,25 @@
 //! the same on every machine: it depends on the board, the engine and the split rows alone.
 //!
 //! ```
-//! use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan};
+//! use nqueens::{BoardSize, Cancel, Engine, Plan};
 //!
 //! // The textbook engines have one unit for each column of the first row's queen.
 //! let plan = Plan::new(BoardSize::new(8)?, Engine::Bitmask, None);
 //! let by_first_column: Vec<u64> = (0..plan.units())
-//!     .map(|unit| plan.count_unit(unit, Kernel::detect(), &Cancel::new()))
+//!     .map(|unit| plan.count_unit(unit, &Cancel::new()))
 //!     .collect::<Result<_, _>>()?;
 //! assert_eq!(by_first_column, [4, 8, 16, 18, 18, 16, 8, 4]);
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 
+use std::fmt;
+
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Interrupt, Kernel, SplitRows, Units, Worker};
+use crate::engine::{
+    Engine, Interrupt, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, Worker,
+};
 use crate::error::Error;
+use crate::memory;
 use crate::size::BoardSize;
 
 /// The units of one count.
@@ -62,20 +67,75 @@ impl Plan {
         self.units.weight(unit)
     }
 
+    /// Counts one unit, before its weight, with the fastest kernel. To count several, see
+    /// [`Plan::prepare`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::prepare`] and [`UnitCounter::count`].
+    pub fn count_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
+        let resources =
+            Resources { kernel: Kernel::detect(), threads: 1, memory: memory::default_budget() };
+        self.prepare(&resources)?.counter().count(unit, cancel)
+    }
+
+    /// Makes what the units share.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MemoryBudget`] if the engine cannot work within the memory given.
+    pub fn prepare(&self, resources: &Resources) -> Result<PreparedPlan<'_>, Error> {
+        Ok(PreparedPlan(self.units.prepare(resources)?))
+    }
+}
+
+/// A plan with what its units share.
+pub struct PreparedPlan<'a>(Box<dyn Prepared + 'a>);
+
+impl PreparedPlan<'_> {
+    /// A counter for one thread.
+    #[must_use]
+    pub fn counter(&self) -> UnitCounter<'_> {
+        UnitCounter(self.0.worker())
+    }
+
+    /// How memory is used; `None` for engines that need little.
+    #[must_use]
+    pub fn memory(&self) -> Option<MemoryUse> {
+        self.0.memory()
+    }
+}
+
+/// Counts units on one thread, in memory of its own.
+pub struct UnitCounter<'a>(Box<dyn Worker + 'a>);
+
+impl UnitCounter<'_> {
     /// Counts one unit, before its weight.
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] after a cancellation, [`Error::UnitOverflow`] if the count does not fit.
-    pub fn count_unit(&self, unit: usize, kernel: Kernel, cancel: &Cancel) -> Result<u64, Error> {
-        self.worker(kernel).count(unit, cancel).map_err(|interrupt| match interrupt {
-            Interrupt::Cancelled => Error::Stopped { done: 0, units: 1, solutions: 0 },
+    /// [`Error::UnitStopped`] after a cancellation, [`Error::UnitOverflow`] if the count does not
+    /// fit.
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no such unit.
+    pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
+        self.0.count(unit, cancel).map_err(|interrupt| match interrupt {
+            Interrupt::Cancelled => Error::UnitStopped { unit },
             Interrupt::Overflow => Error::UnitOverflow { unit },
         })
     }
+}
 
-    /// A counter for one thread.
-    pub(crate) fn worker(&self, kernel: Kernel) -> Box<dyn Worker + '_> {
-        self.units.worker(kernel)
+impl fmt::Debug for PreparedPlan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedPlan").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for UnitCounter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnitCounter").finish_non_exhaustive()
     }
 }

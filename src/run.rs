@@ -12,10 +12,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::cancel::Cancel;
-use crate::engine::{Interrupt, Kernel, Worker};
 use crate::error::Error;
 use crate::observe::{Observer, UnitsDone};
-use crate::plan::Plan;
+use crate::plan::{Plan, PreparedPlan, UnitCounter};
 
 /// Ranges for each thread: enough that the last one to finish is short.
 const RANGES_PER_THREAD: usize = 64;
@@ -36,7 +35,7 @@ impl Tally {
 /// Counts all units of a plan on the current rayon pool; returns the total.
 pub(crate) fn run(
     plan: &Plan,
-    kernel: Kernel,
+    prepared: &PreparedPlan<'_>,
     observer: &dyn Observer,
     cancel: &Cancel,
 ) -> Result<u128, Error> {
@@ -46,7 +45,7 @@ pub(crate) fn run(
     let ranges = units.div_ceil(range_len);
     let stride = scattering_stride(ranges);
     // Scratch memory goes from range to range: each thread takes a set and brings it back.
-    let idle_workers: Mutex<Vec<Box<dyn Worker + '_>>> = Mutex::default();
+    let idle_counters: Mutex<Vec<UnitCounter<'_>>> = Mutex::default();
     observer.started(plan, threads);
 
     let tally = (0..ranges)
@@ -55,10 +54,10 @@ pub(crate) fn run(
         .map(|turn| {
             let start = turn * stride % ranges * range_len;
             let range = start..units.min(start + range_len);
-            let idle = idle_workers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut worker = idle.unwrap_or_else(|| plan.worker(kernel));
-            let tally = count_range(plan, worker.as_mut(), range, observer, cancel);
-            idle_workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+            let idle = idle_counters.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut counter = idle.unwrap_or_else(|| prepared.counter());
+            let tally = count_range(plan, &mut counter, range, observer, cancel);
+            idle_counters.lock().unwrap_or_else(PoisonError::into_inner).push(counter);
             tally
         })
         .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))?;
@@ -72,7 +71,7 @@ pub(crate) fn run(
 /// Counts the units of a range up to its end or to a cancellation.
 fn count_range(
     plan: &Plan,
-    worker: &mut dyn Worker,
+    counter: &mut UnitCounter<'_>,
     range: Range<usize>,
     observer: &dyn Observer,
     cancel: &Cancel,
@@ -83,13 +82,13 @@ fn count_range(
         if cancel.is_cancelled() {
             break;
         }
-        match worker.count(unit, cancel) {
+        match counter.count(unit, cancel) {
             Ok(count) => {
                 let solutions = u128::from(count) * u128::from(plan.weight(unit));
                 tally = tally.plus(Tally { units: 1, solutions });
             }
-            Err(Interrupt::Cancelled) => break,
-            Err(Interrupt::Overflow) => return Err(Error::UnitOverflow { unit }),
+            Err(Error::UnitStopped { .. }) => break,
+            Err(error) => return Err(error),
         }
     }
     if tally.units > 0 {

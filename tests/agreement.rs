@@ -66,7 +66,7 @@ fn subtotals_by_first_column_are_palindromic_and_sum_to_the_total() {
             }
             let plan = Plan::new(size(n), engine, None);
             let subtotals: Vec<u64> = (0..plan.units())
-                .map(|unit| plan.count_unit(unit, kernels()[0], &Cancel::new()).expect("a count"))
+                .map(|unit| plan.count_unit(unit, &Cancel::new()).expect("a count"))
                 .collect();
             let mirrored: Vec<u64> = subtotals.iter().rev().copied().collect();
             assert_eq!(subtotals.len(), size(n).rows());
@@ -84,7 +84,7 @@ fn weighted_units_sum_to_the_total_for_every_split() {
             let plan = Plan::new(size(n), Engine::Subtrees, SplitRows::new(rows).ok());
             let total: u128 = (0..plan.units())
                 .map(|unit| {
-                    let count = plan.count_unit(unit, kernels()[0], &Cancel::new());
+                    let count = plan.count_unit(unit, &Cancel::new());
                     u128::from(count.expect("a count")) * u128::from(plan.weight(unit))
                 })
                 .sum();

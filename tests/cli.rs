@@ -71,6 +71,7 @@ fn bad_input_gets_one_clear_line() {
         (&["count", "8", "--kernel", "foo"], "portable, avx2, avx512"),
         (&["count", "8", "--split-rows", "9"], "1 to 4"),
         (&["count", "8", "--split-rows", "0"], "--split-rows"),
+        (&["count", "8", "--memory", "lots"], "512M"),
         (&["count", "8", "--progress", "foo"], "never, auto, always"),
         (&["count", "8", "--json", "--quiet"], "--quiet"),
         (&["count", "8", "--frobnicate"], "--frobnicate"),

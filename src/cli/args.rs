@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nqueens::{BoardSize, SplitRows};
 
+use super::bytes::Bytes;
 use super::sizes::Sizes;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
@@ -94,6 +95,10 @@ pub(super) struct HowArgs {
     /// Vector instructions to use: auto, portable, avx2 or avx512
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(super) kernel: String,
+
+    /// Memory that the count may use, for example 4G [default: three quarters of what is available]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub(super) memory: Option<Bytes>,
 
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]

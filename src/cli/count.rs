@@ -57,6 +57,9 @@ impl How {
         if let Some(split_rows) = self.split_rows {
             count = count.split_rows(split_rows);
         }
+        if let Some(bytes) = self.memory {
+            count = count.memory(bytes);
+        }
         count
     }
 }

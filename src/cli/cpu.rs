@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use nqueens::Kernel;
+use nqueens::{Kernel, memory};
 use serde::Serialize;
 
+use super::bytes::readable;
 use super::exit::{Exit, Failure};
 use super::machine::Machine;
 use super::options::CpuOptions;
@@ -22,6 +23,7 @@ struct CpuReport {
     kernel: &'static str,
     memory_total: u64,
     memory_available: u64,
+    memory_budget: u64,
 }
 
 pub(super) fn run(options: &CpuOptions) -> Result<Exit, Failure> {
@@ -36,8 +38,9 @@ pub(super) fn run(options: &CpuOptions) -> Result<Exit, Failure> {
         features: features(),
         kernels: Kernel::available().into_iter().map(Kernel::name).collect(),
         kernel: Kernel::detect().name(),
-        memory_total: machine.memory_total,
-        memory_available: machine.memory_available,
+        memory_total: machine.memory.total,
+        memory_available: machine.memory.available,
+        memory_budget: memory::default_budget(),
     };
     let mut out = io::stdout().lock();
     if options.json {
@@ -68,17 +71,12 @@ impl CpuReport {
         writeln!(out, "kernel     {} of {}", self.kernel, self.kernels.join(", "))?;
         writeln!(
             out,
-            "memory     {} available of {}",
-            gibibytes(self.memory_available),
-            gibibytes(self.memory_total)
+            "memory     {} available of {}, {} used unless --memory says otherwise",
+            readable(self.memory_available),
+            readable(self.memory_total),
+            readable(self.memory_budget)
         )
     }
-}
-
-fn gibibytes(bytes: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
-    let gibibytes = bytes as f64 / f64::from(1 << 30);
-    format!("{gibibytes:.1} GiB")
 }
 
 /// The instruction sets that kernels use or may come to use, as far as this CPU has them.

@@ -71,6 +71,7 @@ impl From<nqueens::Error> for Failure {
             E::ThreadsOutOfRange { .. } | E::ThreadsNotStarted { .. } => {
                 Self::Usage(format!("--threads: {error}"))
             }
+            E::MemoryBudget { .. } => Self::Usage(format!("--memory: {error}")),
             _ => Self::Other(error.into()),
         }
     }

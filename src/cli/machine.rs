@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+use nqueens::memory::Memory;
+use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 /// The machine as this process sees it.
 #[derive(Debug)]
@@ -16,32 +17,21 @@ pub(super) struct Machine {
     pub(super) affinity: Option<String>,
     /// Cores' worth of time that the container may use.
     pub(super) quota: Option<f64>,
-    /// Bytes, the container's limit included.
-    pub(super) memory_total: u64,
-    pub(super) memory_available: u64,
+    pub(super) memory: Memory,
 }
 
 impl Machine {
     pub(super) fn look() -> Self {
-        let wanted = RefreshKind::nothing()
-            .with_cpu(CpuRefreshKind::nothing())
-            .with_memory(MemoryRefreshKind::nothing().with_ram());
-        let system = System::new_with_specifics(wanted);
+        let brand = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
+        let system = System::new_with_specifics(brand);
         let cpu = system.cpus().first().map_or("", |cpu| cpu.brand().trim());
-        let (mut memory_total, mut memory_available) =
-            (system.total_memory(), system.available_memory());
-        if let Some(limits) = system.cgroup_limits() {
-            memory_total = memory_total.min(limits.total_memory);
-            memory_available = memory_available.min(limits.free_memory);
-        }
         Self {
             cpu: if cpu.is_empty() { "unknown".to_owned() } else { cpu.to_owned() },
             physical_cores: num_cpus::get_physical(),
             logical_cores: system.cpus().len(),
             affinity: affinity(),
             quota: quota(),
-            memory_total,
-            memory_available,
+            memory: Memory::look(),
         }
     }
 }
@@ -108,7 +98,7 @@ mod tests {
     fn this_machine_has_a_core_and_memory() {
         let machine = Machine::look();
         assert!(machine.logical_cores >= 1);
-        assert!(machine.memory_total >= machine.memory_available);
-        assert!(machine.memory_available > 0);
+        assert!(machine.memory.total >= machine.memory.available);
+        assert!(machine.memory.available > 0);
     }
 }

@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use nqueens::{BoardSize, Engine, Error, Kernel, MAX_THREADS, SplitRows};
 
 use super::args::{Command, CommandLine, HowArgs, ProgressWhen};
+use super::bytes::Bytes;
 use super::exit::Failure;
 use super::progress::When;
 use super::talk::say;
@@ -48,6 +49,8 @@ pub(super) struct How {
     pub(super) engine: Option<Engine>,
     pub(super) kernel: Option<Kernel>,
     pub(super) split_rows: Option<SplitRows>,
+    /// Bytes; `None` for the default share.
+    pub(super) memory: Option<u64>,
     pub(super) threads: usize,
     pub(super) progress: When,
 }
@@ -120,6 +123,7 @@ impl HowArgs {
             engine,
             kernel,
             split_rows: self.split_rows,
+            memory: self.memory.map(|Bytes(bytes)| bytes),
             threads,
             progress: self.progress.into(),
         };

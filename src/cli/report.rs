@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use nqueens::{Outcome, Published};
 use serde::{Serialize, Serializer};
 
+use super::bytes::readable;
 use super::options::TableFormat;
 
 /// The answer of `nqueens count`.
@@ -19,9 +20,18 @@ pub(super) struct CountReport {
     kernel: &'static str,
     threads: usize,
     units: usize,
+    memory: Option<MemoryReport>,
     seconds: f64,
     #[serde(serialize_with = "as_string")]
     published: Published,
+}
+
+/// Planned memory, in bytes.
+#[derive(Debug, Serialize)]
+struct MemoryReport {
+    shared: u64,
+    per_thread: u64,
+    strategy: &'static str,
 }
 
 impl CountReport {
@@ -34,6 +44,11 @@ impl CountReport {
             kernel: outcome.kernel.name(),
             threads: outcome.threads,
             units: outcome.units,
+            memory: outcome.memory.map(|planned| MemoryReport {
+                shared: planned.shared,
+                per_thread: planned.per_thread,
+                strategy: planned.strategy,
+            }),
             seconds: microseconds(outcome.elapsed.as_secs_f64()),
             published: outcome.published,
         }
@@ -50,6 +65,10 @@ impl CountReport {
         writeln!(out, "engine       {engine}, kernel {kernel}")?;
         writeln!(out, "threads      {threads}")?;
         writeln!(out, "units        {units}")?;
+        if let Some(MemoryReport { shared, per_thread, strategy }) = &self.memory {
+            let (shared, per_thread) = (readable(*shared), readable(*per_thread));
+            writeln!(out, "memory       {strategy}: {shared} + {threads} x {per_thread}")?;
+        }
         writeln!(out, "seconds      {seconds:.3}")
     }
 

@@ -4,8 +4,9 @@
 //! solutions of column c to those of column n - 1 - c. The textbook engines do not use that; the
 //! tests do. The empty board has one unit with one solution, the empty placement (A000170).
 
-use super::{Interrupt, Kernel, Units, Worker};
+use super::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
+use crate::error::Error;
 use crate::size::BoardSize;
 
 /// Counts the solutions of an n x n board whose queen in row 0 stands in the given column; what
@@ -34,7 +35,13 @@ impl Units for FirstColumns {
         1
     }
 
-    fn worker(&self, _kernel: Kernel) -> Box<dyn Worker + '_> {
+    fn prepare(&self, _resources: &Resources) -> Result<Box<dyn Prepared + '_>, Error> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl Prepared for FirstColumns {
+    fn worker(&self) -> Box<dyn Worker + '_> {
         Box::new(*self)
     }
 }

@@ -60,7 +60,7 @@ mod levels;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Interrupt, Kernel, Units, Worker, bitmask};
+use super::{Interrupt, Kernel, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
@@ -106,6 +106,9 @@ impl SplitRows {
     /// cost little, and that keep a unit within seconds up to n = 24, so that progress shows.
     #[must_use]
     pub fn suited_to(size: BoardSize, threads: usize) -> Self {
+        if size.rows() < SMALLEST {
+            return Self::TWO;
+        }
         let for_threads = 30 * threads;
         let for_progress = 1 << size.get().saturating_sub(10);
         (Self::MIN..=Self::MAX)
@@ -130,7 +133,7 @@ impl FromStr for SplitRows {
 }
 
 /// Boards of fewer rows have no room for a prefix above the last three rows.
-const SMALLEST: usize = 4;
+pub(crate) const SMALLEST: usize = 4;
 
 /// The subtrees of a board, in the order of their cases, then of their prefixes' columns.
 #[derive(Debug)]
@@ -152,8 +155,9 @@ struct Subtree {
 impl Subtrees {
     pub(crate) fn new(size: BoardSize, split_rows: SplitRows) -> Self {
         let n = size.rows();
-        let first_row = usize::from(split_rows.0).min(n.saturating_sub(3));
-        let cases = if n < SMALLEST { Vec::new() } else { cases::all(size) };
+        debug_assert!(n >= SMALLEST, "smaller boards are counted whole");
+        let first_row = usize::from(split_rows.0).min(n - 3);
+        let cases = cases::all(size);
         let mut subtrees = Vec::new();
         for (index, case) in cases.iter().enumerate() {
             let root = Node::top(case);
@@ -189,15 +193,28 @@ fn add_prefixes(
 
 impl Units for Subtrees {
     fn len(&self) -> usize {
-        if self.size.rows() < SMALLEST { 1 } else { self.subtrees.len() }
+        self.subtrees.len()
     }
 
     fn weight(&self, unit: usize) -> u64 {
-        self.subtrees.get(unit).map_or(1, |subtree| self.cases[subtree.case].weight)
+        self.cases[self.subtrees[unit].case].weight
     }
 
-    fn worker(&self, kernel: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(SubtreeWorker { units: self, kernel, levels: Levels::new(self.size) })
+    fn prepare(&self, resources: &Resources) -> Result<Box<dyn Prepared + '_>, Error> {
+        Ok(Box::new(SubtreesFor { units: self, kernel: resources.kernel }))
+    }
+}
+
+/// The subtrees and the kernel that counts them.
+struct SubtreesFor<'a> {
+    units: &'a Subtrees,
+    kernel: Kernel,
+}
+
+impl Prepared for SubtreesFor<'_> {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        let Self { units, kernel } = *self;
+        Box::new(SubtreeWorker { units, kernel, levels: Levels::new(units.size) })
     }
 }
 
@@ -210,12 +227,8 @@ struct SubtreeWorker<'a> {
 
 impl Worker for SubtreeWorker<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let n = self.units.size.rows();
-        let Some(subtree) = self.units.subtrees.get(unit) else {
-            let whole_board = (0..n).map(|column| bitmask::count(n, column, cancel)).sum();
-            return Ok(if n == 0 { 1 } else { whole_board });
-        };
-        let blocked = &self.units.cases[subtree.case].blocked;
-        self.levels.count(self.kernel, blocked, self.units.first_row, subtree.root, cancel)
+        let Subtree { case, root } = self.units.subtrees[unit];
+        let blocked = &self.units.cases[case].blocked;
+        self.levels.count(self.kernel, blocked, self.units.first_row, root, cancel)
     }
 }
