@@ -17,7 +17,7 @@ use crate::observe::{Observer, UnitsDone};
 use crate::plan::{Plan, PreparedPlan, UnitCounter};
 
 /// Ranges for each thread: enough that the last one to finish is short.
-const RANGES_PER_THREAD: usize = 64;
+const RANGES_PER_THREAD: usize = 256;
 
 /// The sum over some units.
 #[derive(Clone, Copy, Debug, Default)]
