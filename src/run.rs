@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -18,6 +18,9 @@ use crate::plan::{Plan, PreparedPlan, UnitCounter};
 
 /// Ranges for each thread: enough that the last one to finish is short.
 const RANGES_PER_THREAD: usize = 256;
+
+/// A range reports at least this often, between two units.
+const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// The sum over some units.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +71,7 @@ pub(crate) fn run(
     Ok(tally.solutions)
 }
 
-/// Counts the units of a range up to its end or to a cancellation.
+/// Counts the units of a range up to its end or to a cancellation, and reports them now and then.
 fn count_range(
     plan: &Plan,
     counter: &mut UnitCounter<'_>,
@@ -76,29 +79,34 @@ fn count_range(
     observer: &dyn Observer,
     cancel: &Cancel,
 ) -> Result<Tally, Error> {
-    let begun = Instant::now();
-    let mut tally = Tally::default();
-    for unit in range.clone() {
-        if cancel.is_cancelled() {
-            break;
-        }
-        match counter.count(unit, cancel) {
-            Ok(count) => {
-                let solutions = u128::from(count) * u128::from(plan.weight(unit));
-                tally = tally.plus(Tally { units: 1, solutions });
+    let mut whole = Tally::default();
+    let mut rest = range;
+    while !rest.is_empty() && !cancel.is_cancelled() {
+        let begun = Instant::now();
+        let mut tally = Tally::default();
+        for unit in rest.clone() {
+            match counter.count(unit, cancel) {
+                Ok(count) => {
+                    let solutions = u128::from(count) * u128::from(plan.weight(unit));
+                    tally = tally.plus(Tally { units: 1, solutions });
+                }
+                Err(Error::UnitStopped { .. }) => break,
+                Err(error) => return Err(error),
             }
-            Err(Error::UnitStopped { .. }) => break,
-            Err(error) => return Err(error),
+            if begun.elapsed() >= REPORT_EVERY {
+                break;
+            }
         }
+        if tally.units == 0 {
+            break; // cancelled
+        }
+        let done = rest.start..rest.start + tally.units;
+        rest.start = done.end;
+        let Tally { solutions, .. } = tally;
+        observer.units_done(&UnitsDone { units: done, solutions, busy: begun.elapsed() });
+        whole = whole.plus(tally);
     }
-    if tally.units > 0 {
-        observer.units_done(&UnitsDone {
-            units: range.start..range.start + tally.units,
-            solutions: tally.solutions,
-            busy: begun.elapsed(),
-        });
-    }
-    Ok(tally)
+    Ok(whole)
 }
 
 /// A step that visits all of `0..len` when taken `len` times modulo `len`, and whose first steps
