@@ -2,7 +2,7 @@
 //! benchmark of a wrong count says nothing.
 //!
 //! `cargo bench` measures; `cargo bench -- --test` runs each once. Ids are `n=N/ENGINE` and
-//! `ENGINE/n=N/THREADS-threads`.
+//! `ENGINE/n=N/THREADS-threads` or `ENGINE/n=N/kernel/KERNEL`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use nqueens::known::known;
@@ -50,19 +50,36 @@ fn subtrees_by_threads(criterion: &mut Criterion) {
     }
 }
 
-fn subtrees_by_kernel(criterion: &mut Criterion) {
-    let (size, total) = size_and_total(14);
+fn halves_by_board(criterion: &mut Criterion) {
     let pool = thread_pool(1).expect("a thread");
-    let mut group = criterion.benchmark_group("subtrees/n=14/kernel");
-    group.throughput(throughput(total)).sample_size(10);
-    for kernel in Kernel::available() {
-        group.bench_function(BenchmarkId::from_parameter(kernel), |bencher| {
-            let count = Count::new(size).engine(Engine::Subtrees).kernel(kernel).pool(&pool);
+    let mut group = criterion.benchmark_group("halves");
+    group.sample_size(10);
+    for n in 15..=18 {
+        let (size, total) = size_and_total(n);
+        group.throughput(throughput(total));
+        group.bench_function(format!("n={n}"), |bencher| {
+            let count = Count::new(size).engine(Engine::Halves).pool(&pool);
             bencher.iter(|| assert_eq!(count.run().expect("a count").total, total));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, all_engines, subtrees_by_threads, subtrees_by_kernel);
+fn by_kernel(criterion: &mut Criterion) {
+    let pool = thread_pool(1).expect("a thread");
+    for (engine, n) in [(Engine::Subtrees, 14), (Engine::Halves, 16)] {
+        let (size, total) = size_and_total(n);
+        let mut group = criterion.benchmark_group(format!("{engine}/n={n}/kernel"));
+        group.throughput(throughput(total)).sample_size(10);
+        for kernel in Kernel::available() {
+            group.bench_function(BenchmarkId::from_parameter(kernel), |bencher| {
+                let count = Count::new(size).engine(engine).kernel(kernel).pool(&pool);
+                bencher.iter(|| assert_eq!(count.run().expect("a count").total, total));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, all_engines, subtrees_by_threads, halves_by_board, by_kernel);
 criterion_main!(benches);

@@ -41,7 +41,7 @@ pub fn count(n: u32) -> Result<u128, Error> {
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 ///
-/// A count that was cancelled says how far it came:
+/// A count that was cancelled says how far it came, or that it had not begun:
 ///
 /// ```
 /// use nqueens::{BoardSize, Cancel, Count, Error};
@@ -49,7 +49,7 @@ pub fn count(n: u32) -> Result<u128, Error> {
 /// let cancel = Cancel::new();
 /// cancel.cancel(); // from another thread, as a rule
 /// let stopped = Count::new(BoardSize::new(20)?).cancel(&cancel).run();
-/// assert!(matches!(stopped, Err(Error::Stopped { done: 0, .. })));
+/// assert_eq!(stopped.err(), Some(Error::PreparationStopped));
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 #[derive(Clone)]
@@ -146,17 +146,16 @@ impl<'a> Count<'a> {
     fn run_on_current_pool(&self) -> Result<Outcome, Error> {
         let begun = Instant::now();
         let threads = rayon::current_num_threads();
-        let engine = self.engine.unwrap_or_else(|| Engine::auto(self.size));
-        let kernel = match self.kernel {
-            _ if !engine.has_kernels() => Kernel::Portable,
-            Some(kernel) => kernel,
-            None => Kernel::detect(),
-        };
+        let kernel = self.kernel.unwrap_or_else(Kernel::detect);
+        let engine = self.engine.unwrap_or_else(|| Engine::auto(self.size, kernel));
+        let kernel = if engine.has_kernels() { kernel } else { Kernel::Portable };
         let split_rows =
             self.split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
-        let plan = Plan::new(self.size, engine, Some(split_rows));
         let memory = self.memory.unwrap_or_else(memory::default_budget);
-        let prepared = plan.prepare(&Resources { kernel, threads, memory })?;
+        let resources = Resources { kernel, threads, memory };
+        engine.check_budget(self.size, &resources)?;
+        let plan = Plan::new(self.size, engine, Some(split_rows));
+        let prepared = plan.prepare(&resources, &self.cancel)?;
         let total = run(&plan, &prepared, self.observer, &self.cancel)?;
         Ok(Outcome {
             size: self.size,

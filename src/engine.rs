@@ -18,6 +18,7 @@ mod board_scan;
 mod bool_arrays;
 mod column_array;
 mod first_columns;
+mod halves;
 mod kernel;
 mod permutation;
 pub(crate) mod subtrees;
@@ -33,6 +34,7 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 use first_columns::FirstColumns;
+use halves::Halves;
 use subtrees::Subtrees;
 use whole_board::WholeBoard;
 
@@ -52,17 +54,20 @@ pub enum Engine {
     Bitmask,
     /// Prefixes of the first rows, all eight symmetries, many nodes of a row at a time.
     Subtrees,
+    /// Joins of east and west half-boards.
+    Halves,
 }
 
 impl Engine {
     /// All engines, from the slowest to the fastest.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Permutation,
         Self::BoardScan,
         Self::ColumnArray,
         Self::BoolArrays,
         Self::Bitmask,
         Self::Subtrees,
+        Self::Halves,
     ];
 
     /// The engine's name, on the command line and everywhere else.
@@ -75,6 +80,7 @@ impl Engine {
             Self::BoolArrays => "bool-arrays",
             Self::Bitmask => "bitmask",
             Self::Subtrees => "subtrees",
+            Self::Halves => "halves",
         }
     }
 
@@ -88,20 +94,34 @@ impl Engine {
             Self::ColumnArray => Some(column_array::LARGEST_SENSIBLE),
             Self::BoolArrays => Some(bool_arrays::LARGEST_SENSIBLE),
             Self::Bitmask => Some(bitmask::LARGEST_SENSIBLE),
-            Self::Subtrees => None,
+            Self::Subtrees | Self::Halves => None,
         }
     }
 
-    /// The engine that is fastest on boards of this size.
+    /// The engine that is fastest on boards of this size, with this kernel: the join needs boards of
+    /// some size to fill its blocks, and longer vectors help the backtracker more.
     #[must_use]
-    pub fn auto(_size: BoardSize) -> Self {
-        Self::Subtrees
+    pub fn auto(size: BoardSize, kernel: Kernel) -> Self {
+        let first_of_halves = if kernel == Kernel::Portable { 14 } else { 16 };
+        if size.get() < first_of_halves { Self::Subtrees } else { Self::Halves }
     }
 
     /// Whether the engine's inner loop has a version for each [`Kernel`].
     #[must_use]
     pub fn has_kernels(self) -> bool {
-        matches!(self, Self::Subtrees)
+        matches!(self, Self::Subtrees | Self::Halves)
+    }
+
+    /// Whether the engine can count a board with these resources, before any work is done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MemoryBudget`] if it needs more memory.
+    pub(crate) fn check_budget(self, size: BoardSize, resources: &Resources) -> Result<(), Error> {
+        match self {
+            Self::Halves => halves::check_budget(size, resources),
+            _ => Ok(()),
+        }
     }
 
     /// All names, in the order of [`Engine::ALL`].
@@ -120,6 +140,8 @@ impl Engine {
             Self::Bitmask => Box::new(FirstColumns::new(size, bitmask::count)),
             Self::Subtrees if size.rows() < subtrees::SMALLEST => Box::new(WholeBoard::new(size)),
             Self::Subtrees => Box::new(Subtrees::new(size, split_rows)),
+            Self::Halves if size.rows() < halves::SMALLEST => Box::new(WholeBoard::new(size)),
+            Self::Halves => Box::new(Halves::new(size)),
         }
     }
 }
@@ -150,7 +172,11 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     fn weight(&self, unit: usize) -> u64;
 
     /// Makes what the units of a count share, within the memory given.
-    fn prepare(&self, resources: &Resources) -> Result<Box<dyn Prepared + '_>, Error>;
+    fn prepare(
+        &self,
+        resources: &Resources,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Prepared + '_>, Error>;
 }
 
 /// What a count may use of the machine.

@@ -96,10 +96,16 @@ pub enum Error {
         unit: usize,
     },
 
+    /// The count was cancelled before its first unit.
+    #[error("stopped while preparing the count")]
+    PreparationStopped,
+
     /// The engine needs more memory than it may use.
     #[error(
-        "engine {engine} needs {needed} bytes for {threads} threads and may use {budget}: allow \
-         more memory, take fewer threads or engine subtrees"
+        "engine {engine} needs {} MiB for {threads} threads and may use {} MiB: allow more memory, \
+         take fewer threads, or choose engine subtrees",
+        needed >> 20,
+        budget >> 20
     )]
     MemoryBudget {
         /// The engine.

@@ -76,16 +76,21 @@ impl Plan {
     pub fn count_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         let resources =
             Resources { kernel: Kernel::detect(), threads: 1, memory: memory::default_budget() };
-        self.prepare(&resources)?.counter().count(unit, cancel)
+        self.prepare(&resources, cancel)?.counter().count(unit, cancel)
     }
 
     /// Makes what the units share.
     ///
     /// # Errors
     ///
-    /// [`Error::MemoryBudget`] if the engine cannot work within the memory given.
-    pub fn prepare(&self, resources: &Resources) -> Result<PreparedPlan<'_>, Error> {
-        Ok(PreparedPlan(self.units.prepare(resources)?))
+    /// [`Error::MemoryBudget`] if the engine cannot work within the memory given,
+    /// [`Error::PreparationStopped`] after a cancellation.
+    pub fn prepare(
+        &self,
+        resources: &Resources,
+        cancel: &Cancel,
+    ) -> Result<PreparedPlan<'_>, Error> {
+        Ok(PreparedPlan(self.units.prepare(resources, cancel)?))
     }
 }
 

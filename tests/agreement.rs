@@ -1,6 +1,8 @@
 //! The total depends on the board alone: not on engine, kernel, split rows or threads.
 
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Plan, SplitRows, thread_pool};
+use nqueens::{
+    BoardSize, Cancel, Count, Engine, Error, Kernel, Plan, Resources, SplitRows, thread_pool,
+};
 use proptest::prelude::*;
 
 mod common;
@@ -30,9 +32,10 @@ proptest! {
         rows in SplitRows::MIN..=SplitRows::MAX,
         threads in prop::sample::select(vec![1, 2, 3, 7]),
         kernel in prop::sample::select(kernels()),
+        engine in prop::sample::select(vec![Engine::Subtrees, Engine::Halves]),
     ) {
         let count = Count::new(size(n))
-            .engine(Engine::Subtrees)
+            .engine(engine)
             .split_rows(SplitRows::new(rows)?)
             .threads(threads)
             .kernel(kernel);
@@ -77,20 +80,40 @@ fn subtotals_by_first_column_are_palindromic_and_sum_to_the_total() {
     }
 }
 
+/// The weighted sum over the units of a plan.
+fn total(plan: &Plan, kernel: Kernel) -> u128 {
+    let resources = Resources { kernel, threads: 1, memory: 1 << 30 };
+    let prepared = plan.prepare(&resources, &Cancel::new()).expect("a small board fits");
+    let mut counter = prepared.counter();
+    (0..plan.units())
+        .map(|unit| {
+            let count = counter.count(unit, &Cancel::new()).expect("a count");
+            u128::from(count) * u128::from(plan.weight(unit))
+        })
+        .sum()
+}
+
 #[test]
-fn weighted_units_sum_to_the_total_for_every_split() {
+fn weighted_units_sum_to_the_total() {
     for n in 1..=12 {
-        for rows in SplitRows::MIN..=SplitRows::MAX {
-            let plan = Plan::new(size(n), Engine::Subtrees, SplitRows::new(rows).ok());
-            let total: u128 = (0..plan.units())
-                .map(|unit| {
-                    let count = plan.count_unit(unit, &Cancel::new());
-                    u128::from(count.expect("a count")) * u128::from(plan.weight(unit))
-                })
-                .sum();
-            assert_eq!(nqueens::count(n), Ok(total), "n = {n}, {rows} rows");
+        let expected = Count::new(size(n)).engine(Engine::Bitmask).run().expect("a count").total;
+        for kernel in kernels() {
+            for rows in SplitRows::MIN..=SplitRows::MAX {
+                let plan = Plan::new(size(n), Engine::Subtrees, SplitRows::new(rows).ok());
+                assert_eq!(total(&plan, kernel), expected, "n = {n}, {rows} rows");
+            }
+            let plan = Plan::new(size(n), Engine::Halves, None);
+            assert_eq!(total(&plan, kernel), expected, "n = {n}");
         }
     }
+}
+
+#[test]
+fn an_engine_without_the_memory_it_needs_says_so_before_it_starts() {
+    let refused = Count::new(size(24)).engine(Engine::Halves).memory(64 << 20).run();
+    assert!(matches!(refused, Err(Error::MemoryBudget { engine: "halves", .. })), "{refused:?}");
+    let largest = Count::new(size(32)).memory(4 << 30).run();
+    assert!(matches!(largest, Err(Error::MemoryBudget { .. })), "{largest:?}");
 }
 
 #[test]
@@ -99,6 +122,12 @@ fn a_cancelled_count_says_how_far_it_came() {
     cancel.cancel();
     for engine in Engine::ALL {
         let stopped = Count::new(size(12)).engine(engine).cancel(&cancel).run();
-        assert!(matches!(stopped, Err(Error::Stopped { done: 0, solutions: 0, .. })), "{engine}");
+        assert!(
+            matches!(
+                stopped,
+                Err(Error::Stopped { done: 0, solutions: 0, .. } | Error::PreparationStopped)
+            ),
+            "{engine}"
+        );
     }
 }

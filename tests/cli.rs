@@ -72,6 +72,8 @@ fn bad_input_gets_one_clear_line() {
         (&["count", "8", "--split-rows", "9"], "1 to 4"),
         (&["count", "8", "--split-rows", "0"], "--split-rows"),
         (&["count", "8", "--memory", "lots"], "512M"),
+        (&["count", "24", "--memory", "64M"], "engine subtrees"),
+        (&["count", "32", "--memory", "1T"], "--memory"),
         (&["count", "8", "--progress", "foo"], "never, auto, always"),
         (&["count", "8", "--json", "--quiet"], "--quiet"),
         (&["count", "8", "--frobnicate"], "--frobnicate"),

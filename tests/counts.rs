@@ -6,8 +6,13 @@ use nqueens::{BoardSize, Count, Engine, Kernel, Published};
 mod common;
 use common::kernels;
 
-/// What a test run can afford of an engine made for large boards.
-const LARGEST_FAST: u32 = 16;
+/// The largest board that a test run can afford.
+fn largest(engine: Engine) -> u32 {
+    match engine {
+        Engine::Halves => 18,
+        _ => engine.largest_sensible().unwrap_or(16),
+    }
+}
 
 fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
@@ -16,7 +21,7 @@ fn size(n: u32) -> BoardSize {
 #[test]
 fn every_engine_counts_the_published_totals() {
     for engine in Engine::ALL {
-        for n in 0..=engine.largest_sensible().unwrap_or(LARGEST_FAST) {
+        for n in 0..=largest(engine) {
             let outcome = Count::new(size(n)).engine(engine).run().expect("a count");
             assert_eq!(Some(outcome.total), known(size(n)).total, "{engine}, n = {n}");
             assert_eq!(outcome.published, Published::Agrees, "{engine}, n = {n}");
@@ -28,7 +33,7 @@ fn every_engine_counts_the_published_totals() {
 fn every_kernel_counts_the_published_totals() {
     for engine in Engine::ALL.into_iter().filter(|engine| engine.has_kernels()) {
         for kernel in kernels() {
-            for n in 0..=LARGEST_FAST {
+            for n in 0..=largest(engine) {
                 let count = Count::new(size(n)).engine(engine).kernel(kernel);
                 let outcome = count.run().expect("a count");
                 assert_eq!(Some(outcome.total), known(size(n)).total, "{engine} {kernel}, n = {n}");

@@ -32,9 +32,10 @@ fn end_of(child: Child) -> Output {
 
 #[test]
 fn the_first_signal_stops_the_count_and_says_how_far_it_came() {
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 5] = [
         &["count", "24"],
-        &["count", "24", "--kernel", "portable", "--split-rows", "1"],
+        &["count", "20", "--kernel", "portable"],
+        &["count", "24", "--engine", "subtrees", "--split-rows", "1"],
         &["count", "20", "--engine", "permutation"],
         &["table", "24..=25"],
     ];

@@ -78,8 +78,8 @@ pub(super) struct CpuArgs {
 /// How to count.
 #[derive(Debug, Args)]
 pub(super) struct HowArgs {
-    /// Engine that counts: auto, permutation, board-scan, column-array, bool-arrays, bitmask or
-    /// subtrees
+    /// Engine that counts: auto, permutation, board-scan, column-array, bool-arrays, bitmask,
+    /// subtrees or halves
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(super) engine: String,
 

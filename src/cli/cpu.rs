@@ -90,6 +90,7 @@ fn features() -> Vec<&'static str> {
             ("avx2", is_x86_feature_detected!("avx2")),
             ("avx512f", is_x86_feature_detected!("avx512f")),
             ("avx512bw", is_x86_feature_detected!("avx512bw")),
+            ("avx512dq", is_x86_feature_detected!("avx512dq")),
             ("avx512vl", is_x86_feature_detected!("avx512vl")),
             ("avx512vpopcntdq", is_x86_feature_detected!("avx512vpopcntdq")),
         ];

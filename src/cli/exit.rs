@@ -67,7 +67,9 @@ impl From<nqueens::Error> for Failure {
     fn from(error: nqueens::Error) -> Self {
         use nqueens::Error as E;
         match error {
-            E::Stopped { .. } | E::SymmetryStopped => Self::Stopped(error.to_string()),
+            E::Stopped { .. } | E::PreparationStopped | E::SymmetryStopped => {
+                Self::Stopped(error.to_string())
+            }
             E::ThreadsOutOfRange { .. } | E::ThreadsNotStarted { .. } => {
                 Self::Usage(format!("--threads: {error}"))
             }

@@ -17,7 +17,7 @@ pub enum Kernel {
     /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// x86-64 with AVX-512 F, BW, VL and VPOPCNTDQ.
+    /// x86-64 with AVX-512 F, BW, DQ, VL and VPOPCNTDQ.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -40,7 +40,7 @@ impl Avx2 {
     }
 }
 
-/// Proof that this CPU has AVX-512 F, BW, VL and VPOPCNTDQ, and all that [`Avx2`] proves.
+/// Proof that this CPU has AVX-512 F, BW, DQ, VL and VPOPCNTDQ, and all that [`Avx2`] proves.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512(());
@@ -53,6 +53,7 @@ impl Avx512 {
         let found = Avx2::detect().is_some()
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512vpopcntdq");
         found.then_some(Self(()))

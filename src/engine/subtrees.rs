@@ -200,7 +200,7 @@ impl Units for Subtrees {
         self.cases[self.subtrees[unit].case].weight
     }
 
-    fn prepare(&self, resources: &Resources) -> Result<Box<dyn Prepared + '_>, Error> {
+    fn prepare(&self, resources: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
         Ok(Box::new(SubtreesFor { units: self, kernel: resources.kernel }))
     }
 }

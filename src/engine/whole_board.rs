@@ -24,7 +24,7 @@ impl Units for WholeBoard {
         1
     }
 
-    fn prepare(&self, _resources: &Resources) -> Result<Box<dyn Prepared + '_>, Error> {
+    fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
         Ok(Box::new(*self))
     }
 }

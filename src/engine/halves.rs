@@ -1,0 +1,144 @@
+//! Engine `halves`: joins east and west half-boards.
+//!
+//! **Counts** the solutions in which a given set of rows has its queens in the east half of the
+//! board, with all eight symmetries used up; see [`units`].
+//!
+//! **Idea.** Cut the board down the middle. Once it is chosen which rows have their queen in the
+//! east half (the row set E), the two halves share neither rows nor columns, only diagonals:
+//!
+//! ```text
+//!     west     east
+//!   Q . . . | . . . .        Q(n) = sum over E of the number of pairs
+//!   . . . . | Q . . .               (east half-board, west half-board)
+//!   . . . . | . . . Q               that have no diagonal in common
+//!   . . . . | . Q . .
+//!   . . Q . | . . . .        A half-board is one word: the set of its diagonals
+//!   . . . . | . . Q .        that cross the other half. A pair fits if the AND
+//!   . Q . . | . . . .        of its words is 0.
+//!   . . . Q | . . . .
+//! ```
+//!
+//! [`half_board`] says what a word holds, [`quadrants`] how lists of them are made, [`join`] how
+//! the pairs of two lists are counted, hundreds at a time. docs/HALVES.md derives all of it.
+//!
+//! **Against `subtrees`.** No solution is ever walked through.
+//!
+//! **Time.** TIME **Memory**: lists of quadrants and half-boards, within the budget given; see
+//! [`budget`].
+//!
+//! **Invariants.** The number and the meaning of a unit depend on n alone.
+//!
+//! **Sources.** E. Kluev's N-Queens-Count-Sol joins quadrants, after an idea from the older
+//! "DeepGreen" page; the cut into halves by row sets, the symmetries group by group and the
+//! bit-sliced join are derived in docs/HALVES.md.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "row sets have at most 32 bits, lists within a budget fewer than 2^32 words, and chunks \
+              of an item are cut to six bits"
+)]
+
+mod budget;
+mod fold;
+mod half_board;
+mod join;
+pub(crate) mod kernel;
+mod quadrants;
+mod units;
+mod word_list;
+mod worker;
+
+use super::{Kernel, MemoryUse, Prepared, Resources, Units, Worker};
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::size::BoardSize;
+use budget::Keep;
+use half_board::Board;
+use kernel::Lanes;
+use kernel::portable::Portable;
+use quadrants::Quadrants;
+use units::UnitList;
+use worker::HalvesWorker;
+
+/// Smaller boards are counted whole.
+pub(crate) const SMALLEST: usize = 4;
+
+/// The units of a board.
+#[derive(Debug)]
+pub(crate) struct Halves(UnitList);
+
+impl Halves {
+    pub(crate) fn new(size: BoardSize) -> Self {
+        debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
+        Self(UnitList::new(size))
+    }
+}
+
+/// Whether the engine can count this board with these resources, found out without any work.
+pub(crate) fn check_budget(size: BoardSize, resources: &Resources) -> Result<(), Error> {
+    budget::plan(Board::new(size.get()), resources).map(|_| ())
+}
+
+impl Units for Halves {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn weight(&self, unit: usize) -> u64 {
+        self.0.weight(unit)
+    }
+
+    fn prepare(
+        &self,
+        resources: &Resources,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Prepared + '_>, Error> {
+        let (keep, memory) = budget::plan(self.0.board(), resources)?;
+        Ok(match resources.kernel {
+            Kernel::Portable => Box::new(HalvesFor::new(&self.0, Portable, keep, memory, cancel)?),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(token) => Box::new(HalvesFor::new(&self.0, token, keep, memory, cancel)?),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(token) => {
+                Box::new(HalvesFor::new(&self.0, token, keep, memory, cancel)?)
+            }
+        })
+    }
+}
+
+/// The units with the quadrant lists that all threads share.
+pub(crate) struct HalvesFor<'a, K: Lanes> {
+    units: &'a UnitList,
+    kernel: K,
+    quadrants: Quadrants,
+    memory: MemoryUse,
+}
+
+impl<'a, K: Lanes> HalvesFor<'a, K> {
+    fn new(
+        units: &'a UnitList,
+        kernel: K,
+        keep: Keep,
+        memory: MemoryUse,
+        cancel: &Cancel,
+    ) -> Result<Self, Error> {
+        let quadrants = Quadrants::new(kernel, units.board(), keep == Keep::Whole, cancel);
+        if cancel.is_cancelled() {
+            return Err(Error::PreparationStopped);
+        }
+        Ok(Self { units, kernel, quadrants, memory })
+    }
+}
+
+impl<K: Lanes> Prepared for HalvesFor<'_, K> {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(HalvesWorker::new(self))
+    }
+
+    fn memory(&self) -> Option<MemoryUse> {
+        Some(self.memory)
+    }
+}
+
+#[cfg(test)]
+mod tests;

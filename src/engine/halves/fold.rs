@@ -1,0 +1,79 @@
+//! The symmetries of a folded unit: which row sets are counted, how often, and which groups of
+//! half-boards take part. The rules are those of [`units`](super::units).
+
+use std::cmp::Ordering;
+
+/// The symmetries of a folded unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fold {
+    half: u32,
+    pub(crate) rows: u32,
+    /// Whether k = h/2, so that all four flips keep the case.
+    balanced: bool,
+    pub(crate) weight: u64,
+}
+
+impl Fold {
+    pub(crate) fn new(half: u32, rows: u32) -> Self {
+        let north_east = (rows & ((1 << half) - 1)).count_ones();
+        let mut fold = Self { half, rows, balanced: 2 * north_east == half, weight: 0 };
+        let mut images = fold.images(rows);
+        images.sort_unstable();
+        let different = 1 + images.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64;
+        fold.weight = if fold.balanced { different } else { 2 * different };
+        fold
+    }
+
+    /// The images of a set of outer rows or columns under the maps of this case.
+    fn images(&self, set: u32) -> [u32; 4] {
+        let turned = self.reversed(self.complement(set));
+        if self.balanced {
+            [set, turned, self.reversed(set), self.complement(set)]
+        } else {
+            [set, turned, set, turned]
+        }
+    }
+
+    fn reversed(&self, set: u32) -> u32 {
+        set.reverse_bits() >> (32 - 2 * self.half)
+    }
+
+    pub(crate) fn complement(&self, set: u32) -> u32 {
+        !set & (u32::MAX >> (32 - 2 * self.half))
+    }
+
+    fn key(&self, set: u32) -> u32 {
+        let [a, b, c, d] = self.images(set);
+        a.min(b).min(c.min(d))
+    }
+
+    pub(crate) fn is_canonical(&self) -> bool {
+        let north_east = (self.rows & ((1 << self.half) - 1)).count_ones();
+        2 * north_east >= self.half && self.key(self.rows) == self.rows
+    }
+
+    /// How often a pair of half-boards counts, given the distances of the columns whose queens are
+    /// in the south: 2, 1 or 0.
+    pub(crate) fn transposed_weight(&self, south_east: u32, south_west: u32) -> u64 {
+        let reversed_west = south_west.reverse_bits() >> (32 - self.half);
+        let columns = south_east << self.half | reversed_west;
+        match self.key(columns).cmp(&self.rows) {
+            Ordering::Greater => 2,
+            Ordering::Equal => 1,
+            Ordering::Less => 0,
+        }
+    }
+
+    /// How a group of half-boards compares with the top half of E: below it nothing counts, above
+    /// it all pairs count twice unless the other half ties or is below.
+    pub(crate) fn compare_group(&self, is_east: bool, south: u32) -> Ordering {
+        let top = self.rows >> self.half;
+        let other = !south & ((1 << self.half) - 1);
+        let image = match (self.balanced, is_east) {
+            (true, _) => south.min(other),
+            (false, true) => south,
+            (false, false) => other,
+        };
+        image.cmp(&top)
+    }
+}

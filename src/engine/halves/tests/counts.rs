@@ -1,0 +1,109 @@
+//! Plans and budgets; whole boards where the lists are made for each row set.
+
+use crate::cancel::Cancel;
+use crate::engine::halves::budget::{self, Keep};
+use crate::engine::halves::half_board::Board;
+use crate::engine::halves::kernel::Lanes;
+use crate::engine::halves::kernel::portable::Portable;
+use crate::engine::halves::units::{Unit, UnitList};
+use crate::engine::halves::{Halves, HalvesFor};
+use crate::engine::{Interrupt, Kernel, Prepared, Resources, Units};
+use crate::error::Error;
+use crate::known::known;
+use crate::size::BoardSize;
+
+fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
+
+fn total<K: Lanes>(units: &UnitList, kernel: K, keep: Keep) -> u128 {
+    let (_, memory) = budget::plan(units.board(), &resources(1 << 30)).expect("small boards fit");
+    let prepared =
+        HalvesFor::new(units, kernel, keep, memory, &Cancel::new()).expect("nobody cancels");
+    let mut worker = prepared.worker();
+    let weighted = |unit| {
+        let count = worker.count(unit, &Cancel::new()).expect("nobody cancels");
+        u128::from(count * units.weight(unit))
+    };
+    (0..units.len()).map(weighted).sum()
+}
+
+fn resources(memory: u64) -> Resources {
+    Resources { kernel: Kernel::detect(), threads: 1, memory }
+}
+
+/// As on boards whose quadrant lists do not fit the budget.
+#[test]
+fn lists_made_for_each_row_set_count_the_same() {
+    for n in 4..=15 {
+        let units = UnitList::new(size(n));
+        for kernel in Kernel::available() {
+            let total = match kernel {
+                Kernel::Portable => total(&units, Portable, Keep::RowSets),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2(kernel) => total(&units, kernel, Keep::RowSets),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512(kernel) => total(&units, kernel, Keep::RowSets),
+            };
+            assert_eq!(Some(total), known(size(n)).total, "n = {n}, kernel {kernel}");
+        }
+    }
+}
+
+#[test]
+fn the_budget_decides_what_is_kept() {
+    let keep = |n, memory| budget::plan(Board::new(n), &resources(memory)).map(|plan| plan.0);
+    assert_eq!(keep(18, 1 << 30), Ok(Keep::Whole));
+    assert_eq!(keep(22, 4 << 30), Ok(Keep::Whole));
+    assert_eq!(keep(22, 1 << 30), Ok(Keep::RowSets), "the budget is too small for all lists");
+    assert_eq!(keep(24, 24 << 30), Ok(Keep::RowSets), "all lists would take too long to make");
+    assert!(matches!(keep(24, 64 << 20), Err(Error::MemoryBudget { .. })));
+    assert!(matches!(keep(32, 1 << 40), Err(Error::MemoryBudget { .. })));
+}
+
+#[test]
+fn a_plan_counts_all_its_threads() {
+    let plan = |threads| {
+        budget::plan(Board::new(20), &Resources { threads, ..resources(64 << 20) }).is_ok()
+    };
+    assert!(plan(1) && plan(4));
+    assert!(!plan(64));
+}
+
+#[test]
+fn a_cancelled_unit_has_no_count_and_harms_no_later_one() {
+    let halves = Halves::new(size(12));
+    let prepared = halves.prepare(&resources(1 << 30), &Cancel::new()).expect("it fits");
+    let mut worker = prepared.worker();
+    let (running, cancelled) = (Cancel::new(), Cancel::new());
+    cancelled.cancel();
+    let before: Vec<_> = (0..halves.len()).map(|unit| worker.count(unit, &running)).collect();
+    for (unit, expected) in before.iter().enumerate() {
+        assert_eq!(worker.count(unit, &cancelled), Err(Interrupt::Cancelled));
+        assert_eq!(worker.count(unit, &running), *expected, "unit {unit} afterwards");
+    }
+}
+
+#[test]
+fn a_cancelled_preparation_says_so() {
+    let cancelled = Cancel::new();
+    cancelled.cancel();
+    let stopped = Halves::new(size(18)).prepare(&resources(1 << 30), &cancelled).err();
+    assert_eq!(stopped, Some(Error::PreparationStopped));
+}
+
+#[test]
+fn all_units_differ() {
+    for n in 8..=13 {
+        let units = UnitList::new(size(n));
+        let mut seen = std::collections::HashSet::new();
+        for index in 0..units.len() {
+            let unit = units.unit(index);
+            let key = match unit {
+                Unit::Folded { rows } => (0, rows),
+                Unit::Corner { below, rows } => (below, rows),
+            };
+            assert!(seen.insert(key), "{unit:?} comes twice at n = {n}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Every kernel against the plainest code, at the edges of its vectors and blocks.
+
+use super::Random;
+use crate::cancel::Cancel;
+use crate::engine::Kernel;
+use crate::engine::halves::join::Join;
+use crate::engine::halves::kernel::portable::Portable;
+use crate::engine::halves::kernel::{BitOrder, Lanes};
+use crate::engine::halves::word_list::SLACK;
+
+const SIZES: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1030];
+
+/// Runs a generic check with every kernel of this CPU.
+macro_rules! for_every_kernel {
+    ($check:ident) => {
+        for kernel in Kernel::available() {
+            match kernel {
+                Kernel::Portable => $check(Portable),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2(kernel) => $check(kernel),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512(kernel) => $check(kernel),
+            }
+        }
+        for name in ["avx2", "avx512"] {
+            if Kernel::available().iter().all(|kernel| kernel.name() != name) {
+                eprintln!("skipped: this CPU has no {name}");
+            }
+        }
+    };
+}
+
+fn double_loop(patterns: &[u64], items: &[u64]) -> u64 {
+    let pairs = |&item: &u64| patterns.iter().filter(|&pattern| pattern & item == 0).count();
+    items.iter().map(|item| pairs(item) as u64).sum()
+}
+
+fn ones(bits: u32) -> u64 {
+    u64::MAX >> (64 - bits)
+}
+
+/// Lists of words that have about a quarter of the lowest `bits` bits.
+fn random_words(random: &mut Random, count: usize, bits: u32) -> Vec<u64> {
+    (0..count).map(|_| random.next() & random.next() & ones(bits)).collect()
+}
+
+fn check_leaf<K: Lanes>(kernel: K) {
+    let mut random = Random(1);
+    let mut tables = K::tables();
+    let mut check = |patterns: &[u64], items: &[u64], bits: u32| {
+        let expected = double_loop(patterns, items);
+        let sizes = (patterns.len(), items.len(), bits);
+        let sliced = kernel.count_bit_sliced(patterns, items, bits, &mut tables);
+        assert_eq!(sliced, expected, "bit-sliced, {sizes:?}");
+        assert_eq!(kernel.count_plain(patterns, items), expected, "plain, {sizes:?}");
+    };
+    for bits in 1..=64 {
+        let patterns = random_words(&mut random, 257 + bits as usize * 9, bits);
+        let items = random_words(&mut random, 40 + bits as usize, bits);
+        check(&patterns, &items, bits);
+    }
+    for patterns in SIZES {
+        for items in [0, 1, 2, 7, 8, 9, 64, 65, 300] {
+            for bits in [1, 6, 30, 31, 36, 38, 46, 62] {
+                let patterns = random_words(&mut random, patterns, bits);
+                let items = random_words(&mut random, items, bits);
+                check(&patterns, &items, bits);
+            }
+        }
+        let word = random.next() & ones(34);
+        check(&vec![word; patterns], &[word; 77], 34);
+        check(&vec![word; patterns], &[!word & ones(34); 77], 34);
+        check(&vec![0; patterns], &[0; 77], 34);
+        check(&vec![ones(34); patterns], &[ones(34); 77], 34);
+    }
+}
+
+fn check_lists<K: Lanes>(kernel: K) {
+    let mut random = Random(2);
+    for size in SIZES {
+        let words = random_words(&mut random, size, 64);
+        for shift in [0, 1, 31, 32, 63] {
+            let bit = 1 << shift;
+            let mut parts = vec![0; size];
+            let middle = kernel.partition(&words, bit, &mut parts);
+            assert!(parts[..middle].iter().all(|word| word & bit == 0), "size {size}");
+            assert!(parts[middle..].iter().all(|word| word & bit != 0), "size {size}");
+            let mut expected = words.clone();
+            expected.sort_unstable();
+            parts.sort_unstable();
+            assert_eq!(parts, expected, "the parts hold the words, size {size}");
+        }
+        let (avoid, add) = (1 << 63 | 1, 1 << 40);
+        let mut out = vec![0; size + SLACK];
+        let count = kernel.select(&words, avoid, add, &mut out);
+        let kept = words.iter().filter(|&word| word & avoid == 0).map(|word| word | add);
+        assert_eq!(out[..count], kept.collect::<Vec<_>>(), "selected of {size}");
+
+        for short in [0, 1, 5] {
+            let short = random_words(&mut random, short, 64);
+            let mut out = vec![0; size * short.len() + SLACK];
+            let count = kernel.combine(&short, &words, &mut out);
+            let mut expected = Vec::new();
+            for a in &short {
+                expected.extend(words.iter().filter(|&b| a & b == 0).map(|b| a | b));
+            }
+            assert_eq!(out[..count], expected, "combined with {size}");
+        }
+
+        let mut places: Vec<u32> = (0..64).collect();
+        for at in (1..64).rev() {
+            places.swap(at, random.below(at + 1));
+        }
+        for kept in [64, 50, 1] {
+            let order = BitOrder::new((0..).zip(places[..kept].iter().copied()));
+            let mut moved = words.clone();
+            kernel.arrange(&mut moved, &order);
+            for (word, image) in words.iter().zip(moved) {
+                let bits = (0..kept).filter(|bit| word >> bit & 1 == 1);
+                let expected = bits.fold(0, |set, bit| set | 1_u64 << places[bit]);
+                assert_eq!(image, expected, "moved bits of {word:x}");
+            }
+        }
+
+        let sample = &words[..size.min(255)];
+        for (bit, count) in kernel.bit_counts(sample).into_iter().enumerate() {
+            let expected = sample.iter().filter(|&word| word >> bit & 1 == 1).count();
+            assert_eq!(usize::from(count), expected, "bit {bit} of {size} words");
+        }
+    }
+}
+
+fn check_join<K: Lanes>(kernel: K) {
+    let mut random = Random(5);
+    let mut join = Join::new(kernel);
+    let cancel = Cancel::new();
+    for field in [3, 15, 17, 18, 19, 21, 25, 31] {
+        let swap = |word: u64| word >> field & ones(field) | (word & ones(field)) << field;
+        for (east, west) in [(0, 9), (1, 1), (14, 3000), (900, 40), (4000, 5000), (20_000, 900)] {
+            for sparse in [false, true] {
+                let mut list = |count| -> Vec<u64> {
+                    let words = random_words(&mut random, count, 2 * field);
+                    let mask = if sparse { random.next() } else { u64::MAX };
+                    words.into_iter().map(|word| word & (mask | random.next())).collect()
+                };
+                let (mut east, mut west) = (list(east), list(west));
+                let swapped: Vec<u64> = west.iter().map(|&word| swap(word)).collect();
+                let expected = double_loop(&east, &swapped);
+                let sizes = (field, east.len(), west.len());
+                let count = join.count(field, &mut east, &mut west, &cancel);
+                assert_eq!(count, expected, "{sizes:?}");
+            }
+        }
+    }
+    // Words that no split tells apart fill the arena; the join must stay right.
+    let mut east = vec![0b1010; 9000];
+    let mut west = vec![0b0101 << 20; 9000];
+    assert_eq!(join.count(20, &mut east, &mut west, &cancel), 81_000_000);
+}
+
+#[test]
+fn leaves_count_like_the_double_loop() {
+    for_every_kernel!(check_leaf);
+}
+
+#[test]
+fn lists_are_split_selected_combined_and_arranged() {
+    for_every_kernel!(check_lists);
+}
+
+#[test]
+fn joins_count_like_the_double_loop() {
+    for_every_kernel!(check_join);
+}

@@ -1,0 +1,144 @@
+//! The work units of a count.
+//!
+//! **Even n, and odd n with a queen in the centre: folded units.** Leave the middle row and column
+//! of an odd board out, so that there are 2h outer rows, north = 0..h and south = h..2h, and E
+//! holds h of them. Let G be the set of outer columns whose queen is in the south, rev the reversal
+//! of 2h bits, and k the queens in the north-east quadrant.
+//!
+//! * k ≠ h/2: only k > h/2 is counted, weight 2; a half turn maps E to r(E) = rev(~E): the smaller
+//!   one is counted, weight 2, or 1 if they are equal.
+//! * k = h/2: the smallest of E, rev E, ~E, rev ~E is counted, weighted by how many differ.
+//! * Transposing swaps E and G. Let key(X) be the smallest image of X under the maps of its case.
+//!   A pair with key(G) > key(E) counts twice, with key(G) = key(E) once, else not at all.
+//!
+//! The top half of key(G) is the minimum of numbers that are known from one half-board alone, so
+//! that nearly all pairs are decided by leaving whole groups out of the lists. Only the few groups
+//! that *tie* with the top half of E are joined one by one, with those groups of the other side
+//! that give weight 2 or 1.
+//!
+//! **Odd n, no queen in the centre: corner units.** Let m = h be the middle. The middle column has
+//! its queen in row r, the middle row in column c. Of the eight images of a solution exactly one
+//! has r > m, c > m and c - m < r - m. A unit is (b, E) with b = r - m in 2..=h and E the other
+//! h - 1 rows of the east; weight 8.
+//!
+//! **Invariants:** the number and the meaning of a unit depend on n alone.
+
+use super::fold::Fold;
+use super::half_board::Board;
+use crate::size::BoardSize;
+
+/// One independent part of a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// The row set E among the outer rows; an odd board has a queen in its centre.
+    Folded {
+        /// Bit r: outer row r has its queen in the east.
+        rows: u32,
+    },
+    /// The queen of the middle column stands `below` rows south of the centre.
+    Corner {
+        /// b = r - m.
+        below: u32,
+        /// Bit r: outer row r has its queen in the east.
+        rows: u32,
+    },
+}
+
+/// All units of a board: the corner units of an odd board, then the folded ones.
+#[derive(Debug)]
+pub(crate) struct UnitList {
+    board: Board,
+    /// The row sets E of the folded units, in increasing order.
+    folded: Vec<u32>,
+    corners: usize,
+}
+
+impl UnitList {
+    /// The units of a board of at least four rows.
+    pub(crate) fn new(size: BoardSize) -> Self {
+        let board = Board::new(size.get());
+        let corners = if board.gap == 1 {
+            (board.half as usize - 1) * subsets(2 * board.half - 1, board.half - 1)
+        } else {
+            0
+        };
+        Self { board, folded: folded_units(board.half), corners }
+    }
+
+    pub(crate) fn board(&self) -> Board {
+        self.board
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.corners + self.folded.len()
+    }
+
+    /// What unit `index` counts.
+    pub(crate) fn unit(&self, index: usize) -> Unit {
+        if index >= self.corners {
+            return Unit::Folded { rows: self.folded[index - self.corners] };
+        }
+        let half = self.board.half;
+        let per_row = subsets(2 * half - 1, half - 1);
+        let below = 2 + (index / per_row) as u32;
+        let packed = nth_subset(2 * half - 1, half - 1, index % per_row);
+        // The row of the middle column's queen belongs to neither half: make room for it.
+        let low = (1 << (half + below - 1)) - 1;
+        Unit::Corner { below, rows: packed & low | (packed & !low) << 1 }
+    }
+
+    /// How many images each solution of the unit stands for, transpositions of folded units left
+    /// aside: these are in the unit's count.
+    pub(crate) fn weight(&self, index: usize) -> u64 {
+        match self.unit(index) {
+            Unit::Corner { .. } => 8,
+            Unit::Folded { rows } => Fold::new(self.board.half, rows).weight,
+        }
+    }
+}
+
+/// n over k.
+fn subsets(of: u32, size: u32) -> usize {
+    if size > of {
+        return 0;
+    }
+    (0..u64::from(size)).fold(1, |ways, at| ways * (u64::from(of) - at) / (at + 1)) as usize
+}
+
+/// The subset of `size` of the numbers 0..`of` that has `index` smaller ones (as binary numbers).
+fn nth_subset(of: u32, size: u32, index: usize) -> u32 {
+    let (mut size, mut index, mut set) = (size, index, 0);
+    // The subsets of the numbers below `bit`, kept up to date by single factors.
+    let mut smaller = subsets(of, size);
+    for bit in (0..of).rev() {
+        if size == 0 {
+            break;
+        }
+        let with = smaller * size as usize / (bit as usize + 1);
+        smaller -= with;
+        if index >= smaller {
+            index -= smaller;
+            set |= 1 << bit;
+            smaller = with;
+            size -= 1;
+        }
+    }
+    set
+}
+
+/// The row sets E of the folded units, in increasing order.
+fn folded_units(half: u32) -> Vec<u32> {
+    let last = ((1_u64 << half) - 1) << half;
+    let mut rows = (1_u64 << half) - 1;
+    let mut units = Vec::new();
+    while rows <= last {
+        if Fold::new(half, rows as u32).is_canonical() {
+            units.push(rows as u32);
+        }
+        // The next larger number with as many bits.
+        let lowest = rows & rows.wrapping_neg();
+        let ripple = rows + lowest;
+        rows = ripple | (((rows ^ ripple) >> 2) / lowest);
+    }
+    units
+}

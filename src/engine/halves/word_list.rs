@@ -1,0 +1,70 @@
+//! A growing list of words with room behind its end, so that a kernel may store whole vectors.
+
+/// Words behind the end of a list that a kernel may overwrite: one vector of the widest kernel.
+pub(crate) const SLACK: usize = 8;
+
+/// A list of words, backed by initialised memory that is never given back.
+#[derive(Debug, Default)]
+pub(crate) struct WordList {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl WordList {
+    /// An empty list.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many words there are.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Forgets the words, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// The words.
+    pub(crate) fn as_slice(&self) -> &[u64] {
+        &self.words[..self.len]
+    }
+
+    /// The words, to be changed.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u64] {
+        &mut self.words[..self.len]
+    }
+
+    /// Appends one word.
+    pub(crate) fn push(&mut self, word: u64) {
+        self.room(1)[0] = word;
+        self.len += 1;
+    }
+
+    /// Appends all of `words`.
+    pub(crate) fn extend_from_slice(&mut self, words: &[u64]) {
+        self.room(words.len())[..words.len()].copy_from_slice(words);
+        self.len += words.len();
+    }
+
+    /// The memory behind the end, at least `count + SLACK` words, to be filled from its start;
+    /// [`grow`](Self::grow) then says how many words were filled.
+    pub(crate) fn room(&mut self, count: usize) -> &mut [u64] {
+        let needed = self.len + count + SLACK;
+        if self.words.len() < needed {
+            let target = needed.max(self.words.len() + self.words.len() / 2);
+            self.words.resize(target, 0);
+        }
+        &mut self.words[self.len..]
+    }
+
+    /// Takes `count` words that were written to [`room`](Self::room) into the list.
+    pub(crate) fn grow(&mut self, count: usize) {
+        debug_assert!(
+            self.len + count + SLACK <= self.words.len(),
+            "{count} words were taken in without room for them"
+        );
+        self.len += count;
+    }
+}
