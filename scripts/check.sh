@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All of CI. Without arguments every stage in order; with arguments only the named ones.
 #
-#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [bench] [doc] [msrv] [shellcheck]
+#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [bench] [doc] [msrv] [aarch64] [shellcheck]
 #
 # Needs a Rust toolchain; installs shellcheck with apt-get if it is missing and we are root.
 set -euo pipefail
@@ -55,6 +55,16 @@ msrv() {
   fi
 }
 
+# Another CPU family must build; scripts/test-aarch64.sh also runs it, under an emulator.
+aarch64() {
+  local target=aarch64-unknown-linux-gnu
+  if ! rustup target list --installed | grep -q "$target" && ! timeout 60 rustup target add "$target"; then
+    echo "skipped: the Rust target $target is not installed and cannot be fetched"
+    return 0
+  fi
+  cargo clippy --target "$target" --lib --bins -- -D warnings
+}
+
 shellcheck() {
   if ! command -v shellcheck >/dev/null; then
     [ "$(id -u)" = 0 ] || { echo "shellcheck is missing; install it" >&2; return 1; }
@@ -63,7 +73,7 @@ shellcheck() {
   command shellcheck scripts/*.sh .ci/run
 }
 
-stages=(fmt clippy test one-thread kernels bench doc msrv shellcheck)
+stages=(fmt clippy test one-thread kernels bench doc msrv aarch64 shellcheck)
 if [ $# -gt 0 ]; then stages=("$@"); fi
 rustc --version
 for stage in "${stages[@]}"; do

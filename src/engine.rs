@@ -18,7 +18,7 @@ mod board_scan;
 mod bool_arrays;
 mod column_array;
 mod first_columns;
-mod halves;
+pub(crate) mod halves;
 mod kernel;
 mod permutation;
 pub(crate) mod subtrees;

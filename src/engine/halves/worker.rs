@@ -66,8 +66,7 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
     fn count_folded(&mut self, rows: u32, cancel: &Cancel) -> u64 {
         let board = self.prepared.units.board();
         let fold = Fold::new(board.half, rows);
-        self.make_half(&fold, true, cancel);
-        self.make_half(&fold, false, cancel);
+        self.make_halves(rows, cancel);
         let mut pairs = 0;
         for tie in 0..self.east.ties {
             pairs += self.count_tie(&fold, true, tie, cancel);
@@ -78,6 +77,14 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
         let (east, west) = (self.east.strict(), self.west.strict());
         pairs += 2 * self.join.count(board.field(), east, west, cancel);
         pairs
+    }
+
+    /// Makes the half-boards of both halves that can count; returns how many there are.
+    pub(crate) fn make_halves(&mut self, rows: u32, cancel: &Cancel) -> usize {
+        let fold = Fold::new(self.prepared.units.board().half, rows);
+        self.make_half(&fold, true, cancel);
+        self.make_half(&fold, false, cancel);
+        self.east.words.len() + self.west.words.len()
     }
 
     /// Makes the half-boards of one half that can count, those that tie first.

@@ -17,7 +17,6 @@ use crate::engine::Kernel;
 
 /// Moves children from `level` to `next`. `blocked` are the forbidden squares of the three rows
 /// below the level's.
-#[expect(unsafe_code, reason = "a token proves that the CPU has the instructions")]
 pub(super) fn expand(
     kernel: Kernel,
     level: &mut Level,
@@ -28,11 +27,13 @@ pub(super) fn expand(
     match kernel {
         Kernel::Portable => portable::expand(level, next, from, blocked),
         #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
         Kernel::Avx2(_) => {
             // SAFETY: an `Avx2` comes from `Avx2::detect` only, which found these features.
             unsafe { avx2::expand(level, next, from, blocked) }
         }
         #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
         Kernel::Avx512(_) => {
             // SAFETY: an `Avx512` comes from `Avx512::detect` only, which found these features.
             unsafe { avx512::expand(level, next, from, blocked) }
@@ -42,7 +43,6 @@ pub(super) fn expand(
 
 /// Counts the solutions below the next children. `blocked` are the forbidden squares of the last
 /// two rows, `board` has a bit for each column.
-#[expect(unsafe_code, reason = "a token proves that the CPU has the instructions")]
 pub(super) fn finish(
     kernel: Kernel,
     level: &mut Level,
@@ -53,11 +53,13 @@ pub(super) fn finish(
     match kernel {
         Kernel::Portable => portable::finish(level, from, blocked, board),
         #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
         Kernel::Avx2(_) => {
             // SAFETY: an `Avx2` comes from `Avx2::detect` only, which found these features.
             unsafe { avx2::finish(level, from, blocked, board) }
         }
         #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
         Kernel::Avx512(_) => {
             // SAFETY: an `Avx512` comes from `Avx512::detect` only, which found these features.
             unsafe { avx512::finish(level, from, blocked, board) }

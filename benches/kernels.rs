@@ -1,0 +1,59 @@
+//! The parts of engine `halves` by themselves, with each kernel that this CPU can run.
+//!
+//! `leaf/KERNEL/PATTERNSxITEMS`: one leaf of the join on random words like those of a real leaf;
+//! throughput in pairs. `half-boards/KERNEL/n=N`: the lists of one unit; throughput in half-boards.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use nqueens::{BoardSize, Kernel, internals};
+
+/// Bits that a leaf looks at after the best ones were split on.
+const BITS: u32 = 30;
+
+/// Words with each bit set once in five: two random bits and half of a third.
+fn words(count: usize, seed: u64) -> Vec<u64> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (state ^ (state >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 17
+    };
+    (0..count).map(|_| next() & next() & (u64::MAX >> (64 - BITS))).collect()
+}
+
+fn leaf(criterion: &mut Criterion) {
+    for (patterns, items) in [(256, 512), (512, 512), (1024, 256)] {
+        let (patterns, items) = (words(patterns, 1), words(items, 2));
+        let fits = |item: &u64| patterns.iter().filter(|pattern| *pattern & item == 0).count();
+        let expected: usize = items.iter().map(fits).sum();
+        let pairs = patterns.len() * items.len();
+        for kernel in Kernel::available() {
+            let mut group = criterion.benchmark_group(format!("leaf/{kernel}"));
+            group.throughput(Throughput::Elements(pairs as u64));
+            let mut count = internals::leaf(kernel);
+            group.bench_function(format!("{}x{}", patterns.len(), items.len()), |bencher| {
+                bencher.iter(|| assert_eq!(count(&patterns, &items, BITS), expected as u64));
+            });
+        }
+    }
+}
+
+fn half_boards(criterion: &mut Criterion) {
+    let size = BoardSize::new(18).expect("in range");
+    let unit = 5000;
+    let mut made = Vec::new();
+    for kernel in Kernel::available() {
+        let mut group = criterion.benchmark_group(format!("half-boards/{kernel}"));
+        internals::with_half_boards(size, kernel, |make| {
+            let expected = make(unit);
+            made.push(expected);
+            group.throughput(Throughput::Elements(expected as u64));
+            group.bench_function(format!("n={size}"), |bencher| {
+                bencher.iter(|| assert_eq!(make(unit), expected));
+            });
+        })
+        .expect("the lists fit");
+    }
+    assert!(made.iter().all(|count| *count == made[0] && *count > 0), "kernels agree: {made:?}");
+}
+
+criterion_group!(benches, leaf, half_boards);
+criterion_main!(benches);

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Runs the benchmarks and files the results, with machine, commit and command, in benches/record.
+#
+#   scripts/record.sh NAME [CARGO BENCH ARGUMENTS ...]
+#   scripts/record.sh xeon-avx512 --bench engines --bench kernels
+#
+# Writes benches/record/DATE-NAME.txt. Needs Rust; a quiet machine makes the figures worth keeping.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+name=${1:?say the name of the machine}
+shift
+if [ $# -eq 0 ]; then set -- --bench engines --bench kernels; fi
+file=benches/record/$(date +%F)-$name.txt
+{
+  echo "commit   $(git describe --always --dirty)"
+  echo "date     $(date -u +%FT%RZ)"
+  echo "rustc    $(rustc --version)"
+  echo "command  cargo bench $*"
+  lscpu 2>/dev/null | grep -E '^(Model name|CPU\(s\)|Thread|L1d|L2|L3|Hypervisor)' || true
+  echo
+  cargo bench "$@" 2>/dev/null | grep -E '^[^ ].*time:|^ +(time|thrpt):|^[a-z-]+[/=].*$' | grep -v '^Benchmarking'
+} >"$file"
+echo "$file"

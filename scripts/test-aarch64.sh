@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs the library's tests and whole counts as an aarch64 program under qemu: the portable kernel on
+# another CPU family. Slow (an emulator), so not part of check.sh, which only builds for aarch64.
+#
+#   scripts/test-aarch64.sh
+#
+# Needs the Rust target aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user; installs what
+# is missing if we are root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=aarch64-unknown-linux-gnu
+rustup target list --installed | grep -q "$target" || rustup target add "$target"
+if ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
+  [ "$(id -u)" = 0 ] || { echo "install qemu-user and gcc-aarch64-linux-gnu" >&2; exit 1; }
+  apt-get update -qq && apt-get install -qq -y qemu-user gcc-aarch64-linux-gnu >/dev/null
+fi
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+cargo test --target "$target" --lib --test counts

@@ -1,0 +1,74 @@
+//! Parts of the engine for benchmarks: undocumented elsewhere and not stable.
+
+use super::half_board::Board;
+use super::kernel::Lanes;
+use super::kernel::portable::Portable;
+use super::units::{Unit, UnitList};
+use super::{HalvesFor, Keep, budget};
+use crate::cancel::Cancel;
+use crate::engine::{Kernel, Resources};
+use crate::error::Error;
+use crate::size::BoardSize;
+
+/// Counts the disjoint pairs of two lists; only the lowest `bits` bits are set.
+pub type CountPairs = Box<dyn FnMut(&[u64], &[u64], u32) -> u64>;
+
+/// The leaf of the join: blocks of patterns (the first list) against items (the second).
+#[must_use]
+pub fn leaf(kernel: Kernel) -> CountPairs {
+    fn leaf<K: Lanes + 'static>(kernel: K) -> CountPairs
+    where
+        K::Tables: 'static,
+    {
+        let mut tables = K::tables();
+        Box::new(move |patterns, items, bits| {
+            kernel.count_bit_sliced(patterns, items, bits, &mut tables)
+        })
+    }
+    match kernel {
+        Kernel::Portable => leaf(Portable),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => leaf(token),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => leaf(token),
+    }
+}
+
+/// Hands `measure` a function that makes the half-boards of a unit of an even board, chosen by a
+/// number, and returns how many there are.
+///
+/// # Errors
+///
+/// As for a count.
+pub fn with_half_boards(
+    size: BoardSize,
+    kernel: Kernel,
+    measure: impl FnOnce(&mut dyn FnMut(usize) -> usize),
+) -> Result<(), Error> {
+    fn run<K: Lanes>(
+        kernel: K,
+        units: &UnitList,
+        resources: &Resources,
+        measure: impl FnOnce(&mut dyn FnMut(usize) -> usize),
+    ) -> Result<(), Error> {
+        let (keep, memory): (Keep, _) = budget::plan(units.board(), resources)?;
+        let cancel = Cancel::new();
+        let prepared = HalvesFor::new(units, kernel, keep, memory, &cancel)?;
+        let mut worker = super::HalvesWorker::new(&prepared);
+        measure(&mut |number| match units.unit(number % units.len()) {
+            Unit::Folded { rows } => worker.make_halves(rows, &cancel),
+            Unit::Corner { .. } => 0,
+        });
+        Ok(())
+    }
+    debug_assert_eq!(Board::new(size.get()).gap, 0, "odd boards make their lists in the count");
+    let units = UnitList::new(size);
+    let resources = Resources { kernel, threads: 1, memory: 4 << 30 };
+    match kernel {
+        Kernel::Portable => run(Portable, &units, &resources, measure),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(token) => run(token, &units, &resources, measure),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512(token) => run(token, &units, &resources, measure),
+    }
+}
