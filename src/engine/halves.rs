@@ -24,7 +24,7 @@
 //! **Against `subtrees`.** No solution is ever walked through.
 //!
 //! **Time.** 1 ns for each solution at n = 18, 0.6 at n = 20, 0.4 at n = 22 on one core with
-//! AVX-512; odd boards take twice that. Backtrackers take 8 and more, rising with n. **Memory**: lists
+//! AVX-512; odd boards take up to twice as long. Backtrackers take 8 and more, rising with n. **Memory**: lists
 //! of quadrants and half-boards, within the budget given; see [`budget`].
 //!
 //! **Where kernels have run.** All three on x86-64 with AVX-512 (Intel Xeon); the portable one also
