@@ -19,8 +19,9 @@
 //! words, so that a leaf mostly looks at the lowest 30 bits only; a split on one of these is no
 //! loss, though they stay in the words.
 //!
-//! **Time:** a split takes 0.15 to 0.3 ns for each word (AVX-512), a look-up of an item in
-//! a block of 512 patterns 1.2 ns, making a block 140 ns. At n = 20 half of the time goes into the
+//! **Time** (AVX-512): `partition` takes 0.35 ns for each word and `select` 0.25 while the lists fit
+//! the second-level cache, 0.7 to 1.1 and 0.6 to 1 on lists from 2^17 words on; a look-up of an item
+//! in a block of 512 patterns 1.2 ns, making a block 140 ns. At n = 20 half of the time goes into the
 //! leaves, a quarter into splits; at n = 22 and 24 splits take two fifths.
 //!
 //! **Memory:** the parts go into an arena of `ARENA` times the lists; the lists themselves are
@@ -33,6 +34,11 @@
 //!
 //! * choosing the bit anew at every node of more than 1 200 to 8 000 words, from samples: 1 % to
 //!   7 % slower at n = 20, 1 % to 3 % faster at n = 22 and 24.
+//! * words of 32 bits once only 32 bits are unused, sixteen or eight in a vector, in splits and
+//!   leaves (best of 2 to 4 on a machine that varied by 6 %): even at n = 22 and 3 % faster at
+//!   n = 24 with AVX-512, 8 % slower at both with AVX2. Lists are down to the size of leaves about
+//!   when their words are down to 32 bits: only a quarter of the words partitioned were narrow, at
+//!   0.22 ns each instead of 0.35.
 //!
 //! Replaced on the way, seen in single runs on a machine that varies by 10 %, each together with
 //! smaller changes, so that the figures are rough:
@@ -42,8 +48,11 @@
 //! * stopping to split when the top bits are used up: some 9 % slower at n = 20;
 //! * bit extraction instead of shifts to bring the words into order: some 6 % slower at n = 20.
 //!
-//! **Open:** words of 32 bits once the other bits are used; splitting on two bits in one pass over
-//! lists that do not fit the first-level cache.
+//! **Open:** splitting on two bits in one pass over lists that do not fit the second-level cache.
+//! Lists of 2^16 words or more hold a quarter of the words that are partitioned and take 36 % of
+//! the time of that at n = 22, 47 % at n = 24. With X in the order 00, 01, 10, 11 of two bits and Y
+//! in the order 10, 00, 01, 11, every list of two levels is contiguous, so that one pass over each
+//! does the work of three partitions and three selections.
 
 use super::kernel::{BitOrder, CHUNK_BITS, Lanes};
 use super::word_list::SLACK;
