@@ -9,6 +9,65 @@
 //! They are chosen by type: [`Lanes`] is implemented for the tokens of [`Kernel`](crate::Kernel),
 //! which prove that the CPU has the instructions. The few `unsafe` calls rely on that.
 
+/// Implements [`Lanes`] for a token by the functions of the module that calls it: the door, the only
+/// place where they are called from outside.
+#[cfg(target_arch = "x86_64")]
+macro_rules! implement_lanes {
+    ($token:ident) => {
+        // SAFETY, for all calls below: the functions need exactly the features that the token's
+        // `detect` has checked, and a token cannot be made elsewhere.
+        impl Lanes for $token {
+            type Tables = Tables;
+            const BLOCK: usize = 64 * WORDS;
+
+            fn tables() -> Tables {
+                Tables::new()
+            }
+
+            fn select(self, words: &[u64], avoid: u64, add: u64, out: &mut [u64]) -> usize {
+                // SAFETY: see above.
+                unsafe { select(words, avoid, add, out) }
+            }
+
+            fn combine(self, short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
+                // SAFETY: see above.
+                unsafe { combine(short, long, out) }
+            }
+
+            fn arrange(self, words: &mut [u64], order: &BitOrder) {
+                // SAFETY: see above.
+                unsafe { arrange(words, order) }
+            }
+
+            fn bit_counts(self, sample: &[u64]) -> [u8; 64] {
+                // SAFETY: see above.
+                unsafe { bit_counts(sample) }
+            }
+
+            fn partition(self, words: &[u64], bit: u64, out: &mut [u64]) -> usize {
+                // SAFETY: see above.
+                unsafe { partition(words, bit, out) }
+            }
+
+            fn count_plain(self, patterns: &[u64], items: &[u64]) -> u64 {
+                // SAFETY: see above.
+                unsafe { count_plain(patterns, items) }
+            }
+
+            fn count_bit_sliced(
+                self,
+                patterns: &[u64],
+                items: &[u64],
+                bits: u32,
+                tables: &mut Tables,
+            ) -> u64 {
+                // SAFETY: see above.
+                unsafe { leaf::count_bit_sliced(patterns, items, bits, tables) }
+            }
+        }
+    };
+}
+
 pub(crate) mod portable;
 
 #[cfg(target_arch = "x86_64")]

@@ -18,57 +18,7 @@ pub(crate) use leaf::Tables;
 /// Words of one vector.
 const WORDS: usize = 8;
 
-/// Calls a function of this module.
-macro_rules! enter {
-    ($($function:ident)::+($($argument:expr),*)) => {
-        // SAFETY: the functions of this kernel need exactly the features that `Avx512::detect` has
-        // checked, and an `Avx512` cannot be made elsewhere.
-        unsafe { $($function)::+($($argument),*) }
-    };
-}
-
-impl Lanes for Avx512 {
-    type Tables = Tables;
-    const BLOCK: usize = 64 * WORDS;
-
-    fn tables() -> Tables {
-        Tables::new()
-    }
-
-    fn select(self, words: &[u64], avoid: u64, add: u64, out: &mut [u64]) -> usize {
-        enter!(select(words, avoid, add, out))
-    }
-
-    fn combine(self, short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
-        enter!(combine(short, long, out))
-    }
-
-    fn arrange(self, words: &mut [u64], order: &BitOrder) {
-        enter!(arrange(words, order));
-    }
-
-    fn bit_counts(self, sample: &[u64]) -> [u8; 64] {
-        enter!(bit_counts(sample))
-    }
-
-    fn partition(self, words: &[u64], bit: u64, out: &mut [u64]) -> usize {
-        enter!(partition(words, bit, out))
-    }
-
-    fn count_plain(self, patterns: &[u64], items: &[u64]) -> u64 {
-        enter!(count_plain(patterns, items))
-    }
-
-    fn count_bit_sliced(
-        self,
-        patterns: &[u64],
-        items: &[u64],
-        bits: u32,
-        tables: &mut Tables,
-    ) -> u64 {
-        enter!(leaf::count_bit_sliced(patterns, items, bits, tables))
-    }
-}
+implement_lanes!(Avx512);
 
 #[inline]
 #[target_feature(enable = "avx512f")]
