@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use nqueens::{Count, Published, symmetry, thread_pool};
+use nqueens::{Cancel, Count, Outcome, Published, symmetry, thread_pool};
 
 use super::exit::{Exit, Failure};
 use super::options::{CountFormat, CountOptions, How};
@@ -22,10 +22,7 @@ pub(super) fn run(options: &CountOptions) -> Result<Exit, Failure> {
         how.apply(Count::new(*size)).pool(&pool).observer(&progress).cancel(&cancel).run();
     progress.clear();
     let outcome = outcome?;
-    let fundamental = options
-        .fundamental
-        .then(|| symmetry::fundamental(*size, outcome.total, &cancel))
-        .transpose()?;
+    let fundamental = options.fundamental.then(|| fundamental(&outcome, &cancel)).transpose()?;
 
     let report = CountReport::new(&outcome, fundamental);
     let mut out = io::stdout().lock();
@@ -45,6 +42,18 @@ pub(super) fn run(options: &CountOptions) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The solutions up to symmetry. If the search for them is stopped, the total, which may have taken
+/// long, is said with the reason.
+pub(super) fn fundamental(outcome: &Outcome, cancel: &Cancel) -> Result<u128, Failure> {
+    let Outcome { size, total, .. } = outcome;
+    symmetry::fundamental(*size, *total, cancel).map_err(|error| match Failure::from(error) {
+        Failure::Stopped(message) => {
+            Failure::Stopped(format!("{message}; the total is done: Q({size}) = {total}"))
+        }
+        other => other,
+    })
+}
+
 impl How {
     /// The settings of a count, except for its pool.
     pub(super) fn apply<'a>(&self, mut count: Count<'a>) -> Count<'a> {
@@ -61,5 +70,23 @@ impl How {
             count = count.memory(bytes);
         }
         count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nqueens::BoardSize;
+
+    #[test]
+    fn a_stopped_search_for_symmetric_solutions_does_not_lose_the_total() {
+        let size = BoardSize::new(8).expect("in range");
+        let outcome = Count::new(size).run().expect("a count");
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let Err(Failure::Stopped(message)) = fundamental(&outcome, &cancel) else {
+            panic!("it was stopped");
+        };
+        assert!(message.ends_with("Q(8) = 92"), "{message}");
     }
 }

@@ -4,9 +4,10 @@ use std::io;
 
 use anyhow::Context;
 use nqueens::known::known;
-use nqueens::{BoardSize, Cancel, Count, Published, symmetry, thread_pool};
+use nqueens::{BoardSize, Cancel, Count, Published, thread_pool};
 use rayon::ThreadPool;
 
+use super::count::fundamental;
 use super::exit::{Exit, Failure};
 use super::options::{How, TableOptions};
 use super::progress::Progress;
@@ -49,7 +50,7 @@ fn row(
         Failure::Stopped(message) => Failure::Stopped(format!("n = {size}: {message}")),
         other => other,
     })?;
-    let fundamental = symmetry::fundamental(size, outcome.total, cancel)?;
+    let fundamental = fundamental(&outcome, cancel)?;
     Ok(TableRow {
         n: size.get(),
         total: outcome.total,

@@ -34,8 +34,8 @@ fn table_bytes(board: Board) -> u64 {
 }
 
 /// Bytes that one worker may need: two lists of half-boards, the arena of the join and the lists of
-/// the row sets. Measured peaks, mostly from samples: 45 MB for h = 11, 360 MB for 12, 1.1 GB for 13;
-/// this is about twice as much.
+/// the row sets. Measured peaks, mostly from samples: 45 MB for h = 11, 360 MB for 12, 1.4 GB for 13;
+/// this is two to four times as much.
 fn worker_bytes(board: Board) -> u64 {
     let words = match board.half {
         ..=8 => 10_000,

@@ -77,8 +77,8 @@ pub(crate) mod avx512;
 
 /// Bits of an item that one table look-up consumes.
 ///
-/// Six bits make tables of 64 entries: five of them, for 30 bits and two blocks of 512 patterns,
-/// take 40 KiB, which is the most that stays in a first-level cache of 48 KiB.
+/// Six bits make tables of 64 entries: five of them, for 30 bits, take 20 KiB with 512 patterns and
+/// 10 KiB with 256, which leaves room for the lists in a first-level cache. Seven bits were slower.
 pub(crate) const CHUNK_BITS: usize = 6;
 
 /// Entries of one table.

@@ -63,20 +63,22 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
         }
     }
 
-    fn count_folded(&mut self, rows: u32, cancel: &Cancel) -> u64 {
+    /// The join of two lists counts at most the product of their lengths, which fits; the sums of
+    /// joins are checked.
+    fn count_folded(&mut self, rows: u32, cancel: &Cancel) -> Option<u64> {
         let board = self.prepared.units.board();
         let fold = Fold::new(board.half, rows);
         self.make_halves(rows, cancel);
-        let mut pairs = 0;
+        let mut pairs = 0u64;
         for tie in 0..self.east.ties {
-            pairs += self.count_tie(&fold, true, tie, cancel);
+            pairs = pairs.checked_add(self.count_tie(&fold, true, tie, cancel)?)?;
         }
         for tie in 0..self.west.ties {
-            pairs += self.count_tie(&fold, false, tie, cancel);
+            pairs = pairs.checked_add(self.count_tie(&fold, false, tie, cancel)?)?;
         }
         let (east, west) = (self.east.strict(), self.west.strict());
-        pairs += 2 * self.join.count(board.field(), east, west, cancel);
-        pairs
+        let strict = self.join.count(board.field(), east, west, cancel);
+        strict.checked_mul(2)?.checked_add(pairs)
     }
 
     /// Makes the half-boards of both halves that can count; returns how many there are.
@@ -126,7 +128,13 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
 
     /// Joins one tie group with the groups of the other half that make it count. Pairs of two tie
     /// groups are left to the east.
-    fn count_tie(&mut self, fold: &Fold, is_east: bool, tie: usize, cancel: &Cancel) -> u64 {
+    fn count_tie(
+        &mut self,
+        fold: &Fold,
+        is_east: bool,
+        tie: usize,
+        cancel: &Cancel,
+    ) -> Option<u64> {
         let (own, other) =
             if is_east { (&self.east, &self.west) } else { (&self.west, &self.east) };
         let tie = own.groups[tie];
@@ -143,16 +151,16 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
                 _ => {}
             }
         }
-        let mut pairs = 0;
+        let mut pairs = 0u64;
         for (weight, others) in [(2, &mut self.twice), (1, &mut self.once)] {
             self.tie.clear();
             self.tie.extend_from_slice(&own.words.as_slice()[tie.start..tie.end]);
             let (tie, others) = (self.tie.as_mut_slice(), others.as_mut_slice());
             let (east, west) = if is_east { (tie, others) } else { (others, tie) };
-            pairs +=
-                weight * self.join.count(self.prepared.units.board().field(), east, west, cancel);
+            let joined = self.join.count(self.prepared.units.board().field(), east, west, cancel);
+            pairs = pairs.checked_add(joined.checked_mul(weight)?)?;
         }
-        pairs
+        Some(pairs)
     }
 
     fn count_corner(&mut self, below: u32, rows: u32, cancel: &Cancel) -> u64 {
@@ -204,8 +212,11 @@ impl<K: Lanes> Worker for HalvesWorker<'_, K> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         let count = match self.prepared.units.unit(unit) {
             Unit::Folded { rows } => self.count_folded(rows, cancel),
-            Unit::Corner { below, rows } => self.count_corner(below, rows, cancel),
+            Unit::Corner { below, rows } => Some(self.count_corner(below, rows, cancel)),
         };
-        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+        if cancel.is_cancelled() {
+            return Err(Interrupt::Cancelled);
+        }
+        count.ok_or(Interrupt::Overflow)
     }
 }
