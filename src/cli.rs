@@ -11,12 +11,14 @@ mod exit;
 mod machine;
 mod options;
 mod progress;
+mod record;
 mod remaining;
 mod report;
 mod signals;
 mod sizes;
 mod table;
 mod talk;
+mod verify;
 
 pub(crate) use exit::{Exit, Failure};
 pub(crate) use options::Options;
@@ -26,6 +28,7 @@ pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
     match options {
         Options::Count(options) => count::run(&options),
         Options::Table(options) => table::run(&options),
+        Options::Verify(options) => verify::run(&options),
         Options::Cpu(options) => cpu::run(&options),
     }
 }

@@ -1,15 +1,19 @@
 //! A count as a library user asks for it.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
+use crate::cpu::Cpu;
 use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 use crate::error::Error;
+use crate::journal::{self, Finished, Journal, Locked};
 use crate::known::{Published, known};
 use crate::memory;
-use crate::observe::Observer;
+use crate::observe::{Observer, Start};
 use crate::plan::Plan;
-use crate::run::run;
+use crate::run::Job;
+use crate::self_check::SelfCheck;
 use crate::size::BoardSize;
 
 /// The most threads that a count starts.
@@ -61,6 +65,8 @@ pub struct Count<'a> {
     split_rows: Option<SplitRows>,
     memory: Option<u64>,
     threads: Threads<'a>,
+    journal: Option<PathBuf>,
+    self_check: bool,
     observer: &'a dyn Observer,
     cancel: Cancel,
 }
@@ -83,6 +89,8 @@ impl<'a> Count<'a> {
             split_rows: None,
             memory: None,
             threads: Threads::Current,
+            journal: None,
+            self_check: true,
             observer: &(),
             cancel: Cancel::new(),
         }
@@ -118,6 +126,19 @@ impl<'a> Count<'a> {
         Self { threads: Threads::Pool(pool), ..self }
     }
 
+    /// Records finished units in this file. If it holds some of the same count already, they are
+    /// not counted again; engine and split rows are then those of the file unless they are set, and
+    /// it is an error if they are set to others. See [`journal`].
+    pub fn journal(self, path: impl AsRef<Path>) -> Self {
+        Self { journal: Some(path.as_ref().to_owned()), ..self }
+    }
+
+    /// Whether to count a few units twice, by another engine, in less than a hundredth of the
+    /// time. It is so unless it is switched off.
+    pub fn self_check(self, self_check: bool) -> Self {
+        Self { self_check, ..self }
+    }
+
     /// Reports to this observer.
     pub fn observer(self, observer: &'a dyn Observer) -> Self {
         Self { observer, ..self }
@@ -134,7 +155,9 @@ impl<'a> Count<'a> {
     ///
     /// [`Error::Stopped`] after a cancellation, [`Error::ThreadsOutOfRange`] and
     /// [`Error::ThreadsNotStarted`] for threads of its own, [`Error::MemoryBudget`] if the engine
-    /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit.
+    /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit,
+    /// [`Error::UnitsDiffer`] if a recount differs, [`Error::Journal`] if the journal cannot be
+    /// used.
     pub fn run(&self) -> Result<Outcome, Error> {
         match self.threads {
             Threads::Current => self.run_on_current_pool(),
@@ -147,27 +170,69 @@ impl<'a> Count<'a> {
         let begun = Instant::now();
         let threads = rayon::current_num_threads();
         let kernel = self.kernel.unwrap_or_else(Kernel::detect);
-        let engine = self.engine.unwrap_or_else(|| Engine::auto(self.size, kernel));
-        let kernel = if engine.has_kernels() { kernel } else { Kernel::Portable };
-        let split_rows =
-            self.split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
-        let memory = self.memory.unwrap_or_else(memory::default_budget);
-        let resources = Resources { kernel, threads, memory };
-        engine.check_budget(self.size, &resources)?;
-        let plan = Plan::new(self.size, engine, Some(split_rows));
-        let prepared = plan.prepare(&resources, &self.cancel)?;
-        let total = run(&plan, &prepared, self.observer, &self.cancel)?;
-        Ok(Outcome {
+        let held = self.journal.as_deref().map(journal::read).transpose()?.flatten();
+        let plan = self.plan(kernel, threads, held.as_ref().map(|held| &held.plan));
+        let kernel = if plan.engine().has_kernels() { kernel } else { Kernel::Portable };
+        let outcome = |total, units_before, units_recounted, memory| Outcome {
             size: self.size,
             total,
-            engine,
+            engine: plan.engine(),
             kernel,
             threads,
             units: plan.units(),
-            memory: prepared.memory(),
+            units_before,
+            units_recounted,
+            memory,
             elapsed: begun.elapsed(),
             published: Published::compare(total, known(self.size).total),
-        })
+        };
+        if let (Some(held), Some(path)) = (&held, &self.journal) {
+            held.check_plan(&plan, path)?;
+            if held.finished.is_complete() {
+                return Ok(outcome(held.finished.solutions(), plan.units(), 0, None));
+            }
+        }
+        let memory = self.memory.unwrap_or_else(memory::default_budget);
+        let resources = Resources { kernel, threads, memory };
+        plan.engine().check_budget(self.size, &resources)?;
+        let locked = self.journal.as_deref().map(|path| Locked::open(path, &plan)).transpose()?;
+        let prepared = plan.prepare(&resources, &self.cancel)?;
+
+        let (locked, finished) = locked.unzip();
+        let finished = finished.unwrap_or_else(|| Finished::none_of(&plan));
+        self.observer.started(&Start {
+            plan: &plan,
+            threads,
+            units_done: finished.units_done(),
+            solutions: finished.solutions(),
+            torn: locked.as_ref().map_or(0, |locked| locked.torn),
+        });
+        let begin = |locked: Locked| locked.begin(&plan, kernel, threads, &Cpu::look().brand);
+        let journal = locked.map(begin).transpose()?;
+        let self_check = self.self_check.then(|| SelfCheck::new(&plan, kernel));
+        let job = Job {
+            plan: &plan,
+            prepared: &prepared,
+            finished: &finished,
+            journal: journal.as_ref(),
+            self_check: self_check.as_ref(),
+            observer: self.observer,
+            cancel: &self.cancel,
+        };
+        let total = job.run();
+        // A journal that failed is the reason why the count stopped.
+        journal.map_or(Ok(()), Journal::finish)?;
+        let recounted = self_check.as_ref().map_or(0, SelfCheck::recounted);
+        Ok(outcome(total?, finished.units_done(), recounted, prepared.memory()))
+    }
+
+    /// The units to count; what is not set is taken from the plan of a journal, if there is one.
+    fn plan(&self, kernel: Kernel, threads: usize, held: Option<&Plan>) -> Plan {
+        let engine = self.engine.or(held.map(Plan::engine));
+        let engine = engine.unwrap_or_else(|| Engine::auto(self.size, kernel));
+        let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
+        let split_rows = split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
+        Plan::new(self.size, engine, Some(split_rows))
     }
 }
 
@@ -180,6 +245,8 @@ impl std::fmt::Debug for Count<'_> {
             .field("split_rows", &self.split_rows)
             .field("memory", &self.memory)
             .field("threads", &self.threads)
+            .field("journal", &self.journal)
+            .field("self_check", &self.self_check)
             .finish_non_exhaustive()
     }
 }
@@ -215,8 +282,12 @@ pub struct Outcome {
     pub kernel: Kernel,
     /// How many threads counted.
     pub threads: usize,
-    /// How many units they counted.
+    /// How many units the count has.
     pub units: usize,
+    /// How many of them a journal held before.
+    pub units_before: usize,
+    /// How many of them were counted a second time by another engine.
+    pub units_recounted: usize,
     /// How memory was planned; `None` for engines that need little.
     pub memory: Option<MemoryUse>,
     /// Wall-clock time, without starting the threads.

@@ -13,13 +13,14 @@
 //! 3. Run `cargo test`: the tests in `tests/` take the new engine from [`Engine::ALL`].
 //! 4. Add a row to the tables in README.md, with figures from `scripts/compare-engines.sh`.
 
-mod bitmask;
+pub(crate) mod bitmask;
 mod board_scan;
 mod bool_arrays;
 mod column_array;
 mod first_columns;
 pub(crate) mod halves;
 mod kernel;
+pub(crate) mod meaning;
 mod permutation;
 pub(crate) mod subtrees;
 mod whole_board;
@@ -35,6 +36,7 @@ use crate::error::Error;
 use crate::size::BoardSize;
 use first_columns::FirstColumns;
 use halves::Halves;
+use meaning::Meaning;
 use subtrees::Subtrees;
 use whole_board::WholeBoard;
 
@@ -171,6 +173,9 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     /// How many solutions of the whole board each solution of this unit stands for.
     fn weight(&self, unit: usize) -> u64;
 
+    /// Which placements the unit counts, and how often.
+    fn meaning(&self, unit: usize) -> Meaning;
+
     /// Makes what the units of a count share, within the memory given.
     fn prepare(
         &self,
@@ -225,4 +230,14 @@ pub(crate) enum Interrupt {
     Cancelled,
     /// The unit's count passed `u64::MAX`.
     Overflow,
+}
+
+impl Interrupt {
+    /// The same as an error that names the unit.
+    pub(crate) fn in_unit(self, unit: usize) -> Error {
+        match self {
+            Self::Cancelled => Error::UnitStopped { unit },
+            Self::Overflow => Error::UnitOverflow { unit },
+        }
+    }
 }

@@ -1,5 +1,9 @@
 //! Everything that can go wrong in a count.
 
+use std::path::PathBuf;
+
+use crate::journal;
+
 /// Why a count could not be made or finished.
 ///
 /// Each message names the value, the limit and the way out.
@@ -131,5 +135,31 @@ pub enum Error {
         n: u32,
         /// The total that was counted.
         total: u128,
+    },
+
+    /// A journal cannot be used.
+    #[error("{}: {problem}", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: journal::Problem,
+    },
+
+    /// A unit that was counted twice, by two engines, has two counts.
+    #[error(
+        "engine {engine} counts {counted} in unit {unit}, engine {recounted_by} {recounted}: this          machine or this program makes errors; test its memory, and verify what it counted before"
+    )]
+    UnitsDiffer {
+        /// The unit's number in its plan.
+        unit: usize,
+        /// The plan's engine.
+        engine: &'static str,
+        /// Its count.
+        counted: u64,
+        /// The other engine.
+        recounted_by: &'static str,
+        /// Its count.
+        recounted: u64,
     },
 }

@@ -18,7 +18,8 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
 //! | [`Plan`] | a count cut into independent work units |
-//! | [`memory`] | how much there is, and how much of it a count takes |
+//! | [`journal`], [`verify`] | finished units on disk; some of them counted again |
+//! | [`cpu`], [`memory`] | what the machine has, and how much memory a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its [`Outcome`] |
 //!
@@ -26,21 +27,25 @@
 //!
 //! # Features
 //!
-//! `cli` (default): the command line `nqueens`. Without it the crate depends on rayon, sysinfo and
-//! thiserror only.
+//! `cli` (default): the command line `nqueens`. Without it the crate depends on crc32fast, fastrand,
+//! rayon, sysinfo and thiserror only.
 
 mod cancel;
 mod count;
+pub mod cpu;
 mod engine;
 mod error;
+pub mod journal;
 pub mod known;
 pub mod memory;
 mod observe;
 mod plan;
 mod run;
+mod self_check;
 mod size;
 mod solution;
 pub mod symmetry;
+pub mod verify;
 
 pub use cancel::Cancel;
 pub use count::{Count, MAX_THREADS, Outcome, count, thread_pool};
@@ -49,8 +54,8 @@ pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 pub use error::Error;
 pub use known::Published;
-pub use observe::{Observer, UnitsDone};
-pub use plan::{Plan, PreparedPlan, UnitCounter};
+pub use observe::{Observer, Start, UnitsDone};
+pub use plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
 pub use size::BoardSize;
 pub use solution::Solution;
 

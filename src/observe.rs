@@ -8,9 +8,9 @@ use crate::plan::Plan;
 /// Watches a count. All methods do nothing by default, and are called from the counting threads:
 /// they should return at once.
 pub trait Observer: Sync {
-    /// The count begins.
-    fn started(&self, plan: &Plan, threads: usize) {
-        let _ = (plan, threads);
+    /// The count begins, or goes on.
+    fn started(&self, start: &Start<'_>) {
+        let _ = start;
     }
 
     /// Some units are done.
@@ -22,11 +22,29 @@ pub trait Observer: Sync {
 /// Nobody watches.
 impl Observer for () {}
 
+/// What a count begins with.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Start<'a> {
+    /// Its units.
+    pub plan: &'a Plan,
+    /// How many threads count.
+    pub threads: usize,
+    /// Units that a journal holds already.
+    pub units_done: usize,
+    /// Their solutions, with weights.
+    pub solutions: u128,
+    /// Bytes of a journal's last line that was cut off while it was written, and is dropped.
+    pub torn: u64,
+}
+
 /// A report of finished units.
 #[derive(Clone, Debug)]
 pub struct UnitsDone {
     /// Their numbers in the plan.
     pub units: Range<usize>,
+    /// The count of each, before its weight.
+    pub counts: Vec<u64>,
     /// Their solutions, with weights.
     pub solutions: u128,
     /// The time that one thread spent on them.

@@ -2,7 +2,8 @@
 //!
 //! A *unit* is data: a plan and an index give one count, and a weight that says how many solutions
 //! of the board each of them stands for. Units are independent, numbered from 0, and the list is
-//! the same on every machine: it depends on the board, the engine and the split rows alone.
+//! the same on every machine: it depends on the board, the engine and the split rows alone, never
+//! on kernel, threads or memory. [`Plan::hash`] tells whether two programs mean the same list.
 //!
 //! ```
 //! use nqueens::{BoardSize, Cancel, Engine, Plan};
@@ -19,8 +20,10 @@
 use std::fmt;
 
 use crate::cancel::Cancel;
+use crate::engine::meaning::CountMeaning;
+use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::{
-    Engine, Interrupt, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, Worker,
+    Engine, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, Worker, bitmask,
 };
 use crate::error::Error;
 use crate::memory;
@@ -31,16 +34,23 @@ use crate::size::BoardSize;
 pub struct Plan {
     size: BoardSize,
     engine: Engine,
+    split_rows: Option<SplitRows>,
     units: Box<dyn Units>,
 }
+
+/// Rises whenever a hash would otherwise stay the same although units mean something else.
+const HASH_VERSION: u32 = 1;
+/// Longer lists are hashed by a sample of this many units, evenly spread.
+const HASHED_UNITS: usize = 4096;
 
 impl Plan {
     /// Cuts the count of a board by an engine. `split_rows` is for [`Engine::Subtrees`]; without it
     /// prefixes have two rows.
     #[must_use]
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<SplitRows>) -> Self {
+        let split_rows = (engine == Engine::Subtrees).then(|| split_rows.unwrap_or(SplitRows::TWO));
         let units = engine.units(size, split_rows.unwrap_or(SplitRows::TWO));
-        Self { size, engine, units }
+        Self { size, engine, split_rows, units }
     }
 
     /// The board.
@@ -53,6 +63,36 @@ impl Plan {
     #[must_use]
     pub fn engine(&self) -> Engine {
         self.engine
+    }
+
+    /// How many rows the prefixes of [`Engine::Subtrees`] have; `None` for the other engines.
+    #[must_use]
+    pub fn split_rows(&self) -> Option<SplitRows> {
+        self.split_rows
+    }
+
+    /// A number that tells this list of units from others: the CRC-32 of the board, the engine,
+    /// the split rows, how many units there are, and of what they mean (a sample of them, if they
+    /// are many): the squares on which queens may stand, and the weight.
+    #[must_use]
+    pub fn hash(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        let mut add = |number: u64| hasher.update(&number.to_le_bytes());
+        let units = self.units();
+        add(HASH_VERSION.into());
+        add(self.size.get().into());
+        self.engine.name().bytes().for_each(|byte| add(byte.into()));
+        add(self.split_rows.map_or(0, SplitRows::get).into());
+        add(units as u64);
+        let sample = units.min(HASHED_UNITS);
+        for place in 0..sample {
+            let unit = (place as u128 * units as u128 / sample as u128) as usize;
+            let meaning = self.units.meaning(unit);
+            add(self.weight(unit));
+            add(meaning.weighing.map_or(0, |weighing| weighing.row as u64));
+            meaning.allowed.iter().for_each(|columns| add((*columns).into()));
+        }
+        hasher.finalize()
     }
 
     /// How many units there are, at least one.
@@ -77,6 +117,18 @@ impl Plan {
         let resources =
             Resources { kernel: Kernel::detect(), threads: 1, memory: memory::default_budget() };
         self.prepare(&resources, cancel)?.counter().count(unit, cancel)
+    }
+
+    /// A counter that finds the counts of units in another way than the plan's engine does: by
+    /// engine [`Engine::Subtrees`] with this kernel, kept to the squares that a unit allows, or,
+    /// if that is the plan's engine, by [`Engine::Bitmask`].
+    #[must_use]
+    pub fn recounter(&self, kernel: Kernel) -> UnitRecounter<'_> {
+        let (engine, counter): (_, Box<dyn CountMeaning>) = match self.engine {
+            Engine::Subtrees => (Engine::Bitmask, Box::new(bitmask::Restricted)),
+            _ => (Engine::Subtrees, Box::new(RestrictedSubtrees::new(self.size, kernel))),
+        };
+        UnitRecounter { plan: self, engine, counter }
     }
 
     /// Makes what the units share.
@@ -126,10 +178,37 @@ impl UnitCounter<'_> {
     ///
     /// If the plan has no such unit.
     pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        self.0.count(unit, cancel).map_err(|interrupt| match interrupt {
-            Interrupt::Cancelled => Error::UnitStopped { unit },
-            Interrupt::Overflow => Error::UnitOverflow { unit },
-        })
+        self.0.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
+    }
+}
+
+/// Counts units a second time, by another engine than that of the plan.
+pub struct UnitRecounter<'a> {
+    plan: &'a Plan,
+    engine: Engine,
+    counter: Box<dyn CountMeaning>,
+}
+
+impl UnitRecounter<'_> {
+    /// The engine that recounts.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// Counts one unit, before its weight.
+    ///
+    /// # Errors
+    ///
+    /// As [`UnitCounter::count`].
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no such unit.
+    pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
+        self.counter
+            .count(&self.plan.units.meaning(unit), cancel)
+            .map_err(|interrupt| interrupt.in_unit(unit))
     }
 }
 
@@ -142,5 +221,11 @@ impl fmt::Debug for PreparedPlan<'_> {
 impl fmt::Debug for UnitCounter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnitCounter").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for UnitRecounter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnitRecounter").field("engine", &self.engine).finish_non_exhaustive()
     }
 }

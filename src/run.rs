@@ -13,14 +13,28 @@ use rayon::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
+use crate::journal::{Finished, Journal};
 use crate::observe::{Observer, UnitsDone};
-use crate::plan::{Plan, PreparedPlan, UnitCounter};
+use crate::plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
+use crate::self_check::SelfCheck;
 
 /// Ranges for each thread: enough that the last one to finish is short.
 const RANGES_PER_THREAD: usize = 256;
 
 /// A range reports at least this often, between two units.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// What is to be counted, and who hears of it.
+pub(crate) struct Job<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) prepared: &'a PreparedPlan<'a>,
+    /// Units that need not be counted again.
+    pub(crate) finished: &'a Finished,
+    pub(crate) journal: Option<&'a Journal>,
+    pub(crate) self_check: Option<&'a SelfCheck<'a>>,
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) cancel: &'a Cancel,
+}
 
 /// The sum over some units.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,66 +43,107 @@ struct Tally {
     solutions: u128,
 }
 
+/// One thread's scratch memory.
+struct Scratch<'a> {
+    counter: UnitCounter<'a>,
+    recounter: Option<UnitRecounter<'a>>,
+}
+
 impl Tally {
     fn plus(self, other: Self) -> Self {
         Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
     }
 }
 
-/// Counts all units of a plan on the current rayon pool; returns the total.
-pub(crate) fn run(
-    plan: &Plan,
-    prepared: &PreparedPlan<'_>,
-    observer: &dyn Observer,
-    cancel: &Cancel,
-) -> Result<u128, Error> {
-    let units = plan.units();
-    let threads = rayon::current_num_threads();
-    let range_len = (units / (threads * RANGES_PER_THREAD)).max(1);
-    let ranges = units.div_ceil(range_len);
-    let stride = scattering_stride(ranges);
-    // Scratch memory goes from range to range: each thread takes a set and brings it back.
-    let idle_counters: Mutex<Vec<UnitCounter<'_>>> = Mutex::default();
-    observer.started(plan, threads);
+impl Job<'_> {
+    /// Counts the units that are not finished on the current rayon pool; returns the total.
+    pub(crate) fn run(&self) -> Result<u128, Error> {
+        let units = self.plan.units();
+        let range_len = (units / (rayon::current_num_threads() * RANGES_PER_THREAD)).max(1);
+        let ranges = units.div_ceil(range_len);
+        let stride = scattering_stride(ranges);
+        // Scratch memory goes from range to range: each thread takes a set and brings it back.
+        let idle: Mutex<Vec<Scratch<'_>>> = Mutex::default();
 
-    let tally = (0..ranges)
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|turn| {
-            let start = turn * stride % ranges * range_len;
-            let range = start..units.min(start + range_len);
-            let idle = idle_counters.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut counter = idle.unwrap_or_else(|| prepared.counter());
-            let tally = count_range(plan, &mut counter, range, observer, cancel);
-            idle_counters.lock().unwrap_or_else(PoisonError::into_inner).push(counter);
-            tally
-        })
-        .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))?;
+        let tally = (0..ranges)
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|turn| {
+                let start = turn * stride % ranges * range_len;
+                let range = start..units.min(start + range_len);
+                let scratch = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let mut scratch = scratch.unwrap_or_else(|| self.scratch());
+                let tally = self.count_range(&mut scratch, range);
+                idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+                tally
+            })
+            .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))?;
 
-    if tally.units < units {
-        return Err(Error::Stopped { done: tally.units, units, solutions: tally.solutions });
+        let before =
+            Tally { units: self.finished.units_done(), solutions: self.finished.solutions() };
+        let Tally { units: done, solutions } = before.plus(tally);
+        if done < units {
+            return Err(Error::Stopped { done, units, solutions });
+        }
+        Ok(solutions)
     }
-    Ok(tally.solutions)
-}
 
-/// Counts the units of a range up to its end or to a cancellation, and reports them now and then.
-fn count_range(
-    plan: &Plan,
-    counter: &mut UnitCounter<'_>,
-    range: Range<usize>,
-    observer: &dyn Observer,
-    cancel: &Cancel,
-) -> Result<Tally, Error> {
-    let mut whole = Tally::default();
-    let mut rest = range;
-    while !rest.is_empty() && !cancel.is_cancelled() {
+    fn scratch(&self) -> Scratch<'_> {
+        Scratch {
+            counter: self.prepared.counter(),
+            recounter: self.self_check.map(SelfCheck::recounter),
+        }
+    }
+
+    /// A journal that has ended early has failed; it tells the reason when it is asked at the end.
+    fn must_stop(&self) -> bool {
+        self.cancel.is_cancelled() || self.journal.is_some_and(Journal::has_ended)
+    }
+
+    /// Counts what is not finished of a range.
+    fn count_range(&self, scratch: &mut Scratch<'_>, range: Range<usize>) -> Result<Tally, Error> {
+        self.finished.unfinished(range).try_fold(Tally::default(), |sum, units| {
+            Ok(sum.plus(self.count_unfinished(scratch, units)?))
+        })
+    }
+
+    /// Counts some units up to their end or until the count must stop, and
+    /// reports them now and then.
+    fn count_unfinished(
+        &self,
+        scratch: &mut Scratch<'_>,
+        range: Range<usize>,
+    ) -> Result<Tally, Error> {
+        let mut whole = Tally::default();
+        let mut rest = range;
+        while !rest.is_empty() && !self.must_stop() {
+            let Some(done) = self.count_some(&mut scratch.counter, rest.clone())? else { break };
+            if let (Some(check), Some(recounter)) = (self.self_check, &mut scratch.recounter) {
+                check.check(recounter, &done, self.cancel)?;
+            }
+            rest.start = done.units.end;
+            whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
+            self.observer.units_done(&done);
+            if let Some(journal) = self.journal {
+                journal.record(done);
+            }
+        }
+        Ok(whole)
+    }
+
+    /// Counts units until it is time for a report; `None` after a cancellation.
+    fn count_some(
+        &self,
+        counter: &mut UnitCounter<'_>,
+        range: Range<usize>,
+    ) -> Result<Option<UnitsDone>, Error> {
         let begun = Instant::now();
-        let mut tally = Tally::default();
-        for unit in rest.clone() {
-            match counter.count(unit, cancel) {
+        let (first, mut counts, mut solutions) = (range.start, Vec::new(), 0);
+        for unit in range {
+            match counter.count(unit, self.cancel) {
                 Ok(count) => {
-                    let solutions = u128::from(count) * u128::from(plan.weight(unit));
-                    tally = tally.plus(Tally { units: 1, solutions });
+                    counts.push(count);
+                    solutions += u128::from(count) * u128::from(self.plan.weight(unit));
                 }
                 Err(Error::UnitStopped { .. }) => break,
                 Err(error) => return Err(error),
@@ -97,16 +152,10 @@ fn count_range(
                 break;
             }
         }
-        if tally.units == 0 {
-            break; // cancelled
-        }
-        let done = rest.start..rest.start + tally.units;
-        rest.start = done.end;
-        let Tally { solutions, .. } = tally;
-        observer.units_done(&UnitsDone { units: done, solutions, busy: begun.elapsed() });
-        whole = whole.plus(tally);
+        let units = first..first + counts.len();
+        let done = UnitsDone { units, counts, solutions, busy: begun.elapsed() };
+        Ok((!done.units.is_empty()).then_some(done))
     }
-    Ok(whole)
 }
 
 /// A step that visits all of `0..len` when taken `len` times modulo `len`, and whose first steps

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use nqueens::{BoardSize, Count, Engine, Observer, Plan, UnitsDone};
+use nqueens::{BoardSize, Count, Engine, Observer, Start, UnitsDone};
 
 #[derive(Default)]
 struct Log {
@@ -11,8 +11,8 @@ struct Log {
 }
 
 impl Observer for Log {
-    fn started(&self, plan: &Plan, threads: usize) {
-        self.announced.lock().expect("no panic").push((plan.units(), threads));
+    fn started(&self, start: &Start<'_>) {
+        self.announced.lock().expect("no panic").push((start.plan.units(), start.threads));
     }
 
     fn units_done(&self, done: &UnitsDone) {

@@ -1,5 +1,7 @@
 //! The arguments as clap sees them. The doc comments are the help texts.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nqueens::{BoardSize, SplitRows};
 
@@ -24,6 +26,8 @@ pub(super) enum Command {
     Count(CountArgs),
     /// Count a range of boards and compare them with the published table
     Table(TableArgs),
+    /// Check a journal: recount some of its units with another engine
+    Verify(VerifyArgs),
     /// Show what the program sees of this machine
     Cpu(CpuArgs),
 }
@@ -40,6 +44,10 @@ pub(super) struct CountArgs {
 
     #[command(flatten)]
     pub(super) how: HowArgs,
+
+    /// Record finished units in FILE; the same command goes on where it was stopped or killed
+    #[arg(long, value_name = "FILE")]
+    pub(super) journal: Option<PathBuf>,
 
     /// Print one JSON object
     #[arg(long, conflicts_with = "quiet")]
@@ -69,6 +77,27 @@ pub(super) struct TableArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// Journal of `count --journal`, finished or not, also while it is being written
+    pub(super) file: PathBuf,
+
+    /// How many units to recount, chosen at random
+    #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
+    pub(super) units: usize,
+
+    /// Choose the same units again: the number that an earlier check printed
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    pub(super) seed: Option<u64>,
+
+    #[command(flatten)]
+    pub(super) machine: MachineArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct CpuArgs {
     /// Print one JSON object
     #[arg(long)]
@@ -83,22 +112,33 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(super) engine: String,
 
+    /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
+    pub(super) split_rows: Option<SplitRows>,
+
+    /// Memory that the count may use, for example 4G [default: three quarters of what is available]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub(super) memory: Option<Bytes>,
+
+    /// Do not count a few units twice, by another engine, to find out faults of the machine
+    #[arg(long)]
+    pub(super) no_self_check: bool,
+
+    #[command(flatten)]
+    pub(super) machine: MachineArgs,
+}
+
+/// What to use of the machine, and when to show progress.
+#[derive(Debug, Args)]
+pub(super) struct MachineArgs {
     /// Threads; without it NQUEENS_THREADS, SLURM_CPUS_PER_TASK, or all cores that this process
     /// may use
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub(super) threads: Option<String>,
 
-    /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
-    pub(super) split_rows: Option<SplitRows>,
-
     /// Vector instructions to use: auto, portable, avx2 or avx512
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(super) kernel: String,
-
-    /// Memory that the count may use, for example 4G [default: three quarters of what is available]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub(super) memory: Option<Bytes>,
 
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]

@@ -8,23 +8,33 @@ use nqueens::{Cancel, Count, Outcome, Published, symmetry, thread_pool};
 use super::exit::{Exit, Failure};
 use super::options::{CountFormat, CountOptions, How};
 use super::progress::Progress;
+use super::record::Record;
 use super::report::CountReport;
 use super::signals::cancel_on_signals;
 use super::talk::say;
 
 pub(super) fn run(options: &CountOptions) -> Result<Exit, Failure> {
-    let CountOptions { size, how, .. } = options;
+    let CountOptions { size, how, journal, .. } = options;
     let cancel = cancel_on_signals().context("cannot catch signals").map_err(Failure::Other)?;
     how.warn_if_slow(*size);
-    let pool = thread_pool(how.threads)?;
-    let progress = Progress::new(how.progress);
-    let outcome =
-        how.apply(Count::new(*size)).pool(&pool).observer(&progress).cancel(&cancel).run();
+    let pool = thread_pool(how.machine.threads)?;
+    let progress = Progress::new(how.machine.progress);
+    let mut count = how.apply(Count::new(*size)).pool(&pool).observer(&progress).cancel(&cancel);
+    if let Some(path) = journal {
+        count = count.journal(path);
+    }
+    let outcome = count.run();
     progress.clear();
-    let outcome = outcome?;
+    let outcome = outcome.map_err(|error| match Failure::from(error) {
+        Failure::Stopped(message) if journal.is_some() => {
+            Failure::Stopped(format!("{message}; the same command goes on from there"))
+        }
+        other => other,
+    })?;
+    let record = journal.as_deref().map(|path| Record::read(path, &outcome)).transpose()?;
     let fundamental = options.fundamental.then(|| fundamental(&outcome, &cancel)).transpose()?;
 
-    let report = CountReport::new(&outcome, fundamental);
+    let report = CountReport::new(&outcome, fundamental, record);
     let mut out = io::stdout().lock();
     match options.format {
         CountFormat::Text => report.write_text(&mut out)?,
@@ -60,7 +70,7 @@ impl How {
         if let Some(engine) = self.engine {
             count = count.engine(engine);
         }
-        if let Some(kernel) = self.kernel {
+        if let Some(kernel) = self.machine.kernel {
             count = count.kernel(kernel);
         }
         if let Some(split_rows) = self.split_rows {
@@ -69,7 +79,7 @@ impl How {
         if let Some(bytes) = self.memory {
             count = count.memory(bytes);
         }
-        count
+        count.self_check(self.self_check)
     }
 }
 

@@ -66,12 +66,16 @@ impl Failure {
 impl From<nqueens::Error> for Failure {
     fn from(error: nqueens::Error) -> Self {
         use nqueens::Error as E;
+        use nqueens::journal::Problem as P;
         match error {
             E::Stopped { .. } | E::PreparationStopped | E::SymmetryStopped => {
                 Self::Stopped(error.to_string())
             }
             E::ThreadsOutOfRange { .. } | E::ThreadsNotStarted { .. } => {
                 Self::Usage(format!("--threads: {error}"))
+            }
+            E::Journal { problem: P::OtherCount { .. } | P::NotAFile | P::NotAJournal, .. } => {
+                Self::Usage(error.to_string())
             }
             E::MemoryBudget { .. } => Self::Usage(format!("--memory: {error}")),
             _ => Self::Other(error.into()),

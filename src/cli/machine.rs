@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use nqueens::cpu::Cpu;
 use nqueens::memory::Memory;
-use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 /// The machine as this process sees it.
 #[derive(Debug)]
@@ -22,13 +22,11 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn look() -> Self {
-        let brand = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
-        let system = System::new_with_specifics(brand);
-        let cpu = system.cpus().first().map_or("", |cpu| cpu.brand().trim());
+        let cpu = Cpu::look();
         Self {
-            cpu: if cpu.is_empty() { "unknown".to_owned() } else { cpu.to_owned() },
+            cpu: cpu.brand,
             physical_cores: num_cpus::get_physical(),
-            logical_cores: system.cpus().len(),
+            logical_cores: cpu.logical_cores,
             affinity: affinity(),
             quota: quota(),
             memory: Memory::look(),

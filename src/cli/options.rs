@@ -2,12 +2,13 @@
 
 use std::env;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 use nqueens::{BoardSize, Engine, Error, Kernel, MAX_THREADS, SplitRows};
 
-use super::args::{Command, CommandLine, HowArgs, ProgressWhen};
+use super::args::{Command, CommandLine, HowArgs, MachineArgs, ProgressWhen};
 use super::bytes::Bytes;
 use super::exit::Failure;
 use super::progress::When;
@@ -18,6 +19,7 @@ use super::talk::say;
 pub(crate) enum Options {
     Count(CountOptions),
     Table(TableOptions),
+    Verify(VerifyOptions),
     Cpu(CpuOptions),
 }
 
@@ -26,6 +28,7 @@ pub(crate) struct CountOptions {
     pub(super) size: BoardSize,
     pub(super) fundamental: bool,
     pub(super) how: How,
+    pub(super) journal: Option<PathBuf>,
     pub(super) format: CountFormat,
 }
 
@@ -34,6 +37,16 @@ pub(crate) struct TableOptions {
     pub(super) sizes: RangeInclusive<u32>,
     pub(super) how: How,
     pub(super) format: TableFormat,
+}
+
+#[derive(Debug)]
+pub(crate) struct VerifyOptions {
+    pub(super) file: PathBuf,
+    pub(super) units: usize,
+    /// `None` for one that nobody can foresee.
+    pub(super) seed: Option<u64>,
+    pub(super) machine: MachineOptions,
+    pub(super) json: bool,
 }
 
 #[derive(Debug)]
@@ -47,11 +60,19 @@ pub(crate) struct CpuOptions {
 pub(super) struct How {
     /// `None` for `auto`.
     pub(super) engine: Option<Engine>,
-    pub(super) kernel: Option<Kernel>,
     pub(super) split_rows: Option<SplitRows>,
     /// Bytes; `None` for the default share.
     pub(super) memory: Option<u64>,
+    pub(super) self_check: bool,
+    pub(super) machine: MachineOptions,
+}
+
+/// What to use of the machine, and when to show progress.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MachineOptions {
     pub(super) threads: usize,
+    /// `None` for `auto`.
+    pub(super) kernel: Option<Kernel>,
     pub(super) progress: When,
 }
 
@@ -78,6 +99,7 @@ impl Options {
                 size: args.n,
                 fundamental: args.fundamental,
                 how: args.how.checked()?,
+                journal: args.journal,
                 format: match (args.json, args.quiet) {
                     (true, _) => CountFormat::Json,
                     (_, true) => CountFormat::Quiet,
@@ -92,6 +114,13 @@ impl Options {
                     (_, true) => TableFormat::Json,
                     _ => TableFormat::Text,
                 },
+            }),
+            Command::Verify(args) => Self::Verify(VerifyOptions {
+                file: args.file,
+                units: args.units,
+                seed: args.seed,
+                machine: args.machine.checked()?,
+                json: args.json,
             }),
             Command::Cpu(args) => Self::Cpu(CpuOptions {
                 threads: threads(None, |name| env::var(name).ok())?,
@@ -114,21 +143,32 @@ impl HowArgs {
                 other => usage("--engine", &other),
             })?),
         };
-        let kernel = match self.kernel.as_str() {
-            "auto" => None,
-            name => Some(Kernel::from_name(name).map_err(|error| usage("--kernel", &error))?),
-        };
-        let threads = threads(self.threads.as_deref(), |name| env::var(name).ok())?;
         let how = How {
             engine,
-            kernel,
             split_rows: self.split_rows,
             memory: self.memory.map(|Bytes(bytes)| bytes),
-            threads,
-            progress: self.progress.into(),
+            self_check: !self.no_self_check,
+            machine: self.machine.checked()?,
         };
         how.warn_of_options_without_effect();
         Ok(how)
+    }
+}
+
+impl MachineArgs {
+    fn checked(self) -> Result<MachineOptions, Failure> {
+        let kernel = match self.kernel.as_str() {
+            "auto" => None,
+            name => Some(
+                Kernel::from_name(name)
+                    .map_err(|error| Failure::Usage(format!("--kernel: {error}")))?,
+            ),
+        };
+        Ok(MachineOptions {
+            threads: threads(self.threads.as_deref(), |name| env::var(name).ok())?,
+            kernel,
+            progress: self.progress.into(),
+        })
     }
 }
 
@@ -148,7 +188,7 @@ impl How {
         if self.split_rows.is_some() && engine != Engine::Subtrees {
             say(format_args!("warning: --split-rows has no effect on engine {engine}"));
         }
-        if self.kernel.is_some() && !engine.has_kernels() {
+        if self.machine.kernel.is_some() && !engine.has_kernels() {
             say(format_args!("warning: --kernel has no effect on engine {engine}"));
         }
     }

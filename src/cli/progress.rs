@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use nqueens::{Observer, Plan, UnitsDone};
+use nqueens::{Observer, Start, UnitsDone};
 
 use super::remaining::{Estimate, RemainingTime};
 use super::talk::say;
@@ -49,6 +49,8 @@ struct State {
     units: usize,
     done: usize,
     solutions: u128,
+    /// Of them, those that a journal held already.
+    solutions_before: u128,
     remaining: RemainingTime,
     next_line: Duration,
 }
@@ -61,6 +63,7 @@ impl Progress {
             units: 0,
             done: 0,
             solutions: 0,
+            solutions_before: 0,
             remaining: RemainingTime::default(),
             next_line: FIRST_LINE,
         }));
@@ -102,14 +105,26 @@ fn bar(state: &Arc<Mutex<State>>) -> ProgressBar {
 }
 
 impl Observer for Progress {
-    fn started(&self, plan: &Plan, threads: usize) {
+    fn started(&self, start: &Start<'_>) {
+        let Start { plan, threads, units_done, solutions, .. } = *start;
+        if start.torn > 0 {
+            say(format_args!(
+                "warning: the journal's last line was cut off ({} bytes): it is dropped, and its \
+                 units are counted again",
+                start.torn
+            ));
+        }
         self.with_state(|state| {
             state.begun = Instant::now();
             state.units = plan.units();
-            state.remaining = RemainingTime::new(plan.units(), threads);
+            state.done = units_done;
+            state.solutions = solutions;
+            state.solutions_before = solutions;
+            state.remaining = RemainingTime::new(plan.units() - units_done, threads);
         });
         if let Display::Bar(bar) = &self.display {
             bar.set_length(plan.units() as u64);
+            bar.set_position(units_done as u64);
             bar.set_prefix(format!("{} {}", plan.engine(), plan.size()));
         }
     }
@@ -153,7 +168,8 @@ impl State {
             None => write!(text, " ETA unknown yet"),
         };
         #[expect(clippy::cast_precision_loss, reason = "a rate is shown with two digits")]
-        let per_second = *solutions as f64 / elapsed.as_secs_f64().max(1e-3);
+        let per_second =
+            (solutions - self.solutions_before) as f64 / elapsed.as_secs_f64().max(1e-3);
         let _ = write!(text, ", {solutions} solutions, {per_second:.1e}/s");
         text
     }
@@ -165,6 +181,35 @@ impl State {
         }
         self.next_line = elapsed + elapsed.min(LAST_LINE_GAP);
         Some(self.tail())
+    }
+}
+
+/// The bar of a check of so many units.
+pub(super) struct RecountBar(ProgressBar);
+
+impl RecountBar {
+    /// A bar on a terminal; elsewhere nothing.
+    pub(super) fn new(when: When, units: usize) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(units as u64), ProgressDrawTarget::hidden());
+        bar.set_style(
+            ProgressStyle::with_template("verify [{bar:20}] {pos}/{len} units {elapsed} ETA {eta}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .progress_chars("=> "),
+        );
+        if when != When::Never && std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(TICK);
+        }
+        Self(bar)
+    }
+
+    pub(super) fn advance(&self) {
+        self.0.inc(1);
+    }
+
+    /// Takes the bar off the terminal.
+    pub(super) fn clear(&self) {
+        self.0.finish_and_clear();
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::bytes::readable;
 use super::options::TableFormat;
+use super::record::Record;
 
 /// The answer of `nqueens count`.
 #[derive(Debug, Serialize)]
@@ -21,6 +22,8 @@ pub(super) struct CountReport {
     threads: usize,
     units: usize,
     memory: Option<MemoryReport>,
+    recounted: usize,
+    journal: Option<Record>,
     seconds: f64,
     #[serde(serialize_with = "as_string")]
     published: Published,
@@ -35,7 +38,11 @@ struct MemoryReport {
 }
 
 impl CountReport {
-    pub(super) fn new(outcome: &Outcome, fundamental: Option<u128>) -> Self {
+    pub(super) fn new(
+        outcome: &Outcome,
+        fundamental: Option<u128>,
+        journal: Option<Record>,
+    ) -> Self {
         Self {
             n: outcome.size.get(),
             total: outcome.total,
@@ -49,6 +56,8 @@ impl CountReport {
                 per_thread: planned.per_thread,
                 strategy: planned.strategy,
             }),
+            recounted: outcome.units_recounted,
+            journal,
             seconds: microseconds(outcome.elapsed.as_secs_f64()),
             published: outcome.published,
         }
@@ -69,7 +78,11 @@ impl CountReport {
             let (shared, per_thread) = (readable(*shared), readable(*per_thread));
             writeln!(out, "memory       {strategy}: {shared} + {threads} x {per_thread}")?;
         }
-        writeln!(out, "seconds      {seconds:.3}")
+        if self.recounted > 0 {
+            writeln!(out, "self-check   {} units recounted: no difference", self.recounted)?;
+        }
+        writeln!(out, "seconds      {seconds:.3}")?;
+        self.journal.as_ref().map_or(Ok(()), |record| record.write_text(out))
     }
 
     pub(super) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
@@ -191,15 +204,18 @@ impl<W: Write> TableWriter<W> {
 }
 
 /// Seconds to the microsecond: more digits are noise.
-fn microseconds(seconds: f64) -> f64 {
+pub(super) fn microseconds(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-fn as_string<S: Serializer>(value: &impl ToString, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn as_string<S: Serializer>(
+    value: &impl ToString,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&value.to_string())
 }
 
-fn as_string_or_null<S: Serializer>(
+pub(super) fn as_string_or_null<S: Serializer>(
     value: &Option<u128>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

@@ -17,7 +17,7 @@ use super::talk::say;
 
 pub(super) fn run(options: &TableOptions) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals().context("cannot catch signals").map_err(Failure::Other)?;
-    let pool = thread_pool(options.how.threads)?;
+    let pool = thread_pool(options.how.machine.threads)?;
     let mut writer = TableWriter::new(options.format, io::stdout().lock());
     writer.write_header()?;
     let mut exit = Exit::Done;
@@ -43,7 +43,7 @@ fn row(
     cancel: &Cancel,
 ) -> Result<TableRow, Failure> {
     how.warn_if_slow(size);
-    let progress = Progress::new(how.progress);
+    let progress = Progress::new(how.machine.progress);
     let outcome = how.apply(Count::new(size)).pool(pool).observer(&progress).cancel(cancel).run();
     progress.clear();
     let outcome = outcome.map_err(|error| match Failure::from(error) {

@@ -4,6 +4,7 @@
 //! solutions of column c to those of column n - 1 - c. The textbook engines do not use that; the
 //! tests do. The empty board has one unit with one solution, the empty placement (A000170).
 
+use super::meaning::Meaning;
 use super::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -33,6 +34,12 @@ impl Units for FirstColumns {
 
     fn weight(&self, _unit: usize) -> u64 {
         1
+    }
+
+    fn meaning(&self, unit: usize) -> Meaning {
+        let mut meaning = Meaning::whole_board(self.size);
+        meaning.allowed[0] &= 1 << unit;
+        meaning
     }
 
     fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {

@@ -53,11 +53,13 @@ mod units;
 mod word_list;
 mod worker;
 
+use super::meaning::Meaning;
 use super::{Kernel, MemoryUse, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 use budget::Keep;
+pub(crate) use fold::Fold;
 use half_board::Board;
 use kernel::Lanes;
 use kernel::portable::Portable;
@@ -70,12 +72,15 @@ pub(crate) const SMALLEST: usize = 4;
 
 /// The units of a board.
 #[derive(Debug)]
-pub(crate) struct Halves(UnitList);
+pub(crate) struct Halves {
+    size: BoardSize,
+    units: UnitList,
+}
 
 impl Halves {
     pub(crate) fn new(size: BoardSize) -> Self {
         debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
-        Self(UnitList::new(size))
+        Self { size, units: UnitList::new(size) }
     }
 }
 
@@ -86,11 +91,15 @@ pub(crate) fn check_budget(size: BoardSize, resources: &Resources) -> Result<(),
 
 impl Units for Halves {
     fn len(&self) -> usize {
-        self.0.len()
+        self.units.len()
     }
 
     fn weight(&self, unit: usize) -> u64 {
-        self.0.weight(unit)
+        self.units.weight(unit)
+    }
+
+    fn meaning(&self, unit: usize) -> Meaning {
+        self.units.unit(unit).meaning(self.size)
     }
 
     fn prepare(
@@ -98,14 +107,18 @@ impl Units for Halves {
         resources: &Resources,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared + '_>, Error> {
-        let (keep, memory) = budget::plan(self.0.board(), resources)?;
+        let (keep, memory) = budget::plan(self.units.board(), resources)?;
         Ok(match resources.kernel {
-            Kernel::Portable => Box::new(HalvesFor::new(&self.0, Portable, keep, memory, cancel)?),
+            Kernel::Portable => {
+                Box::new(HalvesFor::new(&self.units, Portable, keep, memory, cancel)?)
+            }
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(token) => Box::new(HalvesFor::new(&self.0, token, keep, memory, cancel)?),
+            Kernel::Avx2(token) => {
+                Box::new(HalvesFor::new(&self.units, token, keep, memory, cancel)?)
+            }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(token) => {
-                Box::new(HalvesFor::new(&self.0, token, keep, memory, cancel)?)
+                Box::new(HalvesFor::new(&self.units, token, keep, memory, cancel)?)
             }
         })
     }

@@ -59,10 +59,12 @@ pub(crate) mod cases;
 mod kernel;
 mod level;
 mod levels;
+mod restricted;
 
 use std::fmt;
 use std::str::FromStr;
 
+use super::meaning::Meaning;
 use super::{Interrupt, Kernel, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -70,6 +72,7 @@ use crate::size::BoardSize;
 use cases::Case;
 use level::Node;
 use levels::Levels;
+pub(crate) use restricted::RestrictedSubtrees;
 
 /// How many of the first rows a prefix fills: 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,6 +155,8 @@ pub(crate) struct Subtrees {
 #[derive(Clone, Copy, Debug)]
 struct Subtree {
     case: usize,
+    /// The queens of the first rows, as bits; 0 from row `first_row` on.
+    prefix: [u32; SplitRows::MAX as usize],
     root: Node,
 }
 
@@ -163,34 +168,36 @@ impl Subtrees {
         let cases = cases::all(size);
         let mut subtrees = Vec::new();
         for (index, case) in cases.iter().enumerate() {
-            let root = Node::top(case);
-            add_prefixes(&mut subtrees, index, case, root, 1, first_row);
+            let prefix = [case.first_queen, 0, 0, 0];
+            let first = Subtree { case: index, prefix, root: Node::top(case) };
+            add_prefixes(&mut subtrees, case, first, 1, first_row);
         }
         Self { size, first_row, cases, subtrees }
     }
 }
 
-/// Adds the subtrees whose prefixes extend this node's rows up to `first_row`.
+/// Adds the subtrees whose prefixes extend this one's from `row` up to `first_row`.
 fn add_prefixes(
     subtrees: &mut Vec<Subtree>,
-    index: usize,
     case: &Case,
-    node: Node,
+    subtree: Subtree,
     row: usize,
     first_row: usize,
 ) {
+    let mut free = subtree.root.free;
     if row == first_row {
-        if node.free != 0 {
-            subtrees.push(Subtree { case: index, root: node });
+        if free != 0 {
+            subtrees.push(subtree);
         }
         return;
     }
-    let mut free = node.free;
     while free != 0 {
         let queen = free & free.wrapping_neg();
         free ^= queen;
-        let child = node.with_queen(queen, case.blocked[row + 1]);
-        add_prefixes(subtrees, index, case, child, row + 1, first_row);
+        let mut longer = subtree;
+        longer.prefix[row] = queen;
+        longer.root = subtree.root.with_queen(queen, case.blocked[row + 1]);
+        add_prefixes(subtrees, case, longer, row + 1, first_row);
     }
 }
 
@@ -201,6 +208,16 @@ impl Units for Subtrees {
 
     fn weight(&self, unit: usize) -> u64 {
         self.cases[self.subtrees[unit].case].weight
+    }
+
+    fn meaning(&self, unit: usize) -> Meaning {
+        let Subtree { case, prefix, .. } = &self.subtrees[unit];
+        let mut meaning = Meaning::whole_board(self.size);
+        for (allowed, blocked) in meaning.allowed.iter_mut().zip(self.cases[*case].blocked) {
+            *allowed &= !blocked;
+        }
+        meaning.allowed[..self.first_row].copy_from_slice(&prefix[..self.first_row]);
+        meaning
     }
 
     fn prepare(&self, resources: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
@@ -230,7 +247,7 @@ struct SubtreeWorker<'a> {
 
 impl Worker for SubtreeWorker<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let Subtree { case, root } = self.units.subtrees[unit];
+        let Subtree { case, root, .. } = self.units.subtrees[unit];
         let blocked = &self.units.cases[case].blocked;
         self.levels.count(self.kernel, blocked, self.units.first_row, root, cancel)
     }

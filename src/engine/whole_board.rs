@@ -1,5 +1,6 @@
 //! The one unit of boards that are too small for an engine to cut up.
 
+use super::meaning::Meaning;
 use super::{Interrupt, Prepared, Resources, Units, Worker, bitmask};
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -22,6 +23,10 @@ impl Units for WholeBoard {
 
     fn weight(&self, _unit: usize) -> u64 {
         1
+    }
+
+    fn meaning(&self, _unit: usize) -> Meaning {
+        Meaning::whole_board(self.0)
     }
 
     fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {

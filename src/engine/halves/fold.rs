@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use crate::size::BoardSize;
+
 /// The symmetries of a folded unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fold {
@@ -42,6 +44,13 @@ impl Fold {
         !set & (u32::MAX >> (32 - 2 * self.half))
     }
 
+    /// The outer columns of a set of columns of the whole board: that in the middle of an odd one
+    /// is left out.
+    pub(crate) fn outer_columns(&self, size: BoardSize, columns: u32) -> u32 {
+        let west = (1 << self.half) - 1;
+        columns & west | (columns >> (self.half + size.get() % 2) & west) << self.half
+    }
+
     fn key(&self, set: u32) -> u32 {
         let [a, b, c, d] = self.images(set);
         a.min(b).min(c.min(d))
@@ -56,7 +65,11 @@ impl Fold {
     /// in the south: 2, 1 or 0.
     pub(crate) fn transposed_weight(&self, south_east: u32, south_west: u32) -> u64 {
         let reversed_west = south_west.reverse_bits() >> (32 - self.half);
-        let columns = south_east << self.half | reversed_west;
+        self.columns_weight(south_east << self.half | reversed_west)
+    }
+
+    /// The same, given the outer columns whose queens are in the south, counted from the west.
+    pub(crate) fn columns_weight(&self, columns: u32) -> u64 {
         match self.key(columns).cmp(&self.rows) {
             Ordering::Greater => 2,
             Ordering::Equal => 1,

@@ -25,6 +25,7 @@
 
 use super::fold::Fold;
 use super::half_board::Board;
+use crate::engine::meaning::{Meaning, Weighing};
 use crate::size::BoardSize;
 
 /// One independent part of a count.
@@ -94,6 +95,37 @@ impl UnitList {
             Unit::Corner { .. } => 8,
             Unit::Folded { rows } => Fold::new(self.board.half, rows).weight,
         }
+    }
+}
+
+impl Unit {
+    /// The placements that the unit counts.
+    pub(crate) fn meaning(self, size: BoardSize) -> Meaning {
+        let (n, half) = (size.get(), size.get() / 2);
+        let west = (1 << half) - 1;
+        let east = west << (n - half);
+        let (Self::Folded { rows } | Self::Corner { rows, .. }) = self;
+        let mut meaning = Meaning::whole_board(size);
+        let is_middle = |row| n % 2 == 1 && row == half;
+        for (outer, row) in (0..n).filter(|&row| !is_middle(row)).enumerate() {
+            let is_east = rows >> outer & 1 == 1;
+            meaning.allowed[row as usize] = if is_east { east } else { west };
+        }
+        let middle = half as usize;
+        match self {
+            Self::Folded { .. } => {
+                if n % 2 == 1 {
+                    meaning.allowed[middle] = 1 << half;
+                }
+                meaning.weighing = Some(Weighing { row: middle, fold: Fold::new(half, rows) });
+            }
+            Self::Corner { below, .. } => {
+                // Columns east of the centre, nearer to it than the middle column's queen.
+                meaning.allowed[middle] = ((1 << below) - 2) << half;
+                meaning.allowed[middle + below as usize] = 1 << half;
+            }
+        }
+        meaning
     }
 }
 

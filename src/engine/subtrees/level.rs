@@ -88,6 +88,28 @@ impl Level {
         self.free.lanes_mut::<1>(index)[0] = node.free;
     }
 
+    pub(crate) fn get(&self, index: usize) -> Node {
+        Node {
+            columns: self.columns.lanes::<1>(index)[0],
+            falling: self.falling.lanes::<1>(index)[0],
+            rising: self.rising.lanes::<1>(index)[0],
+            free: self.free.lanes::<1>(index)[0],
+        }
+    }
+
+    /// Keeps those of the nodes from index `from` on that are wanted.
+    pub(crate) fn retain_from(&mut self, from: usize, wanted: &mut dyn FnMut(Node) -> bool) {
+        let mut kept = from;
+        for index in from..self.len {
+            let node = self.get(index);
+            if wanted(node) {
+                self.set(kept, node);
+                kept += 1;
+            }
+        }
+        self.len = kept;
+    }
+
     pub(crate) fn push(&mut self, node: Node) {
         self.set(self.len, node);
         self.len += 1;

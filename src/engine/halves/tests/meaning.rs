@@ -123,7 +123,7 @@ fn check(size: u32, kernel: Kernel, choose: &mut dyn FnMut(usize) -> Vec<usize>)
     let prepared = halves.prepare(&resources, &Cancel::new()).expect("a small board fits");
     let mut worker = prepared.worker();
     for index in choose(halves.len()) {
-        let unit = halves.0.unit(index);
+        let unit = halves.units.unit(index);
         let expected = match unit {
             Unit::Folded { rows } => folded_count(size as usize, rows),
             Unit::Corner { below, rows } => corner_count(size as usize, below, rows),

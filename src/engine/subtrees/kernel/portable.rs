@@ -10,7 +10,7 @@ use super::super::level::{Level, Node};
 pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]) {
     let (mut kept, mut added) = (from, next.len);
     for index in from..level.len {
-        let node = node_at(level, index);
+        let node = level.get(index);
         let rest = node.free & node.free.wrapping_sub(1);
         let child = node.with_queen(node.free ^ rest, blocked[0]);
         let Node { columns, falling, rising, free } = child;
@@ -32,7 +32,7 @@ pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u
     let mut kept = from;
     let mut solutions = 0;
     for index in from..level.len {
-        let node = node_at(level, index);
+        let node = level.get(index);
         let rest = node.free & node.free.wrapping_sub(1);
         let child = node.with_queen(node.free ^ rest, blocked[0]);
         let Node { columns, falling, rising, free } = child;
@@ -47,13 +47,4 @@ pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u
     }
     level.len = kept;
     solutions
-}
-
-fn node_at(level: &Level, index: usize) -> Node {
-    Node {
-        columns: level.columns.lanes::<1>(index)[0],
-        falling: level.falling.lanes::<1>(index)[0],
-        rising: level.rising.lanes::<1>(index)[0],
-        free: level.free.lanes::<1>(index)[0],
-    }
 }

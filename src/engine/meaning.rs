@@ -1,0 +1,53 @@
+//! What a unit counts, said without the engine that counts it.
+//!
+//! Every engine's units are sets of placements of one form: the queen of row r stands in one of
+//! the columns that the unit allows it. That is enough for any backtracker to count a unit again.
+//! Folded units of `halves` also weigh each placement, by the set of columns that its northern
+//! rows take; see `halves/units.rs`.
+
+use super::Interrupt;
+use super::halves::Fold;
+use crate::cancel::Cancel;
+use crate::size::BoardSize;
+
+/// The placements of a unit.
+#[derive(Clone, Debug)]
+pub(crate) struct Meaning {
+    pub(crate) size: BoardSize,
+    /// The columns in which the queen of each row may stand, as bits; none beyond the board.
+    pub(crate) allowed: [u32; BoardSize::MAX as usize],
+    /// How often a placement counts; without it once.
+    pub(crate) weighing: Option<Weighing>,
+}
+
+/// The weight of a placement, known as soon as its northern rows are filled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weighing {
+    /// The first row that has no part in the weight.
+    pub(crate) row: usize,
+    pub(crate) fold: Fold,
+}
+
+impl Meaning {
+    /// All placements on a board.
+    pub(crate) fn whole_board(size: BoardSize) -> Self {
+        let mut allowed = [0; BoardSize::MAX as usize];
+        allowed[..size.rows()].fill(size.columns());
+        Self { size, allowed, weighing: None }
+    }
+
+    /// The weight of the placements whose rows above `row` take these columns, where that is
+    /// the row at which it is known.
+    pub(crate) fn weight_at(&self, row: usize, columns: u32) -> Option<u64> {
+        self.weighing.filter(|weighing| weighing.row == row).map(|weighing| {
+            let northern = weighing.fold.outer_columns(self.size, columns);
+            weighing.fold.columns_weight(weighing.fold.complement(northern))
+        })
+    }
+}
+
+/// Counts a unit by its meaning.
+pub(crate) trait CountMeaning: Send {
+    /// The weighted number of placements.
+    fn count(&mut self, meaning: &Meaning, cancel: &Cancel) -> Result<u64, Interrupt>;
+}

@@ -1,0 +1,63 @@
+//! Finished units on disk.
+//!
+//! A journal is a text file that is only ever appended to. Each line ends in the CRC-32 (as of zip
+//! and PNG) of what stands before it, after a space, as eight hexadecimal digits:
+//!
+//! ```text
+//! nqueens-journal 1 version=0.1.0 n=8 engine=halves split-rows=none plan=4be8ac77 units=10 b1946ac9
+//! run version=0.1.0 kernel=avx512 threads=2 machine=Intel(R) Xeon(R) Processor 591785b7
+//! done units=3..6 solutions=24 elapsed-ms=0 busy-us=31 counts=2,0,4 0cc175b9
+//! ```
+//!
+//! * The first line names the format and its version, the program's version, and the plan: board,
+//!   engine, split rows, [hash](crate::Plan::hash) and number of units.
+//! * `run` begins the work of one process.
+//! * `done` holds the counts of some consecutive units, the end excluded, each before its weight;
+//!   `solutions` is their sum with weights. `elapsed-ms` is wall time since the run began, `busy-us`
+//!   what one thread spent on the units.
+//!
+//! **What is promised.** A line is written as soon as its units are done, by a thread of its own,
+//! and all lines are forced to the disk once a second and at every end that the program sees, so a
+//! killed process loses the units it was counting, a power cut one second more. The folder is
+//! forced to the disk when the file is made.
+//!
+//! **Reading.** A last line without its line feed was cut off while it was written: it is dropped,
+//! and its units are counted again. Anything else that is not as it was written is an error that
+//! names the line: a CRC or a sum that differs, a unit that is recorded twice, a unit that the plan
+//! does not have. No clock is read but the monotonic one, so a clock that is set back changes
+//! nothing.
+//!
+//! **One writer.** An advisory lock keeps a second process off the file. Where the file system has
+//! no locks there is none, and units recorded twice show what happened.
+
+mod finished;
+mod line;
+mod problem;
+mod reader;
+mod writer;
+
+use std::time::Duration;
+
+pub use finished::Finished;
+pub use problem::Problem;
+pub use reader::{Contents, read};
+pub(crate) use writer::{Journal, Locked};
+
+/// One process's work, as a journal tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The program's version.
+    pub version: String,
+    /// The name of the kernel.
+    pub kernel: String,
+    /// How many threads counted.
+    pub threads: usize,
+    /// The CPU's brand.
+    pub machine: String,
+    /// How many units it finished.
+    pub units: usize,
+    /// Wall time from its beginning to its last record.
+    pub elapsed: Duration,
+    /// The time that its threads spent on units, summed.
+    pub busy: Duration,
+}

@@ -1,0 +1,128 @@
+//! Which units of a plan are finished, and their counts.
+
+use std::ops::Range;
+
+use crate::plan::Plan;
+
+/// No count is that large: a unit that reaches it is an overflow.
+const UNFINISHED: u64 = u64::MAX;
+
+/// The finished units of a plan.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Finished {
+    counts: Vec<u64>,
+    units_done: usize,
+    solutions: u128,
+}
+
+impl Finished {
+    /// None of a plan's units.
+    #[must_use]
+    pub fn none_of(plan: &Plan) -> Self {
+        Self { counts: vec![UNFINISHED; plan.units()], units_done: 0, solutions: 0 }
+    }
+
+    /// How many units are finished.
+    #[must_use]
+    pub fn units_done(&self) -> usize {
+        self.units_done
+    }
+
+    /// The solutions in the finished units, with their weights.
+    #[must_use]
+    pub fn solutions(&self) -> u128 {
+        self.solutions
+    }
+
+    /// Whether all units are finished.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.units_done == self.counts.len()
+    }
+
+    /// The count of a unit, before its weight; `None` if it is not finished.
+    #[must_use]
+    pub fn count(&self, unit: usize) -> Option<u64> {
+        self.counts.get(unit).copied().filter(|count| *count != UNFINISHED)
+    }
+
+    /// The parts of a range of units that are not finished.
+    pub(crate) fn unfinished(&self, units: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let mut next = units.start;
+        std::iter::from_fn(move || {
+            let rest = &self.counts[next..units.end];
+            next += rest.iter().position(|count| *count == UNFINISHED)?;
+            let start = next;
+            let rest = &self.counts[next..units.end];
+            let length = rest.iter().position(|count| *count != UNFINISHED);
+            next += length.unwrap_or(rest.len());
+            Some(start..next)
+        })
+    }
+
+    /// Adds consecutive units from `first` on. The error is the first of them that is finished
+    /// already; then nothing is added.
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no such units.
+    pub(crate) fn add(
+        &mut self,
+        first: usize,
+        counts: &[u64],
+        solutions: u128,
+    ) -> Result<(), usize> {
+        let places = &mut self.counts[first..first + counts.len()];
+        if let Some(twice) = places.iter().position(|count| *count != UNFINISHED) {
+            return Err(first + twice);
+        }
+        places.copy_from_slice(counts);
+        self.units_done += counts.len();
+        self.solutions += solutions;
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finished")
+            .field("units", &self.counts.len())
+            .field("units_done", &self.units_done)
+            .field("solutions", &self.solutions)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The weighted sum of the counts of consecutive units; `None` if it does not fit.
+pub(crate) fn weighted_sum(plan: &Plan, first: usize, counts: &[u64]) -> Option<u128> {
+    (first..).zip(counts).try_fold(0u128, |sum, (unit, count)| {
+        sum.checked_add(u128::from(*count) * u128::from(plan.weight(unit)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::size::BoardSize;
+
+    #[test]
+    fn gaps_are_what_was_not_added() {
+        let plan = Plan::new(BoardSize::new(12).expect("in range"), Engine::Bitmask, None);
+        let mut finished = Finished::none_of(&plan);
+        assert_eq!(finished.unfinished(0..12).collect::<Vec<_>>(), [0..12]);
+        assert_eq!(finished.add(3, &[7, 8], 15), Ok(()));
+        assert_eq!(finished.add(9, &[1, 1, 1], 3), Ok(()));
+        assert_eq!(finished.unfinished(0..12).collect::<Vec<_>>(), [0..3, 5..9]);
+        assert_eq!(finished.unfinished(4..7).collect::<Vec<_>>(), [5..7]);
+        assert_eq!(finished.unfinished(9..12).count(), 0);
+        assert_eq!((finished.units_done(), finished.solutions()), (5, 18));
+        assert_eq!((finished.count(4), finished.count(5)), (Some(8), None));
+
+        assert_eq!(finished.add(0, &[1, 1, 1, 1], 4), Err(3));
+        assert_eq!(finished.units_done(), 5, "nothing was added");
+        assert_eq!(finished.add(0, &[1, 1, 1], 3), Ok(()));
+        assert_eq!(finished.add(5, &[0; 4], 0), Ok(()));
+        assert!(finished.is_complete());
+    }
+}

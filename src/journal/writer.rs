@@ -1,0 +1,165 @@
+//! Writes journals: one thread that owns the file.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::line::{DoneLine, Header, Line, RunLine, seal};
+use super::{Finished, Problem, read};
+use crate::engine::Kernel;
+use crate::error::Error;
+use crate::observe::UnitsDone;
+use crate::plan::Plan;
+
+/// How long a finished unit may stay out of reach of a power cut's survivors.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// A journal that this process may write, not begun yet.
+#[derive(Debug)]
+pub(crate) struct Locked {
+    path: PathBuf,
+    file: File,
+    /// Bytes to keep.
+    whole: u64,
+    /// Bytes behind them, of a line that was cut off.
+    pub(crate) torn: u64,
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    begun: Instant,
+    sender: Sender<Line>,
+    writer: JoinHandle<Result<(), Problem>>,
+}
+
+impl Locked {
+    /// Opens the journal of a plan, or makes one, and keeps others off it. Returns what is
+    /// finished.
+    pub(crate) fn open(path: &Path, plan: &Plan) -> Result<(Self, Finished), Error> {
+        let problem = |problem| Error::Journal { path: path.to_owned(), problem };
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).open(path);
+        let file =
+            file.map_err(|error| problem(Problem::CannotOpen { reason: error.to_string() }))?;
+        match file.try_lock() {
+            // A file system without locks is no reason not to count.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+            Err(TryLockError::WouldBlock) => return Err(problem(Problem::InUse)),
+        }
+        let path = path.to_owned();
+        let Some(contents) = read(&path)? else {
+            return Ok((Self { path, file, whole: 0, torn: 0 }, Finished::none_of(plan)));
+        };
+        contents.check_plan(plan, &path)?;
+        let (whole, torn) = (contents.whole, contents.torn);
+        Ok((Self { path, file, whole, torn }, contents.finished))
+    }
+
+    /// Writes who counts from now on.
+    pub(crate) fn begin(
+        mut self,
+        plan: &Plan,
+        kernel: Kernel,
+        threads: usize,
+        machine: &str,
+    ) -> Result<Journal, Error> {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let mut text = String::new();
+        if self.whole == 0 {
+            text += &seal(&Header {
+                version: version.clone(),
+                n: plan.size().get(),
+                engine: plan.engine(),
+                split_rows: plan.split_rows(),
+                plan: plan.hash(),
+                units: plan.units(),
+            });
+        }
+        let (kernel, machine) = (kernel.name().to_owned(), machine.replace(char::is_control, " "));
+        text += &seal(&Line::Run(RunLine { version, kernel, threads, machine }));
+        let begun =
+            self.file.set_len(self.whole).map_err(cannot_write).and_then(|()| self.append(&text));
+        begun.map_err(|problem| Error::Journal { path: self.path.clone(), problem })?;
+        let path = self.path.clone();
+        let (sender, receiver) = channel();
+        let writer = std::thread::spawn(move || self.write_all(&receiver));
+        Ok(Journal { path, begun: Instant::now(), sender, writer })
+    }
+
+    /// Writes lines as they come, until no more can come.
+    fn write_all(mut self, lines: &Receiver<Line>) -> Result<(), Problem> {
+        sync_folder(&self.path);
+        self.file.sync_all().map_err(cannot_write)?;
+        loop {
+            let Ok(first) = lines.recv() else { break };
+            self.append_with_waiting(&first, lines)?;
+            let unsynced = Instant::now();
+            loop {
+                let rest = SYNC_EVERY.saturating_sub(unsynced.elapsed());
+                match lines.recv_timeout(rest) {
+                    Ok(line) => self.append_with_waiting(&line, lines)?,
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            self.file.sync_data().map_err(cannot_write)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a line and those that wait behind it.
+    fn append_with_waiting(&mut self, first: &Line, lines: &Receiver<Line>) -> Result<(), Problem> {
+        let mut text = seal(first);
+        text.extend(lines.try_iter().map(|line| seal(&line)));
+        self.append(&text)
+    }
+
+    /// Appends whole lines. If that fails, the beginning that was written is taken back.
+    fn append(&mut self, text: &str) -> Result<(), Problem> {
+        if let Err(error) = self.file.write_all(text.as_bytes()) {
+            // If this fails too, the reader drops the line that was cut off.
+            let _ = self.file.set_len(self.whole);
+            return Err(cannot_write(error));
+        }
+        self.whole += text.len() as u64;
+        Ok(())
+    }
+}
+
+impl Journal {
+    /// Hands finished units to the writer. If it has ended, they are lost.
+    pub(crate) fn record(&self, done: UnitsDone) {
+        let UnitsDone { units, counts, solutions, busy } = done;
+        let elapsed = self.begun.elapsed();
+        let line = Line::Done(DoneLine { units, solutions, elapsed, busy, counts });
+        let _ = self.sender.send(line);
+    }
+
+    /// Whether the writer has ended before its time, because of an error.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.writer.is_finished()
+    }
+
+    /// Writes what is left and forces it to the disk.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        let Self { path, sender, writer, .. } = self;
+        drop(sender);
+        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written.map_err(|problem| Error::Journal { path, problem })
+    }
+}
+
+fn cannot_write(error: io::Error) -> Problem {
+    Problem::CannotWrite { reason: error.to_string() }
+}
+
+/// Makes the file's name survive a power cut, where a folder can be synced; elsewhere there is
+/// nothing to be done.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+}

@@ -1,0 +1,122 @@
+//! Checks what a journal holds by counting some of its units again.
+//!
+//! A journal that was read is known to be as it was written: each line has its CRC, each sum is
+//! that of its counts, no unit stands in it twice. What remains is whether the counts are right. So
+//! units are chosen at random among the finished ones, without repetition, and counted by
+//! [another engine](crate::Plan::recounter) in memory of its own.
+//!
+//! **How strong is that?** If a part f of the units is wrong, a check of k units misses them all
+//! with probability (1 - f)^k at most (less, since no unit is taken twice). So if no difference is
+//! found, f is below 1 - 0.05^(1/k), about 3/k, unless a chance of one in twenty came true.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::cancel::Cancel;
+use crate::engine::{Engine, Kernel};
+use crate::error::Error;
+use crate::journal::Contents;
+use crate::plan::UnitRecounter;
+
+/// What to recount.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// How many units; all that are finished, if they are fewer.
+    pub units: usize,
+    /// The same seed chooses the same units.
+    pub seed: u64,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The engine that recounted.
+    pub engine: Engine,
+    /// How many units were to be recounted.
+    pub chosen: usize,
+    /// How many were: all that were chosen, unless the check was cancelled.
+    pub recounted: usize,
+    /// The units whose counts differ, in increasing order.
+    pub differences: Vec<Difference>,
+}
+
+/// A unit whose recorded count is not what the other engine counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The unit's number in its plan.
+    pub unit: usize,
+    /// The count in the journal, before its weight.
+    pub recorded: u64,
+    /// The count that the other engine finds.
+    pub recounted: u64,
+}
+
+/// Recounts a sample of the finished units on the current rayon pool. `recounted` is called after
+/// each unit, from the counting threads.
+///
+/// # Errors
+///
+/// [`Error::UnitOverflow`] if a count does not fit.
+pub fn verify(
+    contents: &Contents,
+    sample: Sample,
+    kernel: Kernel,
+    recounted: &(dyn Fn() + Sync),
+    cancel: &Cancel,
+) -> Result<Verdict, Error> {
+    let Contents { plan, finished, .. } = contents;
+    let mut random = fastrand::Rng::with_seed(sample.seed);
+    let done = (0..plan.units()).filter(|unit| finished.count(*unit).is_some());
+    let mut chosen = random.choose_multiple(done, sample.units);
+    // Neighbours take alike long.
+    random.shuffle(&mut chosen);
+
+    let agreeing = AtomicUsize::new(0);
+    let differences = Mutex::new(Vec::new());
+    let recount = |recounter: &mut UnitRecounter<'_>, unit: usize| {
+        let (recorded, count) = match (finished.count(unit), recounter.count(unit, cancel)) {
+            (Some(recorded), Ok(count)) => (recorded, count),
+            (None, _) | (_, Err(Error::UnitStopped { .. })) => return Ok(()),
+            (_, Err(error)) => return Err(error),
+        };
+        if count == recorded {
+            agreeing.fetch_add(1, Ordering::Relaxed);
+        } else {
+            let difference = Difference { unit, recorded, recounted: count };
+            differences.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(difference);
+        }
+        recounted();
+        Ok(())
+    };
+    chosen.par_iter().with_max_len(1).try_for_each_init(
+        || plan.recounter(kernel),
+        |recounter, unit| recount(recounter, *unit),
+    )?;
+
+    let mut differences =
+        differences.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    differences.sort_unstable();
+    Ok(Verdict {
+        engine: plan.recounter(kernel).engine(),
+        chosen: chosen.len(),
+        recounted: agreeing.into_inner() + differences.len(),
+        differences,
+    })
+}
+
+impl Verdict {
+    /// The part of the units that may be wrong although no difference was found, at a level of
+    /// confidence of 95 %; 0 if all `finished` units were recounted, 1 if none was.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a probability")]
+    pub fn undetected_part(&self, finished: usize) -> f64 {
+        if self.recounted >= finished {
+            return 0.0;
+        }
+        1.0 - 0.05f64.powf(1.0 / self.recounted as f64)
+    }
+}

@@ -1,0 +1,52 @@
+//! Units counted a second time by another engine have the same counts.
+
+use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan, Resources, SplitRows};
+
+mod common;
+use common::kernels;
+
+fn plan(n: u32, engine: Engine, split_rows: u32) -> Plan {
+    let size = BoardSize::new(n).expect("in range");
+    Plan::new(size, engine, SplitRows::new(split_rows).ok())
+}
+
+/// Compares every `step`-th unit.
+fn recount(plan: &Plan, kernel: Kernel, step: usize) {
+    let resources = Resources { kernel, threads: 1, memory: 1 << 30 };
+    let cancel = Cancel::new();
+    let prepared = plan.prepare(&resources, &cancel).expect("a small board fits");
+    let mut counter = prepared.counter();
+    let mut recounter = plan.recounter(kernel);
+    assert_ne!(recounter.engine(), plan.engine(), "by another engine");
+    for unit in (0..plan.units()).step_by(step) {
+        let counted = counter.count(unit, &cancel).expect("a count");
+        let recounted = recounter.count(unit, &cancel).expect("a count");
+        assert_eq!(recounted, counted, "n = {}, {}, unit {unit}", plan.size(), plan.engine());
+    }
+}
+
+#[test]
+fn every_unit_of_small_boards_is_recounted_with_each_kernel() {
+    for n in 0..=11 {
+        for engine in [Engine::Halves, Engine::Subtrees, Engine::Bitmask] {
+            for kernel in kernels() {
+                for split_rows in 1..=4 {
+                    recount(&plan(n, engine, split_rows), kernel, 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn some_units_of_larger_boards_are_recounted() {
+    for n in 12..=16 {
+        for kernel in kernels() {
+            let units = plan(n, Engine::Halves, 2);
+            recount(&units, kernel, (units.units() / 150).max(1) | 1);
+        }
+    }
+    for n in 12..=14 {
+        recount(&plan(n, Engine::Subtrees, 3), Kernel::detect(), 31);
+    }
+}
