@@ -16,10 +16,10 @@
 //!   `solutions` is their sum with weights. `elapsed-ms` is wall time since the run began, `busy-us`
 //!   what one thread spent on the units.
 //!
-//! **What is promised.** A line is written as soon as its units are done, by a thread of its own,
-//! and all lines are forced to the disk once a second and at every end that the program sees, so a
-//! killed process loses the units it was counting, a power cut one second more. The folder is
-//! forced to the disk when the file is made.
+//! **What is promised.** Lines are written twenty times a second, by a thread of their own, and
+//! forced to the disk once a second and at every end that the program sees. So a killed process
+//! loses the units that it was counting and those of the last instant, a power cut those of the
+//! last second. The folder is forced to the disk when the file is made.
 //!
 //! **Reading.** A last line without its line feed was cut off while it was written: it is dropped,
 //! and its units are counted again. Anything else that is not as it was written is an error that

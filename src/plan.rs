@@ -41,7 +41,7 @@ pub struct Plan {
 /// Rises whenever a hash would otherwise stay the same although units mean something else.
 const HASH_VERSION: u32 = 1;
 /// Longer lists are hashed by a sample of this many units, evenly spread.
-const HASHED_UNITS: usize = 4096;
+const HASHED_UNITS: usize = 1024;
 
 impl Plan {
     /// Cuts the count of a board by an engine. `split_rows` is for [`Engine::Subtrees`]; without it

@@ -6,7 +6,8 @@
 //!
 //! The time for this is a fixed share of the time spent on units, all threads together: a unit is
 //! recounted as soon as the share pays for an average one. Which unit it is does not depend on its
-//! size. The price of a recount is measured; until the first one it is assumed to be high.
+//! size. The price of a recount is guessed first, then measured. Short counts, whose share pays
+//! for no recount, are not checked.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,8 +21,12 @@ use crate::plan::{Plan, UnitRecounter};
 /// Of the time spent on units: one part in this many.
 const SHARE: f64 = 1.0 / 125.0;
 
-/// Seconds that a recount takes for each solution of the unit, as assumed until one was measured.
+/// Seconds that a recount takes for each solution of the unit: a guess that counts as much as one
+/// measurement.
 const FIRST_PRICE: f64 = 1e-6;
+
+/// Seconds of counting before the first recount: the first units say little about the size of all.
+const FIRST_SECONDS: f64 = 1.0;
 
 /// The check of one count, shared by its threads.
 #[derive(Debug)]
@@ -95,12 +100,9 @@ impl Account {
         self.units += done.counts.len();
         self.solutions += done.counts.iter().map(|count| *count as f64).sum::<f64>();
         self.counting += done.busy.as_secs_f64();
-        let price = if self.recounted > 0 {
-            self.recounting / self.recounted as f64
-        } else {
-            FIRST_PRICE * self.solutions / self.units as f64
-        };
-        if self.recounting + self.set_aside + price > SHARE * self.counting {
+        let expected = FIRST_PRICE * self.solutions / self.units as f64;
+        let price = (expected + self.recounting) / (self.recounted + 1) as f64;
+        if self.counting < FIRST_SECONDS || self.recounting + self.set_aside + price > SHARE * self.counting {
             return None;
         }
         self.set_aside += price;
@@ -174,7 +176,7 @@ mod tests {
                 check.with_account(|account| account.pay(price, Duration::from_millis(500)));
             }
         }
-        // 101 000 s / 125 / 0.5 s
-        assert_eq!(recounts, 1616);
+        // 101 000 s / 125 / 0.5 s, less what the guess of 100 s for the first one holds back
+        assert!((1400..=1616).contains(&recounts), "{recounts}");
     }
 }

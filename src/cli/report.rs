@@ -79,7 +79,7 @@ impl CountReport {
             writeln!(out, "memory       {strategy}: {shared} + {threads} x {per_thread}")?;
         }
         if self.recounted > 0 {
-            writeln!(out, "self-check   {} units recounted: no difference", self.recounted)?;
+            writeln!(out, "self-check   {} units recounted, no difference", self.recounted)?;
         }
         writeln!(out, "seconds      {seconds:.3}")?;
         self.journal.as_ref().map_or(Ok(()), |record| record.write_text(out))

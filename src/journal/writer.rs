@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,9 @@ use crate::error::Error;
 use crate::observe::UnitsDone;
 use crate::plan::Plan;
 
-/// How long a finished unit may stay out of reach of a power cut's survivors.
+/// How long finished units may stay in the memory of this process, for a kill to lose.
+const WRITE_EVERY: Duration = Duration::from_millis(50);
+/// How long they may stay in the memory of the machine, for a power cut to lose.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// A journal that this process may write, not begun yet.
@@ -91,31 +93,27 @@ impl Locked {
         Ok(Journal { path, begun: Instant::now(), sender, writer })
     }
 
-    /// Writes lines as they come, until no more can come.
+    /// Writes lines as they come, until no more can come. Looking for them now and then, instead of
+    /// waiting for each, spares the counting threads a system call for every line.
     fn write_all(mut self, lines: &Receiver<Line>) -> Result<(), Problem> {
         sync_folder(&self.path);
         self.file.sync_all().map_err(cannot_write)?;
+        let mut unsynced_since: Option<Instant> = None;
         loop {
-            let Ok(first) = lines.recv() else { break };
-            self.append_with_waiting(&first, lines)?;
-            let unsynced = Instant::now();
-            loop {
-                let rest = SYNC_EVERY.saturating_sub(unsynced.elapsed());
-                match lines.recv_timeout(rest) {
-                    Ok(line) => self.append_with_waiting(&line, lines)?,
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-                }
+            let (text, ended) = take_waiting(lines);
+            if !text.is_empty() {
+                self.append(&text)?;
+                unsynced_since.get_or_insert_with(Instant::now);
             }
-            self.file.sync_data().map_err(cannot_write)?;
+            if unsynced_since.is_some_and(|since| ended || since.elapsed() >= SYNC_EVERY) {
+                self.file.sync_data().map_err(cannot_write)?;
+                unsynced_since = None;
+            }
+            if ended {
+                return Ok(());
+            }
+            std::thread::park_timeout(WRITE_EVERY);
         }
-        Ok(())
-    }
-
-    /// Appends a line and those that wait behind it.
-    fn append_with_waiting(&mut self, first: &Line, lines: &Receiver<Line>) -> Result<(), Problem> {
-        let mut text = seal(first);
-        text.extend(lines.try_iter().map(|line| seal(&line)));
-        self.append(&text)
     }
 
     /// Appends whole lines. If that fails, the beginning that was written is taken back.
@@ -148,8 +146,20 @@ impl Journal {
     pub(crate) fn finish(self) -> Result<(), Error> {
         let Self { path, sender, writer, .. } = self;
         drop(sender);
+        writer.thread().unpark();
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.map_err(|problem| Error::Journal { path, problem })
+    }
+}
+
+/// The text of the lines that wait, and whether no more can come.
+fn take_waiting(lines: &Receiver<Line>) -> (String, bool) {
+    let mut text = String::new();
+    loop {
+        match lines.try_recv() {
+            Ok(line) => text += &seal(&line),
+            Err(error) => return (text, error == TryRecvError::Disconnected),
+        }
     }
 }
 
