@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # All of CI. Without arguments every stage in order; with arguments only the named ones.
 #
-#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [bench] [doc] [msrv] [aarch64] [shellcheck]
+#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [bench] [doc] [msrv] [aarch64] [shellcheck]
 #
-# Needs a Rust toolchain; installs shellcheck with apt-get if it is missing and we are root.
+# Needs a Rust toolchain; installs shellcheck and faketime with apt-get if they are missing and we
+# are root. Some tests of full and read-only disks mount a tmpfs and are skipped unless we are root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,9 +17,17 @@ clippy() {
   cargo clippy --lib --no-default-features -- -D warnings
 }
 
+# Installs a Debian package if its command is missing and we may.
+install() {
+  command -v "$1" >/dev/null && return
+  [ "$(id -u)" = 0 ] || { echo "$1 is missing; install it" >&2; return 1; }
+  apt-get update -qq && apt-get install -qq -y --no-install-recommends "$1" >/dev/null
+}
+
 # The README's own test command.
 test() {
   local command
+  install faketime || echo "skipped: the test of a clock that is set back"
   command=$(sed -n '/<!-- test command -->/,/```$/s/^\(cargo test.*\)$/\1/p' README.md)
   [ -n "$command" ] || { echo "README.md names no test command" >&2; return 1; }
   echo "+ $command"
@@ -35,6 +44,9 @@ kernels() {
     NQUEENS_TEST_KERNEL=$kernel cargo test --test counts --test agreement kernel
   done
 }
+
+# Long runs: killed twenty times and resumed.
+kill-resume() { scripts/kill-resume.sh; }
 
 bench() { cargo bench --benches -- --test; }
 
@@ -66,14 +78,11 @@ aarch64() {
 }
 
 shellcheck() {
-  if ! command -v shellcheck >/dev/null; then
-    [ "$(id -u)" = 0 ] || { echo "shellcheck is missing; install it" >&2; return 1; }
-    apt-get update -qq && apt-get install -qq -y shellcheck >/dev/null
-  fi
+  install shellcheck
   command shellcheck scripts/*.sh .ci/run
 }
 
-stages=(fmt clippy test one-thread kernels bench doc msrv aarch64 shellcheck)
+stages=(fmt clippy test one-thread kernels kill-resume bench doc msrv aarch64 shellcheck)
 if [ $# -gt 0 ]; then stages=("$@"); fi
 rustc --version
 for stage in "${stages[@]}"; do

@@ -14,6 +14,7 @@ use crate::observe::{Observer, Start};
 use crate::plan::Plan;
 use crate::run::Job;
 use crate::self_check::SelfCheck;
+use crate::shard::Shard;
 use crate::size::BoardSize;
 
 /// The most threads that a count starts.
@@ -186,7 +187,7 @@ impl<'a> Count<'a> {
             elapsed: begun.elapsed(),
             published: Published::compare(total, known(self.size).total),
         };
-        if let (Some(held), Some(path)) = (&held, &self.journal) {
+        if let (Some(held), Some(path)) = (held, &self.journal) {
             held.check_plan(&plan, path)?;
             if held.finished.is_complete() {
                 return Ok(outcome(held.finished.solutions(), plan.units(), 0, None));
@@ -195,25 +196,28 @@ impl<'a> Count<'a> {
         let memory = self.memory.unwrap_or_else(memory::default_budget);
         let resources = Resources { kernel, threads, memory };
         plan.engine().check_budget(self.size, &resources)?;
+        // Locked before the lists are made, which may take long.
         let locked = self.journal.as_deref().map(|path| Locked::open(path, &plan)).transpose()?;
+        let (locked, finished) = locked.unzip();
+        let finished: Option<Finished> = finished.flatten();
         let prepared = plan.prepare(&resources, &self.cancel)?;
 
-        let (locked, finished) = locked.unzip();
-        let finished = finished.unwrap_or_else(|| Finished::none_of(&plan));
+        let units_before = finished.as_ref().map_or(0, Finished::units_done);
         self.observer.started(&Start {
             plan: &plan,
             threads,
-            units_done: finished.units_done(),
-            solutions: finished.solutions(),
+            units_done: units_before,
+            solutions: finished.as_ref().map_or(0, Finished::solutions),
             torn: locked.as_ref().map_or(0, |locked| locked.torn),
         });
-        let begin = |locked: Locked| locked.begin(&plan, kernel, threads, &Cpu::look().brand);
+        let begin =
+            |locked: Locked| locked.begin(&plan, kernel, threads, Shard::WHOLE, &Cpu::look().brand);
         let journal = locked.map(begin).transpose()?;
         let self_check = self.self_check.then(|| SelfCheck::new(&plan, kernel));
         let job = Job {
             plan: &plan,
             prepared: &prepared,
-            finished: &finished,
+            finished: finished.as_ref(),
             journal: journal.as_ref(),
             self_check: self_check.as_ref(),
             observer: self.observer,
@@ -223,7 +227,7 @@ impl<'a> Count<'a> {
         // A journal that failed is the reason why the count stopped.
         journal.map_or(Ok(()), Journal::finish)?;
         let recounted = self_check.as_ref().map_or(0, SelfCheck::recounted);
-        Ok(outcome(total?, finished.units_done(), recounted, prepared.memory()))
+        Ok(outcome(total?, units_before, recounted, prepared.memory()))
     }
 
     /// The units to count; what is not set is taken from the plan of a journal, if there is one.

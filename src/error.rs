@@ -75,6 +75,19 @@ pub enum Error {
         reason: String,
     },
 
+    /// There is no such part of a plan.
+    #[error(
+        "there is no shard {index} of {of}: choose 1 to {most} shards and an index from 0 to one less"
+    )]
+    ShardOutOfRange {
+        /// The shard that was asked for.
+        index: usize,
+        /// The number of shards.
+        of: usize,
+        /// The most shards.
+        most: usize,
+    },
+
     /// A unit's count passed `u64::MAX`.
     #[error("the count of unit {unit} does not fit 64 bits: split more rows off")]
     UnitOverflow {

@@ -4,9 +4,10 @@
 //! and PNG) of what stands before it, after a space, as eight hexadecimal digits:
 //!
 //! ```text
-//! nqueens-journal 1 version=0.1.0 n=8 engine=halves split-rows=none plan=4be8ac77 units=10 b1946ac9
-//! run version=0.1.0 kernel=avx512 threads=2 machine=Intel(R) Xeon(R) Processor 591785b7
-//! done units=3..6 solutions=24 elapsed-ms=0 busy-us=31 counts=2,0,4 0cc175b9
+//! nqueens-journal 1 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8 195bec35
+//! run version=0.1.0 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor fc51999b
+//! done units=4..5 solutions=18 elapsed-ms=0 busy-us=10 counts=18 e2a7ea9a
+//! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 ad56627d
 //! ```
 //!
 //! * The first line names the format and its version, the program's version, and the plan: board,
@@ -15,6 +16,8 @@
 //! * `done` holds the counts of some consecutive units, the end excluded, each before its weight;
 //!   `solutions` is their sum with weights. `elapsed-ms` is wall time since the run began, `busy-us`
 //!   what one thread spent on the units.
+//!
+//! docs/JOURNAL.md says the same for those who read journals with other programs.
 //!
 //! **What is promised.** Lines are written twenty times a second, by a thread of their own, and
 //! forced to the disk once a second and at every end that the program sees. So a killed process
@@ -38,6 +41,8 @@ mod writer;
 
 use std::time::Duration;
 
+use crate::shard::Shard;
+
 pub use finished::Finished;
 pub use problem::Problem;
 pub use reader::{Contents, read};
@@ -52,6 +57,8 @@ pub struct Run {
     pub kernel: String,
     /// How many threads counted.
     pub threads: usize,
+    /// The part of the plan that it was to count.
+    pub shard: Shard,
     /// The CPU's brand.
     pub machine: String,
     /// How many units it finished.

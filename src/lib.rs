@@ -17,7 +17,7 @@
 //! | [`known`] | the published counts, with their sources |
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
-//! | [`Plan`] | a count cut into independent work units |
+//! | [`Plan`], [`Shard`] | a count cut into independent work units, and a part of them |
 //! | [`journal`], [`verify`] | finished units on disk; some of them counted again |
 //! | [`cpu`], [`memory`] | what the machine has, and how much memory a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
@@ -42,6 +42,7 @@ mod observe;
 mod plan;
 mod run;
 mod self_check;
+mod shard;
 mod size;
 mod solution;
 pub mod symmetry;
@@ -56,6 +57,7 @@ pub use error::Error;
 pub use known::Published;
 pub use observe::{Observer, Start, UnitsDone};
 pub use plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
+pub use shard::Shard;
 pub use size::BoardSize;
 pub use solution::Solution;
 

@@ -29,7 +29,7 @@ pub(crate) struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) prepared: &'a PreparedPlan<'a>,
     /// Units that need not be counted again.
-    pub(crate) finished: &'a Finished,
+    pub(crate) finished: Option<&'a Finished>,
     pub(crate) journal: Option<&'a Journal>,
     pub(crate) self_check: Option<&'a SelfCheck<'a>>,
     pub(crate) observer: &'a dyn Observer,
@@ -79,8 +79,10 @@ impl Job<'_> {
             })
             .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))?;
 
-        let before =
-            Tally { units: self.finished.units_done(), solutions: self.finished.solutions() };
+        let before = self.finished.map_or(Tally::default(), |finished| Tally {
+            units: finished.units_done(),
+            solutions: finished.solutions(),
+        });
         let Tally { units: done, solutions } = before.plus(tally);
         if done < units {
             return Err(Error::Stopped { done, units, solutions });
@@ -102,7 +104,8 @@ impl Job<'_> {
 
     /// Counts what is not finished of a range.
     fn count_range(&self, scratch: &mut Scratch<'_>, range: Range<usize>) -> Result<Tally, Error> {
-        self.finished.unfinished(range).try_fold(Tally::default(), |sum, units| {
+        let Some(finished) = self.finished else { return self.count_unfinished(scratch, range) };
+        finished.unfinished(range).try_fold(Tally::default(), |sum, units| {
             Ok(sum.plus(self.count_unfinished(scratch, units)?))
         })
     }

@@ -23,7 +23,7 @@ const SHARE: f64 = 1.0 / 125.0;
 
 /// Seconds that a recount takes for each solution of the unit: a guess that counts as much as one
 /// measurement.
-const FIRST_PRICE: f64 = 1e-6;
+const FIRST_PRICE: f64 = 0.5e-6;
 
 /// Seconds of counting before the first recount: the first units say little about the size of all.
 const FIRST_SECONDS: f64 = 1.0;
@@ -102,7 +102,9 @@ impl Account {
         self.counting += done.busy.as_secs_f64();
         let expected = FIRST_PRICE * self.solutions / self.units as f64;
         let price = (expected + self.recounting) / (self.recounted + 1) as f64;
-        if self.counting < FIRST_SECONDS || self.recounting + self.set_aside + price > SHARE * self.counting {
+        if self.counting < FIRST_SECONDS
+            || self.recounting + self.set_aside + price > SHARE * self.counting
+        {
             return None;
         }
         self.set_aside += price;
@@ -161,7 +163,7 @@ mod tests {
         let mut recounts = 0;
         let second = Duration::from_secs(1);
         for turn in 0..1000 {
-            // Units of a hundred million solutions each: a recount is expected to take 100 s.
+            // Units of a hundred million solutions each: a recount is expected to take 50 s.
             let units = done(turn..turn + 1, vec![100_000_000], second);
             if let Some((_, price)) = check.with_account(|account| account.choose(&units)) {
                 recounts += 1;
@@ -176,7 +178,7 @@ mod tests {
                 check.with_account(|account| account.pay(price, Duration::from_millis(500)));
             }
         }
-        // 101 000 s / 125 / 0.5 s, less what the guess of 100 s for the first one holds back
+        // 101 000 s / 125 / 0.5 s, less what the guess of 50 s for the first one holds back
         assert!((1400..=1616).contains(&recounts), "{recounts}");
     }
 }

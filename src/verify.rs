@@ -9,8 +9,8 @@
 //! with probability (1 - f)^k at most (less, since no unit is taken twice). So if no difference is
 //! found, f is below 1 - 0.05^(1/k), about 3/k, unless a chance of one in twenty came true.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -71,7 +71,7 @@ pub fn verify(
     let Contents { plan, finished, .. } = contents;
     let mut random = fastrand::Rng::with_seed(sample.seed);
     let done = (0..plan.units()).filter(|unit| finished.count(*unit).is_some());
-    let mut chosen = random.choose_multiple(done, sample.units);
+    let mut chosen = random.choose_multiple(done, sample.units.min(finished.units_done()));
     // Neighbours take alike long.
     random.shuffle(&mut chosen);
 
@@ -87,7 +87,7 @@ pub fn verify(
             agreeing.fetch_add(1, Ordering::Relaxed);
         } else {
             let difference = Difference { unit, recorded, recounted: count };
-            differences.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(difference);
+            differences.lock().unwrap_or_else(PoisonError::into_inner).push(difference);
         }
         recounted();
         Ok(())
@@ -97,8 +97,7 @@ pub fn verify(
         |recounter, unit| recount(recounter, *unit),
     )?;
 
-    let mut differences =
-        differences.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut differences = differences.into_inner().unwrap_or_else(PoisonError::into_inner);
     differences.sort_unstable();
     Ok(Verdict {
         engine: plan.recounter(kernel).engine(),

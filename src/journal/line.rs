@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::engine::{Engine, SplitRows};
+use crate::shard::Shard;
 
 /// The first word of every journal.
 pub(super) const MAGIC: &str = "nqueens-journal";
@@ -31,6 +32,7 @@ pub(super) struct RunLine {
     pub(super) version: String,
     pub(super) kernel: String,
     pub(super) threads: usize,
+    pub(super) shard: Shard,
     pub(super) machine: String,
 }
 
@@ -114,12 +116,13 @@ impl Line {
 impl RunLine {
     fn parse(text: &str) -> Option<Self> {
         // The machine's name comes last: it may hold spaces.
-        let mut fields = text.splitn(4, ' ');
+        let mut fields = text.splitn(5, ' ');
         let mut field = |name| fields.next()?.strip_prefix(name);
         Some(Self {
             version: field("version=")?.to_owned(),
             kernel: field("kernel=")?.to_owned(),
             threads: field("threads=")?.parse().ok()?,
+            shard: field("shard=")?.parse().ok()?,
             machine: field("machine=")?.to_owned(),
         })
     }
@@ -159,9 +162,10 @@ impl fmt::Display for Header {
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Run(RunLine { version, kernel, threads, machine }) => write!(
+            Self::Run(RunLine { version, kernel, threads, shard, machine }) => write!(
                 f,
-                "run version={version} kernel={kernel} threads={threads} machine={machine}"
+                "run version={version} kernel={kernel} threads={threads} shard={shard} \
+                 machine={machine}"
             ),
             Self::Done(DoneLine { units, solutions, elapsed, busy, counts }) => {
                 let Range { start, end } = units;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::line::{DoneLine, FORMAT, Header, Line, MAGIC, RunLine, unseal};
 use super::{Finished, Problem, Run};
+use crate::engine::SplitRows;
 use crate::error::Error;
 use crate::journal::finished::weighted_sum;
 use crate::plan::Plan;
@@ -119,7 +120,7 @@ impl Contents {
             Error::Journal { path: path.to_owned(), problem: Problem::OtherCount { holds, asked } }
         };
         let (holds, asked) = (&self.plan, plan);
-        let rows = |plan: &Plan| plan.split_rows().map_or(0, |rows| rows.get());
+        let rows = |plan: &Plan| plan.split_rows().map_or(0, SplitRows::get);
         if holds.size() != asked.size() {
             return Err(differ("n =", &holds.size(), &asked.size()));
         }
@@ -133,9 +134,9 @@ impl Contents {
     }
 
     fn begin_run(&mut self, line: RunLine) {
-        let RunLine { version, kernel, threads, machine } = line;
+        let RunLine { version, kernel, threads, shard, machine } = line;
         let (elapsed, busy) = (Duration::ZERO, Duration::ZERO);
-        self.runs.push(Run { version, kernel, threads, machine, units: 0, elapsed, busy });
+        self.runs.push(Run { version, kernel, threads, shard, machine, units: 0, elapsed, busy });
     }
 
     fn add(&mut self, done: DoneLine, line: usize) -> Result<(), Problem> {

@@ -13,6 +13,7 @@ use crate::engine::Kernel;
 use crate::error::Error;
 use crate::observe::UnitsDone;
 use crate::plan::Plan;
+use crate::shard::Shard;
 
 /// How long finished units may stay in the memory of this process, for a kill to lose.
 const WRITE_EVERY: Duration = Duration::from_millis(50);
@@ -41,8 +42,8 @@ pub(crate) struct Journal {
 
 impl Locked {
     /// Opens the journal of a plan, or makes one, and keeps others off it. Returns what is
-    /// finished.
-    pub(crate) fn open(path: &Path, plan: &Plan) -> Result<(Self, Finished), Error> {
+    /// finished, if anything was recorded.
+    pub(crate) fn open(path: &Path, plan: &Plan) -> Result<(Self, Option<Finished>), Error> {
         let problem = |problem| Error::Journal { path: path.to_owned(), problem };
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path);
@@ -55,11 +56,11 @@ impl Locked {
         }
         let path = path.to_owned();
         let Some(contents) = read(&path)? else {
-            return Ok((Self { path, file, whole: 0, torn: 0 }, Finished::none_of(plan)));
+            return Ok((Self { path, file, whole: 0, torn: 0 }, None));
         };
         contents.check_plan(plan, &path)?;
         let (whole, torn) = (contents.whole, contents.torn);
-        Ok((Self { path, file, whole, torn }, contents.finished))
+        Ok((Self { path, file, whole, torn }, Some(contents.finished)))
     }
 
     /// Writes who counts from now on.
@@ -68,6 +69,7 @@ impl Locked {
         plan: &Plan,
         kernel: Kernel,
         threads: usize,
+        shard: Shard,
         machine: &str,
     ) -> Result<Journal, Error> {
         let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -83,7 +85,7 @@ impl Locked {
             });
         }
         let (kernel, machine) = (kernel.name().to_owned(), machine.replace(char::is_control, " "));
-        text += &seal(&Line::Run(RunLine { version, kernel, threads, machine }));
+        text += &seal(&Line::Run(RunLine { version, kernel, threads, shard, machine }));
         let begun =
             self.file.set_len(self.whole).map_err(cannot_write).and_then(|()| self.append(&text));
         begun.map_err(|problem| Error::Journal { path: self.path.clone(), problem })?;
@@ -116,12 +118,23 @@ impl Locked {
         }
     }
 
-    /// Appends whole lines. If that fails, the beginning that was written is taken back.
+    /// Appends whole lines. If that fails, those that found room are kept, and the beginning of the
+    /// next is taken back.
     fn append(&mut self, text: &str) -> Result<(), Problem> {
-        if let Err(error) = self.file.write_all(text.as_bytes()) {
-            // If this fails too, the reader drops the line that was cut off.
-            let _ = self.file.set_len(self.whole);
-            return Err(cannot_write(error));
+        let mut written = 0;
+        while written < text.len() {
+            match self.file.write(&text.as_bytes()[written..]) {
+                Ok(bytes) if bytes > 0 => written += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                failed => {
+                    let lines = text.as_bytes()[..written].iter().rposition(|byte| *byte == b'\n');
+                    self.whole += lines.map_or(0, |end| end as u64 + 1);
+                    // If this fails too, the reader drops the line that was cut off.
+                    let _ = self.file.set_len(self.whole);
+                    let no_room = || io::Error::from(io::ErrorKind::WriteZero);
+                    return Err(cannot_write(failed.err().unwrap_or_else(no_room)));
+                }
+            }
         }
         self.whole += text.len() as u64;
         Ok(())

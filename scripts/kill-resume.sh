@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Kills a count with SIGKILL at random moments, resumes it with a random number of threads each
+# time, and checks the total, then recounts some units.
+#
+#   scripts/kill-resume.sh [N] [KILLS]      (default: 20 20)
+#
+# Fails if the total is wrong, if a unit was recorded twice, or if the count ends before all kills.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+n=${1:-20} kills=${2:-20}
+cargo build --release --quiet
+program=target/release/nqueens
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+journal=$folder/q$n.journal
+expected=$(sed -n "s/^$n,\([0-9]*\),.*/\1/p" src/known-counts.csv)
+
+for ((kill = 1; kill <= kills; kill++)); do
+  threads=$((RANDOM % 4 + 1))
+  printf -v moment '0.%03d' $((RANDOM % 400 + 50))
+  "$program" count "$n" --quiet --threads "$threads" --journal "$journal" >"$folder/total" 2>"$folder/talk" &
+  pid=$!
+  sleep "$moment"
+  kill -9 "$pid" 2>/dev/null || true
+  if wait "$pid" 2>/dev/null; then
+    echo "the count ended before kill $kill of $kills; try a larger board than $n" >&2
+    exit 1
+  fi
+  # A line that was cut off is no error; anything else that is said is one.
+  if grep -v "the journal's last line was cut off" "$folder/talk" >&2; then exit 1; fi
+  printf 'kill %2d after %s s on %d threads: %s lines\n' "$kill" "$moment" "$threads" "$(wc -l <"$journal")"
+done
+
+total=$("$program" count "$n" --quiet --journal "$journal")
+if [ "$total" != "$expected" ]; then
+  echo "Q($n) = $total after $kills kills, published is $expected" >&2
+  exit 1
+fi
+"$program" verify "$journal" --units 20
+echo "Q($n) = $total after $kills kills: exact"
