@@ -3,22 +3,28 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+mod folder;
+mod work;
+
 use crate::cancel::Cancel;
-use crate::cpu::Cpu;
 use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 use crate::error::Error;
-use crate::journal::{self, Finished, Journal, Locked};
+use crate::journal::{self, Locked};
 use crate::known::{Published, known};
 use crate::memory;
-use crate::observe::{Observer, Start};
+use crate::observe::Observer;
 use crate::plan::Plan;
-use crate::run::Job;
-use crate::self_check::SelfCheck;
 use crate::shard::Shard;
 use crate::size::BoardSize;
+use folder::ShardFolder;
+use work::{Done, Work};
 
 /// The most threads that a count starts.
 pub const MAX_THREADS: usize = 4096;
+
+/// Shards choose their split rows as if they had so many threads: the choice must be the same on
+/// every machine.
+const SHARD_THREADS: usize = 64;
 
 /// The number of ways to place `n` queens on an `n` x `n` board so that none attacks another:
 /// Q(n), [A000170](https://oeis.org/A000170), with Q(0) = 1. Uses the current rayon pool.
@@ -160,26 +166,46 @@ impl<'a> Count<'a> {
     /// [`Error::UnitsDiffer`] if a recount differs, [`Error::Journal`] if the journal cannot be
     /// used.
     pub fn run(&self) -> Result<Outcome, Error> {
-        match self.threads {
-            Threads::Current => self.run_on_current_pool(),
-            Threads::Pool(pool) => pool.install(|| self.run_on_current_pool()),
-            Threads::Own(threads) => thread_pool(threads)?.install(|| self.run_on_current_pool()),
-        }
+        self.on_its_threads(|| self.count_whole())?
     }
 
-    fn run_on_current_pool(&self) -> Result<Outcome, Error> {
+    /// Counts one shard of the units only, and records them for [`merge`](crate::merge). `out` is
+    /// the name of a journal if it ends in `.journal` or is a file; else it is a folder, in which
+    /// every process makes a journal of its own. Units that journals in the folder hold already
+    /// are not counted again, and the plan is taken from them. Without any, engine and split rows,
+    /// if they are not set, depend on the board alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in
+    /// the folder do not belong together.
+    pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
+        self.on_its_threads(|| self.count_shard(shard, out))?
+    }
+
+    fn on_its_threads<T: Send>(&self, count: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        Ok(match self.threads {
+            Threads::Current => count(),
+            Threads::Pool(pool) => pool.install(count),
+            Threads::Own(threads) => thread_pool(threads)?.install(count),
+        })
+    }
+
+    fn count_whole(&self) -> Result<Outcome, Error> {
         let begun = Instant::now();
-        let threads = rayon::current_num_threads();
-        let kernel = self.kernel.unwrap_or_else(Kernel::detect);
+        let machine = self.machine();
         let held = self.journal.as_deref().map(journal::read).transpose()?.flatten();
-        let plan = self.plan(kernel, threads, held.as_ref().map(|held| &held.plan));
-        let kernel = if plan.engine().has_kernels() { kernel } else { Kernel::Portable };
+        let plan = self.plan(held.as_ref().map(|held| &held.plan), || {
+            let suited = SplitRows::suited_to(self.size, machine.threads);
+            (Engine::auto(self.size, machine.kernel), suited)
+        });
+        let kernel = machine.kernel_of(plan.engine());
         let outcome = |total, units_before, units_recounted, memory| Outcome {
             size: self.size,
             total,
             engine: plan.engine(),
             kernel,
-            threads,
+            threads: machine.threads,
             units: plan.units(),
             units_before,
             units_recounted,
@@ -193,49 +219,76 @@ impl<'a> Count<'a> {
                 return Ok(outcome(held.finished.solutions(), plan.units(), 0, None));
             }
         }
-        let memory = self.memory.unwrap_or_else(memory::default_budget);
-        let resources = Resources { kernel, threads, memory };
-        plan.engine().check_budget(self.size, &resources)?;
-        // Locked before the lists are made, which may take long.
-        let locked = self.journal.as_deref().map(|path| Locked::open(path, &plan)).transpose()?;
-        let (locked, finished) = locked.unzip();
-        let finished: Option<Finished> = finished.flatten();
-        let prepared = plan.prepare(&resources, &self.cancel)?;
-
-        let units_before = finished.as_ref().map_or(0, Finished::units_done);
-        self.observer.started(&Start {
-            plan: &plan,
-            threads,
-            units_done: units_before,
-            solutions: finished.as_ref().map_or(0, Finished::solutions),
-            torn: locked.as_ref().map_or(0, |locked| locked.torn),
-        });
-        let begin =
-            |locked: Locked| locked.begin(&plan, kernel, threads, Shard::WHOLE, &Cpu::look().brand);
-        let journal = locked.map(begin).transpose()?;
-        let self_check = self.self_check.then(|| SelfCheck::new(&plan, kernel));
-        let job = Job {
-            plan: &plan,
-            prepared: &prepared,
-            finished: finished.as_ref(),
-            journal: journal.as_ref(),
-            self_check: self_check.as_ref(),
-            observer: self.observer,
-            cancel: &self.cancel,
-        };
-        let total = job.run();
-        // A journal that failed is the reason why the count stopped.
-        journal.map_or(Ok(()), Journal::finish)?;
-        let recounted = self_check.as_ref().map_or(0, SelfCheck::recounted);
-        Ok(outcome(total?, units_before, recounted, prepared.memory()))
+        let work = Work { plan: &plan, shard: Shard::WHOLE, resources: machine };
+        work.check_budget()?;
+        let journal = self.journal.as_deref().map(|path| Locked::open(path, &plan)).transpose()?;
+        let (journal, finished) = journal.unzip();
+        let done = work.count(self, finished.flatten(), journal)?;
+        let total = done.sum().solutions;
+        Ok(outcome(total, done.before.units, done.units_recounted, done.memory))
     }
 
-    /// The units to count; what is not set is taken from the plan of a journal, if there is one.
-    fn plan(&self, kernel: Kernel, threads: usize, held: Option<&Plan>) -> Plan {
-        let engine = self.engine.or(held.map(Plan::engine));
-        let engine = engine.unwrap_or_else(|| Engine::auto(self.size, kernel));
-        let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
-        let split_rows = split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
+    fn count_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
+        let begun = Instant::now();
+        let machine = self.machine();
+        let folder = ShardFolder::open(out)?;
+        let (merged, left_out) = folder.read()?;
+        let plan = self.plan(merged.as_ref().map(|merged| &merged.plan), || {
+            // What every machine would choose.
+            let suited = SplitRows::suited_to(self.size, SHARD_THREADS);
+            (Engine::auto(self.size, Kernel::Portable), suited)
+        });
+        if let Some(merged) = &merged {
+            merged.check_plan(&plan)?;
+        }
+        let finished = merged.map(|merged| merged.finished);
+        let work = Work { plan: &plan, shard, resources: machine };
+        let outcome = |done: &Done, journal| ShardOutcome {
+            size: self.size,
+            shard,
+            engine: plan.engine(),
+            kernel: machine.kernel_of(plan.engine()),
+            threads: machine.threads,
+            units: done.sum().units,
+            units_before: done.before.units,
+            units_recounted: done.units_recounted,
+            solutions: done.sum().solutions,
+            elapsed: begun.elapsed(),
+            journal,
+            left_out: left_out.clone(),
+        };
+        if work.todo(finished.as_ref()).is_empty() {
+            return Ok(outcome(&work.nothing_to_do(finished.as_ref()), None));
+        }
+        work.check_budget()?;
+        let path = folder.own_journal(&plan, shard);
+        let (journal, _) = Locked::open(&path, &plan)?;
+        let done = work.count(self, finished, Some(journal))?;
+        Ok(outcome(&done, Some(path)))
+    }
+
+    /// What the count may use of the machine.
+    fn machine(&self) -> Resources {
+        Resources {
+            kernel: self.kernel.unwrap_or_else(Kernel::detect),
+            threads: rayon::current_num_threads(),
+            memory: self.memory.unwrap_or_else(memory::default_budget),
+        }
+    }
+
+    /// The units to count; what is not set is taken from the plan of a journal, if there is one,
+    /// else it is chosen.
+    fn plan(&self, held: Option<&Plan>, choose: impl FnOnce() -> (Engine, SplitRows)) -> Plan {
+        let held_rows = held.and_then(Plan::split_rows);
+        let (engine, split_rows) =
+            (self.engine.or(held.map(Plan::engine)), self.split_rows.or(held_rows));
+        let (engine, split_rows) = match (engine, split_rows) {
+            (Some(engine), Some(rows)) => (engine, rows),
+            (engine, rows) => {
+                let (chosen_engine, chosen_rows) = choose();
+                (engine.unwrap_or(chosen_engine), rows.unwrap_or(chosen_rows))
+            }
+        };
         Plan::new(self.size, engine, Some(split_rows))
     }
 }
@@ -298,4 +351,34 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// How the total stands to the published one.
     pub published: Published,
+}
+
+/// A finished part of a count.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ShardOutcome {
+    /// The board.
+    pub size: BoardSize,
+    /// The part.
+    pub shard: Shard,
+    /// The engine that counted.
+    pub engine: Engine,
+    /// The kernel that it used; portable for engines that have no kernels.
+    pub kernel: Kernel,
+    /// How many threads counted.
+    pub threads: usize,
+    /// How many units the shard has.
+    pub units: usize,
+    /// How many of them were finished before.
+    pub units_before: usize,
+    /// How many of them were counted a second time by another engine.
+    pub units_recounted: usize,
+    /// The solutions in the shard's units, with their weights.
+    pub solutions: u128,
+    /// Wall-clock time, without starting the threads.
+    pub elapsed: Duration,
+    /// The journal that was written; `None` if all units were finished before.
+    pub journal: Option<PathBuf>,
+    /// Journals in the folder that could not be read, and why: their units count as not finished.
+    pub left_out: Vec<Error>,
 }

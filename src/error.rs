@@ -175,4 +175,41 @@ pub enum Error {
         /// Its count.
         recounted: u64,
     },
+
+    /// Journals that were to be merged belong to different plans.
+    #[error(
+        "{} holds {second_plan}, and {} holds {first_plan}: merge journals of one plan only",
+        second.display(),
+        first.display()
+    )]
+    PlansDiffer {
+        /// A file.
+        first: PathBuf,
+        /// Its plan.
+        first_plan: String,
+        /// Another file.
+        second: PathBuf,
+        /// Its plan.
+        second_plan: String,
+    },
+
+    /// Journals that were to be merged hold different counts for one unit.
+    #[error(
+        "unit {unit} has the count {first_count} in {} and {second_count} in {}: one of the two \
+         machines makes errors; find out which with 'nqueens verify' and remove its files",
+        first.display(),
+        second.display()
+    )]
+    CountsDiffer {
+        /// The unit's number in the plan.
+        unit: usize,
+        /// A file.
+        first: PathBuf,
+        /// Its count, before its weight.
+        first_count: u64,
+        /// Another file.
+        second: PathBuf,
+        /// Its count.
+        second_count: u64,
+    },
 }

@@ -45,6 +45,7 @@ use crate::shard::Shard;
 
 pub use finished::Finished;
 pub use problem::Problem;
+pub(crate) use reader::check_plan;
 pub use reader::{Contents, read};
 pub(crate) use writer::{Journal, Locked};
 

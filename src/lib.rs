@@ -18,7 +18,7 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and a part of them |
-//! | [`journal`], [`verify`] | finished units on disk; some of them counted again |
+//! | [`journal`], [`merge`], [`verify`] | finished units on disk; those of many machines; some of them counted again |
 //! | [`cpu`], [`memory`] | what the machine has, and how much memory a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its [`Outcome`] |
@@ -38,6 +38,7 @@ mod error;
 pub mod journal;
 pub mod known;
 pub mod memory;
+pub mod merge;
 mod observe;
 mod plan;
 mod run;
@@ -49,7 +50,7 @@ pub mod symmetry;
 pub mod verify;
 
 pub use cancel::Cancel;
-pub use count::{Count, MAX_THREADS, Outcome, count, thread_pool};
+pub use count::{Count, MAX_THREADS, Outcome, ShardOutcome, count, thread_pool};
 #[doc(hidden)]
 pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::plan::Plan;
+use crate::shard::Shard;
 
 /// Watches a count. All methods do nothing by default, and are called from the counting threads:
 /// they should return at once.
@@ -28,9 +29,13 @@ impl Observer for () {}
 pub struct Start<'a> {
     /// Its units.
     pub plan: &'a Plan,
+    /// The part of them that is counted.
+    pub shard: Shard,
     /// How many threads count.
     pub threads: usize,
-    /// Units that a journal holds already.
+    /// Units in that part.
+    pub units: usize,
+    /// Units of it that journals hold already.
     pub units_done: usize,
     /// Their solutions, with weights.
     pub solutions: u128,

@@ -146,6 +146,17 @@ impl Plan {
     }
 }
 
+/// As `n = 20, engine subtrees, split rows = 2, hash 1f0ac321`.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n = {}, engine {}", self.size, self.engine)?;
+        if let Some(rows) = self.split_rows {
+            write!(f, ", split rows = {rows}")?;
+        }
+        write!(f, ", hash {:08x}", self.hash())
+    }
+}
+
 /// A plan with what its units share.
 pub struct PreparedPlan<'a>(Box<dyn Prepared + 'a>);
 

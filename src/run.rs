@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::journal::{Finished, Journal};
+use crate::journal::Journal;
 use crate::observe::{Observer, UnitsDone};
 use crate::plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
 use crate::self_check::SelfCheck;
@@ -28,8 +28,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 pub(crate) struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) prepared: &'a PreparedPlan<'a>,
-    /// Units that need not be counted again.
-    pub(crate) finished: Option<&'a Finished>,
+    /// The units to count.
+    pub(crate) todo: Vec<Range<usize>>,
     pub(crate) journal: Option<&'a Journal>,
     pub(crate) self_check: Option<&'a SelfCheck<'a>>,
     pub(crate) observer: &'a dyn Observer,
@@ -38,9 +38,9 @@ pub(crate) struct Job<'a> {
 
 /// The sum over some units.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    units: usize,
-    solutions: u128,
+pub(crate) struct Tally {
+    pub(crate) units: usize,
+    pub(crate) solutions: u128,
 }
 
 /// One thread's scratch memory.
@@ -50,44 +50,34 @@ struct Scratch<'a> {
 }
 
 impl Tally {
-    fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
     }
 }
 
 impl Job<'_> {
-    /// Counts the units that are not finished on the current rayon pool; returns the total.
-    pub(crate) fn run(&self) -> Result<u128, Error> {
-        let units = self.plan.units();
-        let range_len = (units / (rayon::current_num_threads() * RANGES_PER_THREAD)).max(1);
-        let ranges = units.div_ceil(range_len);
-        let stride = scattering_stride(ranges);
+    /// Counts the units on the current rayon pool, all of them unless the count must stop.
+    pub(crate) fn run(&self) -> Result<Tally, Error> {
+        let units: usize = self.todo.iter().map(Range::len).sum();
+        let length = (units / (rayon::current_num_threads() * RANGES_PER_THREAD)).max(1);
+        let ranges: Vec<Range<usize>> =
+            self.todo.iter().flat_map(|units| pieces(units.clone(), length)).collect();
+        let stride = scattering_stride(ranges.len());
         // Scratch memory goes from range to range: each thread takes a set and brings it back.
         let idle: Mutex<Vec<Scratch<'_>>> = Mutex::default();
 
-        let tally = (0..ranges)
+        (0..ranges.len())
             .into_par_iter()
             .with_max_len(1)
             .map(|turn| {
-                let start = turn * stride % ranges * range_len;
-                let range = start..units.min(start + range_len);
+                let range = ranges[turn * stride % ranges.len()].clone();
                 let scratch = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 let mut scratch = scratch.unwrap_or_else(|| self.scratch());
                 let tally = self.count_range(&mut scratch, range);
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
                 tally
             })
-            .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))?;
-
-        let before = self.finished.map_or(Tally::default(), |finished| Tally {
-            units: finished.units_done(),
-            solutions: finished.solutions(),
-        });
-        let Tally { units: done, solutions } = before.plus(tally);
-        if done < units {
-            return Err(Error::Stopped { done, units, solutions });
-        }
-        Ok(solutions)
+            .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))
     }
 
     fn scratch(&self) -> Scratch<'_> {
@@ -102,21 +92,9 @@ impl Job<'_> {
         self.cancel.is_cancelled() || self.journal.is_some_and(Journal::has_ended)
     }
 
-    /// Counts what is not finished of a range.
+    /// Counts the units of a range up to its end or until the count must stop, and reports them now
+    /// and then.
     fn count_range(&self, scratch: &mut Scratch<'_>, range: Range<usize>) -> Result<Tally, Error> {
-        let Some(finished) = self.finished else { return self.count_unfinished(scratch, range) };
-        finished.unfinished(range).try_fold(Tally::default(), |sum, units| {
-            Ok(sum.plus(self.count_unfinished(scratch, units)?))
-        })
-    }
-
-    /// Counts some units up to their end or until the count must stop, and
-    /// reports them now and then.
-    fn count_unfinished(
-        &self,
-        scratch: &mut Scratch<'_>,
-        range: Range<usize>,
-    ) -> Result<Tally, Error> {
         let mut whole = Tally::default();
         let mut rest = range;
         while !rest.is_empty() && !self.must_stop() {
@@ -159,6 +137,11 @@ impl Job<'_> {
         let done = UnitsDone { units, counts, solutions, busy: begun.elapsed() };
         Ok((!done.units.is_empty()).then_some(done))
     }
+}
+
+/// Cuts a range into pieces of this length; the last may be shorter.
+fn pieces(units: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    units.clone().step_by(length).map(move |start| start..units.end.min(start + length))
 }
 
 /// A step that visits all of `0..len` when taken `len` times modulo `len`, and whose first steps

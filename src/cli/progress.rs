@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use nqueens::{Observer, Start, UnitsDone};
+use nqueens::{Observer, Shard, Start, UnitsDone};
 
 use super::remaining::{Estimate, RemainingTime};
 use super::talk::say;
@@ -106,7 +106,7 @@ fn bar(state: &Arc<Mutex<State>>) -> ProgressBar {
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
-        let Start { plan, threads, units_done, solutions, .. } = *start;
+        let Start { plan, shard, threads, units, units_done, solutions, .. } = *start;
         if start.torn > 0 {
             say(format_args!(
                 "warning: the journal's last line was cut off ({} bytes): it is dropped, and its \
@@ -116,16 +116,18 @@ impl Observer for Progress {
         }
         self.with_state(|state| {
             state.begun = Instant::now();
-            state.units = plan.units();
+            state.units = units;
             state.done = units_done;
             state.solutions = solutions;
             state.solutions_before = solutions;
-            state.remaining = RemainingTime::new(plan.units() - units_done, threads);
+            state.remaining = RemainingTime::new(units - units_done, threads);
         });
         if let Display::Bar(bar) = &self.display {
-            bar.set_length(plan.units() as u64);
+            bar.set_length(units as u64);
             bar.set_position(units_done as u64);
-            bar.set_prefix(format!("{} {}", plan.engine(), plan.size()));
+            let part =
+                if shard == Shard::WHOLE { String::new() } else { format!(" shard {shard}") };
+            bar.set_prefix(format!("{} {}{part}", plan.engine(), plan.size()));
         }
     }
 

@@ -46,7 +46,10 @@ impl Record {
         let machines: BTreeSet<String> = runs
             .iter()
             .filter(|run| run.units > 0)
-            .map(|run| format!("{}, {} threads, {}", run.machine, run.threads, run.kernel))
+            .map(|run| {
+                let plural = if run.threads == 1 { "" } else { "s" };
+                format!("{}, {} thread{plural}, {}", run.machine, run.threads, run.kernel)
+            })
             .collect();
         let machines: Vec<String> = machines.into_iter().collect();
         let row = format!(

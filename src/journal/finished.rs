@@ -60,6 +60,37 @@ impl Finished {
         })
     }
 
+    /// Adds what another list of the same plan holds; returns how many units both hold. The error is
+    /// a unit for which they hold different counts; then nothing is added.
+    pub(crate) fn merge(&mut self, other: &Self, plan: &Plan) -> Result<usize, usize> {
+        let both = |(mine, theirs): (&u64, &u64)| *mine != UNFINISHED && *theirs != UNFINISHED;
+        let pairs = || self.counts.iter().zip(&other.counts);
+        if let Some(unit) =
+            pairs().position(|(mine, theirs)| both((mine, theirs)) && mine != theirs)
+        {
+            return Err(unit);
+        }
+        let twice = pairs().filter(|pair| both(*pair)).count();
+        for (unit, (mine, theirs)) in self.counts.iter_mut().zip(&other.counts).enumerate() {
+            if *mine == UNFINISHED && *theirs != UNFINISHED {
+                *mine = *theirs;
+                self.units_done += 1;
+                self.solutions += u128::from(*theirs) * u128::from(plan.weight(unit));
+            }
+        }
+        Ok(twice)
+    }
+
+    /// How many units of a range are finished, and their solutions with weights.
+    pub(crate) fn tally(&self, units: Range<usize>, plan: &Plan) -> (usize, u128) {
+        units.filter_map(|unit| Some((unit, self.count(unit)?))).fold(
+            (0, 0),
+            |(done, solutions), (unit, count)| {
+                (done + 1, solutions + u128::from(count) * u128::from(plan.weight(unit)))
+            },
+        )
+    }
+
     /// Adds consecutive units from `first` on. The error is the first of them that is finished
     /// already; then nothing is added.
     ///

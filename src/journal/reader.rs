@@ -115,22 +115,7 @@ fn plan_of(header: &[u8]) -> Result<Plan, Problem> {
 impl Contents {
     /// Makes sure that the journal at this path records the units of a plan.
     pub(crate) fn check_plan(&self, plan: &Plan, path: &Path) -> Result<(), Error> {
-        let differ = |what: &str, holds: &dyn Display, asked: &dyn Display| {
-            let (holds, asked) = (format!("{what} {holds}"), format!("{what} {asked}"));
-            Error::Journal { path: path.to_owned(), problem: Problem::OtherCount { holds, asked } }
-        };
-        let (holds, asked) = (&self.plan, plan);
-        let rows = |plan: &Plan| plan.split_rows().map_or(0, SplitRows::get);
-        if holds.size() != asked.size() {
-            return Err(differ("n =", &holds.size(), &asked.size()));
-        }
-        if holds.engine() != asked.engine() {
-            return Err(differ("engine =", &holds.engine(), &asked.engine()));
-        }
-        if rows(holds) != rows(asked) {
-            return Err(differ("split rows =", &rows(holds), &rows(asked)));
-        }
-        Ok(())
+        check_plan(&self.plan, plan, path)
     }
 
     fn begin_run(&mut self, line: RunLine) {
@@ -160,4 +145,23 @@ impl Contents {
         run.busy += busy;
         Ok(())
     }
+}
+
+/// Makes sure that a plan found in the journal at this path is the one that is asked for.
+pub(crate) fn check_plan(holds: &Plan, asked: &Plan, path: &Path) -> Result<(), Error> {
+    let differ = |what: &str, holds: &dyn Display, asked: &dyn Display| {
+        let (holds, asked) = (format!("{what} {holds}"), format!("{what} {asked}"));
+        Error::Journal { path: path.to_owned(), problem: Problem::OtherCount { holds, asked } }
+    };
+    let rows = |plan: &Plan| plan.split_rows().map_or(0, SplitRows::get);
+    if holds.size() != asked.size() {
+        return Err(differ("n =", &holds.size(), &asked.size()));
+    }
+    if holds.engine() != asked.engine() {
+        return Err(differ("engine =", &holds.engine(), &asked.engine()));
+    }
+    if rows(holds) != rows(asked) {
+        return Err(differ("split rows =", &rows(holds), &rows(asked)));
+    }
+    Ok(())
 }

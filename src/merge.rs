@@ -1,0 +1,195 @@
+//! Several journals of one plan together: the shards of a cluster, and their repeated attempts.
+//!
+//! No scheduler promises that a task runs exactly once. A unit may have been counted by two
+//! processes; since its count depends on nothing but the plan, that does no harm: equal counts count
+//! once, different ones are an error that names both files.
+
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::Error;
+use crate::journal::{Contents, Finished, Problem, Run, check_plan, read};
+use crate::plan::Plan;
+use crate::shard::Shard;
+
+/// What some journals of one plan hold.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The plan.
+    pub plan: Plan,
+    /// The units that are finished in any of the files.
+    pub finished: Finished,
+    /// The files, in the order in which they were read.
+    pub files: Vec<Member>,
+    /// Units that more than one file holds, with the same counts.
+    pub twice: usize,
+}
+
+/// One of the journals.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Member {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The processes that wrote it.
+    pub runs: Vec<Run>,
+    /// Whether its last line was cut off.
+    pub torn: bool,
+    /// When it was last written, by the clock of the file system.
+    pub modified: Option<SystemTime>,
+}
+
+/// The journals that are meant by some paths: files as they are, and of folders all files whose
+/// names end in `.journal`, in the order of their names.
+///
+/// # Errors
+///
+/// [`Error::Journal`] if a folder cannot be read.
+pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let mut inside = folder_journals(path).map_err(|error| Error::Journal {
+            path: path.clone(),
+            problem: Problem::CannotOpen { reason: error.to_string() },
+        })?;
+        inside.sort_unstable();
+        files.append(&mut inside);
+    }
+    Ok(files)
+}
+
+fn folder_journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "journal") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Reads journals together. `None` if none of them holds a plan yet.
+///
+/// # Errors
+///
+/// [`Error::Journal`] if one is missing or damaged, [`Error::PlansDiffer`] if they belong to
+/// different plans, [`Error::CountsDiffer`] if two files hold different counts for one unit.
+pub fn merge(files: &[PathBuf]) -> Result<Option<Merged>, Error> {
+    let mut merged: Option<Merged> = None;
+    for path in files {
+        let Some(contents) = read(path)? else {
+            if path.exists() {
+                continue; // just made by a process that has not come further
+            }
+            let problem = Problem::CannotOpen { reason: "there is no such file".to_owned() };
+            return Err(Error::Journal { path: path.clone(), problem });
+        };
+        match &mut merged {
+            None => merged = Some(Merged::of(path, contents)),
+            Some(merged) => merged.add(path, contents)?,
+        }
+    }
+    Ok(merged)
+}
+
+/// Reads journals together, but leaves out those that cannot be read or are damaged, and says why.
+pub(crate) fn merge_readable(files: &[PathBuf]) -> Result<(Option<Merged>, Vec<Error>), Error> {
+    let (mut merged, mut left_out): (Option<Merged>, _) = (None, Vec::new());
+    for path in files {
+        match (read(path), &mut merged) {
+            (Ok(None), _) => {}
+            (Ok(Some(contents)), None) => merged = Some(Merged::of(path, contents)),
+            (Ok(Some(contents)), Some(merged)) => merged.add(path, contents)?,
+            (Err(error), _) => left_out.push(error),
+        }
+    }
+    Ok((merged, left_out))
+}
+
+impl Merged {
+    /// Makes sure that the journals record the units of a plan.
+    pub(crate) fn check_plan(&self, plan: &Plan) -> Result<(), Error> {
+        check_plan(&self.plan, plan, &self.files[0].path)
+    }
+
+    fn of(path: &Path, contents: Contents) -> Self {
+        let member = Member::of(path, &contents);
+        let Contents { plan, finished, .. } = contents;
+        Self { plan, finished, files: vec![member], twice: 0 }
+    }
+
+    fn add(&mut self, path: &Path, contents: Contents) -> Result<(), Error> {
+        if contents.plan.hash() != self.plan.hash() {
+            return Err(Error::PlansDiffer {
+                first: self.files[0].path.clone(),
+                first_plan: self.plan.to_string(),
+                second: path.to_owned(),
+                second_plan: contents.plan.to_string(),
+            });
+        }
+        match self.finished.merge(&contents.finished, &self.plan) {
+            Ok(twice) => self.twice += twice,
+            Err(unit) => return Err(self.conflict(unit, path, &contents)),
+        }
+        self.files.push(Member::of(path, &contents));
+        Ok(())
+    }
+
+    /// Finds the file that holds the unit already.
+    fn conflict(&self, unit: usize, path: &Path, contents: &Contents) -> Error {
+        let holds = |path: &Path| {
+            read(path).ok().flatten().is_some_and(|held| held.finished.count(unit).is_some())
+        };
+        let first = self.files.iter().map(|member| &member.path).find(|path| holds(path));
+        Error::CountsDiffer {
+            unit,
+            first: first.cloned().unwrap_or_default(),
+            first_count: self.finished.count(unit).unwrap_or_default(),
+            second: path.to_owned(),
+            second_count: contents.finished.count(unit).unwrap_or_default(),
+        }
+    }
+
+    /// The number of shards that the files speak of, if they agree.
+    #[must_use]
+    pub fn shards(&self) -> Option<usize> {
+        let mut runs = self.files.iter().flat_map(|member| &member.runs);
+        let of = runs.next()?.shard.of();
+        runs.all(|run| run.shard.of() == of).then_some(of)
+    }
+
+    /// The shards of so many that are not complete.
+    #[must_use]
+    pub fn missing_shards(&self, of: usize) -> Vec<Shard> {
+        (0..of)
+            .filter_map(|index| Shard::new(index, of).ok())
+            .filter(|shard| {
+                let mut ranges = shard.ranges(self.plan.units());
+                ranges.any(|range| self.finished.unfinished(range).next().is_some())
+            })
+            .collect()
+    }
+
+    /// The units that are not finished.
+    #[must_use]
+    pub fn missing_units(&self) -> Vec<Range<usize>> {
+        self.finished.unfinished(0..self.plan.units()).collect()
+    }
+}
+
+impl Member {
+    fn of(path: &Path, contents: &Contents) -> Self {
+        let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+        let (runs, torn) = (contents.runs.clone(), contents.torn > 0);
+        Self { path: path.to_owned(), runs, torn, modified }
+    }
+}
