@@ -9,13 +9,16 @@ mod count;
 mod cpu;
 mod exit;
 mod machine;
+mod merge;
 mod options;
 mod progress;
 mod record;
 mod remaining;
 mod report;
+mod shard;
 mod signals;
 mod sizes;
+mod status;
 mod table;
 mod talk;
 mod verify;
@@ -28,6 +31,9 @@ pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
     match options {
         Options::Count(options) => count::run(&options),
         Options::Table(options) => table::run(&options),
+        Options::Shard(options) => shard::run(&options),
+        Options::Merge(options) => merge::run(&options),
+        Options::Status(options) => status::run(&options),
         Options::Verify(options) => verify::run(&options),
         Options::Cpu(options) => cpu::run(&options),
     }

@@ -172,11 +172,15 @@ impl Merged {
     pub fn missing_shards(&self, of: usize) -> Vec<Shard> {
         (0..of)
             .filter_map(|index| Shard::new(index, of).ok())
-            .filter(|shard| {
-                let mut ranges = shard.ranges(self.plan.units());
-                ranges.any(|range| self.finished.unfinished(range).next().is_some())
-            })
+            .filter(|shard| !self.is_complete(*shard))
             .collect()
+    }
+
+    /// Whether all units of a shard are finished.
+    #[must_use]
+    pub fn is_complete(&self, shard: Shard) -> bool {
+        let mut ranges = shard.ranges(self.plan.units());
+        ranges.all(|range| self.finished.unfinished(range).next().is_none())
     }
 
     /// The units that are not finished.

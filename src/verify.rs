@@ -1,7 +1,7 @@
-//! Checks what a journal holds by counting some of its units again.
+//! Checks what journals hold by counting some of their units again.
 //!
-//! A journal that was read is known to be as it was written: each line has its CRC, each sum is
-//! that of its counts, no unit stands in it twice. What remains is whether the counts are right. So
+//! Journals that were read are known to be as they were written: each line has its CRC, each sum
+//! is that of its counts, no unit has two counts. What remains is whether the counts are right. So
 //! units are chosen at random among the finished ones, without repetition, and counted by
 //! [another engine](crate::Plan::recounter) in memory of its own.
 //!
@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
-use crate::journal::Contents;
-use crate::plan::UnitRecounter;
+use crate::journal::Finished;
+use crate::plan::{Plan, UnitRecounter};
 
 /// What to recount.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub struct Verdict {
 pub struct Difference {
     /// The unit's number in its plan.
     pub unit: usize,
-    /// The count in the journal, before its weight.
+    /// The count in the journals, before its weight.
     pub recorded: u64,
     /// The count that the other engine finds.
     pub recounted: u64,
@@ -62,13 +62,13 @@ pub struct Difference {
 ///
 /// [`Error::UnitOverflow`] if a count does not fit.
 pub fn verify(
-    contents: &Contents,
+    plan: &Plan,
+    finished: &Finished,
     sample: Sample,
     kernel: Kernel,
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
-    let Contents { plan, finished, .. } = contents;
     let mut random = fastrand::Rng::with_seed(sample.seed);
     let done = (0..plan.units()).filter(|unit| finished.count(*unit).is_some());
     let mut chosen = random.choose_multiple(done, sample.units.min(finished.units_done()));

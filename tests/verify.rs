@@ -55,7 +55,14 @@ fn falsify(path: &Path, step: usize) -> usize {
 
 fn differences(contents: &Contents, units: usize, seed: u64) -> usize {
     let sample = Sample { units, seed };
-    let verdict = verify(contents, sample, Kernel::detect(), &|| (), &Cancel::new());
+    let verdict = verify(
+        &contents.plan,
+        &contents.finished,
+        sample,
+        Kernel::detect(),
+        &|| (),
+        &Cancel::new(),
+    );
     let verdict = verdict.expect("a verdict");
     assert_eq!(verdict.recounted, units.min(contents.finished.units_done()));
     verdict.differences.len()
@@ -67,7 +74,8 @@ fn a_true_journal_has_no_differences() {
         let contents = read(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
         let all = verify(
-            &contents,
+            &contents.plan,
+            &contents.finished,
             Sample { units: 5, seed: 2 },
             Kernel::Portable,
             &|| (),
@@ -119,7 +127,8 @@ fn the_same_seed_chooses_the_same_units() {
     let contents = read(&path);
     let of = |seed| {
         let sample = Sample { units: 15, seed };
-        verify(&contents, sample, Kernel::detect(), &|| (), &Cancel::new()).expect("a verdict")
+        verify(&contents.plan, &contents.finished, sample, Kernel::detect(), &|| (), &Cancel::new())
+            .expect("a verdict")
     };
     assert_eq!(of(4), of(4));
     assert_ne!(of(4).differences, of(5).differences);
@@ -131,7 +140,14 @@ fn the_strength_of_the_evidence_is_that_of_the_sample() {
     let units = contents.finished.units_done();
     let part = |sample| {
         let sample = Sample { units: sample, seed: 1 };
-        let verdict = verify(&contents, sample, Kernel::detect(), &|| (), &Cancel::new());
+        let verdict = verify(
+            &contents.plan,
+            &contents.finished,
+            sample,
+            Kernel::detect(),
+            &|| (),
+            &Cancel::new(),
+        );
         verdict.expect("a verdict").undetected_part(units)
     };
     assert_eq!(part(0), 1.0);
@@ -144,8 +160,14 @@ fn a_cancelled_check_says_how_far_it_came() {
     let contents = read(&finished("cancelled", Engine::Halves));
     let cancel = Cancel::new();
     cancel.cancel();
-    let verdict =
-        verify(&contents, Sample { units: 9, seed: 1 }, Kernel::detect(), &|| (), &cancel);
+    let verdict = verify(
+        &contents.plan,
+        &contents.finished,
+        Sample { units: 9, seed: 1 },
+        Kernel::detect(),
+        &|| (),
+        &cancel,
+    );
     let verdict = verdict.expect("a verdict");
     assert_eq!((verdict.chosen, verdict.recounted), (9, 0));
 }

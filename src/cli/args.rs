@@ -26,7 +26,13 @@ pub(super) enum Command {
     Count(CountArgs),
     /// Count a range of boards and compare them with the published table
     Table(TableArgs),
-    /// Check a journal: recount some of its units with another engine
+    /// Count one part of a board's units, for a cluster
+    Shard(ShardArgs),
+    /// Add up the parts: the total, if no unit is missing
+    Merge(MergeArgs),
+    /// Show how far the parts have come
+    Status(StatusArgs),
+    /// Check journals: recount some of their units with another engine
     Verify(VerifyArgs),
     /// Show what the program sees of this machine
     Cpu(CpuArgs),
@@ -77,9 +83,74 @@ pub(super) struct TableArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct ShardArgs {
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    pub(super) n: BoardSize,
+
+    /// Which part, from 0; without it SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, JOB_COMPLETION_INDEX,
+    /// AWS_BATCH_JOB_ARRAY_INDEX or HQ_TASK_ID, or one less than SGE_TASK_ID or LSB_JOBINDEX
+    #[arg(long, value_name = "I", allow_negative_numbers = true)]
+    pub(super) index: Option<String>,
+
+    /// How many parts there are
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(super) of: String,
+
+    /// Folder for the journals of all parts, on a file system that all machines share; or, if it
+    /// ends in .journal, the journal of this part
+    #[arg(long, value_name = "PATH")]
+    pub(super) out: PathBuf,
+
+    #[command(flatten)]
+    pub(super) how: HowArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MergeArgs {
+    #[command(flatten)]
+    pub(super) journals: JournalsArgs,
+
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "quiet")]
+    pub(super) json: bool,
+
+    /// Print the bare total
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    #[command(flatten)]
+    pub(super) journals: JournalsArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Which journals.
+#[derive(Debug, Args)]
+pub(super) struct JournalsArgs {
+    /// Journals of one plan, or folders of them
+    #[arg(required = true, value_name = "FILE|FOLDER")]
+    pub(super) paths: Vec<PathBuf>,
+
+    /// How many parts there are, to name those that are missing [default: as the journals say]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(super) of: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// Journal of `count --journal`, finished or not, also while it is being written
-    pub(super) file: PathBuf,
+    /// Journals of one plan, or folders of them, finished or not, also while they are written
+    #[arg(required = true, value_name = "FILE|FOLDER")]
+    pub(super) paths: Vec<PathBuf>,
 
     /// How many units to recount, chosen at random
     #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use nqueens::{BoardSize, Engine, Error, Kernel, MAX_THREADS, SplitRows};
+use nqueens::{BoardSize, Engine, Error, Kernel, MAX_THREADS, Shard, SplitRows};
 
-use super::args::{Command, CommandLine, HowArgs, MachineArgs, ProgressWhen};
+use super::args::{Command, CommandLine, HowArgs, JournalsArgs, MachineArgs, ProgressWhen};
 use super::bytes::Bytes;
 use super::exit::Failure;
 use super::progress::When;
@@ -19,6 +19,9 @@ use super::talk::say;
 pub(crate) enum Options {
     Count(CountOptions),
     Table(TableOptions),
+    Shard(ShardOptions),
+    Merge(MergeOptions),
+    Status(StatusOptions),
     Verify(VerifyOptions),
     Cpu(CpuOptions),
 }
@@ -40,8 +43,37 @@ pub(crate) struct TableOptions {
 }
 
 #[derive(Debug)]
+pub(crate) struct ShardOptions {
+    pub(super) size: BoardSize,
+    pub(super) shard: Shard,
+    pub(super) out: PathBuf,
+    pub(super) how: How,
+    pub(super) json: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct MergeOptions {
+    pub(super) journals: JournalsOptions,
+    pub(super) format: CountFormat,
+}
+
+#[derive(Debug)]
+pub(crate) struct StatusOptions {
+    pub(super) journals: JournalsOptions,
+    pub(super) json: bool,
+}
+
+/// Which journals.
+#[derive(Debug)]
+pub(super) struct JournalsOptions {
+    pub(super) paths: Vec<PathBuf>,
+    /// How many parts there are, if it is said.
+    pub(super) shards: Option<usize>,
+}
+
+#[derive(Debug)]
 pub(crate) struct VerifyOptions {
-    pub(super) file: PathBuf,
+    pub(super) paths: Vec<PathBuf>,
     pub(super) units: usize,
     /// `None` for one that nobody can foresee.
     pub(super) seed: Option<u64>,
@@ -100,11 +132,7 @@ impl Options {
                 fundamental: args.fundamental,
                 how: args.how.checked()?,
                 journal: args.journal,
-                format: match (args.json, args.quiet) {
-                    (true, _) => CountFormat::Json,
-                    (_, true) => CountFormat::Quiet,
-                    _ => CountFormat::Text,
-                },
+                format: count_format(args.json, args.quiet),
             }),
             Command::Table(args) => Self::Table(TableOptions {
                 sizes: args.sizes.0,
@@ -115,8 +143,22 @@ impl Options {
                     _ => TableFormat::Text,
                 },
             }),
+            Command::Shard(args) => Self::Shard(ShardOptions {
+                size: args.n,
+                shard: shard(args.index.as_deref(), &args.of, |name| env::var(name).ok())?,
+                out: args.out,
+                how: args.how.checked()?,
+                json: args.json,
+            }),
+            Command::Merge(args) => Self::Merge(MergeOptions {
+                journals: args.journals.checked()?,
+                format: count_format(args.json, args.quiet),
+            }),
+            Command::Status(args) => {
+                Self::Status(StatusOptions { journals: args.journals.checked()?, json: args.json })
+            }
             Command::Verify(args) => Self::Verify(VerifyOptions {
-                file: args.file,
+                paths: args.paths,
                 units: args.units,
                 seed: args.seed,
                 machine: args.machine.checked()?,
@@ -127,6 +169,21 @@ impl Options {
                 json: args.json,
             }),
         })
+    }
+}
+
+fn count_format(json: bool, quiet: bool) -> CountFormat {
+    match (json, quiet) {
+        (true, _) => CountFormat::Json,
+        (_, true) => CountFormat::Quiet,
+        _ => CountFormat::Text,
+    }
+}
+
+impl JournalsArgs {
+    fn checked(self) -> Result<JournalsOptions, Failure> {
+        let shards = self.of.as_deref().map(number_of_shards).transpose()?;
+        Ok(JournalsOptions { paths: self.paths, shards })
     }
 }
 
@@ -228,6 +285,51 @@ fn threads(
     Ok(num_cpus::get().clamp(1, MAX_THREADS))
 }
 
+/// Variables in which schedulers say which task of an array this is, and its first number.
+const ARRAY_INDEX: [(&str, usize); 7] = [
+    ("SLURM_ARRAY_TASK_ID", 0),
+    ("PBS_ARRAY_INDEX", 0),
+    ("JOB_COMPLETION_INDEX", 0),
+    ("AWS_BATCH_JOB_ARRAY_INDEX", 0),
+    ("HQ_TASK_ID", 0),
+    ("SGE_TASK_ID", 1),
+    ("LSB_JOBINDEX", 1),
+];
+
+/// The part to count: the flag, else what a scheduler says.
+fn shard(
+    flag: Option<&str>,
+    of: &str,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Shard, Failure> {
+    let of = number_of_shards(of)?;
+    let said = || {
+        ARRAY_INDEX.into_iter().find_map(|(name, first)| {
+            // Grid Engine says `undefined` outside of arrays, LSF says 0.
+            let text = variable(name).filter(|text| !text.is_empty() && text != "undefined")?;
+            (first == 0 || text != "0").then_some((name, text, first))
+        })
+    };
+    let given = flag.map(|text| ("--index", text.to_owned(), 0)).or_else(said);
+    let Some((source, text, first)) = given else {
+        return Err(Failure::Usage(
+            "--index: which part? Give a number from 0, or run as a task of a job array".to_owned(),
+        ));
+    };
+    let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(first));
+    index.and_then(|index| Shard::new(index, of).ok()).ok_or_else(|| {
+        let last = of - 1 + first;
+        Failure::Usage(format!("{source}: '{text}' is not a part: choose {first} to {last}"))
+    })
+}
+
+fn number_of_shards(of: &str) -> Result<usize, Failure> {
+    let most = Shard::MOST;
+    of.parse().ok().filter(|of| (1..=most).contains(of)).ok_or_else(|| {
+        Failure::Usage(format!("--of: '{of}' is not a number of parts: choose 1 to {most}"))
+    })
+}
+
 /// clap's message as one line; help and version are no failure.
 fn one_line(error: clap::Error) -> Failure {
     match error.kind() {
@@ -283,5 +385,36 @@ mod tests {
             let variable = chosen(None, &[("SLURM_CPUS_PER_TASK", bad)]).expect_err("refused");
             assert!(variable.contains("SLURM_CPUS_PER_TASK"), "{variable}");
         }
+    }
+
+    fn part(flag: Option<&str>, of: &str, variables: &[(&str, &str)]) -> Result<String, String> {
+        let variable =
+            |name: &str| variables.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
+        let shard = shard(flag, of, variable);
+        shard.map(|shard| shard.to_string()).map_err(|failure| format!("{failure:?}"))
+    }
+
+    #[test]
+    fn the_part_is_the_flag_or_what_a_scheduler_says() {
+        assert_eq!(part(Some("3"), "12", &[("SLURM_ARRAY_TASK_ID", "5")]), Ok("3/12".to_owned()));
+        for (name, first) in ARRAY_INDEX {
+            let text = (5 + first).to_string();
+            assert_eq!(part(None, "12", &[(name, &text)]), Ok("5/12".to_owned()), "{name}");
+        }
+        let outside =
+            [("SGE_TASK_ID", "undefined"), ("LSB_JOBINDEX", "0"), ("PBS_ARRAY_INDEX", "")];
+        assert!(part(None, "12", &outside).expect_err("refused").contains("--index"));
+    }
+
+    #[test]
+    fn parts_out_of_range_are_refused() {
+        for (index, of, reason) in
+            [("5", "5", "0 to 4"), ("-1", "5", "0 to 4"), ("x", "5", "0 to 4"), ("0", "0", "--of")]
+        {
+            let refused = part(Some(index), of, &[]).expect_err("refused");
+            assert!(refused.contains(reason), "{refused}");
+        }
+        let refused = part(None, "5", &[("SGE_TASK_ID", "6")]).expect_err("refused");
+        assert!(refused.contains("SGE_TASK_ID") && refused.contains("1 to 5"), "{refused}");
     }
 }

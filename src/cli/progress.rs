@@ -216,7 +216,7 @@ impl RecountBar {
 }
 
 /// A duration in the unit that suits it.
-fn short(duration: Duration) -> String {
+pub(super) fn short(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
         0..60 => format!("{:.1}s", duration.as_secs_f64()),

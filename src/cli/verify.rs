@@ -1,15 +1,16 @@
-//! `nqueens verify FILE`.
+//! `nqueens verify FILE|FOLDER...`.
 
 use std::io::{self, Write};
 
-use anyhow::{Context, anyhow};
-use nqueens::journal::{self, Contents};
+use anyhow::Context;
 use nqueens::known::known;
+use nqueens::merge::Merged;
 use nqueens::verify::{Sample, Verdict, verify};
 use nqueens::{Kernel, Published, thread_pool};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
+use super::merge::read;
 use super::options::VerifyOptions;
 use super::progress::RecountBar;
 use super::report::{as_string, as_string_or_null};
@@ -20,27 +21,24 @@ use super::talk::say;
 const TOLD: usize = 5;
 
 pub(super) fn run(options: &VerifyOptions) -> Result<Exit, Failure> {
-    let VerifyOptions { file, units, machine, .. } = options;
+    let VerifyOptions { paths, units, machine, .. } = options;
     let cancel = cancel_on_signals().context("cannot catch signals").map_err(Failure::Other)?;
-    let Some(contents) = journal::read(file)? else {
-        return Err(Failure::Other(anyhow!("{}: there is no journal yet", file.display())));
-    };
-    if contents.torn > 0 {
-        say(format_args!(
-            "warning: the last line was cut off ({} bytes) and is left out",
-            contents.torn
-        ));
+    let merged = read(paths)?;
+    for file in merged.files.iter().filter(|file| file.torn) {
+        let path = file.path.display();
+        say(format_args!("warning: the last line of {path} was cut off and is left out"));
     }
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     let sample = Sample { units: *units, seed };
     let kernel = machine.kernel.unwrap_or_else(Kernel::detect);
-    let bar = RecountBar::new(machine.progress, contents.finished.units_done().min(*units));
+    let Merged { plan, finished, .. } = &merged;
+    let bar = RecountBar::new(machine.progress, finished.units_done().min(*units));
     let verdict = thread_pool(machine.threads)?
-        .install(|| verify(&contents, sample, kernel, &|| bar.advance(), &cancel));
+        .install(|| verify(plan, finished, sample, kernel, &|| bar.advance(), &cancel));
     bar.clear();
     let verdict = verdict?;
 
-    let report = VerifyReport::new(&contents, &verdict, seed);
+    let report = VerifyReport::new(&merged, &verdict, seed);
     let mut out = io::stdout().lock();
     if options.json {
         serde_json::to_writer(&mut out, &report)?;
@@ -49,11 +47,11 @@ pub(super) fn run(options: &VerifyOptions) -> Result<Exit, Failure> {
         report.write_text(&mut out)?;
     }
     out.flush()?;
-    judge(&report, &contents, &verdict)
+    judge(&report, &merged, &verdict)
 }
 
 /// Says what is wrong or missing.
-fn judge(report: &VerifyReport, contents: &Contents, verdict: &Verdict) -> Result<Exit, Failure> {
+fn judge(report: &VerifyReport, merged: &Merged, verdict: &Verdict) -> Result<Exit, Failure> {
     for difference in verdict.differences.iter().take(TOLD) {
         say(format_args!(
             "unit {} is recorded with {}, engine {} counts {}",
@@ -64,7 +62,7 @@ fn judge(report: &VerifyReport, contents: &Contents, verdict: &Verdict) -> Resul
         say(format_args!("and {} more", verdict.differences.len() - TOLD));
     }
     if let Published::Differs { expected } = report.published {
-        let (n, total) = (report.n, contents.finished.solutions());
+        let (n, total) = (report.n, merged.finished.solutions());
         say(format_args!("Q({n}) = {total} differs from the published {expected}"));
     }
     if !verdict.differences.is_empty() || matches!(report.published, Published::Differs { .. }) {
@@ -76,7 +74,7 @@ fn judge(report: &VerifyReport, contents: &Contents, verdict: &Verdict) -> Resul
             verdict.recounted, verdict.chosen
         )));
     }
-    if !contents.finished.is_complete() {
+    if !merged.finished.is_complete() {
         return Err(Failure::Stopped(format!(
             "the count is not finished: {} of {} units are missing",
             report.units - report.finished,
@@ -114,8 +112,8 @@ struct DifferenceReport {
 }
 
 impl VerifyReport {
-    fn new(contents: &Contents, verdict: &Verdict, seed: u64) -> Self {
-        let Contents { plan, finished, .. } = contents;
+    fn new(merged: &Merged, verdict: &Verdict, seed: u64) -> Self {
+        let Merged { plan, finished, .. } = merged;
         let total = finished.is_complete().then_some(finished.solutions());
         let published = total.map_or(Published::Unknown, |total| {
             Published::compare(total, known(plan.size()).total)
