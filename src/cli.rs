@@ -4,10 +4,12 @@
 //! JSON) and `progress` (the bar).
 
 mod args;
+mod array;
 mod bytes;
 mod count;
 mod cpu;
 mod exit;
+mod fields;
 mod machine;
 mod merge;
 mod options;

@@ -1,13 +1,14 @@
 //! A count as a library user asks for it.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
 mod folder;
+mod outcome;
 mod work;
 
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
+use crate::engine::{Engine, Kernel, Resources, SplitRows};
 use crate::error::Error;
 use crate::journal::{self, Locked};
 use crate::known::{Published, known};
@@ -17,6 +18,7 @@ use crate::plan::Plan;
 use crate::shard::Shard;
 use crate::size::BoardSize;
 use folder::ShardFolder;
+pub use outcome::{Outcome, ShardOutcome};
 use work::{Done, Work};
 
 /// The most threads that a count starts.
@@ -323,62 +325,4 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
         .thread_name(|index| format!("nqueens-{index}"))
         .build()
         .map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
-}
-
-/// A finished count.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Outcome {
-    /// The board.
-    pub size: BoardSize,
-    /// The number of solutions, Q(n).
-    pub total: u128,
-    /// The engine that counted.
-    pub engine: Engine,
-    /// The kernel that it used; portable for engines that have no kernels.
-    pub kernel: Kernel,
-    /// How many threads counted.
-    pub threads: usize,
-    /// How many units the count has.
-    pub units: usize,
-    /// How many of them a journal held before.
-    pub units_before: usize,
-    /// How many of them were counted a second time by another engine.
-    pub units_recounted: usize,
-    /// How memory was planned; `None` for engines that need little.
-    pub memory: Option<MemoryUse>,
-    /// Wall-clock time, without starting the threads.
-    pub elapsed: Duration,
-    /// How the total stands to the published one.
-    pub published: Published,
-}
-
-/// A finished part of a count.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ShardOutcome {
-    /// The board.
-    pub size: BoardSize,
-    /// The part.
-    pub shard: Shard,
-    /// The engine that counted.
-    pub engine: Engine,
-    /// The kernel that it used; portable for engines that have no kernels.
-    pub kernel: Kernel,
-    /// How many threads counted.
-    pub threads: usize,
-    /// How many units the shard has.
-    pub units: usize,
-    /// How many of them were finished before.
-    pub units_before: usize,
-    /// How many of them were counted a second time by another engine.
-    pub units_recounted: usize,
-    /// The solutions in the shard's units, with their weights.
-    pub solutions: u128,
-    /// Wall-clock time, without starting the threads.
-    pub elapsed: Duration,
-    /// The journal that was written; `None` if all units were finished before.
-    pub journal: Option<PathBuf>,
-    /// Journals in the folder that could not be read, and why: their units count as not finished.
-    pub left_out: Vec<Error>,
 }

@@ -1,8 +1,10 @@
 //! Everything that can go wrong in a count.
 
+mod problem;
+
 use std::path::PathBuf;
 
-use crate::journal;
+pub use problem::Problem;
 
 /// Why a count could not be made or finished.
 ///
@@ -156,7 +158,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        problem: journal::Problem,
+        problem: Problem,
     },
 
     /// A unit that was counted twice, by two engines, has two counts.

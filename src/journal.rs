@@ -35,16 +35,15 @@
 
 mod finished;
 mod line;
-mod problem;
 mod reader;
 mod writer;
 
 use std::time::Duration;
 
+pub use crate::error::Problem;
 use crate::shard::Shard;
 
 pub use finished::Finished;
-pub use problem::Problem;
 pub(crate) use reader::check_plan;
 pub use reader::{Contents, read};
 pub(crate) use writer::{Journal, Locked};

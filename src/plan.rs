@@ -89,7 +89,7 @@ impl Plan {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
             let meaning = self.units.meaning(unit);
             add(self.weight(unit));
-            add(meaning.weighing.map_or(0, |weighing| weighing.row as u64));
+            add(meaning.weighing.as_ref().map_or(0, |weighing| weighing.row as u64));
             meaning.allowed.iter().for_each(|columns| add((*columns).into()));
         }
         hasher.finalize()

@@ -10,8 +10,8 @@ use nqueens::{Published, Shard};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
+use super::fields::{as_string, as_string_or_null, microseconds};
 use super::options::{CountFormat, JournalsOptions, MergeOptions};
-use super::report::{as_string, as_string_or_null, microseconds};
 use super::talk::say;
 
 pub(super) fn run(options: &MergeOptions) -> Result<Exit, Failure> {

@@ -10,7 +10,7 @@ use nqueens::{Outcome, journal};
 use serde::Serialize;
 
 use super::exit::Failure;
-use super::report::microseconds;
+use super::fields::microseconds;
 
 /// All runs of one journal together.
 #[derive(Debug, Serialize)]

@@ -1,11 +1,12 @@
-//! Counts as text, CSV and JSON. Counts in JSON are strings: they pass 2^53 from n = 26 on.
+//! Counts as text, CSV and JSON.
 
 use std::io::{self, Write};
 
 use nqueens::{Outcome, Published};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::bytes::readable;
+use super::fields::{as_string, as_string_or_null, microseconds};
 use super::options::TableFormat;
 use super::record::Record;
 
@@ -200,28 +201,6 @@ impl<W: Write> TableWriter<W> {
                 out.flush()
             }
         }
-    }
-}
-
-/// Seconds to the microsecond: more digits are noise.
-pub(super) fn microseconds(seconds: f64) -> f64 {
-    (seconds * 1e6).round() / 1e6
-}
-
-pub(super) fn as_string<S: Serializer>(
-    value: &impl ToString,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&value.to_string())
-}
-
-pub(super) fn as_string_or_null<S: Serializer>(
-    value: &Option<u128>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => as_string(value, serializer),
-        None => serializer.serialize_none(),
     }
 }
 

@@ -7,9 +7,9 @@ use nqueens::{Count, ShardOutcome, thread_pool};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
+use super::fields::{as_string, microseconds};
 use super::options::ShardOptions;
 use super::progress::Progress;
-use super::report::{as_string, microseconds};
 use super::signals::cancel_on_signals;
 use super::talk::say;
 

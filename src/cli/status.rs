@@ -8,10 +8,10 @@ use nqueens::merge::{Member, Merged};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
+use super::fields::{as_string, microseconds};
 use super::merge::{Missing, read};
 use super::options::StatusOptions;
 use super::progress::short;
-use super::report::{as_string, microseconds};
 
 /// A journal is being written if it was written so recently and its shard is not complete. Units
 /// take seconds, the clocks of file servers differ a little.

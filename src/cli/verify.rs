@@ -10,10 +10,10 @@ use nqueens::{Kernel, Published, thread_pool};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
+use super::fields::{as_string, as_string_or_null};
 use super::merge::read;
 use super::options::VerifyOptions;
 use super::progress::RecountBar;
-use super::report::{as_string, as_string_or_null};
 use super::signals::cancel_on_signals;
 use super::talk::say;
 

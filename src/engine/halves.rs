@@ -59,7 +59,6 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 use budget::Keep;
-pub(crate) use fold::Fold;
 use half_board::Board;
 use kernel::Lanes;
 use kernel::portable::Portable;

@@ -5,13 +5,14 @@
 //! Folded units of `halves` also weigh each placement, by the set of columns that its northern
 //! rows take; see `halves/units.rs`.
 
+use std::fmt;
+
 use super::Interrupt;
-use super::halves::Fold;
 use crate::cancel::Cancel;
 use crate::size::BoardSize;
 
 /// The placements of a unit.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Meaning {
     pub(crate) size: BoardSize,
     /// The columns in which the queen of each row may stand, as bits; none beyond the board.
@@ -21,11 +22,17 @@ pub(crate) struct Meaning {
 }
 
 /// The weight of a placement, known as soon as its northern rows are filled.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighing {
     /// The first row that has no part in the weight.
     pub(crate) row: usize,
-    pub(crate) fold: Fold,
+    /// The weight, given the columns that the rows above it take.
+    pub(crate) weight: Box<dyn Fn(u32) -> u64>,
+}
+
+impl fmt::Debug for Weighing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Weighing").field("row", &self.row).finish_non_exhaustive()
+    }
 }
 
 impl Meaning {
@@ -39,10 +46,8 @@ impl Meaning {
     /// The weight of the placements whose rows above `row` take these columns, where that is
     /// the row at which it is known.
     pub(crate) fn weight_at(&self, row: usize, columns: u32) -> Option<u64> {
-        self.weighing.filter(|weighing| weighing.row == row).map(|weighing| {
-            let northern = weighing.fold.outer_columns(self.size, columns);
-            weighing.fold.columns_weight(weighing.fold.complement(northern))
-        })
+        let weighing = self.weighing.as_ref().filter(|weighing| weighing.row == row);
+        weighing.map(|weighing| (weighing.weight)(columns))
     }
 }
 

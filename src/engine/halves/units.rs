@@ -117,7 +117,11 @@ impl Unit {
                 if n % 2 == 1 {
                     meaning.allowed[middle] = 1 << half;
                 }
-                meaning.weighing = Some(Weighing { row: middle, fold: Fold::new(half, rows) });
+                let fold = Fold::new(half, rows);
+                let weight = move |northern| {
+                    fold.columns_weight(fold.complement(fold.outer_columns(size, northern)))
+                };
+                meaning.weighing = Some(Weighing { row: middle, weight: Box::new(weight) });
             }
             Self::Corner { below, .. } => {
                 // Columns east of the centre, nearer to it than the middle column's queen.

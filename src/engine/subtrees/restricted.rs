@@ -40,7 +40,7 @@ impl CountMeaning for RestrictedSubtrees {
         if root.free == 0 {
             return Ok(0);
         }
-        let Some(weighing) = meaning.weighing else {
+        let Some(weighing) = &meaning.weighing else {
             return levels.count(*kernel, &blocked, 0, root, cancel);
         };
         once.clear();

@@ -1,0 +1,68 @@
+//! What comes out of a count.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::engine::{Engine, Kernel, MemoryUse};
+use crate::error::Error;
+use crate::known::Published;
+use crate::shard::Shard;
+use crate::size::BoardSize;
+
+/// A finished count.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The board.
+    pub size: BoardSize,
+    /// The number of solutions, Q(n).
+    pub total: u128,
+    /// The engine that counted.
+    pub engine: Engine,
+    /// The kernel that it used; portable for engines that have no kernels.
+    pub kernel: Kernel,
+    /// How many threads counted.
+    pub threads: usize,
+    /// How many units the count has.
+    pub units: usize,
+    /// How many of them a journal held before.
+    pub units_before: usize,
+    /// How many of them were counted a second time by another engine.
+    pub units_recounted: usize,
+    /// How memory was planned; `None` for engines that need little.
+    pub memory: Option<MemoryUse>,
+    /// Wall-clock time, without starting the threads.
+    pub elapsed: Duration,
+    /// How the total stands to the published one.
+    pub published: Published,
+}
+
+/// A finished part of a count.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ShardOutcome {
+    /// The board.
+    pub size: BoardSize,
+    /// The part.
+    pub shard: Shard,
+    /// The engine that counted.
+    pub engine: Engine,
+    /// The kernel that it used; portable for engines that have no kernels.
+    pub kernel: Kernel,
+    /// How many threads counted.
+    pub threads: usize,
+    /// How many units the shard has.
+    pub units: usize,
+    /// How many of them were finished before.
+    pub units_before: usize,
+    /// How many of them were counted a second time by another engine.
+    pub units_recounted: usize,
+    /// The solutions in the shard's units, with their weights.
+    pub solutions: u128,
+    /// Wall-clock time, without starting the threads.
+    pub elapsed: Duration,
+    /// The journal that was written; `None` if all units were finished before.
+    pub journal: Option<PathBuf>,
+    /// Journals in the folder that could not be read, and why: their units count as not finished.
+    pub left_out: Vec<Error>,
+}

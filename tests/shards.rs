@@ -1,0 +1,305 @@
+//! Shards: counted apart, in any order, more than once, by several processes; merged exactly.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nqueens::journal::{self, Problem};
+use nqueens::merge::{Merged, journals_in, merge};
+use nqueens::{BoardSize, Count, Engine, Error, Shard, ShardOutcome};
+
+const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
+
+fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
+
+/// A path for one test's folder, with nothing there.
+fn fresh(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shards-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+fn count(n: u32, index: usize, of: usize, folder: &Path) -> Result<ShardOutcome, Error> {
+    let shard = Shard::new(index, of).expect("in range");
+    Count::new(size(n)).threads(2).run_shard(shard, folder)
+}
+
+fn merged(folder: &Path) -> Merged {
+    let files = journals_in(&[folder.to_owned()]).expect("a folder");
+    merge(&files).expect("journals of one plan").expect("lines")
+}
+
+/// Each process has its own journal in a folder; the tests are one process, so they rename it.
+fn set_aside(outcome: &ShardOutcome, name: &str) -> PathBuf {
+    let path = outcome.journal.clone().expect("it was written");
+    let aside = path.with_file_name(format!("{name}.journal"));
+    fs::rename(path, &aside).expect("the folder can be written");
+    aside
+}
+
+#[test]
+fn the_shards_of_every_engine_sum_to_the_total() {
+    for engine in Engine::ALL {
+        for of in [1, 3, 40] {
+            let folder = fresh(&format!("sum-{engine}-{of}"));
+            let mut units = 0;
+            for index in 0..of {
+                let shard = Shard::new(index, of).expect("in range");
+                let count = Count::new(size(8)).engine(engine).threads(1);
+                let outcome = count.run_shard(shard, &folder).expect("a shard");
+                units += outcome.units;
+                if outcome.journal.is_some() {
+                    set_aside(&outcome, &index.to_string());
+                }
+            }
+            let merged = merged(&folder);
+            assert!(merged.finished.is_complete(), "{engine}, {of} shards");
+            assert_eq!((merged.finished.solutions(), merged.twice), (92, 0));
+            assert_eq!(units, merged.plan.units());
+            assert_eq!(merged.missing_shards(of), []);
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let folder = fresh("missing");
+    for index in [0, 1, 4] {
+        set_aside(&count(12, index, 6, &folder).expect("a shard"), &index.to_string());
+    }
+    let merged = merged(&folder);
+    assert_eq!(merged.shards(), Some(6));
+    let missing: Vec<usize> = merged.missing_shards(6).iter().map(|shard| shard.index()).collect();
+    assert_eq!(missing, [2, 3, 5]);
+    let units: usize = merged.missing_units().iter().map(std::ops::Range::len).sum();
+    assert_eq!(units + merged.finished.units_done(), merged.plan.units());
+}
+
+#[test]
+fn what_a_folder_holds_is_not_counted_again() {
+    let folder = fresh("again");
+    let first = count(12, 1, 4, &folder).expect("a shard");
+    set_aside(&first, "first");
+    let again = count(12, 1, 4, &folder).expect("a shard");
+    assert_eq!((again.units, again.units_before), (first.units, first.units));
+    assert_eq!((again.solutions, again.journal), (first.solutions, None));
+    // Cut otherwise, the same units are still known: only those of other shards are counted.
+    let other = count(12, 0, 2, &folder).expect("a shard");
+    assert!(other.units_before > 0 && other.units_before < other.units);
+}
+
+#[test]
+fn units_counted_twice_count_once_if_they_agree() {
+    let folder = fresh("twice");
+    let first = count(11, 0, 2, &folder).expect("a shard");
+    let aside = set_aside(&first, "first");
+    let hidden = aside.with_extension("hidden");
+    fs::rename(&aside, &hidden).expect("the folder can be written");
+    set_aside(&count(11, 0, 2, &folder).expect("a shard"), "second");
+    fs::rename(&hidden, &aside).expect("the folder can be written");
+    count(11, 1, 2, &folder).expect("a shard");
+    let both = merged(&folder);
+    assert_eq!((both.finished.solutions(), both.twice), (2680, first.units));
+
+    // One of the two counts changed, with its sum and CRC.
+    let text = fs::read_to_string(&aside).expect("text");
+    let plan = journal::read(&aside).expect("readable").expect("lines").plan;
+    let mut unit = None;
+    let lines = text.lines().map(|line| {
+        let sealed = line.rsplit_once(' ').expect("a CRC").0;
+        if unit.is_some() || !sealed.starts_with("done ") {
+            return line.to_owned() + "\n";
+        }
+        let (fields, counts) = sealed.rsplit_once(" counts=").expect("counts");
+        let (first, rest) = counts.split_once(',').unwrap_or((counts, ""));
+        let start = fields.split(['=', '.']).nth(1).expect("units").parse().expect("a number");
+        let sum = fields.split(['=', ' ']).nth(4).expect("a sum").parse::<u64>().expect("a number");
+        unit = Some(start);
+        let comma = if rest.is_empty() { "" } else { "," };
+        let text = format!(
+            "{} counts={}{comma}{rest}",
+            fields.replace(
+                &format!("solutions={sum} "),
+                &format!("solutions={} ", sum + plan.weight(start))
+            ),
+            first.parse::<u64>().expect("a count") + 1
+        );
+        format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()))
+    });
+    let text: String = lines.collect();
+    fs::write(&aside, text).expect("the folder can be written");
+    match merge(&journals_in(&[folder]).expect("a folder")) {
+        Err(Error::CountsDiffer { unit: named, first, second, .. }) => {
+            assert_eq!(Some(named), unit);
+            let mut names =
+                [first, second].map(|path| path.file_name().map(std::ffi::OsStr::to_owned));
+            names.sort();
+            assert_eq!(names, [Some("first.journal".into()), Some("second.journal".into())]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn journals_of_different_plans_are_not_merged() {
+    let folder = fresh("plans");
+    let first = set_aside(&count(11, 0, 2, &folder).expect("a shard"), "first");
+    let second = folder.join("second.journal");
+    Count::new(size(12)).journal(&second).run().expect("a count");
+    let message = match merge(&journals_in(&[folder]).expect("a folder")) {
+        Err(error @ Error::PlansDiffer { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    for part in [first.to_str(), second.to_str(), Some("n = 11"), Some("n = 12")] {
+        assert!(message.contains(part.expect("text")), "{message}");
+    }
+}
+
+/// A machine that failed may leave damage behind: other processes go on without that file, but a
+/// total is only given when someone has looked at it.
+#[test]
+fn a_damaged_journal_is_left_out_by_shards_and_named_by_merge() {
+    let folder = fresh("damaged");
+    let path = set_aside(&count(12, 0, 3, &folder).expect("a shard"), "damaged");
+    let mut bytes = fs::read(&path).expect("readable");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&path, bytes).expect("the folder can be written");
+    let again = count(12, 0, 3, &folder).expect("a shard");
+    assert_eq!((again.units_before, again.left_out.len()), (0, 1));
+    let refused = merge(&journals_in(&[folder]).expect("a folder"));
+    let Err(Error::Journal { path: named, problem: Problem::Damaged { .. } }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(named, path);
+}
+
+fn run(args: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(NQUEENS);
+    command.args(args).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
+    command.envs(variables.iter().copied()).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn processes_of_a_job_array_count_a_board_together() {
+    let folder = fresh("array");
+    let out = folder.to_str().expect("text");
+    let schedulers = ["SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "JOB_COMPLETION_INDEX"];
+    for (index, variable) in schedulers.into_iter().enumerate() {
+        let index = index.to_string();
+        let shard =
+            run(&["shard", "14", "--of", "4", "--out", out, "--json"], &[(variable, &index)]);
+        assert_eq!(shard.status.code(), Some(0), "{}", text(&shard.stderr));
+        let object: serde_json::Value = serde_json::from_slice(&shard.stdout).expect("JSON");
+        assert_eq!(
+            (&object["index"], &object["of"]),
+            (&serde_json::json!(index.parse::<u64>().ok()), &4.into())
+        );
+    }
+    let missing = run(&["merge", out, "--json"], &[]);
+    assert_eq!(missing.status.code(), Some(3));
+    assert!(text(&missing.stderr).contains("in shards 3 of 4"), "{}", text(&missing.stderr));
+    let object: serde_json::Value = serde_json::from_slice(&missing.stdout).expect("JSON");
+    assert_eq!(
+        (&object["total"], &object["missing"]["shards"]),
+        (&serde_json::Value::Null, &"3".into())
+    );
+    let bare = run(&["merge", out, "--quiet"], &[]);
+    assert_eq!((bare.status.code(), text(&bare.stdout)), (Some(3), ""), "no total");
+
+    // The last task of an array that counts from 1.
+    let last = run(&["shard", "14", "--of", "4", "--out", out], &[("SGE_TASK_ID", "4")]);
+    assert_eq!(last.status.code(), Some(0), "{}", text(&last.stderr));
+    let total = run(&["merge", out, "--quiet"], &[]);
+    assert_eq!((total.status.code(), text(&total.stdout)), (Some(0), "365596\n"));
+    let status = run(&["status", out, "--json"], &[]);
+    let object: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert_eq!((&object["missing"]["shards"], &object["running"]), (&"".into(), &0.into()));
+    let verify = run(&["verify", out], &[]);
+    assert_eq!(verify.status.code(), Some(0), "{}", text(&verify.stderr));
+}
+
+#[test]
+fn a_killed_shard_goes_on_in_a_journal_of_its_own() {
+    let folder = fresh("killed");
+    let out = folder.to_str().expect("text");
+    let args = ["shard", "20", "--index", "2", "--of", "5", "--out", out, "--kernel", "portable"];
+    let mut child =
+        Command::new(NQUEENS).args(args).stdout(Stdio::null()).spawn().expect("the program starts");
+    let begun = Instant::now();
+    let done = |folder: &Path| {
+        let files = journals_in(&[folder.to_owned()]).unwrap_or_default();
+        merge(&files).ok().flatten().map_or(0, |merged| merged.finished.units_done())
+    };
+    while done(&folder) == 0 && begun.elapsed() < Duration::from_secs(60) {
+        sleep(Duration::from_millis(20));
+    }
+    // Another process may take part at the same time.
+    child.kill().expect("it runs");
+    child.wait().expect("ended");
+    let before = done(&folder);
+    assert!(before > 0);
+    let second = Command::new(NQUEENS).args(args).stderr(Stdio::piped()).spawn();
+    let second = second.expect("the program starts");
+    sleep(Duration::from_millis(700));
+    let sent = Command::new("kill").args(["-TERM", &second.id().to_string()]).status();
+    assert!(sent.expect("kill is installed").success());
+    let output = second.wait_with_output().expect("ended");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{message}");
+    assert!(message.contains("shard 2/5: stopped after "), "{message}");
+    let merged = merged(&folder);
+    assert_eq!((merged.files.len(), merged.twice), (2, 0), "nothing was counted twice");
+    assert!(merged.finished.units_done() > before);
+}
+
+#[test]
+fn bad_input_gets_one_clear_line() {
+    let folder = fresh("bad");
+    let out = folder.to_str().expect("text");
+    assert_eq!(
+        run(&["shard", "9", "--index", "0", "--of", "2", "--out", out], &[]).status.code(),
+        Some(0)
+    );
+    let empty = fresh("empty");
+    fs::create_dir_all(&empty).expect("the folder can be made");
+    let empty = empty.to_str().expect("text");
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["shard", "9", "--index", "5", "--of", "5", "--out", out], 2, "--index: '5'"),
+        (&["shard", "9", "--index", "-1", "--of", "5", "--out", out], 2, "choose 0 to 4"),
+        (&["shard", "9", "--index", "0", "--of", "0", "--out", out], 2, "--of: '0'"),
+        (&["shard", "9", "--index", "0", "--of", "2000000", "--out", out], 2, "1 to 1000000"),
+        (&["shard", "9", "--of", "2", "--out", out], 2, "--index"),
+        (&["shard", "9", "--index", "0", "--out", out], 2, "--of"),
+        (&["shard", "9", "--index", "0", "--of", "2"], 2, "--out"),
+        (&["shard", "10", "--index", "0", "--of", "2", "--out", out], 2, "n = 9"),
+        (
+            &["shard", "9", "--index", "0", "--of", "2", "--out", "/proc/nqueens"],
+            1,
+            "/proc/nqueens",
+        ),
+        (&["merge"], 2, "FILE|FOLDER"),
+        (&["merge", empty], 2, "no journals"),
+        (&["merge", "/no/such/place"], 1, "/no/such/place"),
+        (&["merge", out], 3, "in shards 1 of 2"),
+        (&["merge", out, "--of", "0"], 2, "--of"),
+        (&["status", empty], 2, "no journals"),
+        (&["verify", empty], 2, "no journals"),
+    ];
+    for (args, code, reason) in cases {
+        let output = run(args, &[]);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(*code), "{args:?}: {message}");
+        assert_eq!(text(&output.stdout), "", "{args:?}");
+        assert!(message.contains(reason), "{args:?}: {message}");
+        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+    }
+}
