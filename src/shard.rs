@@ -1,9 +1,14 @@
 //! A part of a plan, for one of several machines.
 //!
-//! Shard i of k takes every k-th *block* of consecutive units, from block i on. Neighbouring units
-//! cost about the same and the blocks of a shard are spread over the whole plan, so shards cost
-//! about the same; within a block a worker profits from what neighbours share, and a journal needs
-//! one line for many units.
+//! The plan is dealt out like cards: in every round each of k shards takes one *block* of
+//! consecutive units. Neighbouring units cost about the same and the blocks of a shard are spread
+//! over the whole plan, so shards cost about the same: within 1 to 3 % (one standard deviation)
+//! for shards of a tenth of a second and more, engine `halves`, n = 17 to 19, 3 to 100 shards.
+//! Within a block a worker profits from what neighbours share, and a journal needs one line for
+//! many units.
+//!
+//! Each round begins with another shard. Without that, shard counts that fit the order of the units
+//! cost up to 30 % more in some shards than in others.
 
 use std::fmt;
 use std::ops::Range;
@@ -54,10 +59,14 @@ impl Shard {
 
     /// The shard's units in a plan of so many, as ranges in increasing order.
     pub fn ranges(self, units: usize) -> impl Iterator<Item = Range<usize>> {
-        let length = (units / (self.of * BLOCKS)).max(1);
-        (0..units.div_ceil(length))
-            .skip(self.index)
-            .step_by(self.of)
+        let Self { index, of } = self;
+        let length = (units / (of * BLOCKS)).max(1);
+        let blocks = units.div_ceil(length);
+        // The next round begins elsewhere: the golden section of the shards further on.
+        let turn = of * 618 / 1000;
+        (0..blocks.div_ceil(of))
+            .map(move |round| round * of + (index + round * turn) % of)
+            .filter(move |block| *block < blocks)
             .map(move |block| block * length..units.min((block + 1) * length))
     }
 }
