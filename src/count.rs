@@ -175,7 +175,7 @@ impl<'a> Count<'a> {
     /// the name of a journal if it ends in `.journal` or is a file; else it is a folder, in which
     /// every process makes a journal of its own. Units that journals in the folder hold already
     /// are not counted again, and the plan is taken from them. Without any, engine and split rows,
-    /// if they are not set, depend on the board alone.
+    /// if they are not set, depend on the board alone. [`Count::journal`] has no effect on shards.
     ///
     /// # Errors
     ///
@@ -197,10 +197,8 @@ impl<'a> Count<'a> {
         let begun = Instant::now();
         let machine = self.machine();
         let held = self.journal.as_deref().map(journal::read).transpose()?.flatten();
-        let plan = self.plan(held.as_ref().map(|held| &held.plan), || {
-            let suited = SplitRows::suited_to(self.size, machine.threads);
-            (Engine::auto(self.size, machine.kernel), suited)
-        });
+        let held_plan = held.as_ref().map(|held| &held.plan);
+        let plan = self.plan(held_plan, machine.kernel, machine.threads);
         let kernel = machine.kernel_of(plan.engine());
         let outcome = |total, units_before, units_recounted, memory| Outcome {
             size: self.size,
@@ -235,11 +233,9 @@ impl<'a> Count<'a> {
         let machine = self.machine();
         let folder = ShardFolder::open(out)?;
         let (merged, left_out) = folder.read()?;
-        let plan = self.plan(merged.as_ref().map(|merged| &merged.plan), || {
-            // What every machine would choose.
-            let suited = SplitRows::suited_to(self.size, SHARD_THREADS);
-            (Engine::auto(self.size, Kernel::Portable), suited)
-        });
+        // What is not set is chosen as every other machine would choose it.
+        let held_plan = merged.as_ref().map(|merged| &merged.plan);
+        let plan = self.plan(held_plan, Kernel::Portable, SHARD_THREADS);
         if let Some(merged) = &merged {
             merged.check_plan(&plan)?;
         }
@@ -263,8 +259,10 @@ impl<'a> Count<'a> {
             return Ok(outcome(&work.nothing_to_do(finished.as_ref()), None));
         }
         work.check_budget()?;
-        let path = folder.own_journal(&plan, shard);
-        let (journal, _) = Locked::open(&path, &plan)?;
+        let path = folder.own_journal(&plan, shard)?;
+        let (journal, own) = Locked::open(&path, &plan)?;
+        // A file may have grown until it was locked.
+        let finished = if folder.is_one_file() { own } else { finished };
         let done = work.count(self, finished, Some(journal))?;
         Ok(outcome(&done, Some(path)))
     }
@@ -279,19 +277,15 @@ impl<'a> Count<'a> {
     }
 
     /// The units to count; what is not set is taken from the plan of a journal, if there is one,
-    /// else it is chosen.
-    fn plan(&self, held: Option<&Plan>, choose: impl FnOnce() -> (Engine, SplitRows)) -> Plan {
-        let held_rows = held.and_then(Plan::split_rows);
-        let (engine, split_rows) =
-            (self.engine.or(held.map(Plan::engine)), self.split_rows.or(held_rows));
-        let (engine, split_rows) = match (engine, split_rows) {
-            (Some(engine), Some(rows)) => (engine, rows),
-            (engine, rows) => {
-                let (chosen_engine, chosen_rows) = choose();
-                (engine.unwrap_or(chosen_engine), rows.unwrap_or(chosen_rows))
-            }
-        };
-        Plan::new(self.size, engine, Some(split_rows))
+    /// else it is chosen to suit a kernel and a number of threads.
+    fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
+        let engine = self.engine.or(held.map(Plan::engine));
+        let engine = engine.unwrap_or_else(|| Engine::auto(self.size, kernel));
+        let split_rows = (engine == Engine::Subtrees).then(|| {
+            let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
+            split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads))
+        });
+        Plan::new(self.size, engine, split_rows)
     }
 }
 

@@ -33,7 +33,7 @@ fn merged(folder: &Path) -> Merged {
     merge(&files).expect("journals of one plan").expect("lines")
 }
 
-/// Each process has its own journal in a folder; the tests are one process, so they rename it.
+/// Each process has its own journal in a folder; the tests are one process, so they rename it to tell them apart.
 fn set_aside(outcome: &ShardOutcome, name: &str) -> PathBuf {
     let path = outcome.journal.clone().expect("it was written");
     let aside = path.with_file_name(format!("{name}.journal"));
