@@ -10,6 +10,7 @@ mod count;
 mod cpu;
 mod exit;
 mod fields;
+mod list;
 mod machine;
 mod merge;
 mod options;
@@ -33,6 +34,7 @@ pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
     match options {
         Options::Count(options) => count::run(&options),
         Options::Table(options) => table::run(&options),
+        Options::List(options) => list::run(&options),
         Options::Shard(options) => shard::run(&options),
         Options::Merge(options) => merge::run(&options),
         Options::Status(options) => status::run(&options),

@@ -77,6 +77,31 @@ pub enum Error {
         reason: String,
     },
 
+    /// This is not the name of a square.
+    #[error("'{given}' is not a square: write d5, column and row, or 5:4, row and column, from 1")]
+    NoSquare {
+        /// What was asked for.
+        given: String,
+    },
+
+    /// A queen was to stand beside the board.
+    #[error("the square {square} is not on a board of {n} rows and columns: choose 1 to {n}")]
+    SquareOffBoard {
+        /// The square.
+        square: String,
+        /// The size of the board.
+        n: u32,
+    },
+
+    /// Two queens that were to be fixed attack each other.
+    #[error("queens on {first} and {second} attack each other: choose others")]
+    SquaresClash {
+        /// The square of one.
+        first: String,
+        /// The square of the other.
+        second: String,
+    },
+
     /// There is no such part of a plan.
     #[error(
         "there is no shard {index} of {of}: choose 1 to {most} shards and an index from 0 to one less"

@@ -14,6 +14,7 @@
 //! |---|---|
 //! | [`BoardSize`] | the side of a board, 0 to 32, checked once |
 //! | [`Solution`] | one placement: legality, images, picture |
+//! | [`Placements`], [`FixedQueens`] | placements one by one; those with some queens given |
 //! | [`known`] | the published counts, with their sources |
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
@@ -40,12 +41,14 @@ pub mod known;
 pub mod memory;
 pub mod merge;
 mod observe;
+mod placements;
 mod plan;
 mod run;
 mod self_check;
 mod shard;
 mod size;
 mod solution;
+mod square;
 pub mod symmetry;
 pub mod verify;
 
@@ -57,10 +60,12 @@ pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 pub use error::Error;
 pub use known::Published;
 pub use observe::{Observer, Start, UnitsDone};
+pub use placements::{Placements, is_legal, one_placement};
 pub use plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
 pub use shard::Shard;
 pub use size::BoardSize;
-pub use solution::Solution;
+pub use solution::{Solution, SvgSheet, TextBoard, UnicodeBoard};
+pub use square::{FixedQueens, Square};
 
 /// The README's Rust examples run as tests.
 #[cfg(doctest)]

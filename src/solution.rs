@@ -1,6 +1,10 @@
 //! One placement of queens: its legality, its eight images, its picture.
 
+mod pictures;
+
 use std::fmt;
+
+pub use pictures::{SvgSheet, TextBoard, UnicodeBoard};
 
 use crate::size::BoardSize;
 
@@ -33,6 +37,24 @@ impl Solution {
         };
         let legal = (1..n).all(|row| (0..row).all(|above| !attacks(row, above)));
         (on_board && legal).then(|| Self { columns: columns.to_vec() })
+    }
+
+    /// A placement that is known to be legal.
+    pub(crate) fn of_legal(columns: Vec<u8>) -> Self {
+        debug_assert!(Self::new(&columns).is_some(), "queens attack each other: {columns:?}");
+        Self { columns }
+    }
+
+    /// If this is the smallest of its images, how many different ones there are: 1, 2, 4 or 8.
+    /// The smallest ones, with these numbers, stand for all placements.
+    #[must_use]
+    pub fn class_size(&self) -> Option<usize> {
+        let mut images = self.images();
+        if images.iter().any(|image| image < self) {
+            return None;
+        }
+        images.sort_unstable();
+        Some(1 + images.windows(2).filter(|pair| pair[0] != pair[1]).count())
     }
 
     /// The column of each row's queen.

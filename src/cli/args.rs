@@ -26,6 +26,8 @@ pub(super) enum Command {
     Count(CountArgs),
     /// Count a range of boards and compare them with the published table
     Table(TableArgs),
+    /// Print the placements themselves, in lexicographic order, one by one
+    List(ListArgs),
     /// Count one part of a board's units, for a cluster
     Shard(ShardArgs),
     /// Add up the parts: the total, if no unit is missing
@@ -80,6 +82,51 @@ pub(super) struct TableArgs {
     /// Print one JSON object a line
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Size of the board, 0 to 32; larger ones, up to 1000000, with --limit 1
+    #[arg(allow_negative_numbers = true)]
+    pub(super) n: String,
+
+    /// How a placement is written
+    #[arg(long, value_name = "STYLE", default_value = "columns")]
+    pub(super) style: ListStyle,
+
+    /// Print at most K placements
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(super) limit: Option<u64>,
+
+    /// Print one placement of each class under rotation and reflection, the smallest, with the
+    /// size of its class: 1, 2, 4 or 8
+    #[arg(long)]
+    pub(super) fundamental: bool,
+
+    /// Begin after this placement: its columns, from 1, as style columns prints them
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
+    pub(super) from_columns: Option<String>,
+
+    /// Fix queens in advance: squares as in chess (a1,d5: column and row) or as row:column
+    #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(super) place: Vec<String>,
+
+    /// Print one JSON object a line
+    #[arg(long, conflicts_with = "style")]
+    pub(super) json: bool,
+}
+
+/// How a placement is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ListStyle {
+    /// A line of columns, from 1, one for each row
+    Columns,
+    /// Q and #, a line for each row
+    Board,
+    /// A chequered board with chess queens
+    Unicode,
+    /// One picture of all boards
+    Svg,
 }
 
 #[derive(Debug, Args)]

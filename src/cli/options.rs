@@ -12,6 +12,7 @@ use super::args::{Command, CommandLine, HowArgs, JournalsArgs, MachineArgs, Prog
 use super::array::{number_of_shards, shard};
 use super::bytes::Bytes;
 use super::exit::Failure;
+use super::list::ListOptions;
 use super::progress::When;
 use super::talk::say;
 
@@ -20,6 +21,7 @@ use super::talk::say;
 pub(crate) enum Options {
     Count(CountOptions),
     Table(TableOptions),
+    List(ListOptions),
     Shard(ShardOptions),
     Merge(MergeOptions),
     Status(StatusOptions),
@@ -144,6 +146,7 @@ impl Options {
                     _ => TableFormat::Text,
                 },
             }),
+            Command::List(args) => Self::List(args.checked()?),
             Command::Shard(args) => Self::Shard(ShardOptions {
                 size: args.n,
                 shard: shard(args.index.as_deref(), &args.of, |name| env::var(name).ok())?,
