@@ -8,6 +8,7 @@ mod array;
 mod bytes;
 mod count;
 mod cpu;
+mod estimate;
 mod exit;
 mod fields;
 mod list;
@@ -34,6 +35,7 @@ pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
     match options {
         Options::Count(options) => count::run(&options),
         Options::Table(options) => table::run(&options),
+        Options::Estimate(options) => estimate::run(&options),
         Options::List(options) => list::run(&options),
         Options::Shard(options) => shard::run(&options),
         Options::Merge(options) => merge::run(&options),

@@ -10,6 +10,7 @@ use std::time::Instant;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, Resources, SplitRows};
 use crate::error::Error;
+use crate::estimate::{Effort, Estimate, estimate};
 use crate::journal::{self, Locked};
 use crate::known::{Published, known};
 use crate::memory;
@@ -18,7 +19,7 @@ use crate::plan::Plan;
 use crate::shard::Shard;
 use crate::size::BoardSize;
 use folder::ShardFolder;
-pub use outcome::{Outcome, ShardOutcome};
+pub use outcome::{EstimatedCount, Outcome, ShardOutcome};
 use work::{Done, Work};
 
 /// The most threads that a count starts.
@@ -183,6 +184,30 @@ impl<'a> Count<'a> {
     /// the folder do not belong together.
     pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
         self.on_its_threads(|| self.count_shard(shard, out))?
+    }
+
+    /// Estimates what [`Count::run`] would take and give, from a random sample of the units.
+    ///
+    /// # Errors
+    ///
+    /// As [`Count::run`]; [`Error::UnitStopped`] after a cancellation.
+    pub fn estimate(&self, effort: Effort) -> Result<(Estimate, EstimatedCount), Error> {
+        self.on_its_threads(|| {
+            let machine = self.machine();
+            let plan = self.plan(None, machine.kernel, machine.threads);
+            let work = Work { plan: &plan, shard: Shard::WHOLE, resources: machine };
+            work.check_budget()?;
+            let begun = Instant::now();
+            let prepared = plan.prepare(&machine, &self.cancel)?;
+            let estimate = estimate(&plan, &prepared, begun.elapsed(), effort, &self.cancel)?;
+            let count = EstimatedCount {
+                engine: plan.engine(),
+                kernel: machine.kernel_of(plan.engine()),
+                threads: machine.threads,
+                units: plan.units(),
+            };
+            Ok((estimate, count))
+        })?
     }
 
     fn on_its_threads<T: Send>(&self, count: impl FnOnce() -> T + Send) -> Result<T, Error> {

@@ -20,6 +20,7 @@
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and a part of them |
 //! | [`journal`], [`merge`], [`verify`] | finished units on disk; those of many machines; some of them counted again |
+//! | [`estimate`] | time and total from a sample of the units |
 //! | [`cpu`], [`memory`] | what the machine has, and how much memory a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its [`Outcome`] |
@@ -36,6 +37,7 @@ mod count;
 pub mod cpu;
 mod engine;
 mod error;
+pub mod estimate;
 pub mod journal;
 pub mod known;
 pub mod memory;
@@ -53,7 +55,7 @@ pub mod symmetry;
 pub mod verify;
 
 pub use cancel::Cancel;
-pub use count::{Count, MAX_THREADS, Outcome, ShardOutcome, count, thread_pool};
+pub use count::{Count, EstimatedCount, MAX_THREADS, Outcome, ShardOutcome, count, thread_pool};
 #[doc(hidden)]
 pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};

@@ -26,6 +26,8 @@ pub(super) enum Command {
     Count(CountArgs),
     /// Count a range of boards and compare them with the published table
     Table(TableArgs),
+    /// Estimate, from random units, how long a count would take on this machine
+    Estimate(EstimateArgs),
     /// Print the placements themselves, in lexicographic order, one by one
     List(ListArgs),
     /// Count one part of a board's units, for a cluster
@@ -80,6 +82,28 @@ pub(super) struct TableArgs {
     pub(super) csv: bool,
 
     /// Print one JSON object a line
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EstimateArgs {
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    pub(super) n: BoardSize,
+
+    /// Count random units for so many seconds
+    #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
+    pub(super) seconds: f64,
+
+    /// Draw the same units again: the number that an earlier estimate printed
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    pub(super) seed: Option<u64>,
+
+    #[command(flatten)]
+    pub(super) how: HowArgs,
+
+    /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
 }

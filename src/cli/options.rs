@@ -3,6 +3,7 @@
 use std::env;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -16,11 +17,16 @@ use super::list::ListOptions;
 use super::progress::When;
 use super::talk::say;
 
+/// The times that a sample may take.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(1_000_000);
+
 /// A subcommand with its options.
 #[derive(Debug)]
 pub(crate) enum Options {
     Count(CountOptions),
     Table(TableOptions),
+    Estimate(EstimateOptions),
     List(ListOptions),
     Shard(ShardOptions),
     Merge(MergeOptions),
@@ -43,6 +49,16 @@ pub(crate) struct TableOptions {
     pub(super) sizes: RangeInclusive<u32>,
     pub(super) how: How,
     pub(super) format: TableFormat,
+}
+
+#[derive(Debug)]
+pub(crate) struct EstimateOptions {
+    pub(super) size: BoardSize,
+    pub(super) time: Duration,
+    /// `None` for one that nobody can foresee.
+    pub(super) seed: Option<u64>,
+    pub(super) how: How,
+    pub(super) json: bool,
 }
 
 #[derive(Debug)]
@@ -145,6 +161,21 @@ impl Options {
                     (_, true) => TableFormat::Json,
                     _ => TableFormat::Text,
                 },
+            }),
+            Command::Estimate(args) => Self::Estimate(EstimateOptions {
+                size: args.n,
+                time: Duration::try_from_secs_f64(args.seconds)
+                    .ok()
+                    .filter(|time| (SHORTEST..=LONGEST).contains(time))
+                    .ok_or_else(|| {
+                        let given = args.seconds;
+                        Failure::Usage(format!(
+                            "--seconds: '{given}' is no time for a sample: choose 0.001 to 1000000"
+                        ))
+                    })?,
+                seed: args.seed,
+                how: args.how.checked()?,
+                json: args.json,
             }),
             Command::List(args) => Self::List(args.checked()?),
             Command::Shard(args) => Self::Shard(ShardOptions {

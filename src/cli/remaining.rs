@@ -1,14 +1,11 @@
 //! How long a count still takes, from the units measured so far.
 //!
-//! Units differ in size, so the mean of the finished ones is an estimate with an error. The driver
-//! takes ranges of units in a scattered order and reports them one after the other, so the reports
-//! are a sample of all. With U' of U units done in k reports of u_i units and t_i seconds, a unit
-//! takes m = sum t_i / U' on the mean, the rest (U - U') m of one thread's time, and with the
-//! residuals s² = sum (t_i - m u_i)² / k and K = k U / U' reports in all the standard error is
-//! s sqrt((K - k) K / k): the ratio estimator of survey sampling (W. G. Cochran, *Sampling
-//! Techniques*, chapter 6).
+//! The driver takes ranges of units in a scattered order and reports them one after the other, so
+//! the reports are a sample of all; [`nqueens::estimate`] tells how it is used.
 
 use std::time::Duration;
+
+use nqueens::estimate::Sample;
 
 /// Fewer reports than this, or than twice the threads, are no sample.
 const SMALLEST_SAMPLE: usize = 8;
@@ -18,12 +15,7 @@ const SMALLEST_SAMPLE: usize = 8;
 pub(super) struct RemainingTime {
     units: usize,
     threads: usize,
-    units_done: usize,
-    reports: usize,
-    busy: f64,
-    busy_squares: f64,
-    busy_times_units: f64,
-    units_squares: f64,
+    sample: Sample,
 }
 
 /// An expected duration and twice its standard error.
@@ -41,37 +33,22 @@ impl RemainingTime {
     /// Takes the time of some finished units into the sample.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn record(&mut self, units: usize, busy: Duration) {
-        let busy = busy.as_secs_f64();
-        self.units_done += units;
-        self.reports += 1;
-        let units = units as f64;
-        self.busy += busy;
-        self.busy_squares += busy * busy;
-        self.busy_times_units += busy * units;
-        self.units_squares += units * units;
+        self.sample.record(units as f64, busy.as_secs_f64());
     }
 
     /// The expected time to the end; `None` while the sample is too small.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn estimate(&self, elapsed: Duration) -> Option<Estimate> {
-        if self.reports < SMALLEST_SAMPLE.max(2 * self.threads) || self.units_done == 0 {
+        if self.sample.clusters() < SMALLEST_SAMPLE.max(2 * self.threads) as f64 {
             return None;
         }
-        let reports = self.reports as f64;
         let threads = self.threads as f64;
-        let per_unit = self.busy / self.units_done as f64;
-        let residuals = self.busy_squares - 2.0 * per_unit * self.busy_times_units
-            + per_unit * per_unit * self.units_squares;
-        let variance = (residuals / reports).max(0.0);
-        let all_reports = reports * self.units as f64 / self.units_done as f64;
-        let expected = per_unit * self.units.saturating_sub(self.units_done) as f64;
+        let all = self.sample.sum_over(self.units as f64)?;
         // Units under way have used up part of what the rest will take.
-        let begun = (elapsed.as_secs_f64() * threads - self.busy).max(0.0);
-        let rest = (expected - begun).max(0.0) / threads;
-        let error = 2.0
-            * (variance * (all_reports - reports).max(0.0) * all_reports / reports).sqrt()
-            / threads;
-        Some(Estimate { mean: seconds(rest), error: seconds(error) })
+        let busy = self.sample.values();
+        let begun = (elapsed.as_secs_f64() * threads - busy).max(0.0);
+        let rest = (all.mean - busy - begun).max(0.0) / threads;
+        Some(Estimate { mean: seconds(rest), error: seconds(2.0 * all.error / threads) })
     }
 }
 

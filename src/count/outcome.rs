@@ -66,3 +66,17 @@ pub struct ShardOutcome {
     /// Journals in the folder that could not be read, and why: their units count as not finished.
     pub left_out: Vec<Error>,
 }
+
+/// The count that an estimate is made for.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct EstimatedCount {
+    /// The engine that would count.
+    pub engine: Engine,
+    /// The kernel that it would use; portable for engines that have no kernels.
+    pub kernel: Kernel,
+    /// How many threads would count.
+    pub threads: usize,
+    /// How many units the count has.
+    pub units: usize,
+}
