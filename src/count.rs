@@ -18,6 +18,7 @@ use crate::observe::Observer;
 use crate::plan::Plan;
 use crate::shard::Shard;
 use crate::size::BoardSize;
+use crate::square::FixedQueens;
 use folder::ShardFolder;
 pub use outcome::{EstimatedCount, Outcome, ShardOutcome};
 use work::{Done, Work};
@@ -75,6 +76,7 @@ pub struct Count<'a> {
     split_rows: Option<SplitRows>,
     memory: Option<u64>,
     threads: Threads<'a>,
+    queens: FixedQueens,
     journal: Option<PathBuf>,
     self_check: bool,
     observer: &'a dyn Observer,
@@ -99,6 +101,7 @@ impl<'a> Count<'a> {
             split_rows: None,
             memory: None,
             threads: Threads::Current,
+            queens: FixedQueens::default(),
             journal: None,
             self_check: true,
             observer: &(),
@@ -119,6 +122,12 @@ impl<'a> Count<'a> {
     /// Splits this many rows off, if the engine is [`Engine::Subtrees`].
     pub fn split_rows(self, split_rows: SplitRows) -> Self {
         Self { split_rows: Some(split_rows), ..self }
+    }
+
+    /// Counts only the placements that have these queens, the *completions*, with
+    /// [`Engine::Subtrees`]. No published value belongs to them, and no journal or shard.
+    pub fn with_queens(self, queens: FixedQueens) -> Self {
+        Self { queens, ..self }
     }
 
     /// Uses at most this many bytes; without it [`memory::default_budget`].
@@ -192,6 +201,7 @@ impl<'a> Count<'a> {
     ///
     /// As [`Count::run`]; [`Error::UnitStopped`] after a cancellation.
     pub fn estimate(&self, effort: Effort) -> Result<(Estimate, EstimatedCount), Error> {
+        self.check_queens(true)?;
         self.on_its_threads(|| {
             let machine = self.machine();
             let plan = self.plan(None, machine.kernel, machine.threads);
@@ -219,6 +229,7 @@ impl<'a> Count<'a> {
     }
 
     fn count_whole(&self) -> Result<Outcome, Error> {
+        self.check_queens(self.journal.is_some())?;
         let begun = Instant::now();
         let machine = self.machine();
         let held = self.journal.as_deref().map(journal::read).transpose()?.flatten();
@@ -236,7 +247,10 @@ impl<'a> Count<'a> {
             units_recounted,
             memory,
             elapsed: begun.elapsed(),
-            published: Published::compare(total, known(self.size).total),
+            published: match self.queens.is_empty() {
+                true => Published::compare(total, known(self.size).total),
+                false => Published::Unknown,
+            },
         };
         if let (Some(held), Some(path)) = (held, &self.journal) {
             held.check_plan(&plan, path)?;
@@ -254,6 +268,7 @@ impl<'a> Count<'a> {
     }
 
     fn count_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
+        self.check_queens(true)?;
         let begun = Instant::now();
         let machine = self.machine();
         let folder = ShardFolder::open(out)?;
@@ -305,12 +320,27 @@ impl<'a> Count<'a> {
     /// else it is chosen to suit a kernel and a number of threads.
     fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
         let engine = self.engine.or(held.map(Plan::engine));
-        let engine = engine.unwrap_or_else(|| Engine::auto(self.size, kernel));
+        let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
+            true => Engine::auto(self.size, kernel),
+            false => Engine::Subtrees,
+        });
         let split_rows = (engine == Engine::Subtrees).then(|| {
             let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
             split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads))
         });
-        Plan::new(self.size, engine, split_rows)
+        match self.queens.is_empty() {
+            true => Plan::new(self.size, engine, split_rows),
+            false => Plan::with_queens(self.size, &self.queens, split_rows),
+        }
+    }
+
+    /// Given queens go with engine `subtrees` only, and with no journal.
+    fn check_queens(&self, has_journal: bool) -> Result<(), Error> {
+        let other_engine = self.engine.is_some_and(|engine| engine != Engine::Subtrees);
+        if !self.queens.is_empty() && (other_engine || has_journal) {
+            return Err(Error::QueensGiven);
+        }
+        Ok(())
     }
 }
 
@@ -321,6 +351,7 @@ impl std::fmt::Debug for Count<'_> {
             .field("engine", &self.engine)
             .field("kernel", &self.kernel)
             .field("split_rows", &self.split_rows)
+            .field("queens", &self.queens)
             .field("memory", &self.memory)
             .field("threads", &self.threads)
             .field("journal", &self.journal)

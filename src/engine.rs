@@ -34,6 +34,7 @@ pub use subtrees::SplitRows;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
+use crate::square::FixedQueens;
 use first_columns::FirstColumns;
 use halves::Halves;
 use meaning::Meaning;
@@ -134,17 +135,31 @@ impl Engine {
 
     /// Cuts the count of a board into units.
     pub(crate) fn units(self, size: BoardSize, split_rows: SplitRows) -> Box<dyn Units> {
+        let whole_board = || Box::new(WholeBoard::new(size, FixedQueens::default()));
         match self {
             Self::Permutation => Box::new(FirstColumns::new(size, permutation::count)),
             Self::BoardScan => Box::new(FirstColumns::new(size, board_scan::count)),
             Self::ColumnArray => Box::new(FirstColumns::new(size, column_array::count)),
             Self::BoolArrays => Box::new(FirstColumns::new(size, bool_arrays::count)),
             Self::Bitmask => Box::new(FirstColumns::new(size, bitmask::count)),
-            Self::Subtrees if size.rows() < subtrees::SMALLEST => Box::new(WholeBoard::new(size)),
+            Self::Subtrees if size.rows() < subtrees::SMALLEST => whole_board(),
             Self::Subtrees => Box::new(Subtrees::new(size, split_rows)),
-            Self::Halves if size.rows() < halves::SMALLEST => Box::new(WholeBoard::new(size)),
+            Self::Halves if size.rows() < halves::SMALLEST => whole_board(),
             Self::Halves => Box::new(Halves::new(size)),
         }
+    }
+}
+
+/// Cuts the count of a board with some queens given into units, for [`Engine::Subtrees`].
+pub(crate) fn units_with_queens(
+    size: BoardSize,
+    queens: &FixedQueens,
+    split_rows: SplitRows,
+) -> Box<dyn Units> {
+    if size.rows() < subtrees::SMALLEST {
+        Box::new(WholeBoard::new(size, queens.clone()))
+    } else {
+        Box::new(Subtrees::with_queens(size, queens, split_rows))
     }
 }
 

@@ -102,6 +102,13 @@ pub enum Error {
         second: String,
     },
 
+    /// Queens were given for a count that can have none.
+    #[error(
+        "boards with queens given are counted by engine subtrees, without journal, shards and \
+         estimates: leave the queens or the others out"
+    )]
+    QueensGiven,
+
     /// There is no such part of a plan.
     #[error(
         "there is no shard {index} of {of}: choose 1 to {most} shards and an index from 0 to one less"

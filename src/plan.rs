@@ -20,14 +20,15 @@
 use std::fmt;
 
 use crate::cancel::Cancel;
-use crate::engine::meaning::CountMeaning;
 use crate::engine::subtrees::RestrictedSubtrees;
+use crate::engine::{self, meaning::CountMeaning};
 use crate::engine::{
     Engine, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, Worker, bitmask,
 };
 use crate::error::Error;
 use crate::memory;
 use crate::size::BoardSize;
+use crate::square::FixedQueens;
 
 /// The units of one count.
 #[derive(Debug)]
@@ -51,6 +52,19 @@ impl Plan {
         let split_rows = (engine == Engine::Subtrees).then(|| split_rows.unwrap_or(SplitRows::TWO));
         let units = engine.units(size, split_rows.unwrap_or(SplitRows::TWO));
         Self { size, engine, split_rows, units }
+    }
+
+    /// Cuts the count of the placements that have these queens, by [`Engine::Subtrees`]. Journals
+    /// know no such plans.
+    #[must_use]
+    pub fn with_queens(
+        size: BoardSize,
+        queens: &FixedQueens,
+        split_rows: Option<SplitRows>,
+    ) -> Self {
+        let split_rows = split_rows.unwrap_or(SplitRows::TWO);
+        let units = engine::units_with_queens(size, queens, split_rows);
+        Self { size, engine: Engine::Subtrees, split_rows: Some(split_rows), units }
     }
 
     /// The board.
@@ -95,7 +109,7 @@ impl Plan {
         hasher.finalize()
     }
 
-    /// How many units there are, at least one.
+    /// How many units there are: at least one, unless given queens leave no square of the first row.
     #[must_use]
     pub fn units(&self) -> usize {
         self.units.len()

@@ -55,6 +55,17 @@ pub(super) struct CountArgs {
     #[command(flatten)]
     pub(super) how: HowArgs,
 
+    /// Fix queens in advance, with engine subtrees: squares as in chess (a1,d5: column and row) or as
+    /// row:column
+    #[arg(
+        long,
+        value_name = "SQUARES",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        conflicts_with_all = ["fundamental", "journal"]
+    )]
+    pub(super) place: Vec<String>,
+
     /// Record finished units in FILE; the same command goes on where it was stopped or killed
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,

@@ -20,6 +20,9 @@ pub(super) fn run(options: &CountOptions) -> Result<Exit, Failure> {
     let pool = thread_pool(how.machine.threads)?;
     let progress = Progress::new(how.machine.progress);
     let mut count = how.apply(Count::new(*size)).pool(&pool).observer(&progress).cancel(&cancel);
+    if !options.queens.is_empty() {
+        count = count.with_queens(options.queens.clone());
+    }
     if let Some(path) = journal {
         count = count.journal(path);
     }

@@ -74,6 +74,7 @@ impl From<nqueens::Error> for Failure {
             E::ThreadsOutOfRange { .. } | E::ThreadsNotStarted { .. } => {
                 Self::Usage(format!("--threads: {error}"))
             }
+            E::QueensGiven => Self::Usage(format!("--place: {error}")),
             E::PlansDiffer { .. } => Self::Usage(error.to_string()),
             E::Journal { problem: P::OtherCount { .. } | P::NotAFile | P::NotAJournal, .. } => {
                 Self::Usage(error.to_string())

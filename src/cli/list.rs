@@ -68,9 +68,7 @@ impl ListArgs {
             return Ok(ListOptions { what: What::OneOfLarge { n }, style, limit });
         }
         let size: BoardSize = self.n.parse().map_err(|error| usage("<N>", &error))?;
-        let squares: Result<Vec<Square>, _> = self.place.iter().map(|text| text.parse()).collect();
-        let queens = squares.and_then(|squares| FixedQueens::new(size, &squares));
-        let queens = queens.map_err(|error| usage("--place", &error))?;
+        let queens = fixed_queens(size, &self.place)?;
         let after = match self.from_columns {
             None => None,
             Some(text) => Some(placement(size, &text).ok_or_else(|| {
@@ -84,6 +82,13 @@ impl ListArgs {
         let what = What::All { size, queens, after, fundamental: self.fundamental };
         Ok(ListOptions { what, style, limit })
     }
+}
+
+/// The queens of `--place`.
+pub(super) fn fixed_queens(size: BoardSize, place: &[String]) -> Result<FixedQueens, Failure> {
+    let squares: Result<Vec<Square>, _> = place.iter().map(|text| text.parse()).collect();
+    let queens = squares.and_then(|squares| FixedQueens::new(size, &squares));
+    queens.map_err(|error| Failure::Usage(format!("--place: {error}")))
 }
 
 /// A placement from its columns, counted from 1.

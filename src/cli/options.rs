@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use nqueens::{BoardSize, Engine, Error, Kernel, MAX_THREADS, Shard, SplitRows};
+use nqueens::{BoardSize, Engine, Error, FixedQueens, Kernel, MAX_THREADS, Shard, SplitRows};
 
 use super::args::{Command, CommandLine, HowArgs, JournalsArgs, MachineArgs, ProgressWhen};
 use super::array::{number_of_shards, shard};
 use super::bytes::Bytes;
 use super::exit::Failure;
-use super::list::ListOptions;
+use super::list::{ListOptions, fixed_queens};
 use super::progress::When;
 use super::talk::say;
 
@@ -40,6 +40,7 @@ pub(crate) struct CountOptions {
     pub(super) size: BoardSize,
     pub(super) fundamental: bool,
     pub(super) how: How,
+    pub(super) queens: FixedQueens,
     pub(super) journal: Option<PathBuf>,
     pub(super) format: CountFormat,
 }
@@ -150,6 +151,7 @@ impl Options {
                 size: args.n,
                 fundamental: args.fundamental,
                 how: args.how.checked()?,
+                queens: fixed_queens(args.n, &args.place)?,
                 journal: args.journal,
                 format: count_format(args.json, args.quiet),
             }),

@@ -69,7 +69,9 @@ impl StatusReport {
         let units_per_second: f64 =
             running.iter().map(|run| run.units as f64 / run.elapsed.as_secs_f64().max(1e-3)).sum();
         let busy: Duration = files.iter().flat_map(|file| &file.runs).map(|run| run.busy).sum();
-        let per_unit = busy.as_secs_f64() / finished.units_done().max(1) as f64;
+        // Units that were counted twice took time twice.
+        let counted = finished.units_done() + merged.twice;
+        let per_unit = busy.as_secs_f64() / counted.max(1) as f64;
         let left = missing.units as f64;
         Self {
             n: plan.size().get(),

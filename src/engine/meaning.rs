@@ -10,6 +10,7 @@ use std::fmt;
 use super::Interrupt;
 use crate::cancel::Cancel;
 use crate::size::BoardSize;
+use crate::square::FixedQueens;
 
 /// The placements of a unit.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(crate) struct Weighing {
     /// The first row that has no part in the weight.
     pub(crate) row: usize,
     /// The weight, given the columns that the rows above it take.
-    pub(crate) weight: Box<dyn Fn(u32) -> u64>,
+    pub(crate) weight: Box<dyn Fn(u32) -> u64 + Send + Sync>,
 }
 
 impl fmt::Debug for Weighing {
@@ -41,6 +42,11 @@ impl Meaning {
         let mut allowed = [0; BoardSize::MAX as usize];
         allowed[..size.rows()].fill(size.columns());
         Self { size, allowed, weighing: None }
+    }
+
+    /// All placements that have these queens.
+    pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
+        Self { size, allowed: queens.allowed(size), weighing: None }
     }
 
     /// The weight of the placements whose rows above `row` take these columns, where that is

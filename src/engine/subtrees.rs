@@ -69,6 +69,7 @@ use super::{Interrupt, Kernel, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
+use crate::square::FixedQueens;
 use cases::Case;
 use level::Node;
 use levels::Levels;
@@ -162,10 +163,28 @@ struct Subtree {
 
 impl Subtrees {
     pub(crate) fn new(size: BoardSize, split_rows: SplitRows) -> Self {
+        Self::of_cases(size, cases::all(size), split_rows)
+    }
+
+    /// The subtrees of a board on which some queens are given. These break the symmetry, so there
+    /// is a case of weight 1 for each square of the first row.
+    pub(crate) fn with_queens(
+        size: BoardSize,
+        queens: &FixedQueens,
+        split_rows: SplitRows,
+    ) -> Self {
+        let allowed = queens.allowed(size);
+        let first_queens = (0..size.get()).map(|column| 1 << column);
+        let cases = first_queens
+            .filter(|first_queen| allowed[0] & first_queen != 0)
+            .map(|first_queen| Case { first_queen, blocked: allowed.map(|row| !row), weight: 1 });
+        Self::of_cases(size, cases.collect(), split_rows)
+    }
+
+    fn of_cases(size: BoardSize, cases: Vec<Case>, split_rows: SplitRows) -> Self {
         let n = size.rows();
         debug_assert!(n >= SMALLEST, "smaller boards are counted whole");
         let first_row = usize::from(split_rows.0).min(n - 3);
-        let cases = cases::all(size);
         let mut subtrees = Vec::new();
         for (index, case) in cases.iter().enumerate() {
             let prefix = [case.first_queen, 0, 0, 0];

@@ -1,18 +1,24 @@
 //! The one unit of boards that are too small for an engine to cut up.
 
-use super::meaning::Meaning;
-use super::{Interrupt, Prepared, Resources, Units, Worker, bitmask};
+use super::bitmask::Restricted;
+use super::meaning::{CountMeaning, Meaning};
+use super::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
+use crate::square::FixedQueens;
 
-/// A whole board, counted by engine `bitmask`. The empty board has one solution (A000170).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WholeBoard(BoardSize);
+/// A whole board with some queens given, counted by engine `bitmask`. The empty board has one
+/// solution (A000170).
+#[derive(Clone, Debug)]
+pub(crate) struct WholeBoard {
+    size: BoardSize,
+    queens: FixedQueens,
+}
 
 impl WholeBoard {
-    pub(crate) fn new(size: BoardSize) -> Self {
-        Self(size)
+    pub(crate) fn new(size: BoardSize, queens: FixedQueens) -> Self {
+        Self { size, queens }
     }
 }
 
@@ -26,27 +32,22 @@ impl Units for WholeBoard {
     }
 
     fn meaning(&self, _unit: usize) -> Meaning {
-        Meaning::whole_board(self.0)
+        Meaning::with_queens(self.size, &self.queens)
     }
 
     fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
-        Ok(Box::new(*self))
+        Ok(Box::new(self.clone()))
     }
 }
 
 impl Prepared for WholeBoard {
     fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(*self)
+        Box::new(self.clone())
     }
 }
 
 impl Worker for WholeBoard {
-    fn count(&mut self, _unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let n = self.0.rows();
-        if n == 0 {
-            return Ok(1);
-        }
-        let count = (0..n).map(|column| bitmask::count(n, column, cancel)).sum();
-        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
+        Restricted.count(&self.meaning(unit), cancel)
     }
 }

@@ -1,0 +1,49 @@
+//! Estimates cover the truth as often as they promise.
+
+use std::time::Duration;
+
+use nqueens::estimate::{Effort, Estimated};
+use nqueens::{BoardSize, Count, Engine};
+
+fn total(n: u32, engine: Engine, units: usize, seed: u64) -> (Estimated, usize) {
+    let size = BoardSize::new(n).expect("in range");
+    let effort = Effort { time: Duration::from_secs(60), units, seed };
+    let (estimate, count) =
+        Count::new(size).engine(engine).threads(2).estimate(effort).expect("a sample");
+    assert!(estimate.units_sampled <= count.units);
+    (estimate.total, estimate.units_sampled)
+}
+
+#[test]
+fn the_interval_covers_the_published_total_in_90_of_100_cases() {
+    for (engine, units) in [(Engine::Halves, 400), (Engine::Subtrees, 90)] {
+        let covered = (0..100)
+            .filter(|seed| {
+                let (total, _) = total(14, engine, units, *seed);
+                (total.mean - 365_596.0).abs() <= 2.0 * total.error
+            })
+            .count();
+        assert!(covered >= 90, "{engine}: {covered} of 100");
+    }
+}
+
+#[test]
+fn a_sample_of_all_units_is_the_total() {
+    for n in 0..=12 {
+        for engine in [Engine::Halves, Engine::Subtrees, Engine::Bitmask] {
+            let (estimated, _) = total(n, engine, usize::MAX, 1);
+            let counted = nqueens::count(n).expect("a count") as f64;
+            assert!(
+                (estimated.mean - counted).abs() < 1e-6 * counted.max(1.0),
+                "n = {n}, {engine}"
+            );
+            assert!(estimated.error <= 1e-6 * counted, "n = {n}, {engine}: {estimated:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_draws_the_same_units() {
+    assert_eq!(total(14, Engine::Subtrees, 40, 5), total(14, Engine::Subtrees, 40, 5));
+    assert_ne!(total(14, Engine::Subtrees, 40, 5), total(14, Engine::Subtrees, 40, 6));
+}
