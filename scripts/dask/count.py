@@ -42,6 +42,7 @@ OWN_OPTIONS = ("--index", "--of", "--out", "--threads", "--json")
 CONNECTION_ERRORS = (OSError, asyncio.CancelledError, concurrent.futures.CancelledError)
 
 LINES_APART_SECONDS = 10.0
+REWRITES_APART_SECONDS = 0.5
 POLL_SECONDS = 0.1
 
 
@@ -340,12 +341,14 @@ class Progress:
         self.terminal = sys.stderr.isatty()
         self.began = self.said = time.monotonic()
 
+    def is_due(self) -> bool:
+        """Find out whether it is time to show it again."""
+        apart = REWRITES_APART_SECONDS if self.terminal else LINES_APART_SECONDS
+        return time.monotonic() - self.said >= apart
+
     def show(self, workers: int) -> None:
-        """Show it, if it is time to."""
-        now = time.monotonic()
-        if now - self.said < (0.5 if self.terminal else LINES_APART_SECONDS):
-            return
-        self.said = now
+        """Show it."""
+        self.said = time.monotonic()
         if self.terminal:
             print(f"\r{self.line(workers)}\x1b[K", end="", file=sys.stderr, flush=True)
         else:
@@ -413,31 +416,40 @@ def connect(request: Request) -> Iterator[Any]:
             client = Client(address, timeout=10)
         except ValueError as error:
             raise EndedError(USAGE, f"--scheduler {request.scheduler}: {error}") from None
-        except OSError:
+        except OSError as error:
+            if request.local is not None:
+                raise EndedError(FAILED, f"no workers can be started here: {error}") from None
             raise EndedError(
                 STOPPED,
                 f"no scheduler answers at {request.scheduler}: start it, and run the command again",
             ) from None
-        stack.callback(client.close, timeout=2)
+        stack.callback(close, client)
         yield client
+
+
+def close(client: Any) -> None:
+    """Leave the scheduler, which then cancels what only this client wanted."""
+    with contextlib.suppress(*CONNECTION_ERRORS):
+        client.close(timeout=2)
 
 
 def count(request: Request, folder: Folder) -> None:
     """Have every missing shard counted, and keep its journal."""
     with connect(request) as client:
-        workers = len(client.nthreads())
         before = request.shards - len(folder.missing)
-        say(
-            f"{before} of {request.shards} shards are there, {len(folder.missing)} to go, "
-            + (in_words(workers) if workers else "waiting for the first worker")
-        )
-        futures = client.map(
-            run_shard,
-            folder.missing,
-            request=request,
-            key=[request.key(index) for index in folder.missing],
-            retries=request.retries,
-        )
+        with connected():
+            workers = len(client.nthreads())
+            say(
+                f"{before} of {request.shards} shards are there, {len(folder.missing)} to go, "
+                + (in_words(workers) if workers else "waiting for the first worker")
+            )
+            futures = client.map(
+                run_shard,
+                folder.missing,
+                request=request,
+                key=[request.key(index) for index in folder.missing],
+                retries=request.retries,
+            )
         progress = Progress(request.shards, before)
         try:
             collect(client, dict(zip(futures, folder.missing)), folder, progress)
@@ -461,31 +473,37 @@ def collect(client: Any, shards: dict[Any, int], folder: Folder, progress: Progr
             progress.done += 1
             # Dask forgets the journal, so that no worker runs out of memory.
             future.release()
-        if client.status != "running":
-            raise connection_lost()
-        progress.show(len(client.nthreads()))
+        with connected():
+            if client.status != "running":
+                raise ConnectionError
+            if progress.is_due():
+                progress.show(len(client.nthreads()))
         time.sleep(POLL_SECONDS)
 
 
 def journal_of(future: Any, name: str) -> bytes:
     """Give a task's result, or end the run if it failed as often as it may."""
-    if future.status == "error":
-        error = str(future.exception()).strip() or repr(future.exception())
-        raise EndedError(FAILED, f"{name} failed: {error.splitlines()[0]}")
-    try:
+    with connected():
+        if future.status == "error":
+            error = future.exception()
+            words = str(error).strip() or repr(error)
+            raise EndedError(FAILED, f"{name} failed: {words.splitlines()[0]}")
+        # When the scheduler goes, Dask cancels all that was asked of it.
         if future.status != "finished":
-            raise connection_lost()
+            raise ConnectionError
         journal: bytes = future.result()
-    except CONNECTION_ERRORS:
-        raise connection_lost() from None
     return journal
 
 
-def connection_lost() -> EndedError:
-    """Say that the scheduler has gone."""
-    return EndedError(
-        STOPPED, "the connection to the scheduler is lost: the same command goes on from here"
-    )
+@contextlib.contextmanager
+def connected() -> Iterator[None]:
+    """Say in one line if the scheduler goes while it is asked for something."""
+    try:
+        yield
+    except CONNECTION_ERRORS:
+        raise EndedError(
+            STOPPED, "the connection to the scheduler is lost: the same command goes on from here"
+        ) from None
 
 
 def run(request: Request) -> int:
