@@ -464,8 +464,11 @@ def collect(client: Any, shards: dict[Any, int], folder: Folder, progress: Progr
     completed = as_completed(list(shards))
     while not completed.is_empty():
         for future in completed.next_batch(block=False):
-            index = shards.pop(future)
+            index = shards[future]
             journal = journal_of(future, folder.request.name(index))
+            if journal is None:
+                completed.add(future)
+                continue
             try:
                 folder.keep(index, journal)
             except EndedError as error:
@@ -481,16 +484,22 @@ def collect(client: Any, shards: dict[Any, int], folder: Folder, progress: Progr
         time.sleep(POLL_SECONDS)
 
 
-def journal_of(future: Any, name: str) -> bytes:
-    """Give a task's result, or end the run if it failed as often as it may."""
+def journal_of(future: Any, name: str) -> bytes | None:
+    """Give a task's result, or end the run if it failed as often as it may.
+
+    There is none yet if the worker that held it died before it was fetched: Dask counts the shard
+    again, elsewhere.
+    """
     with connected():
         if future.status == "error":
             error = future.exception()
             words = str(error).strip() or repr(error)
             raise EndedError(FAILED, f"{name} failed: {words.splitlines()[0]}")
         # When the scheduler goes, Dask cancels all that was asked of it.
-        if future.status != "finished":
+        if future.status == "cancelled":
             raise ConnectionError
+        if future.status != "finished":
+            return None
         journal: bytes = future.result()
     return journal
 

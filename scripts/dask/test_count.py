@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import stat
@@ -218,6 +219,55 @@ class LocalFolder(unittest.TestCase):
             with self.subTest(words), self.assertRaisesRegex(count.EndedError, words):
                 folder.keep(4, b"journal")
             self.assertEqual(len(list(self.folder.iterdir())), 1)
+
+
+class Future:
+    """A stand-in for Dask's."""
+
+    def __init__(self, status: str, error: BaseException | None = None) -> None:
+        """Set what it will say."""
+        self.status = status
+        self.error = error
+
+    def result(self) -> bytes:
+        """Give the result, or find the connection lost."""
+        if self.error:
+            raise self.error
+        return b"journal"
+
+    def exception(self) -> BaseException | None:
+        """Give what the task raised."""
+        return self.error
+
+
+class Results(unittest.TestCase):
+    """What becomes of a task."""
+
+    def test_a_finished_task_gives_its_journal(self) -> None:
+        """As it is."""
+        self.assertEqual(count.journal_of(Future("finished"), "n15"), b"journal")
+
+    def test_a_result_that_died_with_its_worker_is_waited_for(self) -> None:
+        """Dask counts the shard again by itself."""
+        for status in "lost", "pending":
+            self.assertIsNone(count.journal_of(Future(status), "n15"))
+
+    def test_a_failed_task_is_named_with_its_error(self) -> None:
+        """In one line."""
+        with self.assertRaisesRegex(count.EndedError, "^n15 failed: disk full$") as caught:
+            count.journal_of(Future("error", RuntimeError("disk full\nand more")), "n15")
+        self.assertEqual(caught.exception.code, count.FAILED)
+
+    def test_a_lost_connection_can_be_resumed(self) -> None:
+        """Whether Dask has noticed it already or not."""
+        for future in (
+            Future("cancelled"),
+            Future("finished", ConnectionResetError()),
+            Future("finished", asyncio.CancelledError()),
+        ):
+            with self.assertRaisesRegex(count.EndedError, "connection") as caught:
+                count.journal_of(future, "n15")
+            self.assertEqual(caught.exception.code, count.STOPPED)
 
 
 class Ends(unittest.TestCase):
