@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # All of CI. Without arguments every stage in order; with arguments only the named ones.
 #
-#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [bench] [doc] [msrv] [aarch64] [shellcheck]
+#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [dask] [k8s] [bench] [doc]
+#                    [msrv] [aarch64] [shellcheck]
 #
 # Needs a Rust toolchain; installs shellcheck and faketime with apt-get if they are missing and we
-# are root. Some tests of full and read-only disks mount a tmpfs and are skipped unless we are root.
+# are root, and Python packages in target/ for the tests of Dask and Kubernetes. Some tests of full
+# and read-only disks mount a tmpfs and are skipped unless we are root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,6 +50,12 @@ kernels() {
 # Long runs: killed twenty times and resumed.
 kill-resume() { scripts/kill-resume.sh; }
 
+# Counts on a Dask cluster on this machine, each of whose parts is killed once.
+dask() { scripts/test-dask.sh; }
+
+# The manifests for Kubernetes, without a cluster.
+k8s() { scripts/test-k8s.sh; }
+
 bench() { cargo bench --benches -- --test; }
 
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items; }
@@ -82,7 +90,7 @@ shellcheck() {
   command shellcheck scripts/*.sh .ci/run
 }
 
-stages=(fmt clippy test one-thread kernels kill-resume bench doc msrv aarch64 shellcheck)
+stages=(fmt clippy test one-thread kernels kill-resume dask k8s bench doc msrv aarch64 shellcheck)
 if [ $# -gt 0 ]; then stages=("$@"); fi
 rustc --version
 for stage in "${stages[@]}"; do

@@ -1,0 +1,558 @@
+#!/usr/bin/env python3
+"""Count the solutions of the n-queens problem on the workers of a Dask cluster.
+
+    count.py N (--scheduler ADDRESS | --local W) --shards K --out FOLDER [-- SHARD OPTIONS]
+
+Every shard is one Dask task: a worker runs `nqueens shard` and sends the finished journal back
+over Dask's own connection, so no file system is shared. This program, the driver, checks each
+journal and writes it into FOLDER. FOLDER is all that is remembered: the same command run again
+counts only the shards that are missing there, whatever died in between. At the end
+`nqueens merge FOLDER` prints the total.
+
+Exit codes are those of nqueens: 0 done, 1 failed, 2 wrong usage, 3 stopped before the end (the same
+command goes on).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import concurrent.futures
+import contextlib
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+DONE, FAILED, USAGE, STOPPED = 0, 1, 2, 3
+
+# `nqueens shard` gets these from the driver, so they may not stand behind `--`.
+OWN_OPTIONS = ("--index", "--of", "--out", "--threads", "--json")
+
+# What Dask raises from a future whose scheduler has gone, depending on its version.
+CONNECTION_ERRORS = (OSError, asyncio.CancelledError, concurrent.futures.CancelledError)
+
+LINES_APART_SECONDS = 10.0
+REWRITES_APART_SECONDS = 0.5
+POLL_SECONDS = 0.1
+
+
+class EndedError(Exception):
+    """The run ends here: one line that says why, and the exit code."""
+
+    def __init__(self, code: int, message: str) -> None:
+        """Keep both."""
+        super().__init__(message)
+        self.code = code
+
+
+# ---------------------------------------------------------------------------- what is asked for
+
+
+@dataclass(frozen=True)
+class Request:
+    """The command line, checked."""
+
+    n: int
+    shards: int
+    folder: Path
+    scheduler: str | None
+    local: int | None
+    program: str
+    threads: int
+    retries: int
+    extra: tuple[str, ...]
+
+    def name(self, index: int) -> str:
+        """Name a shard, as the program names its journals."""
+        width = max(4, len(str(self.shards)))
+        return f"n{self.n}-{index:0{width}}-of-{self.shards:0{width}}"
+
+    def arguments(self, index: int) -> list[str]:
+        """Give what a worker passes to the program, but for the journal's place."""
+        shard = ["shard", str(self.n), "--index", str(index), "--of", str(self.shards)]
+        return [*shard, "--threads", str(self.threads), "--json", *self.extra]
+
+    def key(self, index: int) -> str:
+        """Name the Dask task: the same for the same work, in every run of every driver.
+
+        A scheduler gives two clients with one key the same result, so the key covers everything
+        that may change the result.
+        """
+        command = "\0".join([self.program, *self.arguments(index)])
+        return f"nqueens-{self.name(index)}-{zlib.crc32(command.encode()):08x}"
+
+
+class Arguments(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with the exit code of wrong usage."""
+        raise EndedError(USAGE, f"{message}; see --help")
+
+
+def number(least: int, most: int | None = None) -> Any:
+    """Make a converter for whole numbers of a range, for argparse."""
+    wanted = f"{least} or more" if most is None else f"{least} to {most}"
+
+    def convert(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() else -1
+        if value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, {wanted}")
+        return value
+
+    return convert
+
+
+def parse_arguments(argv: Sequence[str]) -> Request:
+    """Read the command line; everything behind `--` goes to `nqueens shard`."""
+    own, extra = list(argv), []
+    if "--" in own:
+        at = own.index("--")
+        own, extra = own[:at], own[at + 1 :]
+    parser = Arguments(
+        prog="count.py",
+        description="Count n-queens solutions on the workers of a Dask cluster.",
+        epilog="Options of 'nqueens shard', such as --engine or --memory, may follow '--'. "
+        "The same command run again counts only what FOLDER lacks.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("n", metavar="N", type=number(0, 32), help="size of the board")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--scheduler", metavar="ADDRESS", help="for example tcp://10.0.0.1:8786")
+    where.add_argument(
+        "--local", metavar="W", type=number(1), help="start W worker processes here instead"
+    )
+    add("--shards", metavar="K", type=number(1), required=True, help="how many parts")
+    add("--out", metavar="FOLDER", type=Path, required=True, help="where the journals are kept")
+    add(
+        "--program", default="nqueens", help="program to run, here and on the workers [%(default)s]"
+    )
+    add("--threads", metavar="T", type=number(1), default=1, help="threads of a task [%(default)s]")
+    add(
+        "--retries",
+        metavar="R",
+        type=number(0),
+        default=3,
+        help="how often a shard that failed is tried again [%(default)s]",
+    )
+    given = parser.parse_args(own)
+    for option in extra:
+        if option.split("=", 1)[0] in OWN_OPTIONS:
+            parser.error(f"{option} is set by this program and may not follow '--'")
+    return Request(
+        n=given.n,
+        shards=given.shards,
+        folder=given.out,
+        scheduler=given.scheduler,
+        local=given.local,
+        program=given.program,
+        threads=given.threads,
+        retries=given.retries,
+        extra=tuple(extra),
+    )
+
+
+def parse_shards(text: str) -> list[int]:
+    """Read shards in the form of job arrays: `3,7-9` is 3, 7, 8 and 9; nothing is none."""
+    shards: list[int] = []
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        shards.extend(range(int(first), int(last or first) + 1))
+    return shards
+
+
+# ------------------------------------------------------------------------------- on the worker
+
+
+def run_shard(index: int, request: Request) -> bytes:
+    """Count one shard in a process of its own and return its journal; runs on a worker.
+
+    A shard without units (there are more shards than units) has no journal: nothing is returned.
+    """
+    import tempfile
+    from pathlib import Path
+
+    from distributed import get_worker
+
+    worker = get_worker()
+    # Dask clears this folder when the worker, or a later one, finds its owner gone.
+    with tempfile.TemporaryDirectory(prefix="nqueens-", dir=worker.local_directory) as folder:
+        journal = Path(folder, f"{request.name(index)}.journal")
+        command = [request.program, *request.arguments(index), "--out", str(journal)]
+        try:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        except OSError as error:
+            raise RuntimeError(
+                f"worker {worker.address} cannot run '{request.program}' ({error.strerror}): "
+                "install it there, or name its path with --program"
+            ) from None
+        with process:
+            errors = wait_for(process, worker)
+        if process.returncode != 0:
+            raise RuntimeError(f"worker {worker.address}: {reason(process.returncode, errors)}")
+        return journal.read_bytes() if journal.exists() else b""
+
+
+def wait_for(process: subprocess.Popen[bytes], worker: Any) -> bytes:
+    """Wait for the process and return what it said; end it if nobody wants its result any more.
+
+    Dask cannot interrupt a task that runs. So the task looks itself, twice a second, whether it was
+    cancelled (the driver stopped or died) or its worker closes (it was told to, or the scheduler
+    died).
+    """
+    key = worker.get_current_task()
+    while True:
+        try:
+            return process.communicate(timeout=0.5)[1]
+        except subprocess.TimeoutExpired:
+            task = worker.state.tasks.get(key)
+            wanted = task is not None and task.state != "cancelled"
+            if not wanted or worker.status.name not in ("init", "running", "paused"):
+                process.kill()
+
+
+def reason(code: int, errors: bytes) -> str:
+    """Say why a process failed: its last words, or else its exit code."""
+    if code < 0:
+        return f"the process was killed by signal {-code}"
+    lines = errors.decode(errors="replace").strip().splitlines()
+    return (
+        lines[-1].removeprefix("nqueens: ") if lines else f"the process ended with exit code {code}"
+    )
+
+
+# ------------------------------------------------------------------------------ the local folder
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What `nqueens merge` says of journals."""
+
+    n: int
+    plan: str
+    engine: str
+    missing: list[int]
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Merged:
+        """Read what `merge --json` prints."""
+        report = json.loads(text)
+        missing = parse_shards(report["missing"]["shards"] or "")
+        return cls(report["n"], report["plan"], report["engine"], missing)
+
+
+def merge(request: Request, path: Path) -> Merged:
+    """Ask the program what a journal or a folder of them holds and lacks."""
+    command = [request.program, "merge", str(path), "--of", str(request.shards), "--json"]
+    run = subprocess.run(command, capture_output=True, check=False)
+    if run.returncode not in (DONE, STOPPED):
+        raise EndedError(run.returncode, reason(run.returncode, run.stderr))
+    return Merged.from_json(run.stdout)
+
+
+class Folder:
+    """The journals that have come in. All of them belong to one plan."""
+
+    def __init__(self, request: Request) -> None:
+        """Make the folder if there is none, and find out what it lacks."""
+        self.request = request
+        self.plan: str | None = None
+        self.missing = list(range(request.shards))
+        try:
+            request.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EndedError(USAGE, f"--out {request.folder}: {error.strerror}") from None
+        if any(request.folder.glob("*.journal")):
+            merged = merge(request, request.folder)
+            if merged.n != request.n:
+                raise EndedError(
+                    USAGE,
+                    f"--out {request.folder}: the journals there are of n = {merged.n}, "
+                    f"not {request.n}: choose another folder",
+                )
+            self.plan, self.missing = merged.plan, merged.missing
+
+    def keep(self, index: int, journal: bytes) -> None:
+        """Check a journal and put it into the folder, whole or not at all."""
+        if not journal:
+            return
+        name = f"{self.request.name(index)}.journal"
+        # The name does not end in .journal: what a killed driver leaves behind is never read.
+        temporary = self.request.folder / f"{name}.{os.getpid()}.tmp"
+        try:
+            with temporary.open("wb") as file:
+                file.write(journal)
+                file.flush()
+                os.fsync(file.fileno())
+            self.check(index, temporary)
+            temporary.replace(self.request.folder / name)
+        finally:
+            temporary.unlink(missing_ok=True)
+        sync_folder(self.request.folder)
+
+    def check(self, index: int, journal: Path) -> None:
+        """Refuse a journal that is damaged, is of another count, or lacks units of its shard."""
+        merged = merge(self.request, journal)
+        self.plan = self.plan or merged.plan
+        if (merged.n, merged.plan) != (self.request.n, self.plan):
+            raise EndedError(
+                FAILED,
+                f"it was counted by another plan (n = {merged.n}, engine {merged.engine}) than "
+                "those in the folder: use the same options and the same program everywhere",
+            )
+        if index in merged.missing:
+            raise EndedError(FAILED, "its journal lacks units")
+
+
+def sync_folder(folder: Path) -> None:
+    """Force a folder's names to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# ------------------------------------------------------------------------------------ the driver
+
+
+def say(message: str) -> None:
+    """Print one line of talk; standard output is kept for the total."""
+    print(f"count.py: {message}", file=sys.stderr, flush=True)
+
+
+class Progress:
+    """How far the run is: one line that is rewritten on a terminal, else a line now and then."""
+
+    def __init__(self, shards: int, before: int) -> None:
+        """Start the clock."""
+        self.shards, self.before, self.done = shards, before, before
+        self.terminal = sys.stderr.isatty()
+        self.began = self.said = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Find out whether it is time to show it again."""
+        apart = REWRITES_APART_SECONDS if self.terminal else LINES_APART_SECONDS
+        return time.monotonic() - self.said >= apart
+
+    def show(self, workers: int) -> None:
+        """Show it."""
+        self.said = time.monotonic()
+        if self.terminal:
+            print(f"\r{self.line(workers)}\x1b[K", end="", file=sys.stderr, flush=True)
+        else:
+            say(self.line(workers))
+
+    def line(self, workers: int) -> str:
+        """Put it in words."""
+        elapsed = time.monotonic() - self.began
+        text = f"{self.done} of {self.shards} shards, {in_words(workers)}, {clock(elapsed)}"
+        if self.done > self.before:
+            left = elapsed * (self.shards - self.done) / (self.done - self.before)
+            text += f", about {clock(left)} to go"
+        return text
+
+    def clear(self) -> None:
+        """Leave an empty line for what is said next."""
+        if self.terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def in_words(workers: int) -> str:
+    """Say how many workers there are."""
+    return "1 worker" if workers == 1 else f"{workers} workers"
+
+
+def clock(seconds: float) -> str:
+    """Write a time as hours:minutes:seconds."""
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+@contextlib.contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Let worker processes that start here inherit that Ctrl-C is not for them but for us."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def connect(request: Request) -> Iterator[Any]:
+    """Give a client of the scheduler, or of workers started here."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise EndedError(
+            USAGE, "Python's package 'distributed' is missing: pip install distributed"
+        ) from None
+    # What Dask has to say about lost connections is said here, in one line.
+    logging.disable(logging.CRITICAL)
+    with contextlib.ExitStack() as stack:
+        address: Any = request.scheduler
+        try:
+            if request.local is not None:
+                with interrupts_ignored():
+                    address = LocalCluster(
+                        n_workers=request.local,
+                        threads_per_worker=1,
+                        dashboard_address=None,
+                        silence_logs=logging.CRITICAL,
+                    )
+                stack.enter_context(address)
+            client = Client(address, timeout=10)
+        except ValueError as error:
+            raise EndedError(USAGE, f"--scheduler {request.scheduler}: {error}") from None
+        except OSError as error:
+            if request.local is not None:
+                raise EndedError(FAILED, f"no workers can be started here: {error}") from None
+            raise EndedError(
+                STOPPED,
+                f"no scheduler answers at {request.scheduler}: start it, and run the command again",
+            ) from None
+        stack.callback(close, client)
+        yield client
+
+
+def close(client: Any) -> None:
+    """Leave the scheduler, which then cancels what only this client wanted."""
+    with contextlib.suppress(*CONNECTION_ERRORS):
+        client.close(timeout=2)
+
+
+def count(request: Request, folder: Folder) -> None:
+    """Have every missing shard counted, and keep its journal."""
+    with connect(request) as client:
+        before = request.shards - len(folder.missing)
+        with connected():
+            workers = len(client.nthreads())
+            say(
+                f"{before} of {request.shards} shards are there, {len(folder.missing)} to go, "
+                + (in_words(workers) if workers else "waiting for the first worker")
+            )
+            futures = client.map(
+                run_shard,
+                folder.missing,
+                request=request,
+                key=[request.key(index) for index in folder.missing],
+                retries=request.retries,
+            )
+        progress = Progress(request.shards, before)
+        try:
+            collect(client, dict(zip(futures, folder.missing)), folder, progress)
+        finally:
+            progress.clear()
+
+
+def collect(client: Any, shards: dict[Any, int], folder: Folder, progress: Progress) -> None:
+    """Take the journals in the order in which they come."""
+    from distributed import as_completed
+
+    completed = as_completed(list(shards))
+    while not completed.is_empty():
+        for future in completed.next_batch(block=False):
+            index = shards[future]
+            journal = journal_of(future, folder.request.name(index))
+            if journal is None:
+                completed.add(future)
+                continue
+            try:
+                folder.keep(index, journal)
+            except EndedError as error:
+                raise EndedError(FAILED, f"{folder.request.name(index)}: {error}") from None
+            progress.done += 1
+            # Dask forgets the journal, so that no worker runs out of memory.
+            future.release()
+        with connected():
+            if client.status != "running":
+                raise ConnectionError
+            if progress.is_due():
+                progress.show(len(client.nthreads()))
+        time.sleep(POLL_SECONDS)
+
+
+def journal_of(future: Any, name: str) -> bytes | None:
+    """Give a task's result, or end the run if it failed as often as it may.
+
+    There is none yet if the worker that held it died before it was fetched: Dask counts the shard
+    again, elsewhere.
+    """
+    with connected():
+        if future.status == "error":
+            error = future.exception()
+            words = str(error).strip() or repr(error)
+            raise EndedError(FAILED, f"{name} failed: {words.splitlines()[0]}")
+        # When the scheduler goes, Dask cancels all that was asked of it.
+        if future.status == "cancelled":
+            raise ConnectionError
+        if future.status != "finished":
+            return None
+        journal: bytes = future.result()
+    return journal
+
+
+@contextlib.contextmanager
+def connected() -> Iterator[None]:
+    """Say in one line if the scheduler goes while it is asked for something."""
+    try:
+        yield
+    except CONNECTION_ERRORS:
+        raise EndedError(
+            STOPPED, "the connection to the scheduler is lost: the same command goes on from here"
+        ) from None
+
+
+def run(request: Request) -> int:
+    """Count what is missing, then print the total."""
+    if shutil.which(request.program) is None:
+        raise EndedError(
+            USAGE,
+            f"there is no program '{request.program}' here: install it, or name its path with "
+            "--program",
+        )
+    folder = Folder(request)
+    if folder.missing:
+        count(request, folder)
+    command = [request.program, "merge", str(request.folder), "--of", str(request.shards)]
+    return subprocess.run(command, check=False).returncode
+
+
+def interrupt(*_: object) -> NoReturn:
+    """Treat SIGTERM as Ctrl-C; a second one ends the process at once."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run, and turn every end into an exit code and one line."""
+    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        return run(parse_arguments(argv))
+    except EndedError as error:
+        say(str(error))
+        return error.code
+    except OSError as error:
+        say(f"{error.filename or 'the operating system'}: {error.strerror or error}")
+        return FAILED
+    except KeyboardInterrupt:
+        say("stopped: the same command goes on from here")
+        return STOPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

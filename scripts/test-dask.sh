@@ -1,0 +1,203 @@
+#!/usr/bin/env bash
+# Counts n = 15 on a Dask scheduler and three worker processes, and kills each part of it in turn.
+# The total must be exact every time.
+#
+#   scripts/test-dask.sh
+#
+# Lints and tests the driver (scripts/dask/count.py) first. Everything listens on 127.0.0.1 only.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the tests of Dask" && exit 0; exit 1; }
+cargo build --release --quiet
+program=$PWD/target/release/nqueens
+n=15 shards=15
+expected=$(sed -n "s/^$n,\([0-9]*\),.*/\1/p" src/known-counts.csv)
+folder=$(mktemp -d)
+
+# Workers may die more often than the three times after which Dask gives a task up.
+export DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=10
+export PYTHONDONTWRITEBYTECODE=1
+
+scheduler='' address='' driver='' workers=()
+
+# A worker that is asked to end while its scheduler ends may hang, so nobody is asked.
+end() {
+  local pid
+  for pid in $scheduler $driver "${workers[@]}"; do
+    pkill -9 -P "$pid" || true
+    kill -9 "$pid" || true
+  done 2>/dev/null
+  scheduler='' driver='' workers=()
+}
+
+finish() {
+  local code=$?
+  end
+  if [ "$code" != 0 ]; then tail -n 40 "$folder"/*.log >&2; fi
+  rm -rf "$folder" || { sleep 3; rm -rf "$folder"; }
+  exit "$code"
+}
+trap finish EXIT
+
+fail() {
+  echo "$*" >&2
+  exit 1
+}
+
+# Waits until a command succeeds, 60 seconds at most.
+await() {
+  local _
+  for _ in {1..600}; do
+    if "$@"; then return; fi
+    sleep 0.1
+  done
+  fail "waited for a minute in vain: $*"
+}
+
+start_worker() {
+  "$tools/dask" worker "$address" --host 127.0.0.1 --nthreads 1 --no-nanny --no-dashboard \
+    --name "$1" --local-directory "$folder/scratch" >"$folder/worker-$1.log" 2>&1 &
+  workers+=($!)
+  disown # or bash would report its death
+}
+
+# A new scheduler with three new workers. The numbers in the names tell the logs apart.
+start_cluster() {
+  local first=$1 worker
+  "$tools/dask" scheduler --host 127.0.0.1 --port 0 --no-dashboard \
+    --scheduler-file "$folder/scheduler-$first.json" >"$folder/scheduler-$first.log" 2>&1 &
+  scheduler=$!
+  disown
+  await test -s "$folder/scheduler-$first.json"
+  address=$(sed -n 's/.*"address": "\(.*\)".*/\1/p' "$folder/scheduler-$first.json")
+  for worker in "$first" $((first + 1)) $((first + 2)); do start_worker "$worker"; done
+}
+
+# Starts the driver. This engine needs about ten core-seconds, so a kill meets it at work.
+count() {
+  "$tools/python" scripts/dask/count.py $n --scheduler "$address" --shards $shards \
+    --out "$folder/$1" --program "$program" -- --engine bool-arrays \
+    >"$folder/total" 2>"$folder/driver-$1.log" &
+  driver=$!
+}
+
+journals() { find "$folder/$1" -name '*.journal' 2>/dev/null | wc -l; }
+# A file that is written again has another inode.
+files() { find "$folder/$1" -name '*.journal' -printf '%f %i\n' | sort; }
+at_least() { [ "$(journals "$1")" -ge "$2" ]; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+works() { pgrep -P "$1" nqueens >"$folder/pid"; }
+# The process may just have ended, so the worker's log decides.
+a_task_loses_its_process() {
+  if works "$1"; then kill -9 "$(cat "$folder/pid")" 2>/dev/null || true; fi
+  sleep 0.2
+  grep -q "killed by signal 9" "$2"
+}
+idle() {
+  local worker
+  for worker in "${workers[@]}"; do if works "$worker"; then return 1; fi; done
+}
+
+# Waits for the driver's end and compares its exit code.
+driver_ends_with() {
+  local code=0
+  await gone "$driver"
+  wait "$driver" || code=$?
+  driver=''
+  [ "$code" = "$1" ] || fail "the driver ended with $code instead of $1"
+}
+
+is_killed() {
+  kill -9 "$1"
+  wait "$1" 2>/dev/null || true
+}
+
+said() { grep -q "$2" "$folder/driver-$1.log" || fail "the driver did not say: $2"; }
+
+# The driver goes on to the end, with the exact total, by its own words and by merging again.
+ends_well() {
+  driver_ends_with 0
+  grep -qx "total  *$expected" "$folder/total" || fail "wrong total: $(cat "$folder/total")"
+  [ "$("$program" merge --quiet "$folder/$1")" = "$expected" ] || fail "the folder's total is wrong"
+  echo "$1: Q($n) = $expected in $((SECONDS - began)) s"
+}
+
+scenario() {
+  began=$SECONDS
+  echo "-- $*"
+}
+
+scenario "lints and unit tests of the driver"
+"$tools/ruff" check --quiet --no-cache scripts/dask
+"$tools/ruff" format --check --quiet --no-cache scripts/dask
+(cd scripts/dask && "$tools/mypy" --cache-dir "$folder/mypy" . && python3 -m unittest --quiet)
+
+start_cluster 1
+
+scenario "a process of nqueens is killed: its task is tried again"
+count process
+await at_least process 2
+await a_task_loses_its_process "${workers[0]}" "$folder/worker-1.log"
+ends_well process
+
+scenario "a worker is killed: the others take its work"
+count worker
+await at_least worker 2
+await works "${workers[1]}"
+is_killed "${workers[1]}"
+unset 'workers[1]'
+ends_well worker
+at_least worker $shards || fail "a journal is missing"
+
+scenario "the driver is killed, then stopped: the same command goes on"
+count driver
+await at_least driver 3
+is_killed "$driver"
+before=$(journals driver)
+count driver
+await at_least driver $((before + 2))
+said driver "$before of $shards shards are there, $((shards - before)) to go"
+kill -TERM "$driver"
+driver_ends_with 3
+said driver "stopped: the same command goes on"
+await idle
+count driver
+ends_well driver
+
+scenario "the scheduler is killed: a new one goes on with what is missing"
+count scheduler
+await at_least scheduler 3
+is_killed "$scheduler"
+driver_ends_with 3
+said scheduler "connection to the scheduler is lost"
+[ "$(wc -l <"$folder/driver-scheduler.log")" = 2 ] || fail "the driver said more than two lines"
+end
+files scheduler >"$folder/before"
+start_cluster 4
+count scheduler
+ends_well scheduler
+before=$(wc -l <"$folder/before")
+said scheduler "$before of $shards shards are there, $((shards - before)) to go"
+files scheduler | comm -23 "$folder/before" - | grep . && fail "a shard that was there was counted again"
+
+scenario "the journal of a shard is there twice: it is counted once"
+cp "$folder/scheduler/n15-0003-of-0015.journal" "$folder/scheduler/again.journal"
+count scheduler
+ends_well scheduler
+"$program" merge --json "$folder/scheduler" | grep -q '"twice":1,' || fail "nothing is there twice"
+
+scenario "the workers lack the program: the driver says so"
+mkdir "$folder/bin"
+ln -s "$program" "$folder/bin/only-here"
+program=only-here PATH=$folder/bin:$PATH count program
+driver_ends_with 1
+said program "^count.py: n15-.* failed: worker tcp://.* cannot run 'only-here'"
+
+scenario "workers that the driver starts itself"
+timeout -k 5 60 "$tools/python" scripts/dask/count.py $n --local 2 --shards 4 --out "$folder/local" \
+  --program "$program" >"$folder/total" 2>"$folder/driver-local.log" &
+driver=$!
+ends_well local
+
+echo "all totals exact, in $SECONDS s"

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Checks the manifests in scripts/k8s against the published schema of Kubernetes, and that the
+# check finds a misspelt field. No cluster is needed, and none is used.
+#
+#   scripts/test-k8s.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the manifests" && exit 0; exit 1; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+valid() { "$tools/kubernetes-validate" --strict "$@"; }
+
+valid scripts/k8s/*.yaml
+
+# A wrong field must be found, wherever it stands: the field as it is, then how it is misspelt.
+while read -r right wrong; do
+  sed "s/\b$right:/$wrong:/" scripts/k8s/job.yaml >"$folder/job.yaml"
+  if cmp --silent scripts/k8s/job.yaml "$folder/job.yaml"; then
+    echo "job.yaml has no field $right" >&2
+    exit 1
+  fi
+  if valid "$folder/job.yaml" >"$folder/talk" 2>&1; then
+    echo "the misspelt field $wrong was not found" >&2
+    exit 1
+  fi
+  grep -q "$wrong" "$folder/talk" || { cat "$folder/talk" >&2; exit 1; }
+  echo "found: $wrong instead of $right"
+done <<'END'
+backoffLimitPerIndex backofLimitPerIndex
+accessModes accesModes
+resourceFieldRef resourceFieldref
+onPodConditions onPodCondition
+END
+
+# What a schema cannot know: the program must be told the number of shards that Kubernetes makes.
+completions=$(sed -n 's/^  completions: //p' scripts/k8s/job.yaml)
+for file in scripts/k8s/*.yaml; do
+  grep -q -- "--of=$completions\b" "$file" || { echo "$file: --of is not $completions" >&2; exit 1; }
+done
+
+# The program must take these arguments, and the shard's number from where Kubernetes puts it.
+cargo build --release --quiet
+arguments=$(sed -n '/args:/,/env:/s/^ *- "\?\([^":]*\)"\?$/\1/p' scripts/k8s/job.yaml | sed "s:/journals:$folder:")
+for _ in first again; do
+  # shellcheck disable=SC2086 # one word an argument
+  JOB_COMPLETION_INDEX=63 NQUEENS_THREADS=2 target/release/nqueens ${arguments/22/16} >"$folder/talk"
+  grep -q "shard  *63 of $completions:" "$folder/talk"
+done
+grep -q "nothing was left to count" "$folder/talk"
+echo "the program takes the arguments: ${arguments//$'\n'/ }"
