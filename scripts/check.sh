@@ -30,6 +30,7 @@ install() {
 test() {
   local command
   install faketime || echo "skipped: the test of a clock that is set back"
+  install zsh && install fish || echo "skipped: completions in zsh or fish"
   command=$(sed -n '/<!-- test command -->/,/```$/s/^\(cargo test.*\)$/\1/p' README.md)
   [ -n "$command" ] || { echo "README.md names no test command" >&2; return 1; }
   echo "+ $command"

@@ -11,6 +11,7 @@ mod cpu;
 mod estimate;
 mod exit;
 mod fields;
+mod generated;
 mod list;
 mod machine;
 mod merge;
@@ -26,6 +27,7 @@ mod status;
 mod table;
 mod talk;
 mod verify;
+mod version;
 
 pub(crate) use exit::{Exit, Failure};
 pub(crate) use options::Options;
@@ -42,5 +44,7 @@ pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
         Options::Status(options) => status::run(&options),
         Options::Verify(options) => verify::run(&options),
         Options::Cpu(options) => cpu::run(&options),
+        Options::Completions(shell) => generated::completions(shell),
+        Options::Man => generated::man(),
     }
 }

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use nqueens::{BoardSize, SplitRows};
 
 use super::bytes::Bytes;
 use super::sizes::Sizes;
+use super::version;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 ///
@@ -14,11 +16,26 @@ use super::sizes::Sizes;
 /// 1 failed, or a result that differs from the published one; 2 wrong usage; 3 stopped before the
 /// end.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    version = version::SHORT,
+    long_version = version::long(),
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_long_help = EXAMPLES
+)]
 pub(super) struct CommandLine {
     #[command(subcommand)]
     pub(super) command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  nqueens count 18                            the number of solutions, on all cores
+  nqueens count 22 --journal q22.journal      a long count: stop it, kill it, run it again
+  nqueens estimate 22                         how long that takes here
+  nqueens table 1..=16                        the published table, reproduced
+  nqueens list 8 --fundamental --style board  the twelve boards
+  nqueens shard 24 --index 0 --of 100 --out q24; nqueens merge q24";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -40,6 +57,20 @@ pub(super) enum Command {
     Verify(VerifyArgs),
     /// Show what the program sees of this machine
     Cpu(CpuArgs),
+    /// Print completions for a shell
+    ///
+    /// bash: nqueens completions bash > ~/.local/share/bash-completion/completions/nqueens
+    ///
+    /// zsh: nqueens completions zsh > a folder of $fpath/_nqueens
+    ///
+    /// fish: nqueens completions fish > ~/.config/fish/completions/nqueens.fish
+    #[command(verbatim_doc_comment)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page: nqueens man | man -l -
+    Man,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use clap_complete::Shell;
 use nqueens::{BoardSize, Engine, Error, FixedQueens, Kernel, MAX_THREADS, Shard, SplitRows};
 
 use super::args::{Command, CommandLine, HowArgs, JournalsArgs, MachineArgs, ProgressWhen};
@@ -33,6 +34,8 @@ pub(crate) enum Options {
     Status(StatusOptions),
     Verify(VerifyOptions),
     Cpu(CpuOptions),
+    Completions(Shell),
+    Man,
 }
 
 #[derive(Debug)]
@@ -205,6 +208,8 @@ impl Options {
                 threads: threads(None, |name| env::var(name).ok())?,
                 json: args.json,
             }),
+            Command::Completions { shell } => Self::Completions(shell),
+            Command::Man => Self::Man,
         })
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::exit::Failure;
 use super::fields::microseconds;
+use super::version;
 
 /// All runs of one journal together.
 #[derive(Debug, Serialize)]
@@ -53,12 +54,13 @@ impl Record {
             .collect();
         let machines: Vec<String> = machines.into_iter().collect();
         let row = format!(
-            "| {size} | {total} | {} | {} | {} | {} | {} |",
+            "| {size} | {total} | {} | {} | {} | {} | {} | {} |",
             contents.plan.engine(),
             machines.join("; "),
             in_words(wall),
             in_words(core),
-            env!("CARGO_PKG_VERSION")
+            version::SHORT,
+            version::COMMIT
         );
         Ok(Self {
             file: path.display().to_string(),

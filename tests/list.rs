@@ -1,0 +1,281 @@
+//! Listed placements: order, legality and number by an independent checker; fixed queens; pictures.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Output, Stdio};
+
+use nqueens::{BoardSize, Count, FixedQueens, Placements, Solution, Square, SvgSheet};
+
+const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
+
+fn nqueens(args: &[&str]) -> Output {
+    Command::new(NQUEENS).args(args).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+/// The lines of a list as columns counted from 1.
+fn listed(args: &[&str]) -> Vec<Vec<usize>> {
+    let output = nqueens(&[&["list"], args].concat());
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+    let number = |field: &str| field.parse().expect("a number");
+    text(&output.stdout)
+        .lines()
+        .map(|line| {
+            line.split_whitespace().filter(|field| !field.starts_with('(')).map(number).collect()
+        })
+        .collect()
+}
+
+/// By the definition: one queen in each row and column, and none on a diagonal of another.
+fn is_legal(columns: &[usize]) -> bool {
+    let n = columns.len();
+    let all: BTreeSet<usize> = columns.iter().copied().collect();
+    let rising: BTreeSet<usize> =
+        columns.iter().enumerate().map(|(row, column)| row + column).collect();
+    let falling: BTreeSet<usize> =
+        columns.iter().enumerate().map(|(row, column)| row + n - column).collect();
+    all.iter().copied().eq(1..=n) && rising.len() == n && falling.len() == n
+}
+
+#[test]
+fn lists_are_complete_legal_and_in_order() {
+    for (n, total) in (1..).zip([1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14_200]) {
+        let placements = listed(&[&n.to_string()]);
+        assert_eq!(placements.len(), total, "n = {n}");
+        assert!(
+            placements.iter().all(|columns| columns.len() == n && is_legal(columns)),
+            "n = {n}"
+        );
+        assert!(placements.windows(2).all(|pair| pair[0] < pair[1]), "n = {n}: order");
+    }
+}
+
+#[test]
+fn boards_without_placements_get_a_word() {
+    for n in ["2", "3"] {
+        let output = nqueens(&["list", n]);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
+        assert!(text(&output.stderr).contains("no placement"), "{}", text(&output.stderr));
+    }
+    let empty = nqueens(&["list", "0"]);
+    assert_eq!((empty.status.code(), text(&empty.stdout)), (Some(0), "\n"), "the empty placement");
+}
+
+#[test]
+fn representatives_and_their_classes_sum_up() {
+    let published = [(1, 1), (4, 1), (5, 2), (6, 1), (7, 6), (8, 12), (9, 46), (10, 92), (11, 341)];
+    for (n, classes) in published {
+        let output = nqueens(&["list", &n.to_string(), "--fundamental", "--json"]);
+        let lines: Vec<serde_json::Value> = text(&output.stdout)
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert_eq!(lines.len(), classes, "n = {n}");
+        let total: u64 = lines.iter().map(|line| line["class"].as_u64().expect("a number")).sum();
+        assert_eq!(nqueens::count(n), Ok(total.into()), "n = {n}");
+        // No two of them are images of each other.
+        let mut images = BTreeSet::new();
+        for line in &lines {
+            let columns = line["columns"].as_array().expect("a list");
+            let column = |column: &serde_json::Value| {
+                u8::try_from(column.as_u64().expect("a number") - 1).expect("on the board")
+            };
+            let columns: Vec<u8> = columns.iter().map(column).collect();
+            let solution = Solution::new(&columns).expect("legal");
+            assert!(images.insert(solution.clone()), "n = {n}");
+            images.extend(solution.images());
+        }
+        assert_eq!(images.len() as u64, total);
+    }
+}
+
+#[test]
+fn a_list_is_limited_and_goes_on() {
+    let all = listed(&["8"]);
+    let first = listed(&["8", "--limit", "30"]);
+    assert_eq!(first, all[..30]);
+    let last: Vec<String> = first[29].iter().map(usize::to_string).collect();
+    assert_eq!(listed(&["8", "--from-columns", &last.join(" ")]), all[30..]);
+    assert_eq!(listed(&["8", "--from-columns", &last.join(","), "--limit", "1"]), all[30..31]);
+    assert_eq!(listed(&["8", "--limit", "0"]).len(), 0);
+}
+
+#[test]
+fn one_placement_of_a_large_board_comes_at_once() {
+    for n in [33, 1000, 100_000] {
+        let lines = listed(&[&n.to_string(), "--limit", "1"]);
+        assert_eq!((lines.len(), lines[0].len()), (1, n));
+        assert!(is_legal(&lines[0]), "n = {n}");
+    }
+}
+
+#[test]
+fn readers_may_leave() {
+    for style in ["columns", "board", "unicode"] {
+        let mut child = Command::new(NQUEENS)
+            .args(["list", "16", "--style", style])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ended");
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""), "{style}");
+    }
+}
+
+#[test]
+fn a_signal_ends_a_list_quietly() {
+    let child = Command::new(NQUEENS)
+        .args(["list", "17"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill is installed").success());
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(3), ""));
+}
+
+fn square(row: u32, column: u32) -> Square {
+    Square { row, column }
+}
+
+/// Completions, counted and listed, against the whole list.
+fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
+    let size = BoardSize::new(n).expect("in range");
+    let Ok(queens) = FixedQueens::new(size, squares) else {
+        let holds = |solution: &Solution| {
+            squares
+                .iter()
+                .all(|square| u32::from(solution.columns()[square.row as usize]) == square.column)
+        };
+        assert!(!all.iter().any(holds), "refused, but {squares:?} can stand together");
+        return;
+    };
+    let expected: Vec<&Solution> = all
+        .iter()
+        .filter(|solution| {
+            squares
+                .iter()
+                .all(|square| u32::from(solution.columns()[square.row as usize]) == square.column)
+        })
+        .collect();
+    let listed: Vec<Solution> = Placements::with_queens(size, &queens).collect();
+    assert!(listed.iter().eq(expected.iter().copied()), "n = {n}, {squares:?}");
+    let counted = Count::new(size).with_queens(queens).threads(1).run().expect("a count");
+    assert_eq!(counted.total, expected.len() as u128, "n = {n}, {squares:?}");
+}
+
+#[test]
+fn completions_agree_with_the_whole_list() {
+    for n in [0, 1, 2, 3, 4, 5, 8, 9] {
+        let size = BoardSize::new(n).expect("in range");
+        let all: Vec<Solution> = Placements::new(size).collect();
+        let squares: Vec<Square> =
+            (0..n).flat_map(|row| (0..n).map(move |column| square(row, column))).collect();
+        for one in &squares {
+            check_completions(n, &[*one], &all);
+        }
+        // Pairs and triples, drawn with a fixed rule.
+        for turn in 0..if n < 8 { 0 } else { 60 } {
+            let pick = |step: usize| squares[(turn * 37 + step * (turn + 11)) % squares.len()];
+            check_completions(n, &[pick(1), pick(2)], &all);
+            check_completions(n, &[pick(1), pick(2), pick(3)], &all);
+        }
+    }
+}
+
+/// Every placement has one queen in each row.
+#[test]
+fn the_completions_of_a_rows_squares_sum_to_the_total() {
+    for n in [6, 10, 12] {
+        let size = BoardSize::new(n).expect("in range");
+        for row in [0, 3, n - 1] {
+            let sum: u128 = (0..n)
+                .map(|column| {
+                    let queens = FixedQueens::new(size, &[square(row, column)]).expect("one queen");
+                    Count::new(size).with_queens(queens).run().expect("a count").total
+                })
+                .sum();
+            assert_eq!(nqueens::count(n), Ok(sum), "n = {n}, row {row}");
+        }
+    }
+}
+
+#[test]
+fn completions_are_counted_from_the_command_line() {
+    let output = nqueens(&["count", "8", "--place", "a1", "--json"]);
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&object["total"], &object["engine"]), (&"4".into(), &"subtrees".into()));
+    assert_eq!(object["published"], "unknown");
+    let bad: &[(&[&str], &str)] = &[
+        (&["count", "8", "--place", "a1,h8"], "1:1 (a1) and 8:8 (h8)"),
+        (&["count", "8", "--place", "a9"], "--place"),
+        (&["count", "8", "--place", "x"], "'x'"),
+        (&["count", "8", "--place", "a1", "--engine", "halves"], "--place"),
+        (&["count", "8", "--place", "a1", "--journal", "x"], "--journal"),
+        (&["list", "8", "--place", "a1,a2"], "attack"),
+        (&["list", "33"], "--limit 1"),
+        (&["list", "33", "--limit", "1", "--style", "svg"], "--limit 1"),
+        (&["list", "1000001", "--limit", "1"], "0 to 32"),
+        (&["list", "8", "--from-columns", "1 2 3"], "--from-columns"),
+        (&["list", "9", "--style", "svg"], "--limit"),
+        (&["list", "8", "--style", "x"], "unicode"),
+    ];
+    for (args, reason) in bad {
+        let output = nqueens(args);
+        let message = text(&output.stderr);
+        assert_eq!(
+            (output.status.code(), text(&output.stdout)),
+            (Some(2), ""),
+            "{args:?}: {message}"
+        );
+        assert!(message.contains(reason), "{args:?}: {message}");
+        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+    }
+}
+
+/// A picture is well-formed, each queen stands on its square, and boards do not overlap.
+#[test]
+fn pictures_are_well_formed_and_free_of_overlaps() {
+    for (n, boards) in [(1, 1), (8, 92), (20, 7), (32, 2)] {
+        let size = BoardSize::new(n).expect("in range");
+        let solutions: Vec<Solution> = Placements::new(size).take(boards).collect();
+        let picture = SvgSheet(&solutions).to_string();
+        let document = roxmltree::Document::parse(&picture).expect("well-formed");
+        let view: Vec<f64> = document
+            .root_element()
+            .attribute("viewBox")
+            .expect("a view box")
+            .split(' ')
+            .map(|number| number.parse().expect("a number"))
+            .collect();
+        let mut corners = Vec::new();
+        for group in document.descendants().filter(|node| node.attribute("transform").is_some()) {
+            let place = group.attribute("transform").expect("filtered");
+            let place = place.trim_start_matches("translate(").trim_end_matches(')');
+            let (x, y) = place.split_once(' ').expect("two numbers");
+            let (x, y): (u32, u32) = (x.parse().expect("a number"), y.parse().expect("a number"));
+            assert!(f64::from(x + n) <= view[2] && f64::from(y + n) <= view[3], "on the sheet");
+            corners.push((x, y));
+            let queens: BTreeSet<(&str, &str)> = group
+                .children()
+                .filter(|node| node.attribute("href") == Some("#queen"))
+                .map(|node| (node.attribute("x").expect("x"), node.attribute("y").expect("y")))
+                .collect();
+            assert_eq!(queens.len(), n as usize);
+        }
+        assert_eq!(corners.len(), boards);
+        for (place, one) in corners.iter().enumerate() {
+            for other in &corners[..place] {
+                let apart = one.0.abs_diff(other.0) > n || one.1.abs_diff(other.1) > n;
+                assert!(apart, "boards at {one:?} and {other:?}");
+            }
+        }
+    }
+}
