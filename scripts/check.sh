@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # All of CI. Without arguments every stage in order; with arguments only the named ones.
 #
-#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [bench] [doc] [msrv] [aarch64] [shellcheck]
+#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [slurm] [bench]
+#                    [doc] [msrv] [aarch64] [shellcheck]
 #
 # Needs a Rust toolchain; installs shellcheck and faketime with apt-get if they are missing and we
-# are root. Some tests of full and read-only disks mount a tmpfs and are skipped unless we are root.
+# are root; so does the stage slurm with Debian's Slurm, and is skipped otherwise. Some tests of full and read-only disks mount a tmpfs and are skipped unless we are root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,6 +49,9 @@ kernels() {
 # Long runs: killed twenty times and resumed.
 kill-resume() { scripts/kill-resume.sh; }
 
+# A count on a Slurm cluster, with nodes and processes killed; needs root.
+slurm() { scripts/test-slurm.sh; }
+
 bench() { cargo bench --benches -- --test; }
 
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items; }
@@ -79,10 +83,10 @@ aarch64() {
 
 shellcheck() {
   install shellcheck
-  command shellcheck scripts/*.sh .ci/run
+  command shellcheck scripts/*.sh scripts/slurm/*.sh .ci/run
 }
 
-stages=(fmt clippy test one-thread kernels kill-resume bench doc msrv aarch64 shellcheck)
+stages=(fmt clippy test one-thread kernels kill-resume slurm bench doc msrv aarch64 shellcheck)
 if [ $# -gt 0 ]; then stages=("$@"); fi
 rustc --version
 for stage in "${stages[@]}"; do
