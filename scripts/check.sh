@@ -4,8 +4,9 @@
 #   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [slurm] [bench]
 #                    [doc] [msrv] [aarch64] [shellcheck]
 #
-# Needs a Rust toolchain; installs shellcheck and faketime with apt-get if they are missing and we
-# are root; so does the stage slurm with Debian's Slurm, and is skipped otherwise. Some tests of full and read-only disks mount a tmpfs and are skipped unless we are root.
+# Needs a Rust toolchain; installs shellcheck, faketime and Debian's Slurm with apt-get if they are
+# missing and we are root. Unless we are root, the stage slurm is skipped, and so are some tests of
+# full and read-only disks, which mount a tmpfs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
