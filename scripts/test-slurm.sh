@@ -5,7 +5,7 @@
 #
 #   scripts/test-slurm.sh
 #
-# Takes about 70 seconds. Skipped unless we are root; as root it installs the Debian packages, and
+# Takes about 60 seconds. Skipped unless we are root; as root it installs the Debian packages, and
 # a cluster that does not come up is a failure. Ends everything that it starts.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -18,7 +18,6 @@
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
-command=("$(readlink -f "$0")" "$@")
 
 fail() { echo "submit.sh: $1" >&2; exit "${2:-1}"; }
 usage() { fail "$1" 2; }
@@ -163,6 +162,14 @@ submit() {
   { printf '%s sbatch' "$job"; printf ' %q' "$@"; echo; } >>"$submitted"
 }
 
+# This command, so that it works from any folder.
+command=("$here/submit.sh" "$n" --shards "$of" --out "$folder" --cpus "$cpus")
+[ -z "${NQUEENS:-}" ] || command=(env NQUEENS="$nqueens" "${command[@]}")
+[ -z "$time" ] || command+=(--time "$time")
+[ -z "$partition" ] || command+=(--partition "$partition")
+[ -z "$max_running" ] || command+=(--max-running "$max_running")
+[ ${#extra[@]} = 0 ] || command+=(-- "${extra[@]}")
+
 shard_options=(--cpus-per-task="$cpus" --signal=B:TERM@60 --output=log/%A_%a.log)
 merge_options=(--cpus-per-task=1 --output=log/merge-%j.log)
 [ -z "$time" ] || shard_options+=(--time="$time")
@@ -177,10 +184,10 @@ for c in "${!tasks[@]}"; do
   if [ -n "$max_running" ] && [ -n "$after" ]; then wait_for=(--dependency="afterany:${after##*:}"); fi
   submit "${shard_options[@]}" --array="${tasks[c]}${max_running:+%$max_running}" "${wait_for[@]}" \
     "$folder/shard.sh" "$nqueens" $((c * tasks_of_array)) "$n" "$of" "$folder" "${extra[@]}"
-  echo "job $job        shards ${named[c]} of $of"
+  printf '%-12s shards %s of %s\n' "job $job" "${named[c]}" "$of"
   after=${after:+$after:}$job
 done
 submit "${merge_options[@]}" --dependency="afterany:$after" \
   "$folder/merge.sh" "$nqueens" "$of" "$folder" "${command[@]}"
-echo "job $job        merges them: $folder/log/merge-$job.log"
+printf '%-12s merges them: %s\n' "job $job" "$folder/log/merge-$job.log"
 echo "watch        nqueens status $folder"
