@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # All of CI. Without arguments every stage in order; with arguments only the named ones.
 #
-#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [dask] [k8s] [bench] [doc]
-#                    [msrv] [aarch64] [shellcheck]
+#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [slurm] [dask] [k8s]
+#                    [bench] [doc] [msrv] [aarch64] [shellcheck]
 #
-# Needs a Rust toolchain; installs shellcheck and faketime with apt-get if they are missing and we
-# are root, and Python packages in target/ for the tests of Dask and Kubernetes. Some tests of full
-# and read-only disks mount a tmpfs and are skipped unless we are root.
+# Needs a Rust toolchain. If we are root, installs what else it needs and is missing with apt-get
+# (shellcheck, faketime, zsh, fish, Debian's Slurm) and Python packages in target/. Unless we are
+# root, the stage slurm is skipped, and so are tests of full and read-only disks, which mount a
+# tmpfs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -51,6 +52,9 @@ kernels() {
 # Long runs: killed twenty times and resumed.
 kill-resume() { scripts/kill-resume.sh; }
 
+# A count on a Slurm cluster, with nodes and processes killed; needs root.
+slurm() { scripts/test-slurm.sh; }
+
 # Counts on a Dask cluster on this machine, each of whose parts is killed once.
 dask() { scripts/test-dask.sh; }
 
@@ -88,10 +92,11 @@ aarch64() {
 
 shellcheck() {
   install shellcheck
-  command shellcheck scripts/*.sh .ci/run
+  command shellcheck scripts/*.sh scripts/slurm/*.sh .ci/run
 }
 
-stages=(fmt clippy test one-thread kernels kill-resume dask k8s bench doc msrv aarch64 shellcheck)
+stages=(fmt clippy test one-thread kernels kill-resume slurm dask k8s bench doc msrv aarch64
+  shellcheck)
 if [ $# -gt 0 ]; then stages=("$@"); fi
 rustc --version
 for stage in "${stages[@]}"; do

@@ -66,8 +66,10 @@ impl StatusReport {
             .filter_map(|file| file.runs.last())
             .filter(|run| !merged.is_complete(run.shard))
             .collect();
-        let units_per_second: f64 =
-            running.iter().map(|run| run.units as f64 / run.elapsed.as_secs_f64().max(1e-3)).sum();
+        let rates =
+            running.iter().map(|run| run.units as f64 / run.elapsed.as_secs_f64().max(1e-3));
+        // The sum of no numbers is -0.0.
+        let units_per_second = rates.sum::<f64>() + 0.0;
         let busy: Duration = files.iter().flat_map(|file| &file.runs).map(|run| run.busy).sum();
         // Units that were counted twice took time twice.
         let counted = finished.units_done() + merged.twice;

@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# A throw-away Slurm cluster on this machine, for tests: daemons on 127.0.0.1 with a munge key of
+# their own, three one-CPU nodes unless told otherwise, everything in one folder. Needs root and the
+# Debian packages slurmctld, slurmd, slurm-client and munge. The user munge must be able to enter the
+# folder.
+#
+#   scripts/slurm/cluster.sh up FOLDER [NODES]      prints SLURM_CONF=..., for the commands of Slurm
+#   scripts/slurm/cluster.sh controller FOLDER      stops slurmctld as an administrator would, starts it again
+#   scripts/slurm/cluster.sh kill FOLDER NODE       a power failure: kill -9 of all processes of a node
+#   scripts/slurm/cluster.sh down FOLDER            ends every process of the cluster
+set -euo pipefail
+
+usage() { echo "cluster.sh: $1; use: cluster.sh up FOLDER [NODES] | controller FOLDER | kill FOLDER NODE | down FOLDER" >&2; exit 2; }
+
+[ $# -ge 2 ] || usage "which command, which folder?"
+command=$1 folder=$(readlink -m "$2") argument=${3:-}
+nodes=3
+export SLURM_CONF=$folder/slurm.conf
+# Daemons carry these in their environment, and the slurmstepd that a slurmd starts inherits them.
+mark=NQUEENS_TEST_CLUSTER=$folder
+mark_of() { echo "NQUEENS_TEST_DAEMON=$folder:$1"; }
+
+# Ports below those that the system gives to outgoing connections.
+free_ports() {
+  local base port
+  for _ in {1..50}; do
+    base=$((20000 + RANDOM % 10000))
+    for ((port = base; port <= base + nodes; port++)); do
+      if (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then continue 2; fi
+    done
+    echo "$base"
+    return
+  done
+  return 1
+}
+
+# No cgroups, no accounting, no systemd. Slurm looks for dead nodes and jobs as often as it can, and
+# takes few tasks in an array, so that tests are quick and meet the limit.
+write_configuration() {
+  local port i
+  port=$(free_ports)
+  cat <<END
+ClusterName=nqueens-test
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort=$port
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket=$folder/munge/socket
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=1,sched_interval=1
+SlurmdParameters=config_overrides
+StateSaveLocation=$folder/state
+SlurmctldPidFile=$folder/slurmctld.pidfile
+SlurmdPidFile=$folder/%n.pidfile
+SlurmdSpoolDir=$folder/spool.%n
+SlurmctldLogFile=$folder/log/slurmctld.log
+SlurmdLogFile=$folder/log/%n.log
+ReturnToService=2
+SlurmdTimeout=5
+KillWait=2
+MaxArraySize=${NQUEENS_TEST_MAX_ARRAY:-6}
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+END
+  for ((i = 1; i <= nodes; i++)); do
+    echo "NodeName=n$i NodeAddr=127.0.0.1 NodeHostname=$(hostname) Port=$((port + i)) CPUs=1 RealMemory=1000 State=UNKNOWN"
+  done
+  echo "PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE State=UP"
+}
+
+# Starts a daemon in the background, with its number in NAME.pid. Daemons stay in the foreground of
+# their own: that makes their numbers known.
+daemon() {
+  local name=$1
+  shift
+  env "$mark" "$(mark_of "$name")" setsid "$@" </dev/null >"$folder/log/$name.out" 2>&1 &
+  echo $! >"$folder/$name.pid"
+}
+
+start_controller() { daemon slurmctld slurmctld -D "$@"; }
+
+# Tries a command for so many seconds.
+within() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$SECONDS" -lt "$end" ] || return 1
+    sleep 0.1
+  done
+}
+
+nodes_are_idle() { [ "$(timeout 5 sinfo -h -t idle -N -o %N | wc -l)" = "$nodes" ]; }
+
+up() {
+  local i
+  nodes=${argument:-$nodes}
+  [[ $nodes =~ ^[1-9][0-9]?$ ]] || usage "'$nodes' is not a number of nodes from 1 to 99"
+  [ ! -e "$SLURM_CONF" ] || usage "there is a cluster in $folder already"
+  mkdir -p "$folder"/{state,log,munge}
+  write_configuration >"$SLURM_CONF"
+  (umask 077 && head -c 128 /dev/urandom >"$folder/munge/key")
+  chown -R munge: "$folder/munge"
+  daemon munged setpriv --reuid munge --regid munge --clear-groups munged --foreground \
+    --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munge/pidfile" \
+    --log-file="$folder/munge/log" --seed-file="$folder/munge/seed"
+  if within 10 test -S "$folder/munge/socket"; then
+    start_controller -c
+    for ((i = 1; i <= nodes; i++)); do
+      mkdir -p "$folder/spool.n$i"
+      daemon "n$i" slurmd -D -N "n$i"
+    done
+    if within 30 nodes_are_idle; then
+      echo "SLURM_CONF=$SLURM_CONF"
+      return
+    fi
+  fi
+  echo "cluster.sh: the cluster did not come up" >&2
+  tail -n 20 "$folder"/log/*.out "$folder"/munge/log >&2 || true
+  down
+  exit 1
+}
+
+controller() {
+  mapfile -t pids < <(processes "$(mark_of slurmctld)")
+  [ ${#pids[@]} -gt 0 ] || usage "no slurmctld runs in $folder"
+  kill "${pids[@]}"
+  within 20 none_is_left "$(mark_of slurmctld)" || { echo "cluster.sh: slurmctld does not end" >&2; exit 1; }
+  start_controller
+  within 20 controller_answers || { echo "cluster.sh: slurmctld does not start again" >&2; exit 1; }
+}
+
+controller_answers() { timeout 5 scontrol ping; }
+
+kill_node() {
+  [ -n "$argument" ] || usage "kill which node?"
+  mapfile -t pids < <(processes "$(mark_of "$argument")")
+  [ ${#pids[@]} -gt 0 ] || usage "no node '$argument' runs in $folder"
+  kill -9 "${pids[@]}" 2>/dev/null || true
+}
+
+# The processes with a mark, but no zombies, and all that are below them.
+processes() {
+  local file pid
+  grep -lzsFx "$1" /proc/[0-9]*/environ | while read -r file; do
+    pid=${file//[!0-9]/}
+    if [ "$(ps -o stat= -p "$pid" | cut -c1)" != Z ]; then with_descendants "$pid"; fi
+  done || true
+}
+
+with_descendants() {
+  local child
+  for child in $(pgrep -P "$1"); do with_descendants "$child"; done
+  echo "$1"
+}
+
+none_is_left() { [ -z "$(processes "$1")" ]; }
+
+nothing_is_queued() { [ -z "$(timeout 5 squeue -h)" ]; }
+
+down() {
+  if [ -e "$SLURM_CONF" ] && controller_answers >/dev/null 2>&1; then
+    # Jobs first: when the nodes are gone nobody ends them.
+    timeout 5 scancel --user="$(id -un)" 2>/dev/null || true
+    within 5 nothing_is_queued || true
+    timeout 5 scontrol shutdown 2>/dev/null || true
+  fi
+  mapfile -t pids < <(processes "$mark")
+  if [ ${#pids[@]} -gt 0 ]; then kill "${pids[@]}" 2>/dev/null || true; fi
+  if ! within 5 none_is_left "$mark"; then
+    mapfile -t pids < <(processes "$mark")
+    if [ ${#pids[@]} -gt 0 ]; then kill -9 "${pids[@]}" 2>/dev/null || true; fi
+    within 5 none_is_left "$mark" || { echo "cluster.sh: processes are left: $(processes "$mark" | tr '\n' ' ')" >&2; exit 1; }
+  fi
+}
+
+case $command in
+  up | controller | down) "$command" ;;
+  kill) kill_node ;;
+  *) usage "no command '$command'" ;;
+esac

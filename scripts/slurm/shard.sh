@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# A task of the job arrays that submit.sh submits: counts one shard, and requeues itself if the
+# program was stopped by Slurm's warning that time is up, or failed. Its arguments:
+#
+#   shard.sh NQUEENS FIRST N K FOLDER [OPTION ...]
+#
+# It counts shard FIRST + SLURM_ARRAY_TASK_ID of K. Journals are in FOLDER; what is finished in any
+# of them is not counted again, so to run a task once more never does harm.
+set -euo pipefail
+
+readonly most_restarts=3
+nqueens=$1 first=$2 n=$3 of=$4 folder=$5
+shift 5
+shard=$((first + SLURM_ARRAY_TASK_ID))
+restarts=${SLURM_RESTART_COUNT:-0}
+# The login shell's setting would come before the number of CPUs that Slurm gave to the task.
+unset NQUEENS_THREADS
+
+say() { echo "$(date +%T) shard $shard of $of, ${SLURMD_NODENAME:-?}, restart $restarts: $*"; }
+
+# The name of the array and of the task: of the last task, SLURM_JOB_ID means the whole array.
+requeue() {
+  say "$*; requeued"
+  scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+}
+
+# Whether this process has finished a unit.
+came_further() {
+  local name
+  printf -v name 'n%s-%04d-of-%04d.*.%s.journal' "$n" "$shard" "$of" "$pid"
+  find "$folder" -maxdepth 1 -name "$name" -exec grep -q '^done ' {} \; -print | grep -q .
+}
+
+say "starts"
+# The warning goes to this shell alone. It is passed on once, for a second one kills the program.
+trap 'trap "" TERM; kill -TERM "$!" 2>/dev/null || true' TERM
+"$nqueens" shard "$n" --index "$shard" --of "$of" --out "$folder" "$@" &
+pid=$!
+code=0
+wait "$pid" || code=$?
+# The trap ended the wait, not the program: its own exit code comes from a second one.
+if [ "$code" -gt 128 ]; then
+  code=0
+  wait "$pid" || code=$?
+fi
+
+case $code in
+  0) say "done" ;;
+  2)
+    say "wrong usage is not tried again"
+    exit "$code"
+    ;;
+  *)
+    if [ "$(squeue -h -j "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" -o %T 2>/dev/null)" != RUNNING ]; then
+      say "ended by Slurm, exit code $code" # cancelled, or Slurm itself requeues it
+    elif [ "$code" = 3 ] && came_further; then
+      requeue "stopped in time"
+    elif [ "$restarts" -lt "$most_restarts" ]; then
+      requeue "failed with exit code $code"
+    else
+      say "failed with exit code $code, for the last time"
+    fi
+    exit "$code"
+    ;;
+esac

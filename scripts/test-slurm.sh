@@ -1,0 +1,231 @@
+#!/usr/bin/env bash
+# Counts boards on a real Slurm cluster of three one-CPU nodes on this machine, while nodes and
+# processes are killed, the controller is restarted, time runs out and jobs are cancelled. Every total
+# must be the published one.
+#
+#   scripts/test-slurm.sh
+#
+# Takes about 60 seconds. Skipped unless we are root; as root it installs the Debian packages, and
+# a cluster that does not come up is a failure. Ends everything that it starts.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ "$(id -u)" != 0 ]; then
+  echo "skipped: a Slurm cluster for tests needs root"
+  exit 0
+fi
+
+work=$(mktemp -d)
+chmod 755 "$work" # munged runs as a user of its own
+cluster=$work/cluster
+export SLURM_CONF=$cluster/slurm.conf
+copy=''
+
+finish() {
+  local code=$?
+  trap '' INT TERM EXIT
+  if [ "$code" != 0 ] && [ "$code" -lt 128 ]; then show_logs; fi
+  # Processes that were stopped end only by this signal.
+  pgrep -f "shard .* --out $work/" | xargs -r kill -9 2>/dev/null || true
+  scripts/slurm/cluster.sh down "$cluster" || code=1
+  rm -rf "$work"
+  exit "$code"
+}
+trap finish EXIT
+trap 'echo "test-slurm.sh: line $LINENO failed: $BASH_COMMAND" >&2' ERR
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+show_logs() {
+  set +e
+  echo "--- failed; what Slurm knows, and the logs" >&2
+  timeout 5 sinfo -N >&2
+  timeout 5 squeue -r >&2
+  tail -n 8 "$work"/*/log/*.log >&2
+  tail -n 60 "$cluster/log/slurmctld.log" >&2
+}
+
+say() { printf '%3d s  %s\n' $((SECONDS - began)) "$*"; }
+fail() { echo "test-slurm.sh: $*" >&2; exit 1; }
+
+packages=(slurmctld slurmd slurm-client munge)
+for tool in slurmctld slurmd sbatch munged; do
+  command -v "$tool" >/dev/null && continue
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${packages[@]}" >/dev/null
+  break
+done
+cargo build --release --quiet
+NQUEENS=$(readlink -f target/release/nqueens)
+export NQUEENS
+
+# Slurm holds a requeued task for two minutes; its owner may pull it forward.
+pull_forward() {
+  timeout 10 squeue -h -r -t PD -o '%i %r' 2>/dev/null | while read -r task reason; do
+    [ "$reason" != BeginTime ] || timeout 5 scontrol update JobId="$task" StartTime=now 2>/dev/null || true
+  done || true
+}
+
+# wait_for SECONDS COMMAND ...: until the command succeeds.
+wait_for() {
+  local end=$((SECONDS + $1)) most=$1
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$SECONDS" -lt "$end" ] || fail "waited $most s in vain: $*"
+    pull_forward
+    sleep 0.2
+  done
+}
+
+# submit NAME ARGUMENTS ...: submits into the folder of that name, the talk goes to NAME.talk.
+submit() {
+  local name=$1
+  shift
+  scripts/slurm/submit.sh --out "$work/$name" "$@" >"$work/$name.talk" || fail "submit.sh $*"
+}
+
+expected() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/known-counts.csv; }
+# Both print nothing as long as there are no journals.
+finished_units() { { "$NQUEENS" merge "$work/$1" --json 2>/dev/null || true; } | sed -n 's/.*"finished":\([0-9]*\).*/\1/p'; }
+missing() { { "$NQUEENS" merge "$work/$1" --of "$2" --json 2>/dev/null || true; } | sed -n 's/.*"shards":"\([^"]*\)".*/\1/p'; }
+logged() { grep -q "$2" "$work/$1"/log/*.log; }
+none_queued() { [ -z "$(timeout 10 squeue -h -r -j "$(cut -d' ' -f1 "$work/$1/submitted" | paste -sd,)" 2>/dev/null)" ]; }
+
+# total NAME N K: the merge job printed the published total, and the journals agree.
+total() {
+  local exact twice
+  exact=$(expected "$2")
+  "$NQUEENS" merge "$work/$1" --of "$3" --json >"$work/merge.json" || fail "$1 is not complete"
+  grep -q "\"total\":\"$exact\",\"published\":\"agrees\"" "$work/merge.json" || fail "$1: $(cat "$work/merge.json")"
+  # shellcheck disable=SC2012 # job numbers: the newest is the last
+  grep -q "^total  *$exact\$" "$(ls -v "$work/$1"/log/merge-*.log | tail -n 1)" || fail "$1: the merge job printed no total"
+  twice=$(sed 's/.*"twice":\([0-9]*\).*/\1/' "$work/merge.json")
+  say "$1: Q($2) = $exact, exact; $twice units counted twice"
+}
+
+# 1,4-6 as 1 4 5 6
+expand() {
+  local range ranges
+  IFS=, read -ra ranges <<<"$1"
+  for range in "${ranges[@]}"; do seq -s ' ' "${range%-*}" "${range#*-}"; done | paste -sd' '
+}
+
+began=$SECONDS
+scripts/slurm/cluster.sh up "$cluster" 3 >/dev/null
+say "cluster of three nodes; arrays of at most 6 tasks"
+
+# program_of NAME: the process that counts for the job in that folder.
+program_of() { pgrep -f "^$NQUEENS shard .* --out $work/$1( |\$)" | grep -vFx "${copy:-none}" | head -n 1 | grep .; }
+
+# Stops the process, so that it does not end before the test has done with it what it wants to.
+stop_program() {
+  pid=$(program_of "$1") && kill -STOP "$pid" && [ "$(ps -o stat= -p "$pid" | cut -c1)" = T ]
+}
+
+# --- Time runs out. Slurm looks every 30 s whether to warn a job, and warns up to a minute early; with
+# a limit of one minute, at the first look. Until then the program stands still after its first
+# units, on any machine; the warning waits for it, as signal 15 in its mask of pending ones.
+submit limit 15 --shards 1 --time 1 -- --engine bool-arrays
+wait_for 30 logged limit starts
+some_units() { [ "$(finished_units limit)" -ge 1 ]; }
+wait_for 30 some_units
+wait_for 10 stop_program limit
+warned=$pid
+say "a task with a time limit stands still with $(finished_units limit) of 15 units"
+
+# --- A process, the controller, a node. Engine column-array takes 15 units of a second for n = 15.
+engine=(--engine column-array)
+submit faults 15 --shards 15 -- "${engine[@]}"
+[ "$(grep -c '^job .* shards ' "$work/faults.talk")" = 3 ] || fail "15 tasks should have been three arrays"
+
+# The same shard a second time, beside Slurm: stopped before its unit is done, let go after the
+# cluster has counted it too.
+"$NQUEENS" shard 15 --index 14 --of 15 --out "$work/faults" --threads 1 "${engine[@]}" >"$work/copy.out" 2>&1 &
+copy=$!
+copy_counts() { grep -q '^run ' "$work"/faults/n15-0014-of-0015.*."$copy".journal; }
+wait_for 10 copy_counts
+kill -STOP "$copy"
+
+wait_for 20 stop_program faults
+kill -9 "$pid"
+wait_for 20 logged faults 'failed with exit code 137; requeued'
+say "process $pid was killed: its task requeued itself"
+
+scripts/slurm/cluster.sh controller "$cluster"
+say "slurmctld was restarted"
+
+wait_for 20 stop_program faults
+node=$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SLURMD_NODENAME=//p')
+scripts/slurm/cluster.sh kill "$cluster" "$node"
+say "node $node was killed"
+
+# --- Retries end: a program that always fails is started four times, wrong usage once.
+cat >"$work/failing" <<END
+#!/bin/sh
+case "\$*" in
+  "shard 10 --index 0 "*) exit 1 ;;
+  "shard 10 --index 1 "*) exit 2 ;;
+  *) exec "$NQUEENS" "\$@" ;;
+esac
+END
+chmod +x "$work/failing"
+NQUEENS=$work/failing submit retries 10 --shards 3
+
+# --- Jobs are cancelled. Engine halves, portable, takes 2 seconds for the 12283 units of n = 18.
+submit cancelled 18 --shards 12 --max-running 3 -- --engine halves --kernel portable
+some_are_complete() {
+  local left
+  left=$(missing cancelled 12)
+  [ -n "$left" ] && [ "$(expand "$left" | wc -w)" -le 9 ]
+}
+wait_for 60 some_are_complete
+# All arrays, but not the job that merges them.
+mapfile -t arrays < <(sed -n 's/ .* --array.*//p' "$work/cancelled/submitted")
+timeout 20 scancel "${arrays[@]}"
+wait_for 20 none_queued cancelled
+logged cancelled '^this submits what is missing: ' || fail "the merge job did not say how to go on"
+left=$(missing cancelled 12)
+[ -n "$left" ] || fail "the cancelled count was complete"
+before=$(finished_units cancelled)
+submit cancelled 18 --shards 12 -- --engine halves --kernel portable
+grep -q "^missing      shards $left of 12;" "$work/cancelled.talk" || fail "missing are $left: $(cat "$work/cancelled.talk")"
+again=$(sed -n 's/^job .* shards \(.*\) of 12$/\1/p' "$work/cancelled.talk" | paste -sd,)
+[ "$(expand "$again")" = "$(expand "$left")" ] || fail "submitted $again, missing are $left"
+say "cancelled with $before of 12283 units; only shards $left of 12 were submitted again"
+if scripts/slurm/submit.sh 18 --shards 12 --out "$work/cancelled" 2>"$work/refused"; then fail "submitted twice"; fi
+grep -q 'earlier jobs' "$work/refused" || fail "$(cat "$work/refused")"
+
+# --- Time ran out, see above.
+time_is_up() { grep -q '^ShdPnd:.*[4-7c-f]...$' "/proc/$warned/status"; }
+wait_for 60 time_is_up
+kill -CONT "$warned"
+wait_for 20 logged limit 'stopped in time; requeued'
+before=$(finished_units limit)
+say "time limit: warned and requeued with $before of 15 units"
+
+wait_for 60 none_queued faults
+grep -q "requeue job .* due to failure of node $node" "$cluster/log/slurmctld.log" || fail "the node's job was not requeued"
+kill -CONT "$copy"
+wait "$copy" || fail "the copy of shard 14: $(cat "$work/copy.out")"
+copy=''
+total faults 15 15
+grep -q '"twice":[1-9]' "$work/merge.json" || fail "shard 14 should have been counted twice"
+jobs=$(wc -l <"$work/faults/submitted")
+submit faults 15 --shards 15 -- "${engine[@]}"
+grep -q "^total  *$(expected 15)\$" "$work/faults.talk" || fail "a complete count should print its total"
+[ "$(wc -l <"$work/faults/submitted")" = "$jobs" ] || fail "a complete count was submitted"
+
+wait_for 60 none_queued cancelled
+total cancelled 18 12
+
+wait_for 60 none_queued retries
+[ "$(grep -c 'restart [0-3]: starts' "$work"/retries/log/*_0.log)" = 4 ] || fail "shard 0 should have been started four times"
+[ "$(grep -c 'starts' "$work"/retries/log/*_1.log)" = 1 ] || fail "shard 1 should have been started once"
+[ "$(missing retries 3)" = 0-1 ] || fail "shards 0-1 should be missing: $(missing retries 3)"
+logged retries '^this submits what is missing: ' || fail "the merge job did not say how to go on"
+say "retries: a failing program was started four times, wrong usage once"
+
+wait_for 60 none_queued limit
+# It may have been warned more than once.
+logged limit '15 units, [1-9][0-9]* done before' || fail "the warned task did not go on from $before units"
+total limit 15 1
