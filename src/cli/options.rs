@@ -11,6 +11,7 @@ use nqueens::{BoardSize, Engine, Error, Kernel, MAX_THREADS, Shard, SplitRows};
 use super::args::{Command, CommandLine, HowArgs, JournalsArgs, MachineArgs, ProgressWhen};
 use super::array::{number_of_shards, shard};
 use super::bytes::Bytes;
+use super::compare::CompareOptions;
 use super::exit::Failure;
 use super::list::ListOptions;
 use super::progress::When;
@@ -22,6 +23,7 @@ pub(crate) enum Options {
     Count(CountOptions),
     Table(TableOptions),
     List(ListOptions),
+    Compare(CompareOptions),
     Shard(ShardOptions),
     Merge(MergeOptions),
     Status(StatusOptions),
@@ -140,13 +142,10 @@ impl Options {
             Command::Table(args) => Self::Table(TableOptions {
                 sizes: args.sizes.0,
                 how: args.how.checked()?,
-                format: match (args.csv, args.json) {
-                    (true, _) => TableFormat::Csv,
-                    (_, true) => TableFormat::Json,
-                    _ => TableFormat::Text,
-                },
+                format: table_format(args.csv, args.json),
             }),
             Command::List(args) => Self::List(args.checked()?),
+            Command::Compare(args) => Self::Compare(args.checked()?),
             Command::Shard(args) => Self::Shard(ShardOptions {
                 size: args.n,
                 shard: shard(args.index.as_deref(), &args.of, |name| env::var(name).ok())?,
@@ -184,6 +183,14 @@ fn count_format(json: bool, quiet: bool) -> CountFormat {
     }
 }
 
+pub(super) fn table_format(csv: bool, json: bool) -> TableFormat {
+    match (csv, json) {
+        (true, _) => TableFormat::Csv,
+        (_, true) => TableFormat::Json,
+        _ => TableFormat::Text,
+    }
+}
+
 impl JournalsArgs {
     fn checked(self) -> Result<JournalsOptions, Failure> {
         let shards = self.of.as_deref().map(number_of_shards).transpose()?;
@@ -218,16 +225,9 @@ impl HowArgs {
 
 impl MachineArgs {
     fn checked(self) -> Result<MachineOptions, Failure> {
-        let kernel = match self.kernel.as_str() {
-            "auto" => None,
-            name => Some(
-                Kernel::from_name(name)
-                    .map_err(|error| Failure::Usage(format!("--kernel: {error}")))?,
-            ),
-        };
         Ok(MachineOptions {
             threads: threads(self.threads.as_deref(), |name| env::var(name).ok())?,
-            kernel,
+            kernel: kernel(&self.kernel)?,
             progress: self.progress.into(),
         })
     }
@@ -266,8 +266,18 @@ impl How {
     }
 }
 
+/// The kernel of this name; `None` for `auto`.
+pub(super) fn kernel(name: &str) -> Result<Option<Kernel>, Failure> {
+    match name {
+        "auto" => Ok(None),
+        name => Kernel::from_name(name)
+            .map(Some)
+            .map_err(|error| Failure::Usage(format!("--kernel: {error}"))),
+    }
+}
+
 /// The number of threads: the flag, else a variable, else the cores that this process may use.
-fn threads(
+pub(super) fn threads(
     flag: Option<&str>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<usize, Failure> {
