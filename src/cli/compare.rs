@@ -53,12 +53,12 @@ fn compare(
 ) -> Result<Exit, Failure> {
     let pools = options.threads.iter().map(|threads| thread_pool(*threads));
     let pools = pools.collect::<Result<Vec<_>, _>>()?;
-    let mut contestants: Vec<Contestant> = options
+    let contestants: Vec<Contestant> = options
         .engines
         .iter()
         .flat_map(|engine| pools.iter().map(|pool| Contestant::new(*engine, pool)))
         .collect();
-    let rounds = Rounds {
+    let mut rounds = Rounds {
         repeat: options.repeat,
         seconds_limit: options.seconds_limit,
         kernel: options.kernel,
@@ -66,12 +66,13 @@ fn compare(
         memory: options.memory.unwrap_or_else(memory::default_budget),
         cancel,
         bar,
+        known: Vec::new(),
     };
     let mut writer = RowWriter::new(options.format, io::stdout().lock());
     bar.suspend(|| writer.write_header())?;
     let mut exit = Exit::Done;
     for size in &options.sizes {
-        let board = rounds.measure(*size, &mut contestants)?;
+        let board = rounds.measure(*size, &contestants)?;
         let rows = statistics::rows(*size, &board.timings);
         bar.suspend(|| rows.iter().try_for_each(|row| writer.write_row(row)))?;
         for line in statistics::differences(*size, known(*size).total, &board.timings) {

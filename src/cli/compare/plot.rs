@@ -123,12 +123,10 @@ fn speed_up_panel(rows: &[Row], engines: &[Engine]) -> Option<Panel> {
             .max_by_key(|base| base.n)?;
         let mut on_board: Vec<&Row> = of_engine().filter(|row| row.n == base.n).collect();
         on_board.sort_unstable_by_key(|row| row.threads);
-        let seconds = base.seconds.median;
-        let point = |row: &&Row| Point {
-            x: threads(row),
-            y: seconds / row.seconds.median,
-            low: seconds / row.seconds.max,
-            high: seconds / row.seconds.min,
+        // Of medians, without whiskers: both times vary, and many lines meet here.
+        let point = |row: &&Row| {
+            let speed_up = base.seconds.median / row.seconds.median;
+            Point { x: threads(row), y: speed_up, low: speed_up, high: speed_up }
         };
         let label = format!("{engine}, n = {}", base.n);
         Some(Line { engine: *engine, label, points: on_board.iter().map(point).collect() })
@@ -142,7 +140,7 @@ fn speed_up_panel(rows: &[Row], engines: &[Engine]) -> Option<Panel> {
     counts.sort_unstable_by(f64::total_cmp);
     counts.dedup();
     let (first, last) = range(counts.iter().copied());
-    let (low, high) = range(points().flat_map(|point| [point.low, point.high]));
+    let (low, high) = range(points().map(|point| point.y));
     let plural = if fewest == 1 { "" } else { "s" };
     Some(Panel {
         class: "speed-up",

@@ -14,11 +14,10 @@ use crate::cli::progress::short;
 use crate::cli::talk::say;
 
 /// An engine on a number of threads.
+#[derive(Clone, Copy)]
 pub(super) struct Contestant<'a> {
     engine: Engine,
     pool: &'a ThreadPool,
-    /// The last board that it counted, or was left out on.
-    before: Option<Known>,
 }
 
 /// The runs of a contestant on a board.
@@ -48,7 +47,7 @@ impl Board {
 
 impl<'a> Contestant<'a> {
     pub(super) fn new(engine: Engine, pool: &'a ThreadPool) -> Self {
-        Self { engine, pool, before: None }
+        Self { engine, pool }
     }
 
     fn threads(&self) -> usize {
@@ -85,18 +84,20 @@ pub(super) struct Rounds<'a> {
     pub(super) memory: u64,
     pub(super) cancel: &'a Cancel,
     pub(super) bar: &'a CompareBar,
+    /// The times so far, to tell who is too slow.
+    pub(super) known: Vec<Known>,
 }
 
 impl Rounds<'_> {
     /// Times all contestants that are fast enough for a board. After a cancellation the result is
     /// what was measured before.
     pub(super) fn measure(
-        &self,
+        &mut self,
         size: BoardSize,
-        contestants: &mut [Contestant<'_>],
+        contestants: &[Contestant<'_>],
     ) -> Result<Board, Failure> {
         let mut timings = Vec::new();
-        let mut racing = Vec::new();
+        let mut racing: Vec<&Contestant<'_>> = Vec::new();
         let mut round = Duration::ZERO;
         for contestant in contestants {
             if let Some(outcome) = self.warm_up(size, contestant)? {
@@ -119,9 +120,9 @@ impl Rounds<'_> {
                 self.bar.end_run();
             }
         }
-        for (contestant, timing) in racing.iter_mut().zip(&timings) {
+        for (contestant, timing) in racing.iter().zip(&timings) {
             if let Some(seconds) = median(&timing.seconds) {
-                contestant.before = Some(Known { size, seconds });
+                self.learn(size, contestant, seconds);
             }
         }
         Ok(Board { timings, runs })
@@ -129,18 +130,19 @@ impl Rounds<'_> {
 
     /// The first run, which is not timed. `None` if the contestant is left out on this board.
     fn warm_up(
-        &self,
+        &mut self,
         size: BoardSize,
-        contestant: &mut Contestant<'_>,
+        contestant: &Contestant<'_>,
     ) -> Result<Option<Outcome>, Failure> {
         if self.cancel.is_cancelled() {
             return Ok(None);
         }
         let limit = self.seconds_limit;
-        let Contestant { engine, before, .. } = *contestant;
-        let predicted = predicted_seconds(engine, contestant.threads(), size, before);
-        if let Some(seconds) = predicted.filter(|seconds| *seconds > limit.as_secs_f64()) {
-            self.leave_out(size, contestant, seconds, "would take longer");
+        let (engine, threads) = (contestant.engine, contestant.threads());
+        let predicted = predicted_seconds(engine, threads, size.get(), &self.known);
+        if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
+            let reason = format!("a run would take longer than {}", short(limit));
+            self.say_left_out(size, contestant, &reason);
             return Ok(None);
         }
         self.bar.begin_run(|| format!("n = {size}: {}", contestant.name()), None);
@@ -153,7 +155,9 @@ impl Rounds<'_> {
             }
             Err(_) if self.cancel.is_cancelled() => Ok(None),
             Err(Error::Stopped { .. } | Error::PreparationStopped) => {
-                self.leave_out(size, contestant, limit.as_secs_f64(), "takes longer");
+                self.learn(size, contestant, limit.as_secs_f64());
+                let reason = format!("a run takes longer than {}", short(limit));
+                self.say_left_out(size, contestant, &reason);
                 Ok(None)
             }
             Err(error @ Error::MemoryBudget { .. }) => {
@@ -164,18 +168,9 @@ impl Rounds<'_> {
         }
     }
 
-    /// Leaves a contestant out that is too slow, and takes note of the time, so that it is left out
-    /// on larger boards without a trial.
-    fn leave_out(
-        &self,
-        size: BoardSize,
-        contestant: &mut Contestant<'_>,
-        seconds: f64,
-        verdict: &str,
-    ) {
-        contestant.before = Some(Known { size, seconds });
-        let limit = short(self.seconds_limit);
-        self.say_left_out(size, contestant, &format!("a run {verdict} than {limit}"));
+    fn learn(&mut self, size: BoardSize, contestant: &Contestant<'_>, seconds: f64) {
+        let (engine, threads) = (contestant.engine, contestant.threads());
+        self.known.push(Known { engine, threads, n: size.get(), seconds });
     }
 
     fn say_left_out(&self, size: BoardSize, contestant: &Contestant<'_>, reason: &str) {

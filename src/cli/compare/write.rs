@@ -71,7 +71,7 @@ impl<W: Write> RowWriter<W> {
         let Self::Text(out) = self else { return Ok(()) };
         writeln!(
             out,
-            "{:>2}  {:<12} {:>7} {:>14} {:>23} {:>12} {:>8} {:>10}",
+            "{:>2}  {:<12} {:>7} {:>14} {:>23} {:>12} {:>9} {:>10}",
             "n",
             "engine",
             "threads",
@@ -92,7 +92,7 @@ impl<W: Write> RowWriter<W> {
                 writeln!(
                     out,
                     "{n:>2}  {engine:<12} {threads:>7} {:>14.6} {spread:>23} {:>12.2e} \
-                     {ratio:>8.2} {efficiency:>10.2}",
+                     {ratio:>9.3} {efficiency:>10.2}",
                     seconds.median, row.solutions_per_second
                 )?;
                 out.flush()

@@ -47,11 +47,11 @@ pub(super) struct Axis {
 pub(super) struct Line {
     pub(super) engine: Engine,
     pub(super) label: String,
-    /// From left to right.
+    /// From left to right, one at least.
     pub(super) points: Vec<Point>,
 }
 
-/// A value with the ends of its whisker.
+/// A value with the ends of its whisker, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) x: f64,
@@ -178,7 +178,7 @@ impl Panel {
         let points: Vec<(f64, &Point)> =
             line.points.iter().map(|point| (frame.x(&self.x.scale, point.x), point)).collect();
         writeln!(out, "<g stroke=\"{colour}\" stroke-width=\"1.8\"><title>{}</title>", line.label)?;
-        for (x, point) in &points {
+        for (x, point) in points.iter().filter(|(_, point)| point.low < point.high) {
             let (x, low, high) = (*x, at(point.low), at(point.high));
             let (begin, end) = (x - 3.0, x + 3.0);
             write!(
@@ -207,12 +207,22 @@ impl Panel {
         )
     }
 
-    /// Where the lines' labels stand: as high as the lines end, if there is room.
+    /// Where the lines' labels stand: as high as the lines end, if there is room. A line that ends
+    /// further to the left has its label above those that it would have left below.
     fn label_heights(&self, frame: &Frame) -> Vec<f64> {
-        let ends = self.lines.iter().map(|line| {
-            line.points.last().map_or(frame.top, |point| frame.y(&self.y.scale, point.y))
+        let end = |line: &Line| line.points.last().map_or((0.0, 0.0), |point| (point.x, point.y));
+        let mut order: Vec<usize> = (0..self.lines.len()).collect();
+        order.sort_by(|a, b| {
+            let [(a_x, a_y), (b_x, b_y)] = [a, b].map(|line| end(&self.lines[*line]));
+            a_x.total_cmp(&b_x).then(b_y.total_cmp(&a_y))
         });
-        spread(&ends.collect::<Vec<_>>(), LINE_HEIGHT, frame.bottom)
+        let wanted: Vec<f64> =
+            order.iter().map(|line| frame.y(&self.y.scale, end(&self.lines[*line]).1)).collect();
+        let mut heights = vec![0.0; wanted.len()];
+        for (line, height) in order.into_iter().zip(spread(&wanted, frame.top, frame.bottom)) {
+            heights[line] = height;
+        }
+        heights
     }
 }
 
@@ -230,22 +240,24 @@ fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> f64 {
     texts.map(|text| text_width(text)).fold(0.0, f64::max)
 }
 
-/// Moves heights apart until they differ by a gap, in their order, none below the bottom.
-fn spread(wanted: &[f64], gap: f64, bottom: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
-    let mut heights = wanted.to_vec();
-    let mut lowest_yet = f64::NEG_INFINITY;
-    for &line in &order {
-        heights[line] = heights[line].max(lowest_yet + gap);
-        lowest_yet = heights[line];
+/// Heights of labels from top to bottom, a line apart at least, as near to those wanted as can be:
+/// labels that are in each other's way are moved together, by the mean of what each is off.
+fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+    // Without the lines between them the heights need only ascend.
+    let offsets = || std::iter::successors(Some(0.0), |offset| Some(offset + LINE_HEIGHT));
+    let mut blocks: Vec<(f64, u32)> = Vec::new();
+    for (height, offset) in wanted.iter().zip(offsets()) {
+        let mut block = (height - offset, 1);
+        while let Some((mean, labels)) = blocks.pop_if(|(mean, _)| *mean > block.0) {
+            let sum = mean * f64::from(labels) + block.0 * f64::from(block.1);
+            block = (sum / f64::from(labels + block.1), labels + block.1);
+        }
+        blocks.push(block);
     }
-    let mut room = bottom;
-    for &line in order.iter().rev() {
-        heights[line] = heights[line].min(room);
-        room = heights[line] - gap;
-    }
-    heights
+    let last_offset = offsets().take(wanted.len()).last().unwrap_or(0.0);
+    let lowest = (bottom - last_offset).max(top);
+    let ascending = blocks.iter().flat_map(|(mean, labels)| (0..*labels).map(|_| *mean));
+    ascending.zip(offsets()).map(|(height, offset)| height.clamp(top, lowest) + offset).collect()
 }
 
 #[cfg(test)]
@@ -254,9 +266,12 @@ mod tests {
 
     #[test]
     fn labels_move_apart_and_keep_their_order() {
-        assert_eq!(spread(&[50.0, 10.0], 20.0, 100.0), [50.0, 10.0]);
-        assert_eq!(spread(&[12.0, 10.0, 60.0], 20.0, 100.0), [30.0, 10.0, 60.0]);
-        assert_eq!(spread(&[95.0, 99.0, 98.0], 20.0, 100.0), [60.0, 100.0, 80.0]);
-        assert!(spread(&[], 20.0, 100.0).is_empty());
+        let heights = |wanted: &[f64]| spread(wanted, 10.0, 200.0);
+        assert_eq!(heights(&[10.0, 50.0]), [10.0, 50.0]);
+        assert_eq!(heights(&[50.0, 50.0]), [40.5, 59.5]);
+        assert_eq!(heights(&[90.0, 50.0, 150.0]), [60.5, 79.5, 150.0]);
+        assert_eq!(heights(&[0.0, 1.0]), [10.0, 29.0]);
+        assert_eq!(heights(&[198.0, 199.0, 500.0]), [162.0, 181.0, 200.0]);
+        assert!(heights(&[]).is_empty());
     }
 }

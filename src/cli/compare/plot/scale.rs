@@ -48,8 +48,8 @@ impl Step {
     }
 }
 
-/// From a nanosecond to thirty years.
-const EXPONENTS: std::ops::RangeInclusive<i32> = -9..=9;
+/// From a nanosecond to longer than the universe has been there: no board takes longer.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -9..=18;
 /// Above so many decades only powers of ten are labelled.
 const DECADES_WITH_STEPS: f64 = 2.5;
 
