@@ -6,6 +6,7 @@
 mod args;
 mod array;
 mod bytes;
+mod compare;
 mod count;
 mod cpu;
 mod estimate;
@@ -39,6 +40,7 @@ pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
         Options::Table(options) => table::run(&options),
         Options::Estimate(options) => estimate::run(&options),
         Options::List(options) => list::run(&options),
+        Options::Compare(options) => compare::run(&options),
         Options::Shard(options) => shard::run(&options),
         Options::Merge(options) => merge::run(&options),
         Options::Status(options) => status::run(&options),

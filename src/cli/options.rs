@@ -13,6 +13,7 @@ use nqueens::{BoardSize, Engine, Error, FixedQueens, Kernel, MAX_THREADS, Shard,
 use super::args::{Command, CommandLine, HowArgs, JournalsArgs, MachineArgs, ProgressWhen};
 use super::array::{number_of_shards, shard};
 use super::bytes::Bytes;
+use super::compare::CompareOptions;
 use super::exit::Failure;
 use super::list::{ListOptions, fixed_queens};
 use super::progress::When;
@@ -29,6 +30,7 @@ pub(crate) enum Options {
     Table(TableOptions),
     Estimate(EstimateOptions),
     List(ListOptions),
+    Compare(CompareOptions),
     Shard(ShardOptions),
     Merge(MergeOptions),
     Status(StatusOptions),
@@ -161,11 +163,7 @@ impl Options {
             Command::Table(args) => Self::Table(TableOptions {
                 sizes: args.sizes.0,
                 how: args.how.checked()?,
-                format: match (args.csv, args.json) {
-                    (true, _) => TableFormat::Csv,
-                    (_, true) => TableFormat::Json,
-                    _ => TableFormat::Text,
-                },
+                format: table_format(args.csv, args.json),
             }),
             Command::Estimate(args) => Self::Estimate(EstimateOptions {
                 size: args.n,
@@ -183,6 +181,7 @@ impl Options {
                 json: args.json,
             }),
             Command::List(args) => Self::List(args.checked()?),
+            Command::Compare(args) => Self::Compare(args.checked()?),
             Command::Shard(args) => Self::Shard(ShardOptions {
                 size: args.n,
                 shard: shard(args.index.as_deref(), &args.of, |name| env::var(name).ok())?,
@@ -222,6 +221,14 @@ fn count_format(json: bool, quiet: bool) -> CountFormat {
     }
 }
 
+pub(super) fn table_format(csv: bool, json: bool) -> TableFormat {
+    match (csv, json) {
+        (true, _) => TableFormat::Csv,
+        (_, true) => TableFormat::Json,
+        _ => TableFormat::Text,
+    }
+}
+
 impl JournalsArgs {
     fn checked(self) -> Result<JournalsOptions, Failure> {
         let shards = self.of.as_deref().map(number_of_shards).transpose()?;
@@ -256,16 +263,9 @@ impl HowArgs {
 
 impl MachineArgs {
     fn checked(self) -> Result<MachineOptions, Failure> {
-        let kernel = match self.kernel.as_str() {
-            "auto" => None,
-            name => Some(
-                Kernel::from_name(name)
-                    .map_err(|error| Failure::Usage(format!("--kernel: {error}")))?,
-            ),
-        };
         Ok(MachineOptions {
             threads: threads(self.threads.as_deref(), |name| env::var(name).ok())?,
-            kernel,
+            kernel: kernel(&self.kernel)?,
             progress: self.progress.into(),
         })
     }
@@ -304,8 +304,18 @@ impl How {
     }
 }
 
+/// The kernel of this name; `None` for `auto`.
+pub(super) fn kernel(name: &str) -> Result<Option<Kernel>, Failure> {
+    match name {
+        "auto" => Ok(None),
+        name => Kernel::from_name(name)
+            .map(Some)
+            .map_err(|error| Failure::Usage(format!("--kernel: {error}"))),
+    }
+}
+
 /// The number of threads: the flag, else a variable, else the cores that this process may use.
-fn threads(
+pub(super) fn threads(
     flag: Option<&str>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<usize, Failure> {

@@ -1,0 +1,133 @@
+//! Which engines are too slow for a board: predicted from what is known of smaller ones, and found
+//! out by a run with a deadline.
+
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nqueens::{Cancel, Engine};
+
+/// From one board to the next all engines take at least about this many times as long, over a few
+/// boards: backtrackers 6 to 8 times, `halves` 4.5 to 6. The small figure is on the safe side: a
+/// prediction that is too low costs one run that is cut off at the limit, one that is too high
+/// would leave out an engine that fits.
+const GROWTH: f64 = 4.0;
+
+/// Shorter runs say little about larger boards: they grow more slowly.
+const SHORTEST: f64 = 0.1;
+
+/// What one thread takes for [`Engine::largest_sensible`], at most.
+const SENSIBLE_SECONDS: f64 = 10.0;
+
+/// The time of a count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) engine: Engine,
+    pub(super) threads: usize,
+    pub(super) n: u32,
+    pub(super) seconds: f64,
+}
+
+/// The seconds that an engine will take for a board, at least, judged by its other times; without
+/// any by what is sensible for a textbook engine. `None` if there is nothing to judge by.
+pub(super) fn predicted_seconds(
+    engine: Engine,
+    threads: usize,
+    n: u32,
+    known: &[Known],
+) -> Option<f64> {
+    let of_engine = known.iter().filter(|known| known.engine == engine);
+    let telling = of_engine.filter(|known| known.seconds >= SHORTEST).copied();
+    let sensible = engine.largest_sensible().filter(|largest| n > *largest);
+    let sensible = sensible.map(|n| Known { engine, threads: 1, n, seconds: SENSIBLE_SECONDS });
+    telling
+        .clone()
+        .chain(sensible.filter(|_| telling.count() == 0))
+        .map(|known| {
+            let boards = f64::from(n) - f64::from(known.n);
+            // More threads share the work at best; fewer may be as fast as those were.
+            #[expect(clippy::cast_precision_loss, reason = "at most 4096 threads")]
+            let shares = (threads as f64 / known.threads as f64).max(1.0);
+            known.seconds / shares * GROWTH.powf(boards)
+        })
+        .max_by(f64::total_cmp)
+}
+
+/// How often the deadline and the signals are looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Counts with a cancellation that is raised when the limit has passed, or when `signals` is.
+pub(super) fn with_deadline<T>(
+    limit: Duration,
+    signals: &Cancel,
+    count: impl FnOnce(&Cancel) -> T,
+) -> io::Result<T> {
+    let stop = Cancel::new();
+    thread::scope(|scope| {
+        let (count_runs, ended) = channel::<()>();
+        let begun = Instant::now();
+        let raise = stop.clone();
+        thread::Builder::new().spawn_scoped(scope, move || {
+            // Nothing is ever sent: the channel closes when the count has ended.
+            while ended.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
+                if signals.is_cancelled() || begun.elapsed() >= limit {
+                    raise.cancel();
+                }
+            }
+        })?;
+        let counted = count(&stop);
+        drop(count_runs);
+        Ok(counted)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_board_is_predicted_from_smaller_ones_and_other_threads() {
+        let known = |n, threads, seconds| Known { engine: Engine::Halves, threads, n, seconds };
+        let predicted =
+            |threads, n, known: &[Known]| predicted_seconds(Engine::Halves, threads, n, known);
+        let before = [known(8, 2, 0.01), known(15, 2, 0.1), known(16, 2, 0.5)];
+        assert_eq!(predicted(2, 17, &before), Some(2.0));
+        assert_eq!(predicted(4, 18, &before), Some(4.0));
+        assert_eq!(predicted(1, 16, &before), Some(0.5), "two threads may be as slow as one");
+        assert_eq!(predicted(2, 20, &before[..1]), None, "a hundredth of a second says little");
+        assert_eq!(predicted_seconds(Engine::Subtrees, 2, 17, &before), None);
+    }
+
+    #[test]
+    fn textbook_engines_are_predicted_from_what_is_sensible() {
+        let known = [Known { engine: Engine::Bitmask, threads: 1, n: 15, seconds: 0.5 }];
+        assert_eq!(predicted_seconds(Engine::Bitmask, 1, 18, &known), Some(32.0));
+        for engine in Engine::ALL {
+            let predicted = |threads, n| predicted_seconds(engine, threads, n, &[]);
+            assert_eq!(predicted(1, engine.largest_sensible().unwrap_or(32)), None, "{engine}");
+            if let Some(largest) = engine.largest_sensible() {
+                assert_eq!(predicted(1, largest + 1), Some(40.0), "{engine}");
+                assert_eq!(predicted(8, largest + 2), Some(20.0), "{engine}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_deadline_raises_the_cancellation_and_so_do_signals() {
+        let waits = |limit: Duration, signals: &Cancel| {
+            let wait = |cancel: &Cancel| {
+                while !cancel.is_cancelled() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            };
+            with_deadline(limit, signals, wait).expect("a thread");
+        };
+        waits(Duration::from_millis(30), &Cancel::new());
+        let raised = Cancel::new();
+        raised.cancel();
+        waits(Duration::from_secs(3600), &raised);
+        let at_once = with_deadline(Duration::from_secs(3600), &Cancel::new(), |_| 5);
+        assert_eq!(at_once.expect("a thread"), 5);
+    }
+}

@@ -1,0 +1,192 @@
+//! Who counts when: one run of each to warm up, then rounds in which each counts once.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome};
+use rayon::ThreadPool;
+
+use super::bar::CompareBar;
+use super::forecast::{Known, predicted_seconds, with_deadline};
+use super::statistics::median;
+use crate::cli::exit::Failure;
+use crate::cli::progress::short;
+use crate::cli::talk::say;
+
+/// An engine on a number of threads.
+#[derive(Clone, Copy)]
+pub(super) struct Contestant<'a> {
+    engine: Engine,
+    pool: &'a ThreadPool,
+}
+
+/// The runs of a contestant on a board.
+#[derive(Debug)]
+pub(super) struct Timing {
+    pub(super) engine: Engine,
+    pub(super) kernel: Kernel,
+    pub(super) threads: usize,
+    /// The totals that it counted, each once: one of them, if all is well.
+    pub(super) totals: Vec<u128>,
+    /// The time of each run.
+    pub(super) seconds: Vec<f64>,
+}
+
+/// What was measured on a board.
+pub(super) struct Board {
+    pub(super) timings: Vec<Timing>,
+    /// How many runs were to be timed.
+    pub(super) runs: usize,
+}
+
+impl Board {
+    pub(super) fn runs_done(&self) -> usize {
+        self.timings.iter().map(|timing| timing.seconds.len()).sum()
+    }
+}
+
+impl<'a> Contestant<'a> {
+    pub(super) fn new(engine: Engine, pool: &'a ThreadPool) -> Self {
+        Self { engine, pool }
+    }
+
+    fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// `halves on 2 threads`
+    fn name(&self) -> String {
+        let plural = if self.threads() == 1 { "" } else { "s" };
+        format!("{} on {} thread{plural}", self.engine, self.threads())
+    }
+}
+
+impl Timing {
+    fn new(outcome: &Outcome) -> Self {
+        let Outcome { engine, kernel, threads, total, .. } = *outcome;
+        Self { engine, kernel, threads, totals: vec![total], seconds: Vec::new() }
+    }
+
+    fn record(&mut self, outcome: &Outcome) {
+        self.seconds.push(outcome.elapsed.as_secs_f64());
+        if !self.totals.contains(&outcome.total) {
+            self.totals.push(outcome.total);
+        }
+    }
+}
+
+/// How contestants are timed on every board.
+pub(super) struct Rounds<'a> {
+    pub(super) repeat: u32,
+    pub(super) seconds_limit: Duration,
+    pub(super) kernel: Option<Kernel>,
+    /// Bytes.
+    pub(super) memory: u64,
+    pub(super) cancel: &'a Cancel,
+    pub(super) bar: &'a CompareBar,
+    /// The times so far, to tell who is too slow.
+    pub(super) known: Vec<Known>,
+}
+
+impl Rounds<'_> {
+    /// Times all contestants that are fast enough for a board. After a cancellation the result is
+    /// what was measured before.
+    pub(super) fn measure(
+        &mut self,
+        size: BoardSize,
+        contestants: &[Contestant<'_>],
+    ) -> Result<Board, Failure> {
+        let mut timings = Vec::new();
+        let mut racing: Vec<&Contestant<'_>> = Vec::new();
+        let mut round = Duration::ZERO;
+        for contestant in contestants {
+            if let Some(outcome) = self.warm_up(size, contestant)? {
+                timings.push(Timing::new(&outcome));
+                racing.push(contestant);
+                round += outcome.elapsed;
+            }
+        }
+        let runs = racing.len() * self.repeat as usize;
+        self.bar.begin_rounds(size.get(), round * self.repeat);
+        'rounds: for done in 0..self.repeat {
+            for (contestant, timing) in racing.iter().zip(&mut timings) {
+                let what = || format!("n = {size}: {}", contestant.name());
+                self.bar.begin_run(what, Some(round * (self.repeat - done)));
+                match self.count(size, contestant, self.cancel) {
+                    Ok(outcome) => timing.record(&outcome),
+                    Err(_) if self.cancel.is_cancelled() => break 'rounds,
+                    Err(error) => return Err(error.into()),
+                }
+                self.bar.end_run();
+            }
+        }
+        for (contestant, timing) in racing.iter().zip(&timings) {
+            if let Some(seconds) = median(&timing.seconds) {
+                self.learn(size, contestant, seconds);
+            }
+        }
+        Ok(Board { timings, runs })
+    }
+
+    /// The first run, which is not timed. `None` if the contestant is left out on this board.
+    fn warm_up(
+        &mut self,
+        size: BoardSize,
+        contestant: &Contestant<'_>,
+    ) -> Result<Option<Outcome>, Failure> {
+        if self.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        let limit = self.seconds_limit;
+        let (engine, threads) = (contestant.engine, contestant.threads());
+        let predicted = predicted_seconds(engine, threads, size.get(), &self.known);
+        if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
+            let reason = format!("a run would take longer than {}", short(limit));
+            self.say_left_out(size, contestant, &reason);
+            return Ok(None);
+        }
+        self.bar.begin_run(|| format!("n = {size}: {}", contestant.name()), None);
+        let counted =
+            with_deadline(limit, self.cancel, |cancel| self.count(size, contestant, cancel));
+        match counted.context("cannot start a thread").map_err(Failure::Other)? {
+            Ok(outcome) => {
+                self.bar.end_run();
+                Ok(Some(outcome))
+            }
+            Err(_) if self.cancel.is_cancelled() => Ok(None),
+            Err(Error::Stopped { .. } | Error::PreparationStopped) => {
+                self.learn(size, contestant, limit.as_secs_f64());
+                let reason = format!("a run takes longer than {}", short(limit));
+                self.say_left_out(size, contestant, &reason);
+                Ok(None)
+            }
+            Err(error @ Error::MemoryBudget { .. }) => {
+                self.say_left_out(size, contestant, &format!("--memory: {error}"));
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn learn(&mut self, size: BoardSize, contestant: &Contestant<'_>, seconds: f64) {
+        let (engine, threads) = (contestant.engine, contestant.threads());
+        self.known.push(Known { engine, threads, n: size.get(), seconds });
+    }
+
+    fn say_left_out(&self, size: BoardSize, contestant: &Contestant<'_>, reason: &str) {
+        self.bar.leave_out(u64::from(self.repeat) + 1);
+        let name = contestant.name();
+        self.bar.suspend(|| say(format_args!("n = {size}: {name} is left out: {reason}")));
+    }
+
+    fn count(
+        &self,
+        size: BoardSize,
+        contestant: &Contestant<'_>,
+        cancel: &Cancel,
+    ) -> Result<Outcome, Error> {
+        let count = Count::new(size).engine(contestant.engine).pool(contestant.pool);
+        let count = count.memory(self.memory).self_check(false).cancel(cancel);
+        self.kernel.map_or(count.clone(), |kernel| count.kernel(kernel)).run()
+    }
+}

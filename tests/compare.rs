@@ -1,0 +1,216 @@
+//! `nqueens compare` on real runs: rows, ratios, the picture, exit codes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
+                      solutions_per_second,ratio,efficiency,total";
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nqueens"));
+    command.arg("compare").args(args);
+    command.env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn compare(args: &[&str]) -> Output {
+    command(args).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+fn rows(args: &[&str]) -> Vec<Value> {
+    let output = compare(&[args, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines = text(&output.stdout).lines();
+    lines.map(|line| serde_json::from_str(line).expect("one JSON value a line")).collect()
+}
+
+fn file(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+#[test]
+fn csv_has_the_promised_columns() {
+    let output = compare(&["8", "6..=7", "--threads", "1,2", "--repeat", "2", "--csv"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    assert_eq!(lines[0], FIELDS);
+    let ends = |line: &&str| {
+        let (n, rest) = line.split_once(',').expect("columns");
+        format!("Q({n}) = {}", rest.rsplit(',').next().unwrap_or(""))
+    };
+    let boards: Vec<String> = lines[1..].iter().map(ends).collect();
+    let wanted = ["Q(6) = 4"; 4].into_iter().chain(["Q(7) = 40"; 4]).chain(["Q(8) = 92"; 4]);
+    assert_eq!(boards, wanted.collect::<Vec<_>>());
+    for line in &lines[1..] {
+        let fields: Vec<&str> = line.split(',').collect();
+        assert_eq!(fields.len(), 12, "{line}");
+        let number = |field: &&str| field.parse::<f64>().expect("a number");
+        assert!(fields[3..].iter().map(number).all(|number| number > 0.0), "{line}");
+        assert_eq!(fields[4], "2");
+    }
+}
+
+#[test]
+fn json_rows_have_consistent_figures() {
+    let rows = rows(&["13", "--engines", "bitmask,halves,subtrees", "--threads", "2,1"]);
+    let column = |name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+    let engines = ["bitmask", "bitmask", "halves", "halves", "subtrees", "subtrees"];
+    assert_eq!(column("engine"), engines);
+    assert_eq!(column("threads"), [2, 1, 2, 1, 2, 1]);
+    assert_eq!(column("total"), ["73712"; 6], "counts are strings");
+    assert_eq!(rows[0]["ratio"], 1.0);
+    assert_eq!(rows[0]["kernel"], "portable", "bitmask has no other");
+    for row in &rows {
+        let names = row.as_object().expect("an object").len();
+        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 12, "{row}");
+        let number = |name: &str| row[name].as_f64().expect(name);
+        let median = number("median_seconds");
+        assert!((number("min_seconds")..=number("max_seconds")).contains(&median), "{row}");
+        assert_eq!(row["repeats"], 5);
+        let rate = 73712.0 / median;
+        assert!((number("solutions_per_second") / rate - 1.0).abs() < 0.01, "{row}");
+        if row["threads"] == 1 {
+            assert_eq!(row["efficiency"], 1.0, "one thread is the measure");
+        }
+    }
+}
+
+#[test]
+fn the_text_table_has_a_row_for_each() {
+    let output = compare(&["10", "--engines", "all", "--threads", "1", "--repeat", "1"]);
+    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    assert_eq!(lines.len(), 1 + nqueens::Engine::ALL.len());
+    for (line, engine) in lines[1..].iter().zip(nqueens::Engine::names()) {
+        assert!(line.split_whitespace().take(3).eq(["10", engine, "1"]), "{line}");
+    }
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn engines_that_are_too_slow_are_left_out_with_a_word() {
+    let slow = ["20", "--engines", "permutation,bitmask", "--threads", "1"];
+    let output = compare(&slow);
+    let message = text(&output.stderr);
+    assert_eq!(message.lines().count(), 2, "{message}");
+    assert!(message.contains("n = 20: permutation on 1 thread is left out: "), "{message}");
+    assert_eq!(output.status.code(), Some(0));
+
+    // Found out by a trial, then known for the next board.
+    let large = ["23", "24", "--engines", "subtrees", "--seconds-limit", "0.1", "--csv"];
+    let output = compare(&large);
+    let message = text(&output.stderr);
+    assert!(message.contains("n = 23: subtrees on ") && message.contains("takes longer"));
+    assert!(message.contains("n = 24: subtrees on ") && message.contains("would take longer"));
+
+    let memory = compare(&["24", "--engines", "halves", "--memory", "64M"]);
+    assert!(text(&memory.stderr).contains("is left out: --memory: "), "{}", text(&memory.stderr));
+}
+
+#[test]
+fn the_picture_has_a_line_for_each_engine() {
+    let path = file("compare.svg");
+    std::fs::write(&path, "x".repeat(1 << 20)).expect("the target folder can be written");
+    let svg = path.to_str().expect("text");
+    rows(&["6..=9", "--engines", "all", "--threads", "1,2", "--repeat", "2", "--svg", svg]);
+    let text = std::fs::read_to_string(&path).expect("the picture");
+    let document = roxmltree::Document::parse(&text).expect("well-formed, nothing behind it");
+    for class in ["time", "speed-up"] {
+        let panel = document.descendants().find(|node| node.attribute("class") == Some(class));
+        let nodes = panel.expect(class).descendants();
+        let lines: Vec<_> = nodes.filter(|node| node.has_tag_name("polyline")).collect();
+        assert_eq!(lines.len(), nqueens::Engine::ALL.len(), "{class}");
+        for line in lines {
+            let points = line.attribute("points").expect("points").split_whitespace().count();
+            assert_eq!(points, if class == "time" { 4 } else { 2 });
+        }
+    }
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    let texts: Vec<&str> = texts.filter_map(|node| node.text()).collect();
+    for wanted in ["n", "seconds, median of 2 runs on 1 thread", "halves", "halves, n = 9"] {
+        assert!(texts.contains(&wanted), "{wanted} is missing in {texts:?}");
+    }
+}
+
+#[test]
+fn a_picture_that_cannot_be_written_is_found_out_first() {
+    for path in ["/nowhere/picture.svg", "src"] {
+        let output = compare(&["16", "--svg", path]);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+        let message = text(&output.stderr);
+        assert!(message.starts_with("nqueens: --svg: cannot write ") && message.contains(path));
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+}
+
+#[test]
+fn bad_input_gets_one_clear_line() {
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "<N>"),
+        (&["x"], "0 to 32"),
+        (&["8", "33"], "0 to 32"),
+        (&["-1"], "0 to 32"),
+        (&["9..=8"], "8..=9"),
+        (&["8", "--engines", "foo"], "one of all, permutation"),
+        (&["8", "--engines", ""], "--engines"),
+        (&["8", "--threads", "0"], "1 to 4096"),
+        (&["8", "--threads", "1,x"], "'x'"),
+        (&["8", "--threads", "1,,2"], "''"),
+        (&["8", "--repeat", "0"], "--repeat"),
+        (&["8", "--repeat", "-1"], "--repeat"),
+        (&["8", "--seconds-limit", "0"], "--seconds-limit"),
+        (&["8", "--seconds-limit", "nan"], "--seconds-limit"),
+        (&["8", "--seconds-limit", "-5"], "--seconds-limit"),
+        (&["8", "--kernel", "foo"], "portable, avx2, avx512"),
+        (&["8", "--memory", "lots"], "512M"),
+        (&["8", "--csv", "--json"], "--json"),
+    ];
+    for (args, reason) in cases {
+        let output = compare(args);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
+        assert_eq!(text(&output.stdout), "", "{args:?}");
+        assert!(
+            message.starts_with("nqueens: ") && message.contains(reason),
+            "{args:?}: {message}"
+        );
+        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_what_was_measured() {
+    use std::io::{BufRead, BufReader, Read};
+
+    let path = file("interrupted.svg");
+    let svg = path.to_str().expect("text");
+    let args = ["8", "15", "--threads", "1", "--repeat", "2000", "--csv", "--svg", svg];
+    let mut child = command(&args).spawn().expect("the program starts");
+    // The board of size 8 is done when its rows come.
+    let mut out = BufReader::new(child.stdout.take().expect("piped"));
+    let mut first = String::new();
+    out.read_line(&mut first).expect("the header");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill is installed").success(), "the program runs");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).expect("the rows");
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let message = text(&output.stderr);
+    assert!(message.contains("stopped at n = 15 after ") && message.contains(" of 4000 runs"));
+    let rows: Vec<&str> = rest.lines().collect();
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    assert!(rows[3].starts_with("15,halves,") && !rows[3].contains(",2000,"), "{rows:?}");
+    let picture = std::fs::read_to_string(&path).expect("the picture");
+    assert!(roxmltree::Document::parse(&picture).is_ok());
+}
