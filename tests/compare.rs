@@ -214,3 +214,54 @@ fn an_interrupt_leaves_what_was_measured() {
     let picture = std::fs::read_to_string(&path).expect("the picture");
     assert!(roxmltree::Document::parse(&picture).is_ok());
 }
+
+/// The picture can be drawn again from the rows.
+#[test]
+fn a_picture_is_drawn_from_rows_that_were_written() {
+    let (first, second, csv) = (file("draw-1.svg"), file("draw-2.svg"), file("draw.csv"));
+    let path = |path: &PathBuf| path.to_str().expect("text").to_owned();
+    let measured = compare(&[
+        "8..=10",
+        "--engines",
+        "bitmask,board-scan",
+        "--threads",
+        "1,2",
+        "--repeat",
+        "2",
+        "--csv",
+        "--svg",
+        &path(&first),
+    ]);
+    assert_eq!(measured.status.code(), Some(0), "{}", text(&measured.stderr));
+    std::fs::write(&csv, &measured.stdout).expect("the folder can be written");
+    let drawn = compare(&["--draw", &path(&csv), "--svg", &path(&second)]);
+    assert_eq!(
+        (drawn.status.code(), text(&drawn.stdout)),
+        (Some(0), ""),
+        "{}",
+        text(&drawn.stderr)
+    );
+    let texts = |path: &PathBuf| {
+        let picture = std::fs::read_to_string(path).expect("it was written");
+        let document = roxmltree::Document::parse(&picture).expect("well-formed");
+        let texts = document.descendants().filter_map(|node| node.text().map(str::to_owned));
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&first), texts(&second));
+
+    std::fs::write(&csv, "n,engine\n8,bitmask\n").expect("the folder can be written");
+    for (args, code) in [
+        (vec!["--draw".to_owned(), path(&csv), "--svg".to_owned(), path(&second)], 2),
+        (
+            vec!["--draw".to_owned(), "/no/such.csv".to_owned(), "--svg".to_owned(), path(&second)],
+            2,
+        ),
+        (vec!["--draw".to_owned(), path(&csv)], 2),
+    ] {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let refused = compare(&args);
+        let message = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(code), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+}

@@ -200,7 +200,7 @@ pub(super) enum ListStyle {
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
     /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
-    #[arg(value_name = "N", required = true, allow_negative_numbers = true)]
+    #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
     pub(super) sizes: Vec<Sizes>,
 
     /// Engines to compare, the first of which the others are measured by; or all
@@ -232,6 +232,10 @@ pub(super) struct CompareArgs {
     /// Draw time against n, and speed-up against threads if there are several numbers of them
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
+
+    /// Draw what an earlier run wrote with --csv into FILE, instead of measuring
+    #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
+    pub(super) draw: Option<PathBuf>,
 
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]

@@ -9,6 +9,7 @@ mod bar;
 mod forecast;
 mod options;
 mod plot;
+mod read;
 mod rounds;
 mod statistics;
 mod write;
@@ -34,6 +35,11 @@ pub(super) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals().context("cannot catch signals").map_err(Failure::Other)?;
     // Before any measuring, so that no measurements are lost for a wrong path.
     let picture = options.svg.as_deref().map(Picture::open).transpose()?;
+    if let Some(measured) = &options.draw {
+        let rows = read::rows(measured)?;
+        picture.map_or(Ok(()), |picture| picture.write(&rows))?;
+        return Ok(Exit::Done);
+    }
     let bar = CompareBar::new(options.progress, options.runs());
     let mut rows = Vec::new();
     let result = compare(options, &cancel, &bar, &mut rows);

@@ -25,6 +25,8 @@ pub(crate) struct CompareOptions {
     /// Bytes; `None` for the default share.
     pub(super) memory: Option<u64>,
     pub(super) svg: Option<PathBuf>,
+    /// Rows to draw instead of measuring.
+    pub(super) draw: Option<PathBuf>,
     pub(super) progress: When,
     pub(super) format: TableFormat,
 }
@@ -65,6 +67,7 @@ impl CompareArgs {
             kernel: kernel(&self.kernel)?,
             memory: self.memory.map(|Bytes(bytes)| bytes),
             svg: self.svg,
+            draw: self.draw,
             progress: self.progress.into(),
             format: table_format(self.csv, self.json),
         })

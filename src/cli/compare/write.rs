@@ -38,7 +38,7 @@ impl From<&Row> for FlatRow {
         Self {
             n: row.n,
             engine: row.engine.name(),
-            kernel: row.kernel.name(),
+            kernel: row.kernel,
             threads: row.threads,
             repeats: row.repeats,
             median_seconds: microseconds(row.seconds.median),

@@ -1,7 +1,5 @@
 //! Pictures as XML: no two labels overlap, nothing lies outside.
 
-use nqueens::Kernel;
-
 use super::*;
 use crate::cli::compare::statistics::Spread;
 
@@ -18,7 +16,7 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Row> {
                 rows.push(Row {
                     n,
                     engine,
-                    kernel: Kernel::Portable,
+                    kernel: "portable",
                     threads,
                     repeats: 5,
                     seconds: Spread { median, min: median * 0.9, max: median * 1.3 },
