@@ -25,12 +25,11 @@ use crate::engine::MemoryUse;
 use crate::error::Error;
 use crate::known::known;
 use crate::plan::{Plan, PreparedPlan};
+use crate::run::RANGES_PER_THREAD;
 pub use sample::{Estimated, Sample};
 
 /// Clusters that a sample should have, where the time allows it.
 const CLUSTERS: usize = 64;
-/// The driver's ranges: clusters are not longer, so that units find as much in the caches.
-const RANGES_PER_THREAD: usize = 256;
 /// Clusters that a sample has in any case, or all there are.
 const FEWEST: usize = 8;
 /// No sample has more.
@@ -160,6 +159,7 @@ fn cluster_length(
     random: &mut fastrand::Rng,
     cancel: &Cancel,
 ) -> Result<usize, Error> {
+    // The driver's ranges: in longer clusters units would find more in the caches than they do there.
     let range = plan.units() / (rayon::current_num_threads() * RANGES_PER_THREAD);
     if range < 2 {
         return Ok(1);

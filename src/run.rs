@@ -19,7 +19,7 @@ use crate::plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
 use crate::self_check::SelfCheck;
 
 /// Ranges for each thread: enough that the last one to finish is short.
-const RANGES_PER_THREAD: usize = 256;
+pub(crate) const RANGES_PER_THREAD: usize = 256;
 
 /// A range reports at least this often, between two units.
 const REPORT_EVERY: Duration = Duration::from_millis(100);

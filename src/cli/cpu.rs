@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::bytes::readable;
 use super::exit::{Exit, Failure};
+use super::fields::write_json;
 use super::machine::Machine;
 use super::options::CpuOptions;
 
@@ -44,8 +45,7 @@ pub(super) fn run(options: &CpuOptions) -> Result<Exit, Failure> {
     };
     let mut out = io::stdout().lock();
     if options.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
+        write_json(&mut out, &report)?;
     } else {
         report.write_text(&mut out)?;
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::bytes::readable;
 use super::exit::{Exit, Failure};
-use super::fields::{as_string_or_null, microseconds};
+use super::fields::{as_string_or_null, microseconds, write_json};
 use super::options::EstimateOptions;
 use super::progress::short;
 use super::signals::cancel_on_signals;
@@ -33,8 +33,7 @@ pub(super) fn run(options: &EstimateOptions) -> Result<Exit, Failure> {
     let report = EstimateReport::new(*size, &estimate, &count, seed);
     let mut out = io::stdout().lock();
     if options.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
+        write_json(&mut out, &report)?;
     } else {
         report.write_text(&mut out)?;
     }

@@ -1,6 +1,14 @@
-//! Numbers as they stand in JSON and CSV: counts as strings, since they pass 2^53 from n = 26 on.
+//! What stands in JSON and CSV: counts as strings, since they pass 2^53 from n = 26 on.
 
-use serde::Serializer;
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+
+/// Writes an object as one line.
+pub(super) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, object)?;
+    writeln!(out)
+}
 
 /// Seconds to the microsecond: more digits are noise.
 pub(super) fn microseconds(seconds: f64) -> f64 {

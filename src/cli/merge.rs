@@ -10,7 +10,7 @@ use nqueens::{Published, Shard};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
-use super::fields::{as_string, as_string_or_null, microseconds};
+use super::fields::{as_string, as_string_or_null, microseconds, write_json};
 use super::options::{CountFormat, JournalsOptions, MergeOptions};
 use super::talk::say;
 
@@ -21,8 +21,7 @@ pub(super) fn run(options: &MergeOptions) -> Result<Exit, Failure> {
     let mut out = io::stdout().lock();
     match (options.format, report.total) {
         (CountFormat::Json, _) => {
-            serde_json::to_writer(&mut out, &report)?;
-            writeln!(out)?;
+            write_json(&mut out, &report)?;
         }
         (CountFormat::Quiet, Some(total)) => writeln!(out, "{total}")?,
         (CountFormat::Text, Some(total)) => report.write_text(total, &mut out)?,

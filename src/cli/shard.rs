@@ -7,7 +7,7 @@ use nqueens::{Count, ShardOutcome, thread_pool};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
-use super::fields::{as_string, microseconds};
+use super::fields::{as_string, microseconds, write_json};
 use super::options::ShardOptions;
 use super::progress::Progress;
 use super::signals::cancel_on_signals;
@@ -34,8 +34,7 @@ pub(super) fn run(options: &ShardOptions) -> Result<Exit, Failure> {
     let report = ShardReport::new(&outcome);
     let mut out = io::stdout().lock();
     if options.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
+        write_json(&mut out, &report)?;
     } else {
         report.write_text(&mut out)?;
     }

@@ -8,7 +8,7 @@ use nqueens::merge::{Member, Merged};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
-use super::fields::{as_string, microseconds};
+use super::fields::{as_string, microseconds, write_json};
 use super::merge::{Missing, read};
 use super::options::StatusOptions;
 use super::progress::short;
@@ -22,8 +22,7 @@ pub(super) fn run(options: &StatusOptions) -> Result<Exit, Failure> {
     let report = StatusReport::new(&merged, Missing::of(&merged, &options.journals));
     let mut out = io::stdout().lock();
     if options.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
+        write_json(&mut out, &report)?;
     } else {
         report.write_text(&mut out)?;
     }

@@ -10,7 +10,7 @@ use nqueens::{Kernel, Published, thread_pool};
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
-use super::fields::{as_string, as_string_or_null};
+use super::fields::{as_string, as_string_or_null, write_json};
 use super::merge::read;
 use super::options::VerifyOptions;
 use super::progress::RecountBar;
@@ -41,8 +41,7 @@ pub(super) fn run(options: &VerifyOptions) -> Result<Exit, Failure> {
     let report = VerifyReport::new(&merged, &verdict, seed);
     let mut out = io::stdout().lock();
     if options.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
+        write_json(&mut out, &report)?;
     } else {
         report.write_text(&mut out)?;
     }
