@@ -1,14 +1,17 @@
 //! The arguments as clap sees them. The doc comments are the help texts.
 
+mod how;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use nqueens::{BoardSize, SplitRows};
+use nqueens::BoardSize;
 
 use super::bytes::Bytes;
 use super::sizes::Sizes;
 use super::version;
+pub(super) use how::{HowArgs, MachineArgs, ProgressWhen};
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 ///
@@ -341,58 +344,6 @@ pub(super) struct CpuArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
-}
-
-/// How to count.
-#[derive(Debug, Args)]
-pub(super) struct HowArgs {
-    /// Engine that counts: auto, permutation, board-scan, column-array, bool-arrays, bitmask,
-    /// subtrees or halves
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub(super) engine: String,
-
-    /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
-    pub(super) split_rows: Option<SplitRows>,
-
-    /// Memory that the count may use, for example 4G [default: three quarters of what is available]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub(super) memory: Option<Bytes>,
-
-    /// Do not count a few units twice, by another engine, to find out faults of the machine
-    #[arg(long)]
-    pub(super) no_self_check: bool,
-
-    #[command(flatten)]
-    pub(super) machine: MachineArgs,
-}
-
-/// What to use of the machine, and when to show progress.
-#[derive(Debug, Args)]
-pub(super) struct MachineArgs {
-    /// Threads; without it NQUEENS_THREADS, SLURM_CPUS_PER_TASK, or all cores that this process
-    /// may use
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
-    pub(super) threads: Option<String>,
-
-    /// Vector instructions to use: auto, portable, avx2 or avx512
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub(super) kernel: String,
-
-    /// When to show progress on standard error
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(super) progress: ProgressWhen,
-}
-
-/// When to show progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ProgressWhen {
-    /// Not at all
-    Never,
-    /// As a bar, if standard error is a terminal
-    Auto,
-    /// As a bar on a terminal, as lines elsewhere
-    Always,
 }
 
 #[cfg(test)]
