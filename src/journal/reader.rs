@@ -103,7 +103,7 @@ fn plan_of(header: &[u8]) -> Result<Plan, Problem> {
     let size = BoardSize::new(header.n).map_err(|error| damaged(error.to_string()))?;
     let plan = Plan::new(size, header.engine, header.split_rows);
     if header.split_rows != plan.split_rows() {
-        return Err(damaged("its engine splits no rows".to_owned()));
+        return Err(damaged("its split rows do not fit its engine".to_owned()));
     }
     if (header.plan, header.units) != (plan.hash(), plan.units()) {
         let Header { version, plan: holds, units, .. } = header;
