@@ -3,6 +3,7 @@
 //! `args` (clap) -> `options` (checked) -> one module for each subcommand -> `report` (text, CSV,
 //! JSON) and `progress` (the bar).
 
+mod answer;
 mod args;
 mod array;
 mod bytes;
@@ -21,6 +22,7 @@ mod progress;
 mod record;
 mod remaining;
 mod report;
+mod salvage;
 mod shard;
 mod signals;
 mod sizes;
@@ -30,7 +32,7 @@ mod talk;
 mod verify;
 mod version;
 
-pub(crate) use exit::{Exit, Failure};
+pub(crate) use exit::{Exit, Failure, guarded};
 pub(crate) use options::Options;
 
 /// Runs the subcommand.
@@ -45,6 +47,7 @@ pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
         Options::Merge(options) => merge::run(&options),
         Options::Status(options) => status::run(&options),
         Options::Verify(options) => verify::run(&options),
+        Options::Salvage(options) => salvage::run(options),
         Options::Cpu(options) => cpu::run(&options),
         Options::Completions(shell) => generated::completions(shell),
         Options::Man => generated::man(),

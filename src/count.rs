@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, Resources, SplitRows};
 use crate::error::Error;
 use crate::estimate::{Effort, Estimate, estimate};
-use crate::journal::{self, Locked};
+use crate::journal::{self, Access, Contents, Finished, Locked, Problem};
 use crate::known::{Published, known};
 use crate::memory;
 use crate::observe::Observer;
@@ -232,39 +232,49 @@ impl<'a> Count<'a> {
         self.check_queens(self.journal.is_some())?;
         let begun = Instant::now();
         let machine = self.machine();
-        let held = self.journal.as_deref().map(journal::read).transpose()?.flatten();
+        let held = self.journal.as_deref().map(read_begun).transpose()?.flatten();
         let held_plan = held.as_ref().map(|held| &held.plan);
         let plan = self.plan(held_plan, machine.kernel, machine.threads);
-        let kernel = machine.kernel_of(plan.engine());
-        let outcome = |total, units_before, units_recounted, memory| Outcome {
-            size: self.size,
-            total,
-            engine: plan.engine(),
-            kernel,
-            threads: machine.threads,
-            units: plan.units(),
-            units_before,
-            units_recounted,
-            memory,
-            elapsed: begun.elapsed(),
-            published: match self.queens.is_empty() {
-                true => Published::compare(total, known(self.size).total),
-                false => Published::Unknown,
-            },
+        let outcome = |done: Done, runs, journal_fault| {
+            let total = done.sum().solutions;
+            Outcome {
+                size: self.size,
+                total,
+                engine: plan.engine(),
+                kernel: machine.kernel_of(plan.engine()),
+                threads: machine.threads,
+                units: plan.units(),
+                units_before: done.before.units,
+                units_recounted: done.units_recounted,
+                memory: done.memory,
+                elapsed: begun.elapsed(),
+                published: match self.queens.is_empty() {
+                    true => Published::compare(total, known(self.size).total),
+                    false => Published::Unknown,
+                },
+                runs,
+                journal_fault,
+            }
         };
-        if let (Some(held), Some(path)) = (held, &self.journal) {
+        let work = Work { plan: &plan, shard: Shard::WHOLE, resources: machine };
+        let Some(path) = &self.journal else {
+            work.check_budget()?;
+            let done = work.count(self, None, Path::new(""), None)?;
+            return Ok(outcome(done, Vec::new(), None));
+        };
+        if let Some(held) = held {
             held.check_plan(&plan, path)?;
             if held.finished.is_complete() {
-                return Ok(outcome(held.finished.solutions(), plan.units(), 0, None));
+                let done = work.nothing_to_do(self, &held.finished, path)?;
+                return Ok(outcome(done, held.runs, None));
             }
         }
-        let work = Work { plan: &plan, shard: Shard::WHOLE, resources: machine };
         work.check_budget()?;
-        let journal = self.journal.as_deref().map(|path| Locked::open(path, &plan)).transpose()?;
-        let (journal, finished) = journal.unzip();
-        let done = work.count(self, finished.flatten(), journal)?;
-        let total = done.sum().solutions;
-        Ok(outcome(total, done.before.units, done.units_recounted, done.memory))
+        let (journal, finished) = Locked::open(path, &plan, Access::Named)?;
+        let mut done = work.count(self, finished, path, Some(journal))?;
+        let (runs, fault) =
+            done.record.take().map_or_else(Default::default, |record| (record.runs, record.fault));
+        Ok(outcome(done, runs, fault))
     }
 
     fn count_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
@@ -281,7 +291,7 @@ impl<'a> Count<'a> {
         }
         let finished = merged.map(|merged| merged.finished);
         let work = Work { plan: &plan, shard, resources: machine };
-        let outcome = |done: &Done, journal| ShardOutcome {
+        let outcome = |done: &Done| ShardOutcome {
             size: self.size,
             shard,
             engine: plan.engine(),
@@ -292,19 +302,22 @@ impl<'a> Count<'a> {
             units_recounted: done.units_recounted,
             solutions: done.sum().solutions,
             elapsed: begun.elapsed(),
-            journal,
+            journal: done.record.as_ref().map(|record| record.path.clone()),
+            journal_fault: done.record.as_ref().and_then(|record| record.fault.clone()),
             left_out: left_out.clone(),
         };
         if work.todo(finished.as_ref()).is_empty() {
-            return Ok(outcome(&work.nothing_to_do(finished.as_ref()), None));
+            let none = Finished::none_of(&plan);
+            let finished = finished.as_ref().unwrap_or(&none);
+            return Ok(outcome(&work.nothing_to_do(self, finished, out)?));
         }
         work.check_budget()?;
         let path = folder.own_journal(&plan, shard)?;
-        let (journal, own) = Locked::open(&path, &plan)?;
+        let access = if folder.is_one_file() { Access::Named } else { Access::Own };
+        let (journal, own) = Locked::open(&path, &plan, access)?;
         // A file may have grown until it was locked.
         let finished = if folder.is_one_file() { own } else { finished };
-        let done = work.count(self, finished, Some(journal))?;
-        Ok(outcome(&done, Some(path)))
+        Ok(outcome(&work.count(self, finished, out, Some(journal))?))
     }
 
     /// What the count may use of the machine.
@@ -357,6 +370,15 @@ impl std::fmt::Debug for Count<'_> {
             .field("journal", &self.journal)
             .field("self_check", &self.self_check)
             .finish_non_exhaustive()
+    }
+}
+
+/// What a journal holds. One that ends within its first line may be one that was just begun: that
+/// is found out when it is opened for writing.
+fn read_begun(path: &Path) -> Result<Option<Contents>, Error> {
+    match journal::read(path) {
+        Err(Error::Journal { problem: Problem::HeaderCutOff { .. }, .. }) => Ok(None),
+        read => read,
     }
 }
 

@@ -210,6 +210,17 @@ pub enum Error {
         recounted: u64,
     },
 
+    /// The lists that all threads share are not what they were when they were made.
+    #[error(
+        "the lists that all threads share have changed in memory: this machine's memory fails; the \
+         {units} units finished since they were last found good are not to be trusted, and are \
+         withdrawn from the journal, if there is one; test the memory, and count on another machine"
+    )]
+    SharedListsChanged {
+        /// Units finished since the last inspection.
+        units: usize,
+    },
+
     /// Journals that were to be merged belong to different plans.
     #[error(
         "{} holds {second_plan}, and {} holds {first_plan}: merge journals of one plan only",

@@ -15,27 +15,29 @@
 //! * `run` begins the work of one process.
 //! * `done` holds the counts of some consecutive units, the end excluded, each before its weight;
 //!   `solutions` is their sum with weights. `elapsed-ms` is wall time since the run began, `busy-us`
-//!   what one thread spent on the units.
+//!   the CPU time of the thread that counted them.
+//! * `withdrawn` takes units back whose counts are not to be trusted, because a recount differed.
 //!
-//! docs/JOURNAL.md says the same for those who read journals with other programs.
-//!
-//! **What is promised.** Lines are written twenty times a second, by a thread of their own, and
-//! forced to the disk once a second and at every end that the program sees. So a killed process
-//! loses the units that it was counting and those of the last instant, a power cut those of the
-//! last second. The folder is forced to the disk when the file is made.
+//! docs/JOURNAL.md says the same for those who read journals with other programs, and what is
+//! promised.
 //!
 //! **Reading.** A last line without its line feed was cut off while it was written: it is dropped,
 //! and its units are counted again. Anything else that is not as it was written is an error that
-//! names the line: a CRC or a sum that differs, a unit that is recorded twice, a unit that the plan
-//! does not have. No clock is read but the monotonic one, so a clock that is set back changes
-//! nothing.
+//! names the line: a CRC or a sum that differs, a unit that has two counts, a unit that the plan
+//! does not have. What is refused is never changed; [`salvage`] makes a new journal of what is good
+//! in it. Units that are recorded twice with the same count do no harm. No clock is read but the
+//! monotonic one, so a clock that is set back changes nothing.
 //!
-//! **One writer.** An advisory lock keeps a second process off the file. Where the file system has
-//! no locks there is none, and units recorded twice show what happened.
+//! **One writer.** An advisory lock keeps a second process off a file that the user named; on a file
+//! system without locks such a file is refused. The journals of shards need none: each process
+//! makes its own.
 
+mod change;
 mod finished;
 mod line;
 mod reader;
+mod salvage;
+mod sync;
 mod writer;
 
 use std::time::Duration;
@@ -44,9 +46,10 @@ pub use crate::error::Problem;
 use crate::shard::Shard;
 
 pub use finished::Finished;
-pub(crate) use reader::check_plan;
 pub use reader::{Contents, read};
-pub(crate) use writer::{Journal, Locked};
+pub(crate) use reader::{begins_header_of, check_plan};
+pub use salvage::{Broken, Salvaged, salvage};
+pub(crate) use writer::{Access, Journal, Locked};
 
 /// One process's work, as a journal tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +68,6 @@ pub struct Run {
     pub units: usize,
     /// Wall time from its beginning to its last record.
     pub elapsed: Duration,
-    /// The time that its threads spent on units, summed.
+    /// The CPU time that its threads spent on units, summed.
     pub busy: Duration,
 }

@@ -30,11 +30,12 @@
 //! # Features
 //!
 //! `cli` (default): the command line `nqueens`. Without it the crate depends on crc32fast, fastrand,
-//! rayon, sysinfo and thiserror only.
+//! rayon, rustix, sysinfo and thiserror only.
 
 mod cancel;
 mod count;
 pub mod cpu;
+mod cpu_time;
 mod engine;
 mod error;
 pub mod estimate;

@@ -5,8 +5,6 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::Options::from_command_line().and_then(cli::run) {
-        Ok(exit) => exit.into(),
-        Err(failure) => failure.report().into(),
-    }
+    let run = || cli::Options::from_command_line().and_then(cli::run);
+    cli::guarded(|| run().unwrap_or_else(|failure| failure.report())).into()
 }

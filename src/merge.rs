@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::Error;
-use crate::journal::{Contents, Finished, Problem, Run, check_plan, read};
+use crate::journal::{Contents, Finished, Problem, Run, begins_header_of, check_plan, read};
 use crate::plan::Plan;
 use crate::shard::Shard;
 
@@ -27,6 +27,8 @@ pub struct Merged {
     pub files: Vec<Member>,
     /// Units that more than one file holds, with the same counts.
     pub twice: usize,
+    /// Files in which nothing is recorded: they are empty, or end within the first line.
+    pub unbegun: Vec<PathBuf>,
 }
 
 /// One of the journals.
@@ -39,6 +41,8 @@ pub struct Member {
     pub runs: Vec<Run>,
     /// Whether its last line was cut off.
     pub torn: bool,
+    /// Units that it recorded and then withdrew.
+    pub withdrawn: usize,
     /// When it was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
 }
@@ -77,40 +81,49 @@ fn folder_journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads journals together. `None` if none of them holds a plan yet.
+/// Reads journals together. `None` if nothing is recorded in any of them.
 ///
 /// # Errors
 ///
 /// [`Error::Journal`] if one is missing or damaged, [`Error::PlansDiffer`] if they belong to
 /// different plans, [`Error::CountsDiffer`] if two files hold different counts for one unit.
 pub fn merge(files: &[PathBuf]) -> Result<Option<Merged>, Error> {
-    let mut merged: Option<Merged> = None;
-    for path in files {
-        let Some(contents) = read(path)? else {
-            if path.exists() {
-                continue; // just made by a process that has not come further
-            }
-            let problem = Problem::CannotOpen { reason: "there is no such file".to_owned() };
-            return Err(Error::Journal { path: path.clone(), problem });
-        };
-        match &mut merged {
-            None => merged = Some(Merged::of(path, contents)),
-            Some(merged) => merged.add(path, contents)?,
-        }
+    let (merged, mut unreadable) = merge_readable(files)?;
+    match unreadable.is_empty() {
+        true => Ok(merged),
+        false => Err(unreadable.swap_remove(0)),
     }
-    Ok(merged)
 }
 
 /// Reads journals together, but leaves out those that cannot be read or are damaged, and says why.
 pub(crate) fn merge_readable(files: &[PathBuf]) -> Result<(Option<Merged>, Vec<Error>), Error> {
     let (mut merged, mut left_out): (Option<Merged>, _) = (None, Vec::new());
+    let mut unbegun = Vec::new();
+    let mut cut_off = Vec::new();
     for path in files {
         match (read(path), &mut merged) {
-            (Ok(None), _) => {}
             (Ok(Some(contents)), None) => merged = Some(Merged::of(path, contents)),
             (Ok(Some(contents)), Some(merged)) => merged.add(path, contents)?,
+            (Ok(None), _) if path.exists() => unbegun.push(path.clone()),
+            (Ok(None), _) => {
+                let problem = Problem::CannotOpen { reason: "there is no such file".to_owned() };
+                left_out.push(Error::Journal { path: path.clone(), problem });
+            }
+            (Err(Error::Journal { path, problem: Problem::HeaderCutOff { text } }), _) => {
+                cut_off.push((path, text));
+            }
             (Err(error), _) => left_out.push(error),
         }
+    }
+    // Now that the plan is known, it is known what a process would have begun with.
+    for (path, text) in cut_off {
+        match &merged {
+            Some(merged) if begins_header_of(&text, &merged.plan) => unbegun.push(path),
+            _ => left_out.push(Error::Journal { path, problem: Problem::HeaderCutOff { text } }),
+        }
+    }
+    if let Some(merged) = &mut merged {
+        merged.unbegun = unbegun;
     }
     Ok((merged, left_out))
 }
@@ -124,7 +137,7 @@ impl Merged {
     fn of(path: &Path, contents: Contents) -> Self {
         let member = Member::of(path, &contents);
         let Contents { plan, finished, .. } = contents;
-        Self { plan, finished, files: vec![member], twice: 0 }
+        Self { plan, finished, files: vec![member], twice: 0, unbegun: Vec::new() }
     }
 
     fn add(&mut self, path: &Path, contents: Contents) -> Result<(), Error> {
@@ -194,6 +207,6 @@ impl Member {
     fn of(path: &Path, contents: &Contents) -> Self {
         let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let (runs, torn) = (contents.runs.clone(), contents.torn > 0);
-        Self { path: path.to_owned(), runs, torn, modified }
+        Self { path: path.to_owned(), runs, torn, withdrawn: contents.withdrawn, modified }
     }
 }

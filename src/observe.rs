@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::error::Error;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
@@ -17,6 +18,16 @@ pub trait Observer: Sync {
     /// Some units are done.
     fn units_done(&self, done: &UnitsDone) {
         let _ = done;
+    }
+
+    /// Something happened to the journal that is written; the count goes on.
+    fn journal_changed(&self, change: &Error) {
+        let _ = change;
+    }
+
+    /// The last records wait for the file system, so long already.
+    fn file_system_hangs(&self, waited: Duration) {
+        let _ = waited;
     }
 }
 
@@ -41,6 +52,8 @@ pub struct Start<'a> {
     pub solutions: u128,
     /// Bytes of a journal's last line that was cut off while it was written, and is dropped.
     pub torn: u64,
+    /// Units that a journal holds, but withdrew after a recount.
+    pub withdrawn: usize,
 }
 
 /// A report of finished units.
@@ -52,6 +65,8 @@ pub struct UnitsDone {
     pub counts: Vec<u64>,
     /// Their solutions, with weights.
     pub solutions: u128,
-    /// The time that one thread spent on them.
+    /// Wall time that one thread spent on them.
     pub busy: Duration,
+    /// CPU time of that thread.
+    pub cpu: Duration,
 }

@@ -186,6 +186,12 @@ impl PreparedPlan<'_> {
     pub fn memory(&self) -> Option<MemoryUse> {
         self.0.memory()
     }
+
+    /// Whether what the units share is as it was made.
+    #[must_use]
+    pub fn shared_is_intact(&self) -> bool {
+        true
+    }
 }
 
 /// Counts units on one thread, in memory of its own.

@@ -4,14 +4,20 @@
 //! are taken in a scattered order, the same at every run: neighbouring units are alike, and with
 //! the order scattered those done at any time are a fair sample of all. That is what makes an
 //! estimate of the remaining time from the time measured so far an honest one.
+//!
+//! Finished units are recorded first and recounted after that: a recount may take long, and a
+//! killed process must not lose what it has finished. If a recount differs, or the lists that the
+//! threads share have changed in memory, the records that this touches are withdrawn.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use crate::cancel::Cancel;
+use crate::cpu_time;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::observe::{Observer, UnitsDone};
@@ -21,8 +27,13 @@ use crate::self_check::SelfCheck;
 /// Ranges for each thread: enough that the last one to finish is short.
 pub(crate) const RANGES_PER_THREAD: usize = 256;
 
-/// A range reports at least this often, between two units.
+/// A range reports at least this often, between two units: so long finished units may stay
+/// unrecorded.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
+/// How often it is asked what happened to the journal.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often the lists that the threads share are compared with what was made.
+const INSPECT_EVERY: Duration = Duration::from_secs(60);
 
 /// What is to be counted, and who hears of it.
 pub(crate) struct Job<'a> {
@@ -37,10 +48,27 @@ pub(crate) struct Job<'a> {
 }
 
 /// The sum over some units.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) units: usize,
     pub(crate) solutions: u128,
+}
+
+/// A job that is under way.
+struct Running<'a> {
+    job: &'a Job<'a>,
+    /// Raised when one thread fails, for the others.
+    failed: AtomicBool,
+    watch: Mutex<Watch>,
+}
+
+/// What is looked at now and then, by whichever thread reports when it is due.
+struct Watch {
+    looked: Instant,
+    inspected: Instant,
+    /// Units recorded since the shared lists were last found to be good.
+    uninspected: Vec<Range<usize>>,
+    has_told_change: bool,
 }
 
 /// One thread's scratch memory.
@@ -65,19 +93,22 @@ impl Job<'_> {
         let stride = scattering_stride(ranges.len());
         // Scratch memory goes from range to range: each thread takes a set and brings it back.
         let idle: Mutex<Vec<Scratch<'_>>> = Mutex::default();
+        let running = Running { job: self, failed: AtomicBool::new(false), watch: Watch::new() };
 
-        (0..ranges.len())
+        let tally = (0..ranges.len())
             .into_par_iter()
             .with_max_len(1)
             .map(|turn| {
                 let range = ranges[turn * stride % ranges.len()].clone();
                 let scratch = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 let mut scratch = scratch.unwrap_or_else(|| self.scratch());
-                let tally = self.count_range(&mut scratch, range);
+                let tally = running.count_range(&mut scratch, range);
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
                 tally
             })
-            .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))
+            .try_reduce(Tally::default, |one, other| Ok(one.plus(other)));
+        running.inspect()?;
+        tally
     }
 
     fn scratch(&self) -> Scratch<'_> {
@@ -87,55 +118,164 @@ impl Job<'_> {
         }
     }
 
-    /// A journal that has ended early has failed; it tells the reason when it is asked at the end.
-    fn must_stop(&self) -> bool {
-        self.cancel.is_cancelled() || self.journal.is_some_and(Journal::has_ended)
-    }
-
-    /// Counts the units of a range up to its end or until the count must stop, and reports them now
-    /// and then.
-    fn count_range(&self, scratch: &mut Scratch<'_>, range: Range<usize>) -> Result<Tally, Error> {
-        let mut whole = Tally::default();
-        let mut rest = range;
-        while !rest.is_empty() && !self.must_stop() {
-            let Some(done) = self.count_some(&mut scratch.counter, rest.clone())? else { break };
-            if let (Some(check), Some(recounter)) = (self.self_check, &mut scratch.recounter) {
-                check.check(recounter, &done, self.cancel)?;
-            }
-            rest.start = done.units.end;
-            whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
-            self.observer.units_done(&done);
-            if let Some(journal) = self.journal {
-                journal.record(done);
-            }
-        }
-        Ok(whole)
-    }
-
-    /// Counts units until it is time for a report; `None` after a cancellation.
+    /// Counts units until it is time for a report; says whether there is a reason not to go on.
     fn count_some(
         &self,
         counter: &mut UnitCounter<'_>,
         range: Range<usize>,
-    ) -> Result<Option<UnitsDone>, Error> {
-        let begun = Instant::now();
+    ) -> (UnitsDone, Result<(), Error>) {
+        let (begun, cpu_begun) = (Instant::now(), cpu_time::of_this_thread());
         let (first, mut counts, mut solutions) = (range.start, Vec::new(), 0);
+        let mut ended = Ok(());
         for unit in range {
             match counter.count(unit, self.cancel) {
                 Ok(count) => {
                     counts.push(count);
                     solutions += u128::from(count) * u128::from(self.plan.weight(unit));
                 }
-                Err(Error::UnitStopped { .. }) => break,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
             }
             if begun.elapsed() >= REPORT_EVERY {
                 break;
             }
         }
         let units = first..first + counts.len();
-        let done = UnitsDone { units, counts, solutions, busy: begun.elapsed() };
-        Ok((!done.units.is_empty()).then_some(done))
+        let cpu = cpu_time::of_this_thread().saturating_sub(cpu_begun);
+        (UnitsDone { units, counts, solutions, busy: begun.elapsed(), cpu }, ended)
+    }
+}
+
+impl Running<'_> {
+    /// A journal that has ended early has failed; it tells the reason when it is asked at the end.
+    fn must_stop(&self) -> bool {
+        self.job.cancel.is_cancelled()
+            || self.failed.load(Ordering::Relaxed)
+            || self.job.journal.is_some_and(Journal::has_ended)
+    }
+
+    /// Counts the units of a range up to its end or until the count must stop, and reports them now
+    /// and then.
+    fn count_range(&self, scratch: &mut Scratch<'_>, range: Range<usize>) -> Result<Tally, Error> {
+        let _stop = StopOthers(&self.failed);
+        let mut whole = Tally::default();
+        let mut rest = range;
+        while !rest.is_empty() && !self.must_stop() {
+            let (done, ended) = self.job.count_some(&mut scratch.counter, rest.clone());
+            rest.start = done.units.end;
+            whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
+            let reported = self.report(scratch.recounter.as_mut(), &done);
+            match reported.and(ended) {
+                Ok(()) => {}
+                Err(Error::UnitStopped { .. }) => break,
+                Err(error) => {
+                    self.failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(whole)
+    }
+
+    /// Records finished units, tells of them, and recounts one of them if it is time.
+    fn report(
+        &self,
+        recounter: Option<&mut UnitRecounter<'_>>,
+        done: &UnitsDone,
+    ) -> Result<(), Error> {
+        let Job { journal, self_check, observer, cancel, .. } = self.job;
+        if done.units.is_empty() {
+            return Ok(());
+        }
+        if let Some(journal) = journal {
+            journal.record(done);
+        }
+        observer.units_done(done);
+        self.look_around(&done.units)?;
+        let (Some(check), Some(recounter)) = (self_check, recounter) else { return Ok(()) };
+        let Some(chosen) = check.choose(done) else { return Ok(()) };
+        check.recount(recounter, chosen, cancel).inspect_err(|error| {
+            if let (Error::UnitsDiffer { unit, .. }, Some(journal)) = (error, journal) {
+                journal.withdraw(*unit..unit + 1);
+            }
+        })
+    }
+
+    /// Takes units into account that were just recorded, and looks at the journal and at the shared
+    /// lists if it is time.
+    fn look_around(&self, units: &Range<usize>) -> Result<(), Error> {
+        let is_due = {
+            let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+            watch.add(units);
+            if watch.looked.elapsed() >= LOOK_EVERY {
+                watch.looked = Instant::now();
+                self.tell_change(&mut watch);
+            }
+            let is_due = watch.inspected.elapsed() >= INSPECT_EVERY;
+            if is_due {
+                watch.inspected = Instant::now();
+            }
+            is_due
+        };
+        if is_due { self.inspect() } else { Ok(()) }
+    }
+
+    fn tell_change(&self, watch: &mut Watch) {
+        let state = self.job.journal.map(Journal::state);
+        if let Some(fault) = state.and_then(|state| state.fault).filter(|_| !watch.has_told_change)
+        {
+            watch.has_told_change = true;
+            self.job.observer.journal_changed(&fault);
+        }
+    }
+
+    /// Makes sure that the lists that the threads share are as they were made; else withdraws what
+    /// was recorded since they last were.
+    fn inspect(&self) -> Result<(), Error> {
+        let watch = || self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is recorded from here on is left to the next inspection.
+        let mut inspected = std::mem::take(&mut watch().uninspected);
+        if self.job.prepared.shared_is_intact() {
+            return Ok(());
+        }
+        inspected.append(&mut watch().uninspected);
+        if let Some(journal) = self.job.journal {
+            inspected.iter().for_each(|units| journal.withdraw(units.clone()));
+        }
+        let units = inspected.iter().map(Range::len).sum();
+        Err(Error::SharedListsChanged { units })
+    }
+}
+
+impl Watch {
+    fn new() -> Mutex<Self> {
+        let now = Instant::now();
+        Mutex::new(Self {
+            looked: now,
+            inspected: now,
+            uninspected: Vec::new(),
+            has_told_change: false,
+        })
+    }
+
+    fn add(&mut self, units: &Range<usize>) {
+        match self.uninspected.last_mut().filter(|last| last.end == units.start) {
+            Some(last) => last.end = units.end,
+            None => self.uninspected.push(units.clone()),
+        }
+    }
+}
+
+/// Stops the other threads if this one panics.
+struct StopOthers<'a>(&'a AtomicBool);
+
+impl Drop for StopOthers<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
 }
 

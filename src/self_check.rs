@@ -1,22 +1,29 @@
 //! Recounts a few units while a count runs.
 //!
 //! A run of weeks outlives bad memory cells and CPU faults. So now and then a unit, chosen at
-//! random among those just finished, is counted again by [another engine](Plan::recounter), before
-//! it is reported. A difference ends the run.
+//! random among those just finished, is counted again by [another method](Plan::recounter), after
+//! it was recorded. A difference ends the run.
 //!
 //! The time for this is a fixed share of the time spent on units, all threads together: a unit is
 //! recounted as soon as the share pays for an average one. Which unit it is does not depend on its
 //! size. The price of a recount is guessed first, then measured. Short counts, whose share pays
 //! for no recount, are not checked.
+//!
+//! What a journal held before is no better than what is finished now: a resumed count recounts
+//! some of it for a tenth of a second before it goes on (all of it, if it is little), on
+//! account, and later one of it for each unit of its own.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::error::Error;
+use crate::journal::{Finished, Problem};
 use crate::observe::UnitsDone;
 use crate::plan::{Plan, UnitRecounter};
+use crate::shard::Shard;
 
 /// Of the time spent on units: one part in this many.
 const SHARE: f64 = 1.0 / 125.0;
@@ -28,12 +35,31 @@ const FIRST_PRICE: f64 = 0.5e-6;
 /// Seconds of counting before the first recount: the first units say little about the size of all.
 const FIRST_SECONDS: f64 = 1.0;
 
+/// How long each thread recounts what was recorded before, when a count is resumed.
+const RESUME_TIME: Duration = Duration::from_millis(100);
+
+/// As many recorded units are chosen for recounts at most.
+const RECORDED: usize = 1 << 16;
+
 /// The check of one count, shared by its threads.
 #[derive(Debug)]
 pub(crate) struct SelfCheck<'a> {
     plan: &'a Plan,
     kernel: Kernel,
+    /// The journal, or the folder of journals, that units were recorded in before.
+    source: PathBuf,
     account: Mutex<Account>,
+}
+
+/// A unit that is to be recounted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chosen {
+    unit: usize,
+    counted: u64,
+    /// Whether a journal held it before.
+    is_recorded: bool,
+    /// Seconds set aside for it.
+    price: f64,
 }
 
 /// What was counted and recounted so far, in units, solutions and seconds.
@@ -46,12 +72,14 @@ struct Account {
     recounting: f64,
     /// For recounts that are under way.
     set_aside: f64,
+    /// Units that were recorded before, in random order, with their counts.
+    recorded: Vec<(usize, u64)>,
     random: fastrand::Rng,
 }
 
 impl<'a> SelfCheck<'a> {
     pub(crate) fn new(plan: &'a Plan, kernel: Kernel) -> Self {
-        Self { plan, kernel, account: Mutex::default() }
+        Self { plan, kernel, source: PathBuf::new(), account: Mutex::default() }
     }
 
     /// A recounter for one thread.
@@ -59,16 +87,49 @@ impl<'a> SelfCheck<'a> {
         self.plan.recounter(self.kernel)
     }
 
-    /// Takes units into account, and recounts one of them if there is time to spare.
-    pub(crate) fn check(
-        &self,
-        recounter: &mut UnitRecounter<'_>,
-        done: &UnitsDone,
+    /// Recounts some of what a journal holds of a shard, on the current rayon pool, and keeps more
+    /// of it in mind for later.
+    pub(crate) fn resume(
+        &mut self,
+        source: PathBuf,
+        finished: &Finished,
+        shard: Shard,
         cancel: &Cancel,
     ) -> Result<(), Error> {
-        let chosen = self.with_account(|account| account.choose(done));
-        let Some((place, price)) = chosen else { return Ok(()) };
-        let (unit, counted) = (done.units.start + place, done.counts[place]);
+        self.source = source;
+        self.with_account(|account| {
+            let units = shard.ranges(self.plan.units()).flatten();
+            let recorded = units.filter_map(|unit| Some((unit, finished.count(unit)?)));
+            account.recorded = account.random.choose_multiple(recorded, RECORDED);
+            account.random.shuffle(&mut account.recorded);
+        });
+        let begun = Instant::now();
+        let recount_some = |_: rayon::BroadcastContext<'_>| {
+            let mut recounter = self.recounter();
+            loop {
+                let left = RESUME_TIME.saturating_sub(begun.elapsed()).as_secs_f64();
+                let Some(chosen) = self.with_account(|account| account.choose_cheap(left)) else {
+                    return Ok(());
+                };
+                self.recount(&mut recounter, chosen, cancel)?;
+            }
+        };
+        rayon::broadcast(recount_some).into_iter().collect()
+    }
+
+    /// Takes units into account, and chooses one that is to be recounted if there is time to spare.
+    pub(crate) fn choose(&self, done: &UnitsDone) -> Option<Chosen> {
+        self.with_account(|account| account.choose(done))
+    }
+
+    /// Recounts a unit.
+    pub(crate) fn recount(
+        &self,
+        recounter: &mut UnitRecounter<'_>,
+        chosen: Chosen,
+        cancel: &Cancel,
+    ) -> Result<(), Error> {
+        let Chosen { unit, counted, is_recorded, price } = chosen;
         let begun = Instant::now();
         let recounted = match recounter.count(unit, cancel) {
             Ok(count) => count,
@@ -80,7 +141,13 @@ impl<'a> SelfCheck<'a> {
             return Ok(());
         }
         let (engine, recounted_by) = (self.plan.engine().name(), recounter.engine().name());
-        Err(Error::UnitsDiffer { unit, engine, counted, recounted_by, recounted })
+        Err(if is_recorded {
+            let problem =
+                Problem::RecountDiffers { unit, recorded: counted, recounted_by, recounted };
+            Error::Journal { path: self.source.clone(), problem }
+        } else {
+            Error::UnitsDiffer { unit, engine, counted, recounted_by, recounted }
+        })
     }
 
     /// How many units were recounted.
@@ -95,8 +162,9 @@ impl<'a> SelfCheck<'a> {
 
 #[expect(clippy::cast_precision_loss, reason = "prices and means")]
 impl Account {
-    /// The place of a unit that is to be recounted now, and the time set aside for it.
-    fn choose(&mut self, done: &UnitsDone) -> Option<(usize, f64)> {
+    /// A unit that is to be recounted now: of those just finished, or, every other time, of those
+    /// that were recorded before.
+    fn choose(&mut self, done: &UnitsDone) -> Option<Chosen> {
         self.units += done.counts.len();
         self.solutions += done.counts.iter().map(|count| *count as f64).sum::<f64>();
         self.counting += done.busy.as_secs_f64();
@@ -108,7 +176,25 @@ impl Account {
             return None;
         }
         self.set_aside += price;
-        Some((self.random.usize(0..done.counts.len()), price))
+        let recorded = if self.random.bool() { self.recorded.pop() } else { None };
+        let is_recorded = recorded.is_some();
+        let (unit, counted) = recorded.unwrap_or_else(|| {
+            let place = self.random.usize(0..done.counts.len());
+            (done.units.start + place, done.counts[place])
+        });
+        Some(Chosen { unit, counted, is_recorded, price })
+    }
+
+    /// The next of the units that were recorded before, if recounting it should take at most so
+    /// many seconds.
+    fn choose_cheap(&mut self, seconds: f64) -> Option<Chosen> {
+        let price = FIRST_PRICE * self.recorded.last()?.1 as f64;
+        if price >= seconds {
+            return None;
+        }
+        let (unit, counted) = self.recorded.pop()?;
+        self.set_aside += price;
+        Some(Chosen { unit, counted, is_recorded: true, price })
     }
 
     /// Replaces what was set aside by what was spent.
@@ -126,7 +212,7 @@ mod tests {
     use crate::size::BoardSize;
 
     fn done(units: std::ops::Range<usize>, counts: Vec<u64>, busy: Duration) -> UnitsDone {
-        UnitsDone { units, counts, solutions: 0, busy }
+        UnitsDone { units, counts, solutions: 0, busy, cpu: busy }
     }
 
     /// The first column's units of a board of eight columns.
@@ -139,11 +225,13 @@ mod tests {
         let (mut recounter, cancel) = (check.recounter(), Cancel::new());
         let hour = Duration::from_secs(3600);
         for (unit, count) in COUNTS.into_iter().enumerate() {
-            let right = done(unit..unit + 1, vec![count], hour);
-            assert_eq!(check.check(&mut recounter, &right, &cancel), Ok(()));
-            let wrong = done(unit..unit + 1, vec![count + 1], hour);
+            let mut recount = |count| {
+                let done = done(unit..unit + 1, vec![count], hour);
+                check.recount(&mut recounter, check.choose(&done).expect("time for it"), &cancel)
+            };
+            assert_eq!(recount(count), Ok(()));
             assert_eq!(
-                check.check(&mut recounter, &wrong, &cancel),
+                recount(count + 1),
                 Err(Error::UnitsDiffer {
                     unit,
                     engine: "bitmask",
@@ -156,6 +244,49 @@ mod tests {
         assert_eq!(check.recounted(), 16);
     }
 
+    /// The units of a board of eight columns as a journal holds them, `wrong` of them by one.
+    fn recorded(plan: &Plan, wrong: Option<usize>) -> Finished {
+        let mut counts = COUNTS;
+        if let Some(unit) = wrong {
+            counts[unit] += 1;
+        }
+        let mut finished = Finished::none_of(plan);
+        finished.add(0, &counts, plan).expect("nothing was there");
+        finished
+    }
+
+    #[test]
+    fn all_of_a_small_journal_is_recounted_when_it_is_resumed() {
+        let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
+        let source = PathBuf::from("q8.journal");
+        for wrong in (0..COUNTS.len()).map(Some).chain([None]) {
+            let mut check = SelfCheck::new(&plan, Kernel::Portable);
+            let finished = recorded(&plan, wrong);
+            let resumed = check.resume(source.clone(), &finished, Shard::WHOLE, &Cancel::new());
+            let Some(wrong) = wrong else {
+                assert_eq!((resumed, check.recounted()), (Ok(()), COUNTS.len()));
+                continue;
+            };
+            let Err(Error::Journal { path, problem: Problem::RecountDiffers { unit, .. } }) =
+                resumed
+            else {
+                panic!("unit {wrong}: {resumed:?}");
+            };
+            assert_eq!((path, unit), (source.clone(), wrong));
+        }
+    }
+
+    #[test]
+    fn what_was_too_dear_at_first_is_recounted_in_its_turn() {
+        let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
+        let check = SelfCheck::new(&plan, Kernel::Portable);
+        check.with_account(|account| account.recorded = vec![(3, u64::MAX / 2); 20]);
+        assert!(check.with_account(|account| account.choose_cheap(0.1)).is_none());
+        let hour = Duration::from_secs(3600);
+        let chosen = (0..80).filter_map(|_| check.choose(&done(0..1, vec![4], hour)));
+        assert_eq!(chosen.filter(|chosen| chosen.is_recorded).count(), 20);
+    }
+
     #[test]
     fn recounts_take_their_share_of_the_time_and_no_more() {
         let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
@@ -165,7 +296,7 @@ mod tests {
         for turn in 0..1000 {
             // Units of a hundred million solutions each: a recount is expected to take 50 s.
             let units = done(turn..turn + 1, vec![100_000_000], second);
-            if let Some((_, price)) = check.with_account(|account| account.choose(&units)) {
+            if let Some(Chosen { price, .. }) = check.choose(&units) {
                 recounts += 1;
                 check.with_account(|account| account.pay(price, Duration::from_millis(500)));
             }
@@ -173,7 +304,7 @@ mod tests {
         assert_eq!(recounts, 0, "the first is not paid for within 1000 s");
         for turn in 0..100_000 {
             let units = done(turn..turn + 1, vec![100_000_000], second);
-            if let Some((_, price)) = check.with_account(|account| account.choose(&units)) {
+            if let Some(Chosen { price, .. }) = check.choose(&units) {
                 recounts += 1;
                 check.with_account(|account| account.pay(price, Duration::from_millis(500)));
             }

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use nqueens::BoardSize;
+use nqueens::{BoardSize, SplitRows};
 
 use super::bytes::Bytes;
+use super::salvage::UnitRange;
 use super::sizes::Sizes;
 use super::version;
 pub(super) use how::{HowArgs, MachineArgs, ProgressWhen};
@@ -16,8 +17,8 @@ pub(super) use how::{HowArgs, MachineArgs, ProgressWhen};
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 ///
 /// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
-/// 1 failed, or a result that differs from the published one; 2 wrong usage; 3 stopped before the
-/// end.
+/// 1 a result that differs, a damaged record, or a fault; 2 wrong usage; 3 stopped or not complete,
+/// the same command goes on; 4 not here and now: memory, threads or a file that is in use.
 #[derive(Debug, Parser)]
 #[command(
     version = version::SHORT,
@@ -60,6 +61,8 @@ pub(super) enum Command {
     Status(StatusArgs),
     /// Check journals: recount some of their units with another engine
     Verify(VerifyArgs),
+    /// Copy the good lines of a damaged journal to a new one
+    Salvage(SalvageArgs),
     /// Show what the program sees of this machine
     Cpu(CpuArgs),
     /// Print completions for a shell
@@ -333,6 +336,37 @@ pub(super) struct VerifyArgs {
 
     #[command(flatten)]
     pub(super) machine: MachineArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SalvageArgs {
+    /// The journal; it is only read
+    #[arg(value_name = "FILE")]
+    pub(super) path: PathBuf,
+
+    /// The new journal; there must be no such file yet
+    #[arg(long, value_name = "NEW")]
+    pub(super) into: PathBuf,
+
+    /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)
+    #[arg(long, value_name = "UNITS", value_delimiter = ',')]
+    pub(super) without: Vec<UnitRange>,
+
+    /// Size of the board, if the first line is damaged
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) size: Option<BoardSize>,
+
+    /// Engine of the journal, if the first line is damaged [default: the one that auto chooses]
+    #[arg(long, value_name = "NAME", requires = "size")]
+    pub(super) engine: Option<String>,
+
+    /// Split rows of the journal, if the first line is damaged and the engine is subtrees
+    #[arg(long, value_name = "ROWS", requires = "size", allow_negative_numbers = true)]
+    pub(super) split_rows: Option<SplitRows>,
 
     /// Print one JSON object
     #[arg(long)]

@@ -22,6 +22,7 @@ use anyhow::Context;
 use nqueens::known::known;
 use nqueens::{Cancel, memory, thread_pool};
 
+use super::answer::unprinted;
 use super::exit::{Exit, Failure};
 use super::signals::cancel_on_signals;
 use super::talk::say;
@@ -75,17 +76,22 @@ fn compare(
         known: Vec::new(),
     };
     let mut writer = RowWriter::new(options.format, io::stdout().lock());
-    bar.suspend(|| writer.write_header())?;
     let mut exit = Exit::Done;
+    if let Err(error) = bar.suspend(|| writer.write_header()) {
+        return Ok(unprinted(exit, &error));
+    }
     for size in &options.sizes {
         let board = rounds.measure(*size, &contestants)?;
         let rows = statistics::rows(*size, &board.timings);
-        bar.suspend(|| rows.iter().try_for_each(|row| writer.write_row(row)))?;
         for line in statistics::differences(*size, known(*size).total, &board.timings) {
             bar.suspend(|| say(line));
             exit = Exit::Failed;
         }
+        let written = bar.suspend(|| rows.iter().try_for_each(|row| writer.write_row(row)));
         all_rows.extend(rows);
+        if let Err(error) = written {
+            return Ok(unprinted(exit, &error));
+        }
         if cancel.is_cancelled() {
             let message = match (board.runs_done(), board.runs) {
                 (0, _) => format!("stopped at n = {size} before its first round"),

@@ -1,10 +1,9 @@
 //! `nqueens count N`.
 
-use std::io::{self, Write};
-
 use anyhow::Context;
 use nqueens::{Cancel, Count, Outcome, Published, symmetry, thread_pool};
 
+use super::answer::print;
 use super::exit::{Exit, Failure};
 use super::options::{CountFormat, CountOptions, How};
 use super::progress::Progress;
@@ -34,25 +33,30 @@ pub(super) fn run(options: &CountOptions) -> Result<Exit, Failure> {
         }
         other => other,
     })?;
-    let record = journal.as_deref().map(|path| Record::read(path, &outcome)).transpose()?;
+    let record = journal.as_deref().map(|path| Record::new(path, &outcome));
     let fundamental = options.fundamental.then(|| fundamental(&outcome, &cancel)).transpose()?;
 
-    let report = CountReport::new(&outcome, fundamental, record);
-    let mut out = io::stdout().lock();
-    match options.format {
-        CountFormat::Text => report.write_text(&mut out)?,
-        CountFormat::Json => report.write_json(&mut out)?,
-        CountFormat::Quiet => report.write_quiet(&mut out)?,
-    }
-    out.flush()?;
+    let mut found = Exit::Done;
     if let Published::Differs { expected } = outcome.published {
         say(format_args!(
             "Q({size}) = {} differs from the published {expected}: one of them is wrong",
             outcome.total
         ));
-        return Ok(Exit::Failed);
+        found = Exit::Failed;
     }
-    Ok(Exit::Done)
+    if let Some(fault) = &outcome.journal_fault {
+        say(format_args!(
+            "Q({size}) = {} is counted, but not all recorded: {fault}",
+            outcome.total
+        ));
+        found = Exit::Failed;
+    }
+    let report = CountReport::new(&outcome, fundamental, record);
+    Ok(print(found, |out| match options.format {
+        CountFormat::Text => report.write_text(out),
+        CountFormat::Json => report.write_json(out),
+        CountFormat::Quiet => report.write_quiet(out),
+    }))
 }
 
 /// The solutions up to symmetry. If the search for them is stopped, the total, which may have taken

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use nqueens::{Kernel, memory};
 use serde::Serialize;
 
+use super::answer::print;
 use super::bytes::readable;
 use super::exit::{Exit, Failure};
 use super::fields::write_json;
@@ -43,14 +44,10 @@ pub(super) fn run(options: &CpuOptions) -> Result<Exit, Failure> {
         memory_available: machine.memory.available,
         memory_budget: memory::default_budget(),
     };
-    let mut out = io::stdout().lock();
-    if options.json {
-        write_json(&mut out, &report)?;
-    } else {
-        report.write_text(&mut out)?;
-    }
-    out.flush()?;
-    Ok(Exit::Done)
+    Ok(print(Exit::Done, |out| match options.json {
+        true => write_json(out, &report),
+        false => report.write_text(out),
+    }))
 }
 
 impl CpuReport {

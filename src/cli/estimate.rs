@@ -9,6 +9,7 @@ use nqueens::known::known;
 use nqueens::{BoardSize, Count, Error, EstimatedCount, thread_pool};
 use serde::Serialize;
 
+use super::answer::print;
 use super::bytes::readable;
 use super::exit::{Exit, Failure};
 use super::fields::{as_string_or_null, microseconds, write_json};
@@ -31,14 +32,10 @@ pub(super) fn run(options: &EstimateOptions) -> Result<Exit, Failure> {
         other => other.into(),
     })?;
     let report = EstimateReport::new(*size, &estimate, &count, seed);
-    let mut out = io::stdout().lock();
-    if options.json {
-        write_json(&mut out, &report)?;
-    } else {
-        report.write_text(&mut out)?;
-    }
-    out.flush()?;
-    Ok(Exit::Done)
+    Ok(print(Exit::Done, |out| match options.json {
+        true => write_json(out, &report),
+        false => report.write_text(out),
+    }))
 }
 
 /// All of it is estimated, except for what the sample was and what is published.

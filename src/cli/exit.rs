@@ -1,6 +1,10 @@
 //! Exit codes, and how failures become one line on stderr.
+//!
+//! The code is decided before anything is printed; [`answer`](super::answer) keeps it, whatever
+//! happens to standard output.
 
 use std::io;
+use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
 use super::talk::say;
@@ -16,6 +20,8 @@ pub(crate) enum Exit {
     Usage,
     /// Stopped before the end.
     Stopped,
+    /// Not here and now: another machine or another time may do.
+    NotNow,
 }
 
 impl From<Exit> for ExitCode {
@@ -25,8 +31,28 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::Stopped => 3,
+            Exit::NotNow => 4,
         })
     }
+}
+
+/// Runs the program. A panic is a fault of ours: it is said in one line, as every error is, and
+/// what was recorded before it stays good.
+pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
+    if std::env::var_os("RUST_BACKTRACE").is_none() {
+        std::panic::set_hook(Box::new(|panic| {
+            let place = panic.location().map_or_else(String::new, |at| format!(" at {at}"));
+            let payload = panic.payload();
+            let text = payload.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            let message = text.unwrap_or("no message");
+            say(format_args!(
+                "the program has a fault{place}: {message}; please report it; finished units are in \
+                 the journal, if there is one"
+            ));
+        }));
+    }
+    std::panic::catch_unwind(program).unwrap_or(Exit::Failed)
 }
 
 /// Why there is no result.
@@ -36,6 +62,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The count was stopped.
     Stopped(String),
+    /// This machine lacks something at the moment: memory, threads, a file that nobody else writes.
+    NotNow(String),
     /// Nobody reads stdout any more: nothing is left to say.
     ClosedOutput,
     /// Anything else.
@@ -54,6 +82,10 @@ impl Failure {
                 say(message);
                 Exit::Stopped
             }
+            Self::NotNow(message) => {
+                say(message);
+                Exit::NotNow
+            }
             Self::ClosedOutput => Exit::Done,
             Self::Other(error) => {
                 say(format_args!("{error:#}"));
@@ -71,14 +103,19 @@ impl From<nqueens::Error> for Failure {
             E::Stopped { .. } | E::PreparationStopped | E::SymmetryStopped => {
                 Self::Stopped(error.to_string())
             }
-            E::ThreadsOutOfRange { .. } | E::ThreadsNotStarted { .. } => {
-                Self::Usage(format!("--threads: {error}"))
-            }
+            E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
+            E::ThreadsNotStarted { .. } => Self::NotNow(format!("--threads: {error}")),
             E::QueensGiven => Self::Usage(format!("--place: {error}")),
             E::PlansDiffer { .. } => Self::Usage(error.to_string()),
-            E::Journal { problem: P::OtherCount { .. } | P::NotAFile | P::NotAJournal, .. } => {
-                Self::Usage(error.to_string())
-            }
+            E::Journal { ref problem, .. } => match problem {
+                P::OtherCount { .. }
+                | P::NotAFile
+                | P::NotAJournal
+                | P::NoLocks { .. }
+                | P::Exists => Self::Usage(error.to_string()),
+                P::InUse => Self::NotNow(error.to_string()),
+                _ => Self::Other(error.into()),
+            },
             E::MemoryBudget { .. } => Self::Usage(format!("--memory: {error}")),
             _ => Self::Other(error.into()),
         }

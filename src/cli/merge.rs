@@ -9,6 +9,7 @@ use nqueens::merge::{Merged, journals_in, merge};
 use nqueens::{Published, Shard};
 use serde::Serialize;
 
+use super::answer::print;
 use super::exit::{Exit, Failure};
 use super::fields::{as_string, as_string_or_null, microseconds, write_json};
 use super::options::{CountFormat, JournalsOptions, MergeOptions};
@@ -18,31 +19,46 @@ pub(super) fn run(options: &MergeOptions) -> Result<Exit, Failure> {
     let merged = read(&options.journals.paths)?;
     let missing = Missing::of(&merged, &options.journals);
     let report = MergeReport::new(&merged, missing);
-    let mut out = io::stdout().lock();
-    match (options.format, report.total) {
-        (CountFormat::Json, _) => {
-            write_json(&mut out, &report)?;
-        }
-        (CountFormat::Quiet, Some(total)) => writeln!(out, "{total}")?,
-        (CountFormat::Text, Some(total)) => report.write_text(total, &mut out)?,
-        (_, None) => {}
-    }
-    out.flush()?;
+    let mut found = Exit::Done;
     if let Published::Differs { expected } = report.published {
         let (n, total) = (report.n, merged.finished.solutions());
         say(format_args!("Q({n}) = {total} differs from the published {expected}"));
-        return Ok(Exit::Failed);
+        found = Exit::Failed;
     }
     if report.total.is_none() {
-        return Err(Failure::Stopped(report.what_is_missing()));
+        say(report.what_is_missing());
+        found = Exit::Stopped;
     }
-    Ok(Exit::Done)
+    Ok(print(found, |out| match (options.format, report.total) {
+        (CountFormat::Json, _) => write_json(out, &report),
+        (CountFormat::Quiet, Some(total)) => writeln!(out, "{total}"),
+        (CountFormat::Text, Some(total)) => report.write_text(total, out),
+        (_, None) => Ok(()),
+    }))
 }
 
 /// Reads journals and folders of them together.
 pub(super) fn read(paths: &[PathBuf]) -> Result<Merged, Failure> {
     let files = journals_in(paths)?;
-    merge(&files)?.ok_or_else(|| {
+    let merged = merge(&files)?;
+    for path in merged.iter().flat_map(|merged| &merged.unbegun) {
+        let path = path.display();
+        say(format_args!("warning: nothing is recorded in {path}; it is left out"));
+    }
+    for file in merged.iter().flat_map(|merged| &merged.files) {
+        let path = file.path.display();
+        if file.torn {
+            say(format_args!("warning: the last line of {path} was cut off and is left out"));
+        }
+        if file.withdrawn > 0 {
+            say(format_args!(
+                "warning: {path} withdrew {} units after a recount differed; do not trust the \
+                 machine that counted them",
+                file.withdrawn
+            ));
+        }
+    }
+    merged.ok_or_else(|| {
         let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let paths = paths.join(", ");
         Failure::Usage(if files.is_empty() {

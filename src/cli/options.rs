@@ -17,6 +17,7 @@ use super::compare::CompareOptions;
 use super::exit::Failure;
 use super::list::{ListOptions, fixed_queens};
 use super::progress::When;
+use super::salvage::SalvageOptions;
 use super::talk::say;
 
 /// The times that a sample may take.
@@ -35,6 +36,7 @@ pub(crate) enum Options {
     Merge(MergeOptions),
     Status(StatusOptions),
     Verify(VerifyOptions),
+    Salvage(SalvageOptions),
     Cpu(CpuOptions),
     Completions(Shell),
     Man,
@@ -203,6 +205,7 @@ impl Options {
                 machine: args.machine.checked()?,
                 json: args.json,
             }),
+            Command::Salvage(args) => Self::Salvage(args.checked()?),
             Command::Cpu(args) => Self::Cpu(CpuOptions {
                 threads: threads(None, |name| env::var(name).ok())?,
                 json: args.json,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use nqueens::{Observer, Shard, Start, UnitsDone};
+use nqueens::{Error, Observer, Shard, Start, UnitsDone};
 
 use super::remaining::{Estimate, RemainingTime};
 use super::talk::say;
@@ -114,6 +114,13 @@ impl Observer for Progress {
                 start.torn
             ));
         }
+        if start.withdrawn > 0 {
+            say(format_args!(
+                "warning: the journal withdrew {} units after a recount differed: they are counted \
+                 again; do not trust the machine that counted them",
+                start.withdrawn
+            ));
+        }
         self.with_state(|state| {
             state.begun = Instant::now();
             state.units = units;
@@ -151,6 +158,28 @@ impl Observer for Progress {
                 bar.set_draw_target(ProgressDrawTarget::stderr());
                 bar.enable_steady_tick(TICK);
             }
+        }
+    }
+
+    fn journal_changed(&self, change: &Error) {
+        self.say_above(format_args!("warning: {change}"));
+    }
+
+    fn file_system_hangs(&self, waited: Duration) {
+        self.say_above(format_args!(
+            "the file system has not taken the last records for {}: waiting for it; a second signal \
+             ends the program at once, without them",
+            short(waited)
+        ));
+    }
+}
+
+/// Lines that are said while a count goes on.
+impl Progress {
+    fn say_above(&self, message: std::fmt::Arguments<'_>) {
+        match &self.display {
+            Display::Bar(bar) => bar.suspend(|| say(message)),
+            Display::Hidden | Display::Lines => say(message),
         }
     }
 }

@@ -5,12 +5,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::anyhow;
-use nqueens::{Outcome, journal};
+use nqueens::Outcome;
 use serde::Serialize;
 
-use super::exit::Failure;
 use super::fields::microseconds;
+use super::talk::plain;
 use super::version;
 
 /// All runs of one journal together.
@@ -21,27 +20,16 @@ pub(super) struct Record {
     units_before: usize,
     /// Wall time, without the pauses between runs.
     seconds: f64,
-    /// Time of all threads together.
+    /// CPU time that all threads spent on units.
     core_seconds: f64,
     #[serde(skip)]
     row: String,
 }
 
 impl Record {
-    /// Reads a journal back from the disk after its count is done: the total must come out again.
-    pub(super) fn read(path: &Path, outcome: &Outcome) -> Result<Self, Failure> {
-        let Outcome { size, total, .. } = outcome;
-        let contents = journal::read(path)?.filter(|contents| {
-            contents.finished.is_complete() && contents.finished.solutions() == *total
-        });
-        let Some(contents) = contents else {
-            let path = path.display();
-            return Err(Failure::Other(anyhow!(
-                "{path}: the journal does not hold what was counted, Q({size}) = {total}: \
-                 another process changed it"
-            )));
-        };
-        let runs = &contents.runs;
+    /// The journal of a count, as it was read back from the disk.
+    pub(super) fn new(path: &Path, outcome: &Outcome) -> Self {
+        let Outcome { size, total, runs, .. } = outcome;
         let wall: Duration = runs.iter().map(|run| run.elapsed).sum();
         let core: Duration = runs.iter().map(|run| run.busy).sum();
         let machines: BTreeSet<String> = runs
@@ -55,30 +43,27 @@ impl Record {
         let machines: Vec<String> = machines.into_iter().collect();
         let row = format!(
             "| {size} | {total} | {} | {} | {} | {} | {} | {} |",
-            contents.plan.engine(),
+            outcome.engine,
             machines.join("; "),
             in_words(wall),
             in_words(core),
             version::SHORT,
             version::COMMIT
         );
-        Ok(Self {
-            file: path.display().to_string(),
+        Self {
+            file: plain(path.display()),
             runs: runs.len(),
             units_before: outcome.units_before,
             seconds: microseconds(wall.as_secs_f64()),
             core_seconds: microseconds(core.as_secs_f64()),
             row,
-        })
+        }
     }
 
     pub(super) fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { file, runs, units_before, seconds, core_seconds, row } = self;
         writeln!(out, "journal      {file}: {units_before} units done before")?;
-        writeln!(
-            out,
-            "runs         {runs}, {seconds:.3} s in all, {core_seconds:.3} s of one core"
-        )?;
+        writeln!(out, "runs         {runs}, {seconds:.3} s in all, {core_seconds:.3} s CPU time")?;
         writeln!(out, "record       {row}")
     }
 }

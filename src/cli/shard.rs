@@ -6,12 +6,13 @@ use anyhow::Context;
 use nqueens::{Count, ShardOutcome, thread_pool};
 use serde::Serialize;
 
+use super::answer::print;
 use super::exit::{Exit, Failure};
 use super::fields::{as_string, microseconds, write_json};
 use super::options::ShardOptions;
 use super::progress::Progress;
 use super::signals::cancel_on_signals;
-use super::talk::say;
+use super::talk::{plain, say};
 
 pub(super) fn run(options: &ShardOptions) -> Result<Exit, Failure> {
     let ShardOptions { size, shard, out, how, .. } = options;
@@ -31,15 +32,16 @@ pub(super) fn run(options: &ShardOptions) -> Result<Exit, Failure> {
     for reason in &outcome.left_out {
         say(format_args!("warning: {reason}; its units were counted as not finished"));
     }
-    let report = ShardReport::new(&outcome);
-    let mut out = io::stdout().lock();
-    if options.json {
-        write_json(&mut out, &report)?;
-    } else {
-        report.write_text(&mut out)?;
+    let mut found = Exit::Done;
+    if let Some(fault) = &outcome.journal_fault {
+        say(format_args!("shard {shard} is counted, but not all recorded: {fault}"));
+        found = Exit::Failed;
     }
-    out.flush()?;
-    Ok(Exit::Done)
+    let report = ShardReport::new(&outcome);
+    Ok(print(found, |out| match options.json {
+        true => write_json(out, &report),
+        false => report.write_text(out),
+    }))
 }
 
 #[derive(Debug, Serialize)]
@@ -73,7 +75,7 @@ impl ShardReport {
             threads: outcome.threads,
             recounted: outcome.units_recounted,
             seconds: microseconds(outcome.elapsed.as_secs_f64()),
-            journal: outcome.journal.as_ref().map(|path| path.display().to_string()),
+            journal: outcome.journal.as_ref().map(|path| plain(path.display())),
         }
     }
 

@@ -7,6 +7,7 @@ use nqueens::journal::Run;
 use nqueens::merge::{Member, Merged};
 use serde::Serialize;
 
+use super::answer::print;
 use super::exit::{Exit, Failure};
 use super::fields::{as_string, microseconds, write_json};
 use super::merge::{Missing, read};
@@ -20,14 +21,10 @@ const RECENTLY: Duration = Duration::from_secs(60);
 pub(super) fn run(options: &StatusOptions) -> Result<Exit, Failure> {
     let merged = read(&options.journals.paths)?;
     let report = StatusReport::new(&merged, Missing::of(&merged, &options.journals));
-    let mut out = io::stdout().lock();
-    if options.json {
-        write_json(&mut out, &report)?;
-    } else {
-        report.write_text(&mut out)?;
-    }
-    out.flush()?;
-    Ok(Exit::Done)
+    Ok(print(Exit::Done, |out| match options.json {
+        true => write_json(out, &report),
+        false => report.write_text(out),
+    }))
 }
 
 #[derive(Debug, Serialize)]

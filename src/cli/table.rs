@@ -7,6 +7,7 @@ use nqueens::known::known;
 use nqueens::{BoardSize, Cancel, Count, Published, thread_pool};
 use rayon::ThreadPool;
 
+use super::answer::unprinted;
 use super::count::fundamental;
 use super::exit::{Exit, Failure};
 use super::options::{How, TableOptions};
@@ -19,18 +20,22 @@ pub(super) fn run(options: &TableOptions) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals().context("cannot catch signals").map_err(Failure::Other)?;
     let pool = thread_pool(options.how.machine.threads)?;
     let mut writer = TableWriter::new(options.format, io::stdout().lock());
-    writer.write_header()?;
     let mut exit = Exit::Done;
+    if let Err(error) = writer.write_header() {
+        return Ok(unprinted(exit, &error));
+    }
     for n in options.sizes.clone() {
         let size = BoardSize::new(n)?;
         let row = row(size, &options.how, &pool, &cancel)?;
-        writer.write_row(&row)?;
         for (what, computed, expected) in row.differences() {
             say(format_args!(
                 "{what}({n}) = {computed} differs from the published {expected}: \
                  one of them is wrong"
             ));
             exit = Exit::Failed;
+        }
+        if let Err(error) = writer.write_row(&row) {
+            return Ok(unprinted(exit, &error));
         }
     }
     Ok(exit)

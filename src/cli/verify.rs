@@ -9,6 +9,7 @@ use nqueens::verify::{Sample, Verdict, verify};
 use nqueens::{Kernel, Published, thread_pool};
 use serde::Serialize;
 
+use super::answer::print;
 use super::exit::{Exit, Failure};
 use super::fields::{as_string, as_string_or_null, write_json};
 use super::merge::read;
@@ -24,10 +25,6 @@ pub(super) fn run(options: &VerifyOptions) -> Result<Exit, Failure> {
     let VerifyOptions { paths, units, machine, .. } = options;
     let cancel = cancel_on_signals().context("cannot catch signals").map_err(Failure::Other)?;
     let merged = read(paths)?;
-    for file in merged.files.iter().filter(|file| file.torn) {
-        let path = file.path.display();
-        say(format_args!("warning: the last line of {path} was cut off and is left out"));
-    }
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     let sample = Sample { units: *units, seed };
     let kernel = machine.kernel.unwrap_or_else(Kernel::detect);
@@ -39,18 +36,15 @@ pub(super) fn run(options: &VerifyOptions) -> Result<Exit, Failure> {
     let verdict = verdict?;
 
     let report = VerifyReport::new(&merged, &verdict, seed);
-    let mut out = io::stdout().lock();
-    if options.json {
-        write_json(&mut out, &report)?;
-    } else {
-        report.write_text(&mut out)?;
-    }
-    out.flush()?;
-    judge(&report, &merged, &verdict)
+    let found = judge(&report, &merged, &verdict);
+    Ok(print(found, |out| match options.json {
+        true => write_json(out, &report),
+        false => report.write_text(out),
+    }))
 }
 
 /// Says what is wrong or missing.
-fn judge(report: &VerifyReport, merged: &Merged, verdict: &Verdict) -> Result<Exit, Failure> {
+fn judge(report: &VerifyReport, merged: &Merged, verdict: &Verdict) -> Exit {
     for difference in verdict.differences.iter().take(TOLD) {
         say(format_args!(
             "unit {} is recorded with {}, engine {} counts {}",
@@ -65,22 +59,24 @@ fn judge(report: &VerifyReport, merged: &Merged, verdict: &Verdict) -> Result<Ex
         say(format_args!("Q({n}) = {total} differs from the published {expected}"));
     }
     if !verdict.differences.is_empty() || matches!(report.published, Published::Differs { .. }) {
-        return Ok(Exit::Failed);
+        return Exit::Failed;
     }
     if verdict.recounted < verdict.chosen {
-        return Err(Failure::Stopped(format!(
+        say(format_args!(
             "stopped after recounting {} of {} units: no difference so far",
             verdict.recounted, verdict.chosen
-        )));
+        ));
+        return Exit::Stopped;
     }
     if !merged.finished.is_complete() {
-        return Err(Failure::Stopped(format!(
+        say(format_args!(
             "the count is not finished: {} of {} units are missing",
             report.units - report.finished,
             report.units
-        )));
+        ));
+        return Exit::Stopped;
     }
-    Ok(Exit::Done)
+    Exit::Done
 }
 
 #[derive(Debug, Serialize)]

@@ -40,7 +40,13 @@ impl ShardFolder {
         if !self.path.exists() {
             return Ok((None, Vec::new()));
         }
-        Ok((merge(from_ref(&self.path))?, Vec::new()))
+        match merge(from_ref(&self.path)) {
+            // Whether this process may begin it anew is found out when it opens the file.
+            Err(Error::Journal { problem: Problem::HeaderCutOff { .. }, .. }) => {
+                Ok((None, Vec::new()))
+            }
+            merged => Ok((merged?, Vec::new())),
+        }
     }
 
     /// Makes the journal that this process is to write. No other one has its name: containers may

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
+use crate::journal::Run;
 use crate::known::Published;
 use crate::shard::Shard;
 use crate::size::BoardSize;
 
 /// A finished count.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
     /// The board.
@@ -35,6 +36,10 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// How the total stands to the published one.
     pub published: Published,
+    /// The processes that worked on the journal, as it tells when it is read back.
+    pub runs: Vec<Run>,
+    /// Why the journal cannot be relied on, although the total is counted.
+    pub journal_fault: Option<Error>,
 }
 
 /// A finished part of a count.
@@ -63,6 +68,8 @@ pub struct ShardOutcome {
     pub elapsed: Duration,
     /// The journal that was written; `None` if all units were finished before.
     pub journal: Option<PathBuf>,
+    /// Why it cannot be relied on, although the units are counted.
+    pub journal_fault: Option<Error>,
     /// Journals in the folder that could not be read, and why: their units count as not finished.
     pub left_out: Vec<Error>,
 }

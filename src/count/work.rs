@@ -1,12 +1,14 @@
-//! What a whole count and a shard have in common: prepare, count what is left, record it.
+//! What a whole count and a shard have in common: prepare, count what is left, record it, and read
+//! back what was recorded.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use super::Count;
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Kernel, MemoryUse, Resources};
 use crate::error::Error;
-use crate::journal::{Finished, Journal, Locked};
+use crate::journal::{self, Finished, Locked, Problem, Run};
 use crate::observe::Start;
 use crate::plan::Plan;
 use crate::run::{Job, Tally};
@@ -29,6 +31,16 @@ pub(super) struct Done {
     pub(super) now: Tally,
     pub(super) units_recounted: usize,
     pub(super) memory: Option<MemoryUse>,
+    pub(super) record: Option<Record>,
+}
+
+/// What a journal holds after the last unit.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) path: PathBuf,
+    pub(super) runs: Vec<Run>,
+    /// Why it cannot be relied on, although the units were counted.
+    pub(super) fault: Option<Error>,
 }
 
 impl Done {
@@ -69,20 +81,50 @@ impl Work<'_> {
         })
     }
 
-    /// The outcome if all units are finished.
-    pub(super) fn nothing_to_do(&self, finished: Option<&Finished>) -> Done {
-        let before = self.tally(finished);
-        Done { before, now: Tally::default(), units_recounted: 0, memory: None }
+    /// The outcome if all units are finished. Some of them are recounted all the same.
+    pub(super) fn nothing_to_do(
+        &self,
+        settings: &Count<'_>,
+        finished: &Finished,
+        source: &Path,
+    ) -> Result<Done, Error> {
+        let self_check = self.self_check(settings, Some(finished), source)?;
+        Ok(Done {
+            before: self.tally(Some(finished)),
+            now: Tally::default(),
+            units_recounted: self_check.as_ref().map_or(0, SelfCheck::recounted),
+            memory: None,
+            record: None,
+        })
     }
 
-    /// Counts what is not finished, and records it.
+    /// The self-check, which has recounted some of what is finished.
+    fn self_check(
+        &self,
+        settings: &Count<'_>,
+        finished: Option<&Finished>,
+        source: &Path,
+    ) -> Result<Option<SelfCheck<'_>>, Error> {
+        if !settings.self_check {
+            return Ok(None);
+        }
+        let mut check = SelfCheck::new(self.plan, self.resources.kernel);
+        if let Some(finished) = finished {
+            check.resume(source.to_owned(), finished, self.shard, &settings.cancel)?;
+        }
+        Ok(Some(check))
+    }
+
+    /// Counts what is not finished, and records it. What is finished comes from `source`.
     pub(super) fn count(
         &self,
         settings: &Count<'_>,
         finished: Option<Finished>,
+        source: &Path,
         journal: Option<Locked>,
     ) -> Result<Done, Error> {
         let Self { plan, shard, resources } = *self;
+        let self_check = self.self_check(settings, finished.as_ref(), source)?;
         let prepared = plan.prepare(&resources, &settings.cancel)?;
         let before = self.tally(finished.as_ref());
         let todo = self.todo(finished.as_ref());
@@ -96,13 +138,13 @@ impl Work<'_> {
             units_done: before.units,
             solutions: before.solutions,
             torn: journal.as_ref().map_or(0, |journal| journal.torn),
+            withdrawn: journal.as_ref().map_or(0, |journal| journal.withdrawn),
         });
         let kernel = resources.kernel_of(plan.engine());
         let begin = |journal: Locked| {
             journal.begin(plan, kernel, resources.threads, shard, &Cpu::look().brand)
         };
         let journal = journal.map(begin).transpose()?;
-        let self_check = settings.self_check.then(|| SelfCheck::new(plan, kernel));
         let job = Job {
             plan,
             prepared: &prepared,
@@ -113,14 +155,55 @@ impl Work<'_> {
             cancel: &settings.cancel,
         };
         let now = job.run();
-        // A journal that failed is the reason why the count stopped.
-        journal.map_or(Ok(()), Journal::finish)?;
-        let units_recounted = self_check.as_ref().map_or(0, SelfCheck::recounted);
-        let done = Done { before, now: now?, units_recounted, memory: prepared.memory() };
-        let sum = done.sum();
+        let Job { todo, .. } = job;
+        let ended = journal
+            .map(|journal| journal.finish(&|waited| settings.observer.file_system_hangs(waited)));
+        let now = now?;
+        let sum = before.plus(now);
         if sum.units < units {
+            // A journal that failed is the reason why the count stopped.
+            if let Some((state, Err(problem))) = ended {
+                return Err(Error::Journal { path: state.path, problem });
+            }
             return Err(Error::Stopped { done: sum.units, units, solutions: sum.solutions });
         }
-        Ok(done)
+        let record = ended.map(|(state, written)| {
+            let (path, mut fault) = (state.path, state.fault);
+            if let Err(problem) = written {
+                fault = Some(Error::Journal { path: path.clone(), problem });
+            }
+            let (runs, difference) = self.read_back(&path, &todo, now);
+            Record { path, runs, fault: fault.or(difference) }
+        });
+        let units_recounted = self_check.as_ref().map_or(0, SelfCheck::recounted);
+        Ok(Done { before, now, units_recounted, memory: prepared.memory(), record })
+    }
+
+    /// Reads from the disk what was counted now, and says what is different.
+    fn read_back(
+        &self,
+        path: &Path,
+        units: &[Range<usize>],
+        now: Tally,
+    ) -> (Vec<Run>, Option<Error>) {
+        let differs = |what: &str| {
+            let problem = Problem::NotAsWritten { what: what.to_owned() };
+            Some(Error::Journal { path: path.to_owned(), problem })
+        };
+        let contents = match journal::read(path) {
+            Ok(Some(contents)) => contents,
+            Ok(None) => return (Vec::new(), differs("it is not there, or empty")),
+            Err(error) => return (Vec::new(), Some(error)),
+        };
+        if let Err(error) = contents.check_plan(self.plan, path) {
+            return (contents.runs, Some(error));
+        }
+        let held = units.iter().fold(Tally::default(), |sum, range| {
+            let (units, solutions) = contents.finished.tally(range.clone(), self.plan);
+            sum.plus(Tally { units, solutions })
+        });
+        let fault =
+            if held == now { None } else { differs("units are missing or have other counts") };
+        (contents.runs, fault)
     }
 }

@@ -1,5 +1,7 @@
 //! What can be wrong with a journal.
 
+use std::path::{Path, PathBuf};
+
 /// Why a journal cannot be used. Each message names the way out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -24,17 +26,72 @@ pub enum Problem {
 
     /// Writing failed; what was recorded before stays good.
     #[error(
-        "cannot write the journal: {reason}; all lines before that are good: make room and run \
+        "cannot write the journal: {reason}; what was recorded before is good: {way_out}, then run \
          the same command again"
     )]
     CannotWrite {
         /// The operating system's reason.
         reason: String,
+        /// What the user can do about it.
+        way_out: &'static str,
+    },
+
+    /// Somebody else moved, replaced or cut the file while this process wrote it.
+    #[error("{what} while this process wrote it: {}", kept(beside, *.whole))]
+    ChangedWhileWritten {
+        /// What happened to it.
+        what: String,
+        /// The file in which records go on.
+        beside: PathBuf,
+        /// Whether that file also holds all that the journal held before.
+        whole: bool,
+    },
+
+    /// Reading it back after the last unit gave something else than was written.
+    #[error(
+        "does not hold what was counted: {what}; another process or the disk has changed it, so \
+         keep it apart, and count again with another file"
+    )]
+    NotAsWritten {
+        /// What is different.
+        what: String,
+    },
+
+    /// A recount of a unit that it records differs.
+    #[error(
+        "records {recorded} for unit {unit}, {recounted_by} counts {recounted}: one of the two \
+         machines makes errors; 'nqueens verify' shows how much is wrong, 'nqueens salvage \
+         --without {unit}' leaves the unit out"
+    )]
+    RecountDiffers {
+        /// The unit's number in the plan.
+        unit: usize,
+        /// Its count in the journal, before its weight.
+        recorded: u64,
+        /// The method of the recount.
+        recounted_by: &'static str,
+        /// What it counts.
+        recounted: u64,
     },
 
     /// Another process writes this journal.
     #[error("another process is writing this journal: wait for it, or name another file")]
     InUse,
+
+    /// The file system has no locks, so that nothing would keep a second process off.
+    #[error(
+        "this file system has no locks ({reason}), so two processes could write this file at once: \
+         name one elsewhere, or use 'nqueens shard --index 0 --of 1 --out FOLDER', whose processes \
+         write files of their own"
+    )]
+    NoLocks {
+        /// The operating system's reason.
+        reason: String,
+    },
+
+    /// A file that was to be made exists.
+    #[error("exists already, and is left as it is: name a file that does not exist yet")]
+    Exists,
 
     /// The file does not begin like a journal.
     #[error("is not a journal of nqueens, and is left as it is: name another file")]
@@ -76,8 +133,21 @@ pub enum Problem {
         makes: u32,
     },
 
+    /// The file ends within its first line.
+    #[error(
+        "ends within its first line, which is not the one that this count would write, and is left \
+         as it is: nothing is recorded in it; remove it, or name another file"
+    )]
+    HeaderCutOff {
+        /// What there is of the line.
+        text: String,
+    },
+
     /// The first line is not as it was written.
-    #[error("line 1 is damaged ({what}), so its plan is not known: begin another file")]
+    #[error(
+        "line 1 is damaged ({what}), so its plan is not known, and the file is left as it is: \
+         'nqueens salvage JOURNAL --into NEW --size N' keeps its good lines"
+    )]
     DamagedHeader {
         /// What is wrong with it.
         what: String,
@@ -85,9 +155,8 @@ pub enum Problem {
 
     /// A line is not as it was written.
     #[error(
-        "line {line} is damaged ({what}): the lines before it are good, keep them with \
-         'head -n {} JOURNAL > NEW' and go on with NEW",
-        line - 1
+        "line {line} is damaged ({what}), and the file is left as it is: 'nqueens salvage JOURNAL \
+         --into NEW' keeps its good lines"
     )]
     Damaged {
         /// The line's number, from 1.
@@ -96,19 +165,28 @@ pub enum Problem {
         what: String,
     },
 
-    /// A unit was recorded twice.
+    /// A unit was recorded twice, with different counts.
     #[error(
-        "line {line} records unit {unit} a second time, with {}: two processes wrote this file; \
-         keep the lines before with 'head -n {} JOURNAL > NEW' and go on with NEW",
-        if *.differs { "another count, so that one of them is wrong" } else { "the same count" },
-        line - 1
+        "line {line} records {second} for unit {unit}, a line before {first}, so one of them is \
+         wrong: 'nqueens salvage JOURNAL --into NEW' leaves both out"
     )]
-    UnitTwice {
+    TwoCounts {
         /// The line's number, from 1.
         line: usize,
         /// The unit.
         unit: usize,
-        /// Whether the two counts differ.
-        differs: bool,
+        /// Its count in the earlier line, before its weight.
+        first: u64,
+        /// Its count in this line.
+        second: u64,
     },
+}
+
+/// Where to find what was counted.
+fn kept(beside: &Path, whole: bool) -> String {
+    let beside = beside.display();
+    match whole {
+        true => format!("all that it held is in {beside}, and records go on there"),
+        false => format!("records go on in {beside}; merge both files"),
+    }
 }

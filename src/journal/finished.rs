@@ -91,8 +91,9 @@ impl Finished {
         )
     }
 
-    /// Adds consecutive units from `first` on. The error is the first of them that is finished
-    /// already; then nothing is added.
+    /// Adds consecutive units from `first` on; those that are finished already, with the same
+    /// counts, stay as they are. Returns how many were added. The error is the first unit that is
+    /// finished with another count; then nothing is added.
     ///
     /// # Panics
     ///
@@ -101,16 +102,36 @@ impl Finished {
         &mut self,
         first: usize,
         counts: &[u64],
-        solutions: u128,
-    ) -> Result<(), usize> {
+        plan: &Plan,
+    ) -> Result<usize, usize> {
         let places = &mut self.counts[first..first + counts.len()];
-        if let Some(twice) = places.iter().position(|count| *count != UNFINISHED) {
-            return Err(first + twice);
+        let clash = |(held, count): (&u64, &u64)| *held != UNFINISHED && held != count;
+        if let Some(place) = places.iter().zip(counts).position(clash) {
+            return Err(first + place);
         }
-        places.copy_from_slice(counts);
-        self.units_done += counts.len();
-        self.solutions += solutions;
-        Ok(())
+        let mut added = 0;
+        for (place, (held, count)) in places.iter_mut().zip(counts).enumerate() {
+            if *held == UNFINISHED {
+                *held = *count;
+                added += 1;
+                self.solutions += u128::from(*count) * u128::from(plan.weight(first + place));
+            }
+        }
+        self.units_done += added;
+        Ok(added)
+    }
+
+    /// Makes units unfinished; returns how many of them were finished.
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no such units.
+    pub(crate) fn withdraw(&mut self, units: Range<usize>, plan: &Plan) -> usize {
+        let (done, solutions) = self.tally(units.clone(), plan);
+        self.counts[units].fill(UNFINISHED);
+        self.units_done -= done;
+        self.solutions -= solutions;
+        done
     }
 }
 
@@ -143,18 +164,23 @@ mod tests {
         let mut finished = Finished::none_of(&plan);
         let gaps = |finished: &Finished, units| finished.unfinished(units).collect::<Vec<_>>();
         assert_eq!(gaps(&finished, 0..12), vec![0..12]);
-        assert_eq!(finished.add(3, &[7, 8], 15), Ok(()));
-        assert_eq!(finished.add(9, &[1, 1, 1], 3), Ok(()));
+        assert_eq!(finished.add(3, &[7, 8], &plan), Ok(2));
+        assert_eq!(finished.add(9, &[1, 1, 1], &plan), Ok(3));
         assert_eq!(gaps(&finished, 0..12), vec![0..3, 5..9]);
         assert_eq!(gaps(&finished, 4..7), vec![5..7]);
         assert_eq!(finished.unfinished(9..12).count(), 0);
         assert_eq!((finished.units_done(), finished.solutions()), (5, 18));
         assert_eq!((finished.count(4), finished.count(5)), (Some(8), None));
 
-        assert_eq!(finished.add(0, &[1, 1, 1, 1], 4), Err(3));
+        assert_eq!(finished.add(0, &[1, 1, 1, 1], &plan), Err(3));
         assert_eq!(finished.units_done(), 5, "nothing was added");
-        assert_eq!(finished.add(0, &[1, 1, 1], 3), Ok(()));
-        assert_eq!(finished.add(5, &[0; 4], 0), Ok(()));
+        assert_eq!(finished.add(2, &[1, 7, 8], &plan), Ok(1), "equal ones cost nothing");
+        assert_eq!((finished.units_done(), finished.solutions()), (6, 19));
+
+        assert_eq!(finished.withdraw(1..4, &plan), 2);
+        assert_eq!((finished.units_done(), finished.solutions()), (4, 11));
+        assert_eq!(finished.add(0, &[1, 1, 1, 9], &plan), Ok(4));
+        assert_eq!(finished.add(5, &[0; 4], &plan), Ok(4));
         assert!(finished.is_complete());
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::engine::{Engine, SplitRows};
+use crate::plan::Plan;
 use crate::shard::Shard;
 
 /// The first word of every journal.
@@ -43,7 +44,7 @@ pub(super) struct DoneLine {
     pub(super) solutions: u128,
     /// Whole milliseconds.
     pub(super) elapsed: Duration,
-    /// Whole microseconds.
+    /// CPU time, in whole microseconds.
     pub(super) busy: Duration,
     pub(super) counts: Vec<u64>,
 }
@@ -53,6 +54,8 @@ pub(super) struct DoneLine {
 pub(super) enum Line {
     Run(RunLine),
     Done(DoneLine),
+    /// Units whose counts, recorded before, are not to be trusted.
+    Withdrawn(Range<usize>),
 }
 
 /// The text of a line with its CRC and line feed.
@@ -73,17 +76,30 @@ pub(super) fn unseal(line: &[u8]) -> Result<&str, String> {
     }
 }
 
-/// Reads a value, and makes sure that it would be written in the same way.
+/// Reads a value, and makes sure that it would be written in the same way. No field holds control
+/// characters, so that none can reach a terminal from here.
 fn strictly<T: fmt::Display>(
     text: &str,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, String> {
     parse(text)
-        .filter(|value| value.to_string() == text)
+        .filter(|value| !text.contains(char::is_control) && value.to_string() == text)
         .ok_or_else(|| "its CRC is right, but not its fields".to_owned())
 }
 
 impl Header {
+    /// The header that this version writes.
+    pub(super) fn of(plan: &Plan) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            n: plan.size().get(),
+            engine: plan.engine(),
+            split_rows: plan.split_rows(),
+            plan: plan.hash(),
+            units: plan.units(),
+        }
+    }
+
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         strictly(text, |text| {
             let mut fields = text.split(' ').skip(2);
@@ -108,9 +124,35 @@ impl Line {
         strictly(text, |text| match text.split_once(' ')? {
             ("run", rest) => RunLine::parse(rest).map(Self::Run),
             ("done", rest) => DoneLine::parse(rest).map(Self::Done),
+            ("withdrawn", rest) => parse_units(rest.strip_prefix("units=")?).map(Self::Withdrawn),
             _ => None,
         })
     }
+}
+
+/// Some units, at least one, as `START..END`.
+fn parse_units(text: &str) -> Option<Range<usize>> {
+    let (start, end) = text.split_once("..")?;
+    let units = start.parse().ok()?..end.parse().ok()?;
+    (!units.is_empty()).then_some(units)
+}
+
+/// Whether a line that has no end may be one whose writing was cut off: the beginning of a line
+/// that this module writes. A power cut may leave zeros where the rest was to stand.
+pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
+    let zeros = tail.iter().rev().take_while(|byte| **byte == 0).count();
+    let text = &tail[..tail.len() - zeros];
+    let is_of = |start: &[u8], allowed: fn(u8) -> bool| {
+        let common = start.len().min(text.len());
+        text[..common] == start[..common] && text[common..].iter().copied().all(allowed)
+    };
+    let is_plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b" .,=-".contains(&byte);
+    // The machine's name may hold any text.
+    let is_text = |byte: u8| !byte.is_ascii_control();
+    is_of(b"done units=", is_plain)
+        || is_of(b"withdrawn units=", is_plain)
+        || is_of(b"run version=", is_text)
 }
 
 impl RunLine {
@@ -132,9 +174,8 @@ impl DoneLine {
     fn parse(text: &str) -> Option<Self> {
         let mut fields = text.split(' ');
         let mut field = |name| fields.next()?.strip_prefix(name);
-        let (start, end) = field("units=")?.split_once("..")?;
         let line = Self {
-            units: start.parse().ok()?..end.parse().ok()?,
+            units: parse_units(field("units=")?)?,
             solutions: field("solutions=")?.parse().ok()?,
             elapsed: Duration::from_millis(field("elapsed-ms=")?.parse().ok()?),
             busy: Duration::from_micros(field("busy-us=")?.parse().ok()?),
@@ -181,6 +222,7 @@ impl fmt::Display for Line {
                 }
                 Ok(())
             }
+            Self::Withdrawn(Range { start, end }) => write!(f, "withdrawn units={start}..{end}"),
         }
     }
 }

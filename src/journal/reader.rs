@@ -3,10 +3,11 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use super::line::{DoneLine, FORMAT, Header, Line, MAGIC, RunLine, unseal};
+use super::line::{DoneLine, FORMAT, Header, Line, MAGIC, RunLine, may_be_cut_off, seal, unseal};
 use super::{Finished, Problem, Run};
 use crate::engine::SplitRows;
 use crate::error::Error;
@@ -27,60 +28,90 @@ pub struct Contents {
     pub finished: Finished,
     /// The processes that worked on it.
     pub runs: Vec<Run>,
+    /// Units that were recorded and then withdrawn, because a recount differed.
+    pub withdrawn: usize,
     /// Bytes of a last line that was cut off while it was written, and is to be ignored.
     pub torn: u64,
     /// Bytes of the whole lines.
     pub(super) whole: u64,
 }
 
-/// Reads a journal. `None` if there is no such file, or nothing but an unfinished header in it.
+/// Reads a journal. `None` if there is no such file, or nothing in it.
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if it cannot be read or is damaged.
+/// [`Error::Journal`] if it cannot be read or is damaged; with [`Problem::HeaderCutOff`] if it ends
+/// within its first line, as it does when a process is killed as it begins.
 pub fn read(path: &Path) -> Result<Option<Contents>, Error> {
     let problem = |problem| Error::Journal { path: path.to_owned(), problem };
+    match open(path).map_err(problem)? {
+        None => Ok(None),
+        Some(file) => read_from(BufReader::new(file)).map_err(problem),
+    }
+}
+
+/// Opens a journal to read it; `None` if there is no such file.
+pub(super) fn open(path: &Path) -> Result<Option<File>, Problem> {
     let cannot_open = |error: io::Error| Problem::CannotOpen { reason: error.to_string() };
     match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(problem(cannot_open(error))),
-        Ok(metadata) if !metadata.is_file() => return Err(problem(Problem::NotAFile)),
+        Err(error) => return Err(cannot_open(error)),
+        Ok(metadata) if !metadata.is_file() => return Err(Problem::NotAFile),
         Ok(_) => {}
     }
-    let file = File::open(path).map_err(|error| problem(cannot_open(error)))?;
-    read_from(BufReader::new(file)).map_err(problem)
+    File::open(path).map(Some).map_err(cannot_open)
 }
 
 /// Reads a journal from its first byte.
 pub(super) fn read_from(mut input: impl BufRead) -> Result<Option<Contents>, Problem> {
-    let mut first = Vec::new();
-    input.by_ref().take(LONGEST_HEADER).read_until(b'\n', &mut first).map_err(cannot_read)?;
-    let Some((b'\n', header)) = first.split_last() else {
-        // Nothing, or the beginning of a header: there was no time to write more.
-        let begins_like_one = first.starts_with(MAGIC.as_bytes());
-        let is_header = begins_like_one || MAGIC.as_bytes().starts_with(&first);
-        return if is_header { Ok(None) } else { Err(Problem::NotAJournal) };
-    };
-    let plan = plan_of(header)?;
-    let finished = Finished::none_of(&plan);
-    let mut contents =
-        Contents { plan, finished, runs: Vec::new(), torn: 0, whole: first.len() as u64 };
+    let Some((plan, length)) = read_header(&mut input)? else { return Ok(None) };
+    let mut contents = Contents::none_of(plan, length);
     let mut line = Vec::new();
     for number in 2.. {
         line.clear();
         let length = input.read_until(b'\n', &mut line).map_err(cannot_read)? as u64;
+        let damaged = |what| Problem::Damaged { line: number, what };
         let Some((b'\n', text)) = line.split_last() else {
+            if !may_be_cut_off(&line) {
+                return Err(damaged("it has no end".to_owned()));
+            }
             contents.torn = length;
             break;
         };
         contents.whole += length;
-        let damaged = |what| Problem::Damaged { line: number, what };
-        match unseal(text).and_then(Line::parse).map_err(damaged)? {
-            Line::Run(run) => contents.begin_run(run),
-            Line::Done(done) => contents.add(done, number)?,
-        }
+        let line = unseal(text).and_then(Line::parse).map_err(damaged)?;
+        contents.take(line).map_err(|refusal| refusal.at(number))?;
     }
     Ok(Some(contents))
+}
+
+/// Reads the first line: the plan, and how many bytes tell of it. `None` if there is nothing.
+pub(super) fn read_header(input: &mut impl BufRead) -> Result<Option<(Plan, u64)>, Problem> {
+    let mut first = Vec::new();
+    input.take(LONGEST_HEADER).read_until(b'\n', &mut first).map_err(cannot_read)?;
+    match first.split_last() {
+        None => Ok(None),
+        Some((b'\n', header)) => Ok(Some((plan_of(header)?, first.len() as u64))),
+        Some(_) => Err(without_end(first)),
+    }
+}
+
+/// What is wrong with a file whose first line has no end.
+fn without_end(first: Vec<u8>) -> Problem {
+    let common = first.len().min(MAGIC.len());
+    if first[..common] != MAGIC.as_bytes()[..common] {
+        return Problem::NotAJournal;
+    }
+    match String::from_utf8(first) {
+        Ok(text) if !text.contains(char::is_control) => Problem::HeaderCutOff { text },
+        _ => Problem::DamagedHeader { what: "it has no end".to_owned() },
+    }
+}
+
+/// Whether a header that was cut off is the beginning of the one that this version would write for
+/// a plan, so that nothing is lost if it is written again.
+pub(crate) fn begins_header_of(text: &str, plan: &Plan) -> bool {
+    seal(&Header::of(plan)).starts_with(text)
 }
 
 fn cannot_read(error: io::Error) -> Problem {
@@ -88,7 +119,7 @@ fn cannot_read(error: io::Error) -> Problem {
 }
 
 /// The plan that a header names, as this program makes it.
-fn plan_of(header: &[u8]) -> Result<Plan, Problem> {
+pub(super) fn plan_of(header: &[u8]) -> Result<Plan, Problem> {
     let damaged = |what| Problem::DamagedHeader { what };
     let mut words = header.split(|byte| *byte == b' ');
     if words.next() != Some(MAGIC.as_bytes()) {
@@ -97,7 +128,8 @@ fn plan_of(header: &[u8]) -> Result<Plan, Problem> {
     let text = unseal(header).map_err(damaged)?;
     let format = text.split(' ').nth(1).unwrap_or("");
     if format != FORMAT.to_string() {
-        return Err(Problem::UnknownFormat { format: format.to_owned(), known: FORMAT });
+        let format = format.replace(char::is_control, "?");
+        return Err(Problem::UnknownFormat { format, known: FORMAT });
     }
     let header = Header::parse(text).map_err(damaged)?;
     let size = BoardSize::new(header.n).map_err(|error| damaged(error.to_string()))?;
@@ -118,32 +150,75 @@ impl Contents {
         check_plan(&self.plan, plan, path)
     }
 
+    fn none_of(plan: Plan, whole: u64) -> Self {
+        let finished = Finished::none_of(&plan);
+        Self { plan, finished, runs: Vec::new(), withdrawn: 0, torn: 0, whole }
+    }
+
+    fn take(&mut self, line: Line) -> Result<(), Refusal> {
+        match line {
+            Line::Run(run) => self.begin_run(run),
+            Line::Done(done) => self.add(done)?,
+            Line::Withdrawn(units) => {
+                check_units(&self.plan, &units)?;
+                self.withdrawn += self.finished.withdraw(units, &self.plan);
+            }
+        }
+        Ok(())
+    }
+
     fn begin_run(&mut self, line: RunLine) {
         let RunLine { version, kernel, threads, shard, machine } = line;
         let (elapsed, busy) = (Duration::ZERO, Duration::ZERO);
         self.runs.push(Run { version, kernel, threads, shard, machine, units: 0, elapsed, busy });
     }
 
-    fn add(&mut self, done: DoneLine, line: usize) -> Result<(), Problem> {
-        let DoneLine { units, solutions, elapsed, busy, counts } = done;
-        let damaged = |what: &str| Problem::Damaged { line, what: what.to_owned() };
-        if units.end > self.plan.units() {
-            return Err(damaged("the plan has no such units"));
-        }
-        if weighted_sum(&self.plan, units.start, &counts) != Some(solutions) {
-            return Err(damaged("its sum is not that of its counts"));
-        }
-        let Some(run) = self.runs.last_mut() else {
-            return Err(damaged("no run begins before it"));
-        };
-        if let Err(unit) = self.finished.add(units.start, &counts, solutions) {
-            let differs = self.finished.count(unit) != counts.get(unit - units.start).copied();
-            return Err(Problem::UnitTwice { line, unit, differs });
+    fn add(&mut self, done: DoneLine) -> Result<(), Refusal> {
+        check_done(&self.plan, &done)?;
+        let DoneLine { units, elapsed, busy, counts, .. } = done;
+        let run = self.runs.last_mut().ok_or(Refusal::Damaged("no run begins before it"))?;
+        if let Err(unit) = self.finished.add(units.start, &counts, &self.plan) {
+            let first = self.finished.count(unit).unwrap_or_default();
+            return Err(Refusal::TwoCounts { unit, first, second: counts[unit - units.start] });
         }
         run.units += units.len();
         run.elapsed = run.elapsed.max(elapsed);
         run.busy += busy;
         Ok(())
+    }
+}
+
+/// Why a line that was read cannot be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Damaged(&'static str),
+    TwoCounts { unit: usize, first: u64, second: u64 },
+}
+
+impl Refusal {
+    fn at(self, line: usize) -> Problem {
+        match self {
+            Self::Damaged(what) => Problem::Damaged { line, what: what.to_owned() },
+            Self::TwoCounts { unit, first, second } => {
+                Problem::TwoCounts { line, unit, first, second }
+            }
+        }
+    }
+}
+
+/// Makes sure that finished units are of the plan, and their sum that of their counts.
+pub(super) fn check_done(plan: &Plan, done: &DoneLine) -> Result<(), Refusal> {
+    check_units(plan, &done.units)?;
+    match weighted_sum(plan, done.units.start, &done.counts) == Some(done.solutions) {
+        true => Ok(()),
+        false => Err(Refusal::Damaged("its sum is not that of its counts")),
+    }
+}
+
+fn check_units(plan: &Plan, units: &Range<usize>) -> Result<(), Refusal> {
+    match units.end <= plan.units() {
+        true => Ok(()),
+        false => Err(Refusal::Damaged("the plan has no such units")),
     }
 }
 

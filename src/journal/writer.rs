@@ -1,14 +1,23 @@
-//! Writes journals: one thread that owns the file.
+//! Writes journals: one thread appends lines, another forces them to the disk.
+//!
+//! They are two because a file server may take seconds to force a file to its disks; meanwhile
+//! finished units must not wait in the memory of this process. Once a second the writer looks
+//! whether the file is still the one it writes; [`change`](super::change) says what it does if not.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle, park_timeout};
 use std::time::{Duration, Instant};
 
+use super::change::{begin_beside, change_of};
 use super::line::{DoneLine, Header, Line, RunLine, seal};
-use super::{Finished, Problem, read};
+use super::reader::begins_header_of;
+use super::sync::Syncer;
+use super::{Contents, Finished, Problem, read};
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::observe::UnitsDone;
@@ -17,8 +26,20 @@ use crate::shard::Shard;
 
 /// How long finished units may stay in the memory of this process, for a kill to lose.
 const WRITE_EVERY: Duration = Duration::from_millis(50);
-/// How long they may stay in the memory of the machine, for a power cut to lose.
+/// How often the file is looked at, and forced to the disk if that takes no longer.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// A file system that takes longer than this to answer is said to hang, and again after ten times
+/// as long.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Whether other processes may know the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// The user named it: a lock keeps other processes off.
+    Named,
+    /// This process has just made it, under a name that no other process takes.
+    Own,
+}
 
 /// A journal that this process may write, not begun yet.
 #[derive(Debug)]
@@ -29,101 +50,253 @@ pub(crate) struct Locked {
     whole: u64,
     /// Bytes behind them, of a line that was cut off.
     pub(crate) torn: u64,
+    /// Units that it withdrew.
+    pub(crate) withdrawn: usize,
 }
 
 /// A journal that is being written.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    path: PathBuf,
     begun: Instant,
-    sender: Sender<Line>,
-    writer: JoinHandle<Result<(), Problem>>,
+    /// `None` once the writer was told to end, as are the next two.
+    lines: Option<Sender<Line>>,
+    writer: Option<JoinHandle<Result<(), Problem>>>,
+    /// Hears nothing but the end of the writer.
+    ended: Mutex<Receiver<()>>,
+    state: Arc<Mutex<State>>,
+}
+
+/// What the writer lets others know.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    /// The file that it writes now.
+    pub(crate) path: PathBuf,
+    /// What happened to the file before, if it was not left alone.
+    pub(crate) fault: Option<Error>,
 }
 
 impl Locked {
     /// Opens the journal of a plan, or makes one, and keeps others off it. Returns what is
     /// finished, if anything was recorded.
-    pub(crate) fn open(path: &Path, plan: &Plan) -> Result<(Self, Option<Finished>), Error> {
+    pub(crate) fn open(
+        path: &Path,
+        plan: &Plan,
+        access: Access,
+    ) -> Result<(Self, Option<Finished>), Error> {
         let problem = |problem| Error::Journal { path: path.to_owned(), problem };
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path);
         let file =
             file.map_err(|error| problem(Problem::CannotOpen { reason: error.to_string() }))?;
-        match file.try_lock() {
-            // A file system without locks is no reason not to count.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-            Err(TryLockError::WouldBlock) => return Err(problem(Problem::InUse)),
+        match (file.try_lock(), access) {
+            (Ok(()), _) | (Err(TryLockError::Error(_)), Access::Own) => {}
+            (Err(TryLockError::WouldBlock), _) => return Err(problem(Problem::InUse)),
+            (Err(TryLockError::Error(error)), Access::Named) => {
+                return Err(problem(Problem::NoLocks { reason: error.to_string() }));
+            }
         }
-        let path = path.to_owned();
-        let Some(contents) = read(&path)? else {
-            return Ok((Self { path, file, whole: 0, torn: 0 }, None));
-        };
-        contents.check_plan(plan, &path)?;
-        let (whole, torn) = (contents.whole, contents.torn);
-        Ok((Self { path, file, whole, torn }, Some(contents.finished)))
+        let new = |torn| Self { path: path.to_owned(), file, whole: 0, torn, withdrawn: 0 };
+        match read(path) {
+            Ok(None) => Ok((new(0), None)),
+            Ok(Some(contents)) => {
+                contents.check_plan(plan, path)?;
+                let Contents { whole, torn, withdrawn, finished, .. } = contents;
+                Ok((Self { whole, withdrawn, ..new(torn) }, Some(finished)))
+            }
+            Err(Error::Journal { problem: Problem::HeaderCutOff { text }, .. })
+                if begins_header_of(&text, plan) =>
+            {
+                Ok((new(text.len() as u64), None))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes who counts from now on.
     pub(crate) fn begin(
-        mut self,
+        self,
         plan: &Plan,
         kernel: Kernel,
         threads: usize,
         shard: Shard,
         machine: &str,
     ) -> Result<Journal, Error> {
+        let Self { path, file, whole, torn, .. } = self;
+        let problem = |problem| Error::Journal { path: path.clone(), problem };
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let mut text = String::new();
-        if self.whole == 0 {
-            text += &seal(&Header {
-                version: version.clone(),
-                n: plan.size().get(),
-                engine: plan.engine(),
-                split_rows: plan.split_rows(),
-                plan: plan.hash(),
-                units: plan.units(),
-            });
-        }
         let (kernel, machine) = (kernel.name().to_owned(), machine.replace(char::is_control, " "));
-        text += &seal(&Line::Run(RunLine { version, kernel, threads, shard, machine }));
-        let begun =
-            self.file.set_len(self.whole).map_err(cannot_write).and_then(|()| self.append(&text));
-        begun.map_err(|problem| Error::Journal { path: self.path.clone(), problem })?;
-        let path = self.path.clone();
-        let (sender, receiver) = channel();
-        let writer = std::thread::spawn(move || self.write_all(&receiver));
-        Ok(Journal { path, begun: Instant::now(), sender, writer })
+        let header = seal(&Header::of(plan));
+        let run = seal(&Line::Run(RunLine { version, kernel, threads, shard, machine }));
+        if torn > 0 {
+            file.set_len(whole).map_err(|error| problem(cannot_write(&error)))?;
+        }
+        let mut appender = Appender { file: Arc::new(file), whole };
+        let first = if whole == 0 { header.clone() + &run } else { run.clone() };
+        appender.append(&first).map_err(problem)?;
+
+        let no_thread =
+            |error: io::Error| Error::ThreadsNotStarted { threads: 2, reason: error.to_string() };
+        let syncer = Syncer::start(&path, Arc::clone(&appender.file)).map_err(no_thread)?;
+        let state = Arc::new(Mutex::new(State { path: path.clone(), fault: None }));
+        let (lines, received) = channel();
+        let (end, ended) = channel::<()>();
+        let writer = Writer {
+            path,
+            appender,
+            syncer,
+            beginning: header + &run,
+            state: Arc::clone(&state),
+            looked: Instant::now(),
+        };
+        let name = "nqueens-journal".to_owned();
+        let writer = Builder::new().name(name).spawn(move || {
+            let written = writer.write_all(&received);
+            drop(end);
+            written
+        });
+        let writer = Some(writer.map_err(no_thread)?);
+        Ok(Journal {
+            begun: Instant::now(),
+            lines: Some(lines),
+            writer,
+            ended: Mutex::new(ended),
+            state,
+        })
+    }
+}
+
+impl Journal {
+    /// Hands finished units to the writer. If it has ended, they are lost.
+    pub(crate) fn record(&self, done: &UnitsDone) {
+        let UnitsDone { units, counts, solutions, cpu, .. } = done.clone();
+        let elapsed = self.begun.elapsed();
+        self.send(Line::Done(DoneLine { units, solutions, elapsed, busy: cpu, counts }));
     }
 
+    /// Takes back what was recorded for some units.
+    pub(crate) fn withdraw(&self, units: Range<usize>) {
+        self.send(Line::Withdrawn(units));
+    }
+
+    fn send(&self, line: Line) {
+        if let Some(lines) = &self.lines {
+            let _ = lines.send(line);
+        }
+    }
+
+    /// Whether the writer has ended before its time, because of an error.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.writer.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// What the writer writes, and what happened to it.
+    pub(crate) fn state(&self) -> State {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Writes what is left and forces it to the disk. While that takes long, `hangs` is told how
+    /// long.
+    pub(crate) fn finish(mut self, hangs: &dyn Fn(Duration)) -> (State, Result<(), Problem>) {
+        let written = self.end(hangs);
+        (self.state(), written)
+    }
+
+    fn end(&mut self, hangs: &dyn Fn(Duration)) -> Result<(), Problem> {
+        self.lines = None;
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        writer.thread().unpark();
+        let (asked, mut patience) = (Instant::now(), PATIENCE);
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        while ended.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            hangs(asked.elapsed());
+            patience = PATIENCE * 10;
+        }
+        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// If the count panics, what it has finished goes to the disk all the same.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // The panic says what went wrong.
+        let _ = self.end(&|_| ());
+    }
+}
+
+/// The writer's thread.
+struct Writer {
+    path: PathBuf,
+    appender: Appender,
+    syncer: Syncer,
+    /// What a new file begins with.
+    beginning: String,
+    state: Arc<Mutex<State>>,
+    looked: Instant,
+}
+
+impl Writer {
     /// Writes lines as they come, until no more can come. Looking for them now and then, instead of
     /// waiting for each, spares the counting threads a system call for every line.
     fn write_all(mut self, lines: &Receiver<Line>) -> Result<(), Problem> {
-        sync_folder(&self.path);
-        self.file.sync_all().map_err(cannot_write)?;
-        let mut unsynced_since: Option<Instant> = None;
+        let mut unsynced = false;
         loop {
             let (text, ended) = take_waiting(lines);
-            if !text.is_empty() {
-                self.append(&text)?;
-                unsynced_since.get_or_insert_with(Instant::now);
+            if ended || self.looked.elapsed() >= SYNC_EVERY {
+                self.look()?;
             }
-            if unsynced_since.is_some_and(|since| ended || since.elapsed() >= SYNC_EVERY) {
-                self.file.sync_data().map_err(cannot_write)?;
-                unsynced_since = None;
+            if !text.is_empty() {
+                self.appender.append(&text)?;
+                unsynced = true;
             }
             if ended {
-                return Ok(());
+                self.syncer.request(&self.appender.file)?;
+                return self.syncer.finish();
             }
-            std::thread::park_timeout(WRITE_EVERY);
+            if unsynced && self.syncer.is_due(SYNC_EVERY) {
+                self.syncer.request(&self.appender.file)?;
+                unsynced = false;
+            }
+            park_timeout(WRITE_EVERY);
         }
     }
 
+    /// Makes sure that the file is still there, with what was written to it; else goes on in a new
+    /// one beside it.
+    fn look(&mut self) -> Result<(), Problem> {
+        self.looked = Instant::now();
+        let Some(what) = change_of(&self.path, &self.appender.file, self.appender.whole) else {
+            return Ok(());
+        };
+        let old = &self.appender;
+        let (path, file, kept) =
+            begin_beside(&self.path, &old.file, old.whole).map_err(|error| cannot_write(&error))?;
+        self.appender = Appender { file: Arc::new(file), whole: kept };
+        if kept == 0 {
+            self.appender.append(&self.beginning)?;
+        }
+        self.syncer.request_all(&path, &self.appender.file)?;
+        let problem = Problem::ChangedWhileWritten { what, beside: path.clone(), whole: kept > 0 };
+        let fault =
+            Error::Journal { path: std::mem::replace(&mut self.path, path.clone()), problem };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = State { path, fault: Some(fault) };
+        Ok(())
+    }
+}
+
+/// A file, and how much of it is good.
+struct Appender {
+    file: Arc<File>,
+    whole: u64,
+}
+
+impl Appender {
     /// Appends whole lines. If that fails, those that found room are kept, and the beginning of the
     /// next is taken back.
     fn append(&mut self, text: &str) -> Result<(), Problem> {
         let mut written = 0;
         while written < text.len() {
-            match self.file.write(&text.as_bytes()[written..]) {
+            match (&*self.file).write(&text.as_bytes()[written..]) {
                 Ok(bytes) if bytes > 0 => written += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 failed => {
@@ -132,36 +305,12 @@ impl Locked {
                     // If this fails too, the reader drops the line that was cut off.
                     let _ = self.file.set_len(self.whole);
                     let no_room = || io::Error::from(io::ErrorKind::WriteZero);
-                    return Err(cannot_write(failed.err().unwrap_or_else(no_room)));
+                    return Err(cannot_write(&failed.err().unwrap_or_else(no_room)));
                 }
             }
         }
         self.whole += text.len() as u64;
         Ok(())
-    }
-}
-
-impl Journal {
-    /// Hands finished units to the writer. If it has ended, they are lost.
-    pub(crate) fn record(&self, done: UnitsDone) {
-        let UnitsDone { units, counts, solutions, busy } = done;
-        let elapsed = self.begun.elapsed();
-        let line = Line::Done(DoneLine { units, solutions, elapsed, busy, counts });
-        let _ = self.sender.send(line);
-    }
-
-    /// Whether the writer has ended before its time, because of an error.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.writer.is_finished()
-    }
-
-    /// Writes what is left and forces it to the disk.
-    pub(crate) fn finish(self) -> Result<(), Error> {
-        let Self { path, sender, writer, .. } = self;
-        drop(sender);
-        writer.thread().unpark();
-        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        written.map_err(|problem| Error::Journal { path, problem })
     }
 }
 
@@ -176,13 +325,13 @@ fn take_waiting(lines: &Receiver<Line>) -> (String, bool) {
     }
 }
 
-fn cannot_write(error: io::Error) -> Problem {
-    Problem::CannotWrite { reason: error.to_string() }
-}
-
-/// Makes the file's name survive a power cut, where a folder can be synced; elsewhere there is
-/// nothing to be done.
-fn sync_folder(path: &Path) {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+pub(super) fn cannot_write(error: &io::Error) -> Problem {
+    use io::ErrorKind as K;
+    let way_out = match error.kind() {
+        K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => "make room",
+        K::PermissionDenied | K::ReadOnlyFilesystem => "make the file writable",
+        K::StaleNetworkFileHandle => "mount the file system again",
+        _ => "look after the disk or the file server",
+    };
+    Problem::CannotWrite { reason: error.to_string(), way_out }
 }

@@ -1,0 +1,37 @@
+//! CPU time of the current thread: what a count costs, whatever else the machine does.
+
+use std::time::Duration;
+
+/// CPU time that this thread has used since it began.
+#[cfg(unix)]
+pub(crate) fn of_this_thread() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+}
+
+/// Where no clock tells it, wall time since the first call.
+#[cfg(not(unix))]
+pub(crate) fn of_this_thread() -> Duration {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    FIRST.get_or_init(Instant::now).elapsed()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleep_costs_no_cpu_time() {
+        let before = of_this_thread();
+        std::thread::sleep(Duration::from_millis(100));
+        let slept = of_this_thread() - before;
+        assert!(slept < Duration::from_millis(50), "{slept:?}");
+        let mut turns = 0u64;
+        while of_this_thread() - before < Duration::from_millis(60) {
+            turns += 1;
+        }
+        assert!(turns > 0, "the clock goes");
+    }
+}
