@@ -112,6 +112,7 @@ impl From<nqueens::Error> for Failure {
                 | P::NotAFile
                 | P::NotAJournal
                 | P::NoLocks { .. }
+                | P::NotOfPlan { .. }
                 | P::Exists => Self::Usage(error.to_string()),
                 P::InUse => Self::NotNow(error.to_string()),
                 _ => Self::Other(error.into()),

@@ -153,6 +153,16 @@ pub enum Problem {
         what: String,
     },
 
+    /// The plan that was given for a file without a good first line is not its plan.
+    #[error(
+        "its lines do not belong to a count with {plan}: give the size, the engine and the split \
+         rows that it was begun with"
+    )]
+    NotOfPlan {
+        /// The plan that was given.
+        plan: String,
+    },
+
     /// A line is not as it was written.
     #[error(
         "line {line} is damaged ({what}), and the file is left as it is: 'nqueens salvage JOURNAL \

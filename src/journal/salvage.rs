@@ -15,12 +15,20 @@ use super::reader::{check_done, open, plan_of};
 use super::sync::sync_folder;
 use super::writer::cannot_write;
 use super::{Finished, Problem};
+use crate::cancel::Cancel;
+use crate::engine::Kernel;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
 /// What the lines after the first begin with.
 const STARTS: [&[u8]; 3] = [b"done units=", b"run version=", b"withdrawn units="];
+
+/// What is wrong with a line of another plan.
+const STRANGER: &str = "its units or their sum do not fit the plan";
+
+/// So many units are counted again to make sure of a plan that was given.
+const RECOUNTED: usize = 50;
 
 /// What could be saved.
 #[derive(Debug)]
@@ -53,13 +61,13 @@ pub struct Broken {
 
 /// Copies the good lines of a journal to a new one, without the units given.
 ///
-/// The plan is read from the first line. If that is damaged, `plan` is used: lines of another plan
-/// have other sums or units, and are left out.
+/// The plan is read from the first line. If that is damaged, `plan` is used, once it is sure that
+/// all lines fit it: their units and sums, and what some of their units count.
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if the first line is damaged and no plan is given, if a file cannot be read,
-/// or the new one not be made or written; then it is removed.
+/// [`Error::Journal`] if the first line is damaged and no plan is given, or another one than the
+/// file's; if a file cannot be read, or the new one not be made or written; then it is removed.
 pub fn salvage(
     path: &Path,
     into: &Path,
@@ -76,12 +84,15 @@ pub fn salvage(
     if matches!(old.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return Err(of_old(Problem::InUse));
     }
-    let (plan, header) = find_plan(&old, plan).map_err(&of_old)?;
+    let (plan, header, is_given) = find_plan(&old, plan).map_err(&of_old)?;
     let mut salvage = Salvage::new(plan, without);
     let rewind = || (&old).rewind().map_err(|error| of_old(cannot_read(&error)));
     rewind()?;
     // The first time shows which units have two counts, the second keeps the lines without them.
     for_each_line(&old, |number, line| salvage.examine(number, line)).map_err(&of_old)?;
+    if is_given && !salvage.fits_plan()? {
+        return Err(of_old(Problem::NotOfPlan { plan: salvage.salvaged.plan.to_string() }));
+    }
     rewind()?;
     let new = make(into).map_err(&of_new)?;
     let copied = salvage.copy(&old, &new, &header);
@@ -115,8 +126,8 @@ fn make(path: &Path) -> Result<File, Problem> {
     })
 }
 
-/// The plan, and the first line of the new journal.
-fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String), Problem> {
+/// The plan, the first line of the new journal, and whether the plan is the one that was given.
+fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String, bool), Problem> {
     let mut first = Vec::new();
     let mut input = io::Read::take(old, 4096);
     io::Read::read_to_end(&mut input, &mut first).map_err(|error| cannot_read(&error))?;
@@ -124,10 +135,14 @@ fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String), Problem>
     let sealed = pieces(&first).next().and_then(|piece| sealed_prefix(piece));
     let header = sealed.unwrap_or(first.split(|byte| *byte == b'\n').next().unwrap_or_default());
     match (plan_of(header), given) {
-        (Ok(plan), _) => Ok((plan, String::from_utf8_lossy(header).into_owned() + "\n")),
+        (Ok(plan), _) => Ok((plan, String::from_utf8_lossy(header).into_owned() + "\n", false)),
         (Err(Problem::DamagedHeader { .. } | Problem::NotAJournal), Some(plan)) => {
             let header = seal(&Header::of(&plan));
-            Ok((plan, header))
+            Ok((plan, header, true))
+        }
+        // Whoever salvages it thinks that it is one.
+        (Err(Problem::NotAJournal), None) => {
+            Err(Problem::DamagedHeader { what: "it does not begin like one".to_owned() })
         }
         (Err(problem), _) => Err(problem),
     }
@@ -175,6 +190,8 @@ struct Salvage<'a> {
     /// All that was recorded, to find out units with two counts.
     seen: Finished,
     disputed: HashSet<usize>,
+    /// Whether a line has a right CRC, but units or sums that the plan does not have.
+    has_strangers: bool,
 }
 
 impl<'a> Salvage<'a> {
@@ -182,7 +199,23 @@ impl<'a> Salvage<'a> {
         let (seen, finished) = (Finished::none_of(&plan), Finished::none_of(&plan));
         let (left_out, disputed) = (Vec::new(), Vec::new());
         let salvaged = Salvaged { plan, finished, lines_kept: 0, left_out, disputed };
-        Self { salvaged, without, seen, disputed: HashSet::new() }
+        Self { salvaged, without, seen, disputed: HashSet::new(), has_strangers: false }
+    }
+
+    /// Whether the lines can be of this plan. Sums alone may fit another plan by chance, so that
+    /// the units that are quickest to count are counted again.
+    fn fits_plan(&self) -> Result<bool, Error> {
+        let plan = &self.salvaged.plan;
+        let units = (0..plan.units()).filter_map(|unit| Some((self.seen.count(unit)?, unit)));
+        let mut units: Vec<(u64, usize)> = units.collect();
+        units.sort_unstable();
+        let mut recounter = plan.recounter(Kernel::detect());
+        for (count, unit) in units.into_iter().filter(|(count, _)| *count > 0).take(RECOUNTED) {
+            if recounter.count(unit, &Cancel::new())? != count {
+                return Ok(false);
+            }
+        }
+        Ok(!self.has_strangers)
     }
 
     /// The good lines in the bytes of a line, with their bytes; what is not good is handed to
@@ -199,10 +232,10 @@ impl<'a> Salvage<'a> {
             let line = unseal(sealed).and_then(|text| Ok((Line::parse(text)?, text)));
             match line {
                 Ok((Line::Done(done), _)) if check_done(plan, &done).is_err() => {
-                    broken(piece, "its units or their sum do not fit the plan".to_owned());
+                    broken(piece, STRANGER.to_owned());
                 }
                 Ok((Line::Withdrawn(units), _)) if units.end > plan.units() => {
-                    broken(piece, "the plan has no such units".to_owned());
+                    broken(piece, STRANGER.to_owned());
                 }
                 Ok((line, _)) => {
                     // The CRC was found right, so this is text.
@@ -218,7 +251,9 @@ impl<'a> Salvage<'a> {
     /// Takes note of the units of a line, and of what is broken in it.
     fn examine(&mut self, number: usize, bytes: &[u8]) {
         let Self { salvaged: Salvaged { plan, left_out, disputed, .. }, seen, .. } = self;
-        let broken = |bytes: &[u8], what| {
+        let has_strangers = &mut self.has_strangers;
+        let broken = |bytes: &[u8], what: String| {
+            *has_strangers |= what == STRANGER;
             left_out.push(Broken { line: number, bytes: bytes.len(), what });
         };
         for (line, _) in Self::good_lines(plan, number, bytes, broken) {

@@ -1,5 +1,9 @@
 //! What several tests need.
 
+#[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "each test file uses some of it")]
+pub(crate) mod process;
+
 use nqueens::Kernel;
 
 /// The kernels to test: all that this CPU can run, or the one in `NQUEENS_TEST_KERNEL`.

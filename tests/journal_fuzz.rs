@@ -1,0 +1,196 @@
+//! Damaged journals of every kind: what is read is true, and what is saved goes on to the exact
+//! total.
+//!
+//! `cargo test` tries some hundreds; `scripts/fuzz-journal.sh` as many as it is told.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use nqueens::journal::{self, Finished, salvage};
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Plan};
+use proptest::prelude::*;
+
+/// A small board with many units, and lines of one and of several.
+const N: u32 = 10;
+const TOTAL: u128 = 724;
+
+fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("journal-fuzz");
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
+}
+
+fn fresh(name: &str) -> PathBuf {
+    let path = folder().join(format!("{name}-{}.journal", std::process::id()));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn count() -> Count<'static> {
+    Count::new(BoardSize::new(N).expect("in range")).engine(Engine::Halves).threads(1)
+}
+
+/// A finished journal, and the true counts of its units.
+fn whole() -> &'static (Vec<u8>, Vec<u64>) {
+    static WHOLE: OnceLock<(Vec<u8>, Vec<u64>)> = OnceLock::new();
+    WHOLE.get_or_init(|| {
+        let path = fresh("whole");
+        count().journal(&path).run().expect("a count");
+        let plan = Plan::new(BoardSize::new(N).expect("in range"), Engine::Halves, None);
+        let counts = (0..plan.units()).map(|unit| plan.count_unit(unit, &Cancel::new()));
+        let counts = counts.collect::<Result<_, _>>().expect("small units");
+        (fs::read(&path).expect("it was written"), counts)
+    })
+}
+
+/// Something that happens to a file; places and lengths are parts of it.
+#[derive(Clone, Debug)]
+enum Damage {
+    /// A block is overwritten with one byte.
+    Fill { at: f64, length: usize, byte: u8 },
+    /// A block is overwritten with another block of the file.
+    Copy { from: f64, to: f64, length: usize },
+    /// A block is lost, and what follows moves up.
+    Remove { at: f64, length: usize },
+    /// Bytes come in between.
+    Insert { at: f64, bytes: Vec<u8> },
+    /// A bit is flipped.
+    Flip { at: f64, bit: u8 },
+    /// Every byte of one kind becomes another, from a place on.
+    Replace { at: f64, from: u8, to: u8 },
+    /// The file ends early.
+    Cut { at: f64 },
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a place in a small file"
+)]
+fn place(bytes: &[u8], part: f64) -> usize {
+    (bytes.len() as f64 * part) as usize
+}
+
+impl Damage {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        let block = |bytes: &[u8], at: f64, length: usize| {
+            let start = place(bytes, at);
+            start..bytes.len().min(start + length)
+        };
+        match self {
+            Self::Fill { at, length, byte } => {
+                let block = block(bytes, *at, *length);
+                bytes[block].fill(*byte);
+            }
+            Self::Copy { from, to, length } => {
+                let source = bytes[block(bytes, *from, *length)].to_vec();
+                let target = block(bytes, *to, source.len());
+                let length = target.len();
+                bytes[target].copy_from_slice(&source[..length]);
+            }
+            Self::Remove { at, length } => drop(bytes.drain(block(bytes, *at, *length))),
+            Self::Insert { at, bytes: new } => {
+                let at = place(bytes, *at);
+                bytes.splice(at..at, new.iter().copied());
+            }
+            Self::Flip { at, bit } => {
+                let at = place(bytes, *at);
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= 1 << bit;
+                }
+            }
+            Self::Replace { at, from, to } => {
+                let at = place(bytes, *at);
+                bytes[at..].iter_mut().filter(|byte| *byte == from).for_each(|byte| *byte = *to);
+            }
+            Self::Cut { at } => bytes.truncate(place(bytes, *at)),
+        }
+    }
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = || 0.0..1.0f64;
+    let length = || prop_oneof![1..64usize, Just(512), Just(4096)];
+    let byte =
+        || prop_oneof![Just(0), Just(b'\n'), Just(b'\r'), Just(b' '), Just(0xff), any::<u8>()];
+    prop_oneof![
+        (at(), length(), byte()).prop_map(|(at, length, byte)| Damage::Fill { at, length, byte }),
+        (at(), at(), length()).prop_map(|(from, to, length)| Damage::Copy { from, to, length }),
+        (at(), length()).prop_map(|(at, length)| Damage::Remove { at, length }),
+        (at(), prop::collection::vec(byte(), 1..40))
+            .prop_map(|(at, bytes)| Damage::Insert { at, bytes }),
+        (at(), 0..8u8).prop_map(|(at, bit)| Damage::Flip { at, bit }),
+        (at(), byte(), byte()).prop_map(|(at, from, to)| Damage::Replace { at, from, to }),
+        at().prop_map(|at| Damage::Cut { at }),
+    ]
+}
+
+/// No unit has another count than the true one.
+fn is_true(finished: &Finished) -> bool {
+    let counts = &whole().1;
+    counts
+        .iter()
+        .enumerate()
+        .all(|(unit, count)| finished.count(unit).is_none_or(|recorded| recorded == *count))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A damaged journal is read without a wrong unit or refused; a count resumes it to the exact
+    /// total or leaves it as it is.
+    #[test]
+    fn what_is_read_is_true_and_what_is_refused_stays(
+        damages in prop::collection::vec(damage(), 1..4),
+    ) {
+        let path = fresh("read");
+        let mut bytes = whole().0.clone();
+        damages.iter().for_each(|damage| damage.apply(&mut bytes));
+        fs::write(&path, &bytes)?;
+        if let Ok(Some(contents)) = journal::read(&path) {
+            prop_assert!(is_true(&contents.finished));
+        }
+        match count().journal(&path).run() {
+            Ok(outcome) => {
+                prop_assert_eq!(outcome.total, TOTAL);
+                prop_assert_eq!(outcome.journal_fault, None);
+            }
+            Err(Error::Journal { .. }) => prop_assert_eq!(fs::read(&path)?, bytes),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// What is saved is true, holds every line that was left whole, and goes on to the exact total.
+    #[test]
+    fn every_whole_line_is_saved(damages in prop::collection::vec(damage(), 1..4)) {
+        let (path, new) = (fresh("broken"), fresh("saved"));
+        let mut bytes = whole().0.clone();
+        damages.iter().for_each(|damage| damage.apply(&mut bytes));
+        fs::write(&path, &bytes)?;
+        let plan = Plan::new(BoardSize::new(N).expect("in range"), Engine::Halves, None);
+        let saved = match salvage(&path, &new, Some(plan), &[]) {
+            Ok(saved) => saved,
+            Err(Error::Journal { problem, .. }) => panic!("{problem}"),
+            Err(error) => panic!("{error}"),
+        };
+        prop_assert_eq!(fs::read(&path)?, &bytes[..], "the old file is only read");
+        prop_assert!(is_true(&saved.finished));
+        let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        for line in whole().0.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"done ")) {
+            let text = std::str::from_utf8(line)?;
+            let units = text.split(' ').nth(1).and_then(|units| units.strip_prefix("units="));
+            let start = units.and_then(|units| units.split_once("..")).map(|(start, _)| start);
+            let unit: usize = start.expect("units").parse()?;
+            if lines.contains(&line) {
+                prop_assert!(saved.finished.count(unit).is_some(), "unit {} of a whole line", unit);
+            }
+        }
+        let contents = journal::read(&new)?.expect("a journal");
+        prop_assert_eq!(contents.finished.units_done(), saved.finished.units_done());
+        let outcome = count().journal(&new).run()?;
+        prop_assert_eq!(outcome.total, TOTAL);
+        prop_assert_eq!(outcome.units_before, saved.finished.units_done());
+    }
+}

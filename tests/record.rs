@@ -1,0 +1,398 @@
+//! The record of a long run, in real processes: nothing that is finished is lost, and no failure is
+//! hidden.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
+use std::time::Duration;
+
+use nqueens::journal::{self, Contents};
+
+#[path = "common/process.rs"]
+#[allow(dead_code, reason = "each test file uses some of it")]
+mod process;
+use process::{fresh_folder, nqueens, result, run, send, shim, wait_for};
+
+/// Q(17): a second of work for one thread and the portable kernel.
+const N: &str = "17";
+const TOTAL: &str = "95815104\n";
+
+fn count(n: &str, journal: &Path, args: &[&str]) -> Command {
+    let mut command = nqueens(&["count", n, "--quiet", "--journal"]);
+    command.arg(journal).args(args);
+    command
+}
+
+/// A count of some seconds.
+fn slow_count(journal: &Path) -> Command {
+    count(N, journal, &["--kernel", "portable", "--threads", "1"])
+}
+
+fn contents(path: &Path) -> Option<Contents> {
+    journal::read(path).ok().flatten().filter(|contents| contents.finished.units_done() > 0)
+}
+
+fn wait_for_units(path: &Path) -> Contents {
+    wait_for("a unit", || contents(path))
+}
+
+fn finish(child: Child) -> Output {
+    child.wait_with_output().expect("the program ends")
+}
+
+/// A finished journal whose total is wrong, every CRC and sum right: the count of one unit is
+/// raised.
+fn falsified(folder: &Path, raise: u64) -> PathBuf {
+    let path = folder.join("false.journal");
+    let args = ["--engine", "bitmask", "--threads", "1", "--no-self-check"];
+    assert_eq!(run(&mut count("10", &path, &args)).status.code(), Some(0));
+    let text = fs::read_to_string(&path).expect("text");
+    let lines = text.lines().map(|line| {
+        let line = line.rsplit_once(' ').expect("a CRC").0;
+        let line = match line.split_once("units=0..1 solutions=64 ") {
+            Some((before, rest)) => {
+                let rest = rest.replace("counts=64", &format!("counts={}", 64 + raise));
+                format!("{before}units=0..1 solutions={} {rest}", 64 + raise)
+            }
+            None => line.to_owned(),
+        };
+        format!("{line} {:08x}\n", crc32fast::hash(line.as_bytes()))
+    });
+    let changed: String = lines.collect();
+    assert_ne!(changed, text, "the first unit stands in a line of its own");
+    fs::write(&path, changed).expect("the folder can be written");
+    path
+}
+
+/// Runs a command whose reader has gone before it prints.
+fn without_reader(command: &mut Command) -> Output {
+    let mut child = command.spawn().expect("the program starts");
+    drop(child.stdout.take());
+    finish(child)
+}
+
+#[test]
+fn the_exit_code_says_what_was_found_whoever_reads() {
+    let folder = fresh_folder("record-exit");
+    let wrong = falsified(&folder, 2);
+    let wrong = wrong.to_str().expect("text");
+    let right = folder.join("right.journal");
+    assert!(run(&mut count("10", &right, &[])).status.success());
+    let right = right.to_str().expect("text");
+    let missing = folder.join("missing.journal");
+    let lines = fs::read_to_string(wrong).expect("text");
+    let some: Vec<&str> = lines.split_inclusive('\n').take(4).collect();
+    fs::write(&missing, some.concat()).expect("the folder can be written");
+    let missing = missing.to_str().expect("text");
+    let cases: [(&[&str], i32, &str); 7] = [
+        (&["count", "10", "--no-self-check", "--journal", wrong], 1, "differs from the published"),
+        (&["count", "10", "--journal", wrong], 1, "records 66 for unit 0"),
+        (&["verify", wrong], 1, "unit 0 is recorded with 66"),
+        (&["merge", wrong], 1, "differs from the published 724"),
+        (&["merge", missing], 3, "units are missing"),
+        (&["verify", "--units", "0", missing], 3, "not finished"),
+        (&["merge", right], 0, ""),
+    ];
+    for (args, code, reason) in cases {
+        for json in [&[][..], &["--json"]] {
+            let command = || {
+                let mut command = nqueens(args);
+                command.args(json);
+                command
+            };
+            let read = run(&mut command());
+            assert_eq!(result(&read).0, Some(code), "{args:?}: {read:?}");
+            assert!(result(&read).2.contains(reason), "{args:?}: {read:?}");
+            let unread = without_reader(&mut command());
+            let mut closed = Command::new("sh");
+            closed.args(["-c", "exec \"$@\" >&-", "sh", process::NQUEENS]).args(args).args(json);
+            let closed = run(&mut closed);
+            for output in [unread, closed] {
+                let (ended, _, talk) = result(&output);
+                assert_eq!((ended, talk), (Some(code), result(&read).2), "{args:?} {json:?}");
+            }
+        }
+    }
+    // Nor does a full disk behind stdout mask it.
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = run(nqueens(&["merge", missing, "--json"]).stdout(full));
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+}
+
+/// What somebody does to a journal that is being written.
+type Harm = fn(&Path);
+
+fn overwrite(path: &Path) {
+    let mut file = fs::OpenOptions::new().write(true).open(path).expect("it is there");
+    file.write_all(&[0; 200]).expect("room");
+}
+
+#[test]
+fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
+    let harms: [(&str, Harm, &str, bool); 6] = [
+        ("removed", |path| fs::remove_file(path).expect("there"), "removed or moved", true),
+        (
+            "moved",
+            |path| fs::rename(path, path.with_extension("elsewhere")).expect("there"),
+            "removed or moved",
+            true,
+        ),
+        (
+            "replaced",
+            |path| {
+                let other = path.with_extension("other");
+                fs::write(&other, "a letter\n").expect("room");
+                fs::rename(other, path).expect("there");
+            },
+            "replaced by another file",
+            true,
+        ),
+        (
+            "cut",
+            |path| {
+                let file = fs::OpenOptions::new().write(true).open(path).expect("there");
+                file.set_len(0).expect("it can be cut");
+            },
+            "was cut from",
+            false,
+        ),
+        (
+            "appended",
+            |path| {
+                let mut file = fs::OpenOptions::new().append(true).open(path).expect("there");
+                file.write_all(b"done units=1..2\n").expect("room");
+            },
+            "another process wrote",
+            false,
+        ),
+        ("overwritten", overwrite, "is not a journal", false),
+    ];
+    for (name, harm, reason, is_saved) in harms {
+        let path = fresh_folder(&format!("record-harm-{name}")).join("q.journal");
+        let child = slow_count(&path).spawn().expect("the program starts");
+        wait_for_units(&path);
+        harm(&path);
+        let output = finish(child);
+        let (code, answer, talk) = result(&output);
+        assert_eq!((code, answer), (Some(1), TOTAL), "{name}: {talk}");
+        assert!(talk.contains(reason), "{name}: {talk}");
+        assert!(talk.contains("Q(17) = 95815104 is counted"), "{name}: {talk}");
+        let beside = path.with_file_name("q.2.journal");
+        if is_saved {
+            assert!(talk.contains("q.2.journal"), "{name}: {talk}");
+            let saved = contents(&beside).expect("all was saved");
+            assert!(saved.finished.is_complete(), "{name}");
+            let again = run(&mut count(N, &beside, &[]));
+            assert_eq!(result(&again), (Some(0), TOTAL, ""), "{name}");
+        } else if name == "cut" {
+            assert!(beside.exists(), "records go on");
+        }
+    }
+}
+
+/// Not only at the end: whoever watches a run of weeks can do something about it.
+#[test]
+fn a_running_count_notices_within_seconds_and_goes_on_beside() {
+    let folder = fresh_folder("record-notice");
+    let path = folder.join("q.journal");
+    let talk = folder.join("talk");
+    let log = fs::File::create(&talk).expect("room");
+    let args = ["--kernel", "portable", "--threads", "1"];
+    let mut command = count("20", &path, &args);
+    let mut child = command.stderr(log).spawn().expect("the program starts");
+    wait_for_units(&path);
+    fs::remove_file(&path).expect("it is there");
+    let said = wait_for("a warning", || {
+        let said = fs::read_to_string(&talk).expect("text");
+        said.ends_with('\n').then_some(said)
+    });
+    assert!(said.contains("warning: ") && said.contains("removed or moved"), "{said}");
+    let beside = path.with_file_name("q.2.journal");
+    let before = wait_for_units(&beside).finished.units_done();
+    wait_for("more units", || {
+        contents(&beside).filter(|contents| contents.finished.units_done() > before)
+    });
+    child.kill().expect("it runs");
+    child.wait().expect("ended");
+    assert!(contents(&beside).is_some(), "a good journal, killed or not");
+}
+
+#[test]
+fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
+    let folder = fresh_folder("record-shard");
+    let args = ["--kernel", "portable", "--threads", "1"];
+    let shard = || {
+        let mut command = nqueens(&["shard", N, "--index", "0", "--of", "1", "--out"]);
+        command.arg(&folder).args(args);
+        command
+    };
+    let child = shard().spawn().expect("the program starts");
+    let journal = wait_for("a journal", || {
+        let path = fs::read_dir(&folder).ok()?.next()?.ok()?.path();
+        contents(&path).map(|_| path)
+    });
+    fs::remove_file(&journal).expect("it is there");
+    let output = finish(child);
+    let (code, _, talk) = result(&output);
+    assert_eq!(code, Some(1), "{talk}");
+    assert!(talk.contains("shard 0/1 is counted, but not all recorded"), "{talk}");
+    let again = run(&mut shard());
+    assert!(result(&again).1.contains("nothing was left to count"), "{again:?}");
+    let merged = run(nqueens(&["merge", "--quiet"]).arg(&folder));
+    assert_eq!(result(&merged), (Some(0), TOTAL, ""));
+
+    // Overwritten where it stands, with the same length: reading it back shows that.
+    let path = fresh_folder("record-shard-file").join("q.journal");
+    let mut command = nqueens(&["shard", N, "--index", "0", "--of", "1", "--out"]);
+    let child = command.arg(&path).args(args).spawn().expect("the program starts");
+    wait_for_units(&path);
+    overwrite(&path);
+    assert_eq!(finish(child).status.code(), Some(1));
+}
+
+/// A file server that takes seconds to force a file to its disks.
+#[test]
+fn records_do_not_wait_for_the_disk() {
+    let folder = fresh_folder("record-slow");
+    let (path, log) = (folder.join("q.journal"), folder.join("synced"));
+    let mut command = count("20", &path, &["--kernel", "portable", "--threads", "1"]);
+    command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "20000").env("SHIM_SYNC_LOG", &log);
+    let mut child = command.spawn().expect("the program starts");
+    wait_for("records of three seconds", || {
+        contents(&path).filter(|contents| contents.runs[0].elapsed >= Duration::from_secs(3))
+    });
+    assert!(!log.exists(), "the first time has not come to its end");
+    // Asked to stop, it says what it waits for; a second signal ends it, and the records stay.
+    send("TERM", &child);
+    let mut said = [0; 40];
+    let mut talk = child.stderr.take().expect("a pipe");
+    talk.read_exact(&mut said).expect("a line");
+    assert_eq!(&said, b"nqueens: the file system has not taken t");
+    let held = contents(&path).expect("units").finished.units_done();
+    send("TERM", &child);
+    let status = child.wait().expect("ended");
+    assert_eq!(status.code(), None, "killed by the signal");
+    assert!(contents(&path).expect("units").finished.units_done() >= held);
+}
+
+/// Each call on the journal fails in turn: the count is exact, or the reason is said in one line,
+/// and what was recorded goes on.
+#[test]
+fn every_failing_call_is_said_and_costs_nothing_recorded() {
+    let folder = fresh_folder("record-io");
+    let args = ["--threads", "2", "--engine", "subtrees", "--kernel", "portable"];
+    let (eio, enospc) = ("5", "28");
+    let mut failures = 0;
+    for (call, most) in [("open", 4), ("write", 6), ("sync", 6), ("truncate", 2), ("lock", 2)] {
+        for at in 1..=most {
+            for error in [eio, enospc] {
+                let path = folder.join(format!("{call}-{at}-{error}.journal"));
+                let mut begin = count("13", &path, &args);
+                begin.env("LD_PRELOAD", shim()).env("SHIM_FAIL", call).env("SHIM_ERRNO", error);
+                let output = run(begin.env("SHIM_AT", at.to_string()));
+                let (code, answer, talk) = result(&output);
+                let case = format!("{call} {at} {error}: {code:?} {answer:?} {talk:?}");
+                match code {
+                    Some(0) => assert_eq!((answer, talk), ("73712\n", ""), "{case}"),
+                    Some(1 | 2) => {
+                        failures += 1;
+                        assert!(answer.is_empty() || answer == "73712\n", "{case}");
+                        assert_eq!(talk.lines().count(), 1, "{case}");
+                        assert!(talk.contains(".journal: "), "{case}");
+                        let no_room = error == enospc && call != "open" && call != "lock";
+                        assert_eq!(talk.contains("make room"), no_room, "{case}");
+                    }
+                    _ => panic!("{case}"),
+                }
+                let before = contents(&path).map_or(0, |contents| contents.finished.units_done());
+                let again = run(&mut count("13", &path, &args));
+                assert_eq!(result(&again), (Some(0), "73712\n", ""), "{case}");
+                assert!(contents(&path).expect("all").finished.units_done() >= before, "{case}");
+            }
+        }
+    }
+    assert!(failures > 10, "{failures} of the calls were made");
+}
+
+#[test]
+fn a_named_journal_needs_locks_and_a_folder_does_not() {
+    let folder = fresh_folder("record-locks");
+    let path = folder.join("q.journal");
+    let without_locks = |command: &mut Command| {
+        let enosys = "38";
+        run(command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "lock").env("SHIM_ERRNO", enosys))
+    };
+    let refused = without_locks(&mut count("12", &path, &[]));
+    let (code, answer, talk) = result(&refused);
+    assert_eq!((code, answer), (Some(2), ""), "{talk}");
+    assert!(talk.contains("has no locks") && talk.contains("shard"), "{talk}");
+    let shards = folder.join("shards");
+    let mut shard = nqueens(&["shard", "12", "--index", "0", "--of", "1", "--out"]);
+    let counted = without_locks(shard.arg(&shards));
+    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    let merged = run(nqueens(&["merge", "--quiet"]).arg(&shards));
+    assert_eq!(result(&merged), (Some(0), "14200\n", ""));
+}
+
+/// A stopped process takes wall time, but no CPU time.
+#[test]
+fn cpu_time_does_not_pass_while_a_process_is_stopped() {
+    let path = fresh_folder("record-stopped").join("q.journal");
+    let child = slow_count(&path).spawn().expect("the program starts");
+    wait_for_units(&path);
+    send("STOP", &child);
+    std::thread::sleep(Duration::from_secs(3));
+    send("CONT", &child);
+    let output = finish(child);
+    assert_eq!(result(&output), (Some(0), TOTAL, ""));
+    let run = contents(&path).expect("units").runs.remove(0);
+    assert!(run.elapsed >= run.busy + Duration::from_millis(2500), "{run:?}");
+}
+
+#[test]
+fn a_resumed_count_looks_at_what_it_finds() {
+    let folder = fresh_folder("record-resume");
+    let wrong = falsified(&folder, 2);
+    let text = fs::read_to_string(&wrong).expect("text");
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    // Without the last line there is something left to count.
+    let last = lines.iter().rposition(|line| !line.contains("units=0..1 ")).expect("other units");
+    let some: Vec<&str> =
+        lines.iter().enumerate().filter(|(at, _)| *at != last).map(|(_, line)| *line).collect();
+    fs::write(&wrong, some.concat()).expect("the folder can be written");
+    let output = run(&mut count("10", &wrong, &[]));
+    let (code, answer, talk) = result(&output);
+    assert_eq!((code, answer), (Some(1), ""), "{talk}");
+    assert!(talk.contains("records 66 for unit 0") && talk.contains("salvage"), "{talk}");
+    assert_eq!(fs::read_to_string(&wrong).expect("text"), some.concat(), "it is left as it is");
+
+    // The way out that the message names.
+    let mended = folder.join("mended.journal");
+    let mut salvage = nqueens(&["salvage", "--without", "0", "--into"]);
+    assert_eq!(run(salvage.arg(&mended).arg(&wrong)).status.code(), Some(0));
+    assert_eq!(result(&run(&mut count("10", &mended, &[]))), (Some(0), "724\n", ""));
+}
+
+#[test]
+fn escape_sequences_from_others_never_reach_the_terminal() {
+    let folder = fresh_folder("record-escape");
+    let named = folder.join("a\u{1b}[2Jb.journal");
+    let output = run(&mut count("8", &named, &["--json"]));
+    assert_eq!(output.status.code(), Some(2), "--json and --quiet: {output:?}");
+    for args in [&["count", "8", "--journal"][..], &["verify"], &["merge"], &["status"]] {
+        for damage in [None, Some("nqueens-journal \u{1b}[2J x\n"), Some("\u{1b}]0;title\u{7}")] {
+            if let Some(damage) = damage {
+                fs::write(&named, damage).expect("the folder can be written");
+            }
+            let output = run(nqueens(args).arg(&named));
+            let (_, answer, talk) = result(&output);
+            let escapes = |text: &str| text.contains(['\u{1b}', '\u{7}']);
+            assert!(!escapes(answer) && !escapes(talk), "{args:?}: {answer:?} {talk:?}");
+        }
+        let _ = fs::remove_file(&named);
+        assert!(run(&mut count("8", &named, &[])).status.success());
+    }
+}

@@ -1,0 +1,99 @@
+/* Preloaded into the program by tests: makes calls on journals slow, or fail.
+ *
+ *   SHIM_SYNC_MS=n      fsync and fdatasync take n milliseconds longer
+ *   SHIM_SYNC_LOG=file  and append a byte to this file when they are done
+ *   SHIM_FAIL=call      open, write, sync, truncate or lock fails
+ *   SHIM_AT=n           the n-th time, from 1 (default 1), and ever after
+ *   SHIM_ERRNO=n        with this error
+ *
+ * Files whose names contain ".journal" are meant.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+enum { MOST_FILES = 1024 };
+
+static atomic_bool is_journal[MOST_FILES];
+static atomic_int calls;
+
+static long number(const char *name, long otherwise) {
+  const char *text = getenv(name);
+  return text ? atol(text) : otherwise;
+}
+
+static int is_meant(int fd) { return fd >= 0 && fd < MOST_FILES && is_journal[fd]; }
+
+static int fails(const char *call) {
+  const char *failing = getenv("SHIM_FAIL");
+  if (!failing || strcmp(failing, call) != 0) return 0;
+  if (atomic_fetch_add(&calls, 1) + 1 < number("SHIM_AT", 1)) return 0;
+  errno = (int)number("SHIM_ERRNO", EIO);
+  return 1;
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+int open64(const char *path, int flags, ...) {
+  mode_t mode = 0;
+  if (flags & O_CREAT) {
+    va_list rest;
+    va_start(rest, flags);
+    mode = va_arg(rest, mode_t);
+    va_end(rest);
+  }
+  int meant = strstr(path, ".journal") != NULL;
+  if (meant && fails("open")) return -1;
+  int fd = NEXT(open64)(path, flags, mode);
+  if (fd >= 0 && fd < MOST_FILES) is_journal[fd] = meant;
+  return fd;
+}
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+  if (is_meant(fd) && fails("write")) return -1;
+  return NEXT(write)(fd, bytes, length);
+}
+
+int ftruncate64(int fd, off64_t length) {
+  if (is_meant(fd) && fails("truncate")) return -1;
+  return NEXT(ftruncate64)(fd, length);
+}
+
+int flock(int fd, int operation) {
+  if (is_meant(fd) && fails("lock")) return -1;
+  int (*next)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "flock");
+  return next(fd, operation);
+}
+
+static void be_slow(void) {
+  usleep((useconds_t)number("SHIM_SYNC_MS", 0) * 1000);
+  const char *log = getenv("SHIM_SYNC_LOG");
+  if (!log) return;
+  int fd = NEXT(open64)(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (fd < 0) return;
+  if (NEXT(write)(fd, "s", 1) < 0) abort();
+  close(fd);
+}
+
+int fsync(int fd) {
+  if (is_meant(fd)) {
+    if (fails("sync")) return -1;
+    be_slow();
+  }
+  return NEXT(fsync)(fd);
+}
+
+int fdatasync(int fd) {
+  if (is_meant(fd)) {
+    if (fails("sync")) return -1;
+    be_slow();
+  }
+  return NEXT(fdatasync)(fd);
+}
