@@ -300,6 +300,48 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 mod tests {
     use super::*;
 
+    use crate::engine::{Engine, Kernel, Resources};
+    use crate::journal::{Access, Locked, read};
+    use crate::shard::Shard;
+    use crate::size::BoardSize;
+
+    fn plan(n: u32) -> Plan {
+        Plan::new(BoardSize::new(n).expect("in range"), Engine::Bitmask, None)
+    }
+
+    /// A count of eight columns with a journal, whose units are recounted as those of another
+    /// board.
+    #[test]
+    fn a_unit_whose_recount_differs_is_recorded_and_withdrawn() {
+        let (plan, other) = (plan(8), plan(9));
+        let path = std::env::temp_dir().join(format!("nqueens-differs-{}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        let (locked, _) = Locked::open(&path, &plan, Access::Named).expect("a new file");
+        let journal = locked.begin(&plan, Kernel::Portable, 1, Shard::WHOLE, "a test");
+        let journal = journal.expect("room");
+        let resources = Resources { kernel: Kernel::Portable, threads: 1, memory: 1 << 30 };
+        let cancel = Cancel::new();
+        let prepared = plan.prepare(&resources, &cancel).expect("a small board");
+        let check = SelfCheck::new(&other, Kernel::Portable).after(1e9);
+        let pool = crate::thread_pool(1).expect("one thread");
+        let job = Job {
+            plan: &plan,
+            prepared: &prepared,
+            todo: vec![0..8],
+            journal: Some(&journal),
+            self_check: Some(&check),
+            observer: &(),
+            cancel: &cancel,
+        };
+        let ended = pool.install(|| job.run());
+        let Err(Error::UnitsDiffer { unit, .. }) = ended else { panic!("{ended:?}") };
+        let (_, written) = journal.finish(&|_| ());
+        assert_eq!(written, Ok(()));
+        let contents = read(&path).expect("good").expect("lines");
+        assert_eq!((contents.withdrawn, contents.finished.count(unit)), (1, None));
+        let _ = std::fs::remove_file(&path);
+    }
+
     #[test]
     fn the_scattered_order_visits_every_range_once() {
         for len in 1..200 {

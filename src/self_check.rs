@@ -150,6 +150,13 @@ impl<'a> SelfCheck<'a> {
         })
     }
 
+    /// As if a count of so many seconds had paid for recounts already.
+    #[cfg(test)]
+    pub(crate) fn after(self, seconds: f64) -> Self {
+        self.with_account(|account| account.counting = seconds);
+        self
+    }
+
     /// How many units were recounted.
     pub(crate) fn recounted(&self) -> usize {
         self.with_account(|account| account.recounted)

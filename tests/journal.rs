@@ -153,6 +153,29 @@ impl Observer for StopAfter<'_> {
     }
 }
 
+/// Panics after some reports, as a counting thread with a fault would.
+struct PanicAfter(std::sync::atomic::AtomicUsize);
+
+impl Observer for PanicAfter {
+    fn units_done(&self, _: &UnitsDone) {
+        let before = self.0.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+        assert_ne!(before, 1, "this panic is part of a test");
+    }
+}
+
+#[test]
+fn a_panic_loses_no_finished_unit() {
+    let path = fresh("panic");
+    let observer = PanicAfter(20.into());
+    // Seconds of work, so that the other thread is still at it.
+    let count = Count::new(size(19)).threads(2).journal(&path).observer(&observer);
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| count.run()));
+    assert!(ended.is_err(), "the panic reaches the caller");
+    let contents = journal::read(&path).expect("good").expect("lines");
+    assert!(contents.finished.units_done() >= 20, "{:?}", contents.finished);
+    assert!(!contents.finished.is_complete(), "the other thread stops");
+}
+
 /// A count that is stopped again and again and resumed with other threads and kernels.
 #[test]
 fn a_count_goes_on_with_other_threads_and_kernels() {
