@@ -174,7 +174,13 @@ impl fmt::Display for Plan {
 /// A plan with what its units share.
 pub struct PreparedPlan<'a>(Box<dyn Prepared + 'a>);
 
-impl PreparedPlan<'_> {
+impl<'a> PreparedPlan<'a> {
+    /// A plan with what was made in another way.
+    #[cfg(test)]
+    pub(crate) fn of(prepared: Box<dyn Prepared + 'a>) -> Self {
+        Self(prepared)
+    }
+
     /// A counter for one thread.
     #[must_use]
     pub fn counter(&self) -> UnitCounter<'_> {
@@ -190,7 +196,7 @@ impl PreparedPlan<'_> {
     /// Whether what the units share is as it was made.
     #[must_use]
     pub fn shared_is_intact(&self) -> bool {
-        true
+        self.0.shared_is_intact()
     }
 }
 

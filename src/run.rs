@@ -300,13 +300,61 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 mod tests {
     use super::*;
 
-    use crate::engine::{Engine, Kernel, Resources};
+    use std::path::Path;
+
+    use crate::engine::{Engine, Kernel, Prepared, Resources, SplitRows, Worker};
     use crate::journal::{Access, Locked, read};
     use crate::shard::Shard;
     use crate::size::BoardSize;
 
+    fn journal(plan: &Plan, path: &Path) -> Journal {
+        let _ = std::fs::remove_file(path);
+        let (locked, _) = Locked::open(path, plan, Access::Named).expect("a new file");
+        locked.begin(plan, Kernel::Portable, 1, Shard::WHOLE, "a test").expect("room")
+    }
+
     fn plan(n: u32) -> Plan {
         Plan::new(BoardSize::new(n).expect("in range"), Engine::Bitmask, None)
+    }
+
+    /// Shared lists in memory that fails.
+    struct Damaged<'a>(Box<dyn Prepared + 'a>);
+
+    impl Prepared for Damaged<'_> {
+        fn worker(&self) -> Box<dyn Worker + '_> {
+            self.0.worker()
+        }
+
+        fn shared_is_intact(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn what_was_counted_with_damaged_lists_is_withdrawn() {
+        let plan = plan(8);
+        let path = std::env::temp_dir().join(format!("nqueens-damaged-{}", std::process::id()));
+        let journal = journal(&plan, &path);
+        let resources = Resources { kernel: Kernel::Portable, threads: 1, memory: 1 << 30 };
+        let cancel = Cancel::new();
+        let units = Engine::Bitmask.units(plan.size(), SplitRows::TWO);
+        let lists = units.prepare(&resources, &cancel).expect("a small board");
+        let prepared = PreparedPlan::of(Box::new(Damaged(lists)));
+        let pool = crate::thread_pool(1).expect("one thread");
+        let job = Job {
+            plan: &plan,
+            prepared: &prepared,
+            todo: vec![0..3, 5..8],
+            journal: Some(&journal),
+            self_check: None,
+            observer: &(),
+            cancel: &cancel,
+        };
+        assert_eq!(pool.install(|| job.run()), Err(Error::SharedListsChanged { units: 6 }));
+        assert_eq!(journal.finish(&|_| ()).1, Ok(()));
+        let contents = read(&path).expect("good").expect("lines");
+        assert_eq!((contents.withdrawn, contents.finished.units_done()), (6, 0));
+        let _ = std::fs::remove_file(&path);
     }
 
     /// A count of eight columns with a journal, whose units are recounted as those of another
@@ -315,10 +363,7 @@ mod tests {
     fn a_unit_whose_recount_differs_is_recorded_and_withdrawn() {
         let (plan, other) = (plan(8), plan(9));
         let path = std::env::temp_dir().join(format!("nqueens-differs-{}", std::process::id()));
-        let _ = std::fs::remove_file(&path);
-        let (locked, _) = Locked::open(&path, &plan, Access::Named).expect("a new file");
-        let journal = locked.begin(&plan, Kernel::Portable, 1, Shard::WHOLE, "a test");
-        let journal = journal.expect("room");
+        let journal = journal(&plan, &path);
         let resources = Resources { kernel: Kernel::Portable, threads: 1, memory: 1 << 30 };
         let cancel = Cancel::new();
         let prepared = plan.prepare(&resources, &cancel).expect("a small board");

@@ -152,6 +152,10 @@ impl<K: Lanes> Prepared for HalvesFor<'_, K> {
         Box::new(HalvesWorker::new(self))
     }
 
+    fn shared_is_intact(&self) -> bool {
+        self.quadrants.is_intact()
+    }
+
     fn memory(&self) -> Option<MemoryUse> {
         Some(self.memory)
     }

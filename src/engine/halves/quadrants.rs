@@ -14,7 +14,7 @@
 
 use super::half_board::Board;
 use super::kernel::Lanes;
-use super::word_list::WordList;
+use super::word_list::{WordList, no_room};
 use crate::cancel::Cancel;
 
 /// The column sets of a quadrant, by size, and the place of each among those of its size.
@@ -40,6 +40,11 @@ impl ColumnSets {
     pub(crate) fn of_size(&self, size: u32) -> &[u32] {
         &self.by_size[size as usize]
     }
+}
+
+/// A place in a list, in the four bytes that are kept of it. A longer list ends the count.
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or_else(|_| no_room(at))
 }
 
 /// The lists of one row set and all column sets of its size.
@@ -89,13 +94,13 @@ impl RawLists {
         let shorter =
             RowSetLists { words: shorter.words.as_slice(), starts: &shorter.starts, columns };
         for &set in columns.of_size(size) {
-            self.starts.push(self.words.len() as u32);
+            self.starts.push(place(self.words.len()));
             for column in (0..board.half).filter(|column| set >> column & 1 == 1) {
                 let square = board.raw_square(row, column);
                 select(kernel, shorter.of(set & !(1 << column)), square, square, &mut self.words);
             }
         }
-        self.starts.push(self.words.len() as u32);
+        self.starts.push(place(self.words.len()));
     }
 }
 
@@ -107,6 +112,8 @@ struct WholeTable {
     starts: Vec<u32>,
     /// Where the starts of a row set begin.
     first: Vec<u32>,
+    /// Of all the others, when they were made.
+    checksum: u32,
 }
 
 /// What the units of a plan share: the column sets and, if they fit, all quadrant lists.
@@ -149,6 +156,11 @@ impl Quadrants {
         Self { board, columns, table }
     }
 
+    /// Whether the lists are as they were made.
+    pub(crate) fn is_intact(&self) -> bool {
+        self.table.as_ref().is_none_or(|table| table.checksum_now() == table.checksum)
+    }
+
     /// The column sets of a quadrant.
     pub(crate) fn columns(&self) -> &ColumnSets {
         &self.columns
@@ -180,6 +192,7 @@ impl WholeTable {
             south: Vec::new(),
             starts: Vec::new(),
             first: vec![0; 1 << board.half],
+            checksum: 0,
         };
         let mut levels: Vec<RawLists> = Vec::new();
         levels.resize_with(board.half as usize + 1, RawLists::default);
@@ -187,7 +200,20 @@ impl WholeTable {
         table.add(kernel, board, columns, &mut levels, 0, cancel);
         table.north.shrink_to_fit();
         table.south.shrink_to_fit();
+        table.checksum = table.checksum_now();
         table
+    }
+
+    /// The CRC-32 of all lists. One flipped bit in them would spoil every unit counted after it.
+    fn checksum_now(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        for words in [&self.north, &self.south] {
+            hash_all(&mut hasher, words, |word| word.to_le_bytes());
+        }
+        for places in [&self.starts, &self.first] {
+            hash_all(&mut hasher, places, |place| place.to_le_bytes());
+        }
+        hasher.finalize()
     }
 
     fn lists<'a>(&'a self, columns: &'a ColumnSets, side: Side, rows: u32) -> RowSetLists<'a> {
@@ -214,8 +240,8 @@ impl WholeTable {
         if cancel.is_cancelled() {
             return;
         }
-        self.first[rows as usize] = self.starts.len() as u32;
-        let base = self.north.len() as u32;
+        self.first[rows as usize] = place(self.starts.len());
+        let base = place(self.north.len());
         self.starts.extend(lists.starts.iter().map(|start| base + start));
         self.north.extend(lists.words.as_slice().iter().map(|&raw| board.north(raw)));
         self.south.extend(lists.words.as_slice().iter().map(|&raw| board.south(raw)));
@@ -225,6 +251,21 @@ impl WholeTable {
             let rows = rows | 1 << row;
             self.add(kernel, board, columns, longer, rows, cancel);
         }
+    }
+}
+
+/// Hashes numbers some thousand bytes at a time: one by one they would take ten times as long.
+fn hash_all<T: Copy, const BYTES: usize>(
+    hasher: &mut crc32fast::Hasher,
+    numbers: &[T],
+    bytes_of: impl Fn(T) -> [u8; BYTES],
+) {
+    let mut buffer = [0; 4096];
+    for chunk in numbers.chunks(buffer.len() / BYTES) {
+        for (bytes, number) in buffer.as_chunks_mut().0.iter_mut().zip(chunk) {
+            *bytes = bytes_of(*number);
+        }
+        hasher.update(&buffer[..chunk.len() * BYTES]);
     }
 }
 
@@ -258,12 +299,12 @@ impl RowSetCache {
         let size = rows.count_ones();
         if middle_columns == 0 {
             for &set in columns.of_size(size) {
-                starts.push(words.len() as u32);
+                starts.push(place(words.len()));
                 select(kernel, lists.of(set), avoid, 0, words);
             }
         } else {
             for &set in columns.of_size(size + 1) {
-                starts.push(words.len() as u32);
+                starts.push(place(words.len()));
                 for column in (0..middle_columns).filter(|column| set >> column & 1 == 1) {
                     let square = board.word(board.half - column, board.half + column);
                     let others = lists.of(set & !(1 << column));
@@ -271,7 +312,7 @@ impl RowSetCache {
                 }
             }
         }
-        starts.push(words.len() as u32);
+        starts.push(place(words.len()));
     }
 }
 
@@ -305,4 +346,34 @@ impl RawRowSet {
 fn select<K: Lanes>(kernel: K, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
     let count = kernel.select(words, avoid, add, out.room(words.len()));
     out.grow(count);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::halves::kernel::portable::Portable;
+
+    #[test]
+    fn any_flipped_bit_in_the_shared_lists_is_seen() {
+        let mut quadrants = Quadrants::new(Portable, Board::new(12), true, &Cancel::new());
+        assert!(quadrants.is_intact());
+        let flips: [fn(&mut WholeTable); 4] = [
+            |table| table.north[7] ^= 1 << 40,
+            |table| *table.south.last_mut().expect("words") ^= 1,
+            |table| table.starts[1] ^= 1 << 31,
+            |table| table.first[5] ^= 1 << 3,
+        ];
+        for flip in flips {
+            flip(quadrants.table.as_mut().expect("it was asked for"));
+            assert!(!quadrants.is_intact());
+            flip(quadrants.table.as_mut().expect("it was asked for"));
+            assert!(quadrants.is_intact());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "no room for words")]
+    fn places_beyond_four_bytes_end_the_count() {
+        place(1 << 32);
+    }
 }

@@ -42,8 +42,9 @@ impl Node {
 pub(crate) struct Field([u32; CAPACITY + LANES]);
 
 impl Field {
-    /// `W` nodes from `at` on. `W` is at most 16 and `at` below the capacity: the remainder changes
-    /// nothing, it shows the compiler that no bounds check is needed.
+    /// `W` nodes from `at` on. `W` is at most 16 and `at` below the capacity, as is made sure before
+    /// every pass: the remainder changes nothing, it shows the compiler that no bounds check is
+    /// needed.
     pub(crate) fn lanes<const W: usize>(&self, at: usize) -> &[u32; W] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
@@ -111,6 +112,7 @@ impl Level {
     }
 
     pub(crate) fn push(&mut self, node: Node) {
+        assert!(self.len < CAPACITY, "a level overflows");
         self.set(self.len, node);
         self.len += 1;
     }

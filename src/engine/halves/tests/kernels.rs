@@ -172,3 +172,16 @@ fn lists_are_split_selected_combined_and_arranged() {
 fn joins_count_like_the_double_loop() {
     for_every_kernel!(check_join);
 }
+
+/// A word that finds no room would be missing: the count must end.
+#[test]
+fn a_list_that_is_too_short_ends_the_count() {
+    fn check<K: Lanes + std::panic::RefUnwindSafe + std::panic::UnwindSafe>(kernel: K) {
+        let words = vec![0; 64];
+        let select = || kernel.select(&words, 0, 0, &mut [0; 40]);
+        assert!(std::panic::catch_unwind(select).is_err(), "select");
+        let combine = || kernel.combine(&words[..8], &words[..8], &mut [0; 40]);
+        assert!(std::panic::catch_unwind(combine).is_err(), "combine");
+    }
+    for_every_kernel!(check);
+}
