@@ -118,6 +118,21 @@ pub fn default_budget() -> u64 {
     Memory::look().available / 4 * 3
 }
 
+/// How many threads that need so much each have room.
+pub(crate) fn fitting_threads(bytes: u64, per_thread: u64) -> usize {
+    bytes.checked_div(per_thread).and_then(|threads| threads.try_into().ok()).unwrap_or(usize::MAX)
+}
+
+/// Mebibytes below a gibibyte, else gibibytes, with one digit.
+pub(crate) fn readable(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+    let mebibytes = bytes as f64 / f64::from(1 << 20);
+    match mebibytes < 1024.0 {
+        true => format!("{mebibytes:.1} MiB"),
+        false => format!("{:.1} GiB", mebibytes / 1024.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

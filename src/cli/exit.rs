@@ -79,7 +79,7 @@ impl From<nqueens::Error> for Failure {
             E::Journal { problem: P::OtherCount { .. } | P::NotAFile | P::NotAJournal, .. } => {
                 Self::Usage(error.to_string())
             }
-            E::MemoryBudget { .. } => Self::Usage(format!("--memory: {error}")),
+            E::MemoryBudget { .. } => Self::Usage(error.to_string()),
             _ => Self::Other(error.into()),
         }
     }
