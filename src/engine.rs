@@ -131,6 +131,7 @@ impl Engine {
                 Subtrees::forecast(size, split_rows)
             }
             Self::Halves if size.rows() >= halves::SMALLEST => halves::forecast(size),
+            Self::Subtrees | Self::Halves => (1, 0),
             _ => (size.rows().max(1), 0),
         }
     }
