@@ -18,6 +18,7 @@ mod list;
 mod machine;
 mod merge;
 mod options;
+mod out_of_memory;
 mod progress;
 mod record;
 mod remaining;
@@ -29,11 +30,13 @@ mod sizes;
 mod status;
 mod table;
 mod talk;
+mod ticker;
 mod verify;
 mod version;
 
 pub(crate) use exit::{Exit, Failure, guarded};
 pub(crate) use options::Options;
+pub(crate) use out_of_memory::OrExit;
 
 /// Runs the subcommand.
 pub(crate) fn run(options: Options) -> Result<Exit, Failure> {

@@ -1,7 +1,9 @@
 //! A count as a library user asks for it.
 
+mod budget;
 mod folder;
 mod outcome;
+mod threads;
 mod work;
 
 use std::path::{Path, PathBuf};
@@ -14,17 +16,17 @@ use crate::estimate::{Effort, Estimate, estimate};
 use crate::journal::{self, Access, Contents, Finished, Locked, Problem};
 use crate::known::{Published, known};
 use crate::memory;
+use crate::merge::Merged;
 use crate::observe::Observer;
-use crate::plan::Plan;
+use crate::plan::{Cut, Plan};
 use crate::shard::Shard;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
+use budget::Journals;
 use folder::ShardFolder;
 pub use outcome::{EstimatedCount, Outcome, ShardOutcome};
+pub use threads::{MAX_THREADS, thread_pool};
 use work::{Done, Work};
-
-/// The most threads that a count starts.
-pub const MAX_THREADS: usize = 4096;
 
 /// Shards choose their split rows as if they had so many threads: the choice must be the same on
 /// every machine.
@@ -130,7 +132,8 @@ impl<'a> Count<'a> {
         Self { queens, ..self }
     }
 
-    /// Uses at most this many bytes; without it [`memory::default_budget`].
+    /// Uses at most this many bytes; without it [`memory::default_budget`]. What they are for, and
+    /// what comes on top of them, is said in [`memory`].
     pub fn memory(self, bytes: u64) -> Self {
         Self { memory: Some(bytes), ..self }
     }
@@ -204,11 +207,11 @@ impl<'a> Count<'a> {
         self.check_queens(true)?;
         self.on_its_threads(|| {
             let machine = self.machine();
-            let plan = self.plan(None, machine.kernel, machine.threads);
-            let work = Work { plan: &plan, shard: Shard::WHOLE, resources: machine };
-            work.check_budget()?;
+            let cut = self.cut(None, machine.kernel, machine.threads);
+            let resources = self.within_budget(&cut, machine, Journals::None)?;
+            let plan = cut.plan();
             let begun = Instant::now();
-            let prepared = plan.prepare(&machine, &self.cancel)?;
+            let prepared = plan.prepare(&resources, &self.cancel)?;
             let estimate = estimate(&plan, &prepared, begun.elapsed(), effort, &self.cancel)?;
             let count = EstimatedCount {
                 engine: plan.engine(),
@@ -234,8 +237,8 @@ impl<'a> Count<'a> {
         let machine = self.machine();
         let held = self.journal.as_deref().map(read_begun).transpose()?.flatten();
         let held_plan = held.as_ref().map(|held| &held.plan);
-        let plan = self.plan(held_plan, machine.kernel, machine.threads);
-        let outcome = |done: Done, runs, journal_fault| {
+        let cut = self.cut(held_plan, machine.kernel, machine.threads);
+        let outcome = |plan: &Plan, done: Done, runs, journal_fault| {
             let total = done.sum().solutions;
             Outcome {
                 size: self.size,
@@ -256,25 +259,37 @@ impl<'a> Count<'a> {
                 journal_fault,
             }
         };
-        let work = Work { plan: &plan, shard: Shard::WHOLE, resources: machine };
         let Some(path) = &self.journal else {
-            work.check_budget()?;
+            let resources = self.within_budget(&cut, machine, Journals::None)?;
+            let plan = cut.plan();
+            let work = Work { plan: &plan, shard: Shard::WHOLE, resources };
             let done = work.count(self, None, Path::new(""), None)?;
-            return Ok(outcome(done, Vec::new(), None));
+            return Ok(outcome(&plan, done, Vec::new(), None));
         };
-        if let Some(held) = held {
-            held.check_plan(&plan, path)?;
-            if held.finished.is_complete() {
-                let done = work.nothing_to_do(self, &held.finished, path)?;
-                return Ok(outcome(done, held.runs, None));
-            }
+        if let Some(Contents { plan, finished, runs, .. }) = &held
+            && cut.made(plan)
+            && finished.is_complete()
+        {
+            let work = Work { plan, shard: Shard::WHOLE, resources: machine };
+            let done = work.nothing_to_do(self, finished, path)?;
+            return Ok(outcome(plan, done, runs.clone(), None));
         }
-        work.check_budget()?;
+        let resources = self.within_budget(&cut, machine, Journals::One)?;
+        let plan = match held {
+            Some(held) if cut.made(&held.plan) => held.plan,
+            Some(held) => {
+                let plan = cut.plan();
+                held.check_plan(&plan, path)?;
+                plan
+            }
+            None => cut.plan(),
+        };
+        let work = Work { plan: &plan, shard: Shard::WHOLE, resources };
         let (journal, finished) = Locked::open(path, &plan, Access::Named)?;
         let mut done = work.count(self, finished, path, Some(journal))?;
         let (runs, fault) =
             done.record.take().map_or_else(Default::default, |record| (record.runs, record.fault));
-        Ok(outcome(done, runs, fault))
+        Ok(outcome(&plan, done, runs, fault))
     }
 
     fn count_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
@@ -285,17 +300,12 @@ impl<'a> Count<'a> {
         let (merged, left_out) = folder.read()?;
         // What is not set is chosen as every other machine would choose it.
         let held_plan = merged.as_ref().map(|merged| &merged.plan);
-        let plan = self.plan(held_plan, Kernel::Portable, SHARD_THREADS);
-        if let Some(merged) = &merged {
-            merged.check_plan(&plan)?;
-        }
-        let finished = merged.map(|merged| merged.finished);
-        let work = Work { plan: &plan, shard, resources: machine };
+        let cut = self.cut(held_plan, Kernel::Portable, SHARD_THREADS);
         let outcome = |done: &Done| ShardOutcome {
             size: self.size,
             shard,
-            engine: plan.engine(),
-            kernel: machine.kernel_of(plan.engine()),
+            engine: cut.engine,
+            kernel: machine.kernel_of(cut.engine),
             threads: machine.threads,
             units: done.sum().units,
             units_before: done.before.units,
@@ -306,12 +316,30 @@ impl<'a> Count<'a> {
             journal_fault: done.record.as_ref().and_then(|record| record.fault.clone()),
             left_out: left_out.clone(),
         };
+        if let Some(Merged { plan, finished, .. }) = &merged
+            && cut.made(plan)
+        {
+            let work = Work { plan, shard, resources: machine };
+            if work.todo(Some(finished)).is_empty() {
+                return Ok(outcome(&work.nothing_to_do(self, finished, out)?));
+            }
+        }
+        let resources = self.within_budget(&cut, machine, Journals::Merged)?;
+        let (plan, finished) = match merged {
+            Some(merged) if cut.made(&merged.plan) => (merged.plan, Some(merged.finished)),
+            Some(merged) => {
+                let plan = cut.plan();
+                merged.check_plan(&plan)?;
+                (plan, Some(merged.finished))
+            }
+            None => (cut.plan(), None),
+        };
+        let work = Work { plan: &plan, shard, resources };
         if work.todo(finished.as_ref()).is_empty() {
             let none = Finished::none_of(&plan);
             let finished = finished.as_ref().unwrap_or(&none);
             return Ok(outcome(&work.nothing_to_do(self, finished, out)?));
         }
-        work.check_budget()?;
         let path = folder.own_journal(&plan, shard)?;
         let access = if folder.is_one_file() { Access::Named } else { Access::Own };
         let (journal, own) = Locked::open(&path, &plan, access)?;
@@ -329,9 +357,9 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// The units to count; what is not set is taken from the plan of a journal, if there is one,
-    /// else it is chosen to suit a kernel and a number of threads.
-    fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
+    /// How to cut the count into units; what is not set is taken from the plan of a journal, if
+    /// there is one, else it is chosen to suit a kernel and a number of threads.
+    fn cut(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Cut<'_> {
         let engine = self.engine.or(held.map(Plan::engine));
         let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
             true => Engine::auto(self.size, kernel),
@@ -341,10 +369,8 @@ impl<'a> Count<'a> {
             let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
             split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads))
         });
-        match self.queens.is_empty() {
-            true => Plan::new(self.size, engine, split_rows),
-            false => Plan::with_queens(self.size, &self.queens, split_rows),
-        }
+        let queens = (!self.queens.is_empty()).then_some(&self.queens);
+        Cut { size: self.size, engine, split_rows, queens }
     }
 
     /// Given queens go with engine `subtrees` only, and with no journal.
@@ -380,21 +406,4 @@ fn read_begun(path: &Path) -> Result<Option<Contents>, Error> {
         Err(Error::Journal { problem: Problem::HeaderCutOff { .. }, .. }) => Ok(None),
         read => read,
     }
-}
-
-/// A rayon pool of this many threads, for several counts.
-///
-/// # Errors
-///
-/// [`Error::ThreadsOutOfRange`] unless it is 1 to [`MAX_THREADS`]; [`Error::ThreadsNotStarted`] if
-/// the operating system refuses.
-pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
-    if !(1..=MAX_THREADS).contains(&threads) {
-        return Err(Error::ThreadsOutOfRange { given: threads.to_string(), max: MAX_THREADS });
-    }
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|index| format!("nqueens-{index}"))
-        .build()
-        .map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
 }

@@ -1,6 +1,10 @@
 //! What the operating system says about the CPU.
 
+use std::path::Path;
+
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
+
+use crate::cgroup;
 
 /// The CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,4 +27,10 @@ impl Cpu {
             logical_cores: system.cpus().len(),
         }
     }
+}
+
+/// Cores' worth of time that the control groups of this process allow; `None` without a quota.
+#[must_use]
+pub fn quota() -> Option<f64> {
+    cgroup::cpu_quota(Path::new("/"))
 }

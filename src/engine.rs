@@ -115,15 +115,24 @@ impl Engine {
         matches!(self, Self::Subtrees | Self::Halves)
     }
 
-    /// Whether the engine can count a board with these resources, before any work is done.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::MemoryBudget`] if it needs more memory.
-    pub(crate) fn check_budget(self, size: BoardSize, resources: &Resources) -> Result<(), Error> {
+    /// Bytes that each thread may come to need, for engines that need much.
+    pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
         match self {
-            Self::Halves => halves::check_budget(size, resources),
-            _ => Ok(()),
+            Self::Halves => halves::worker_bytes(size),
+            _ => 0,
+        }
+    }
+
+    /// How many units [`Engine::units`] cuts a board into, and about how many bytes their list
+    /// takes, found out without it.
+    pub(crate) fn forecast(self, size: BoardSize, split_rows: SplitRows) -> (usize, u64) {
+        match self {
+            Self::Subtrees if size.rows() >= subtrees::SMALLEST => {
+                Subtrees::forecast(size, split_rows)
+            }
+            Self::Halves if size.rows() >= halves::SMALLEST => halves::forecast(size),
+            Self::Subtrees | Self::Halves => (1, 0),
+            _ => (size.rows().max(1), 0),
         }
     }
 

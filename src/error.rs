@@ -1,10 +1,12 @@
 //! Everything that can go wrong in a count.
 
 mod problem;
+mod shortage;
 
 use std::path::PathBuf;
 
 pub use problem::Problem;
+use shortage::Shortage;
 
 /// Why a count could not be made or finished.
 ///
@@ -151,22 +153,26 @@ pub enum Error {
     #[error("stopped while preparing the count")]
     PreparationStopped,
 
-    /// The engine needs more memory than it may use.
-    #[error(
-        "engine {engine} needs {} MiB for {threads} threads and may use {} MiB: allow more memory, \
-         take fewer threads, or choose engine subtrees",
-        needed >> 20,
-        budget >> 20
-    )]
+    /// The count needs more memory than it may use.
+    #[error("{}", Shortage { engine, n: *n, needed: *needed, threads: *threads, least: *least,
+        fitting: *fitting, budget: *budget, given: *given })]
     MemoryBudget {
         /// The engine.
         engine: &'static str,
+        /// The size of the board.
+        n: u32,
         /// Bytes that it needs.
         needed: u64,
         /// Threads that they are for.
         threads: usize,
+        /// Bytes that one thread needs.
+        least: u64,
+        /// The most threads that the budget is enough for; 0 if it is too small for one.
+        fitting: usize,
         /// Bytes that it may use.
         budget: u64,
+        /// Whether the budget was given: else it is what this machine has now.
+        given: bool,
     },
 
     /// The search for symmetric solutions was cancelled before its end.

@@ -30,9 +30,10 @@
 //! # Features
 //!
 //! `cli` (default): the command line `nqueens`. Without it the crate depends on crc32fast, fastrand,
-//! rayon, rustix, sysinfo and thiserror only.
+//! rayon, sysinfo, thiserror and, on Unix, rustix only.
 
 mod cancel;
+mod cgroup;
 mod count;
 pub mod cpu;
 mod cpu_time;

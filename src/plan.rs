@@ -17,6 +17,8 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 
+mod cut;
+
 use std::fmt;
 
 use crate::cancel::Cancel;
@@ -29,6 +31,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
+pub(crate) use cut::{Cut, Forecast};
 
 /// The units of one count.
 #[derive(Debug)]

@@ -112,7 +112,11 @@ fn engines_that_are_too_slow_are_left_out_with_a_word() {
     assert!(message.contains("n = 24: subtrees on ") && message.contains("would take longer"));
 
     let memory = compare(&["24", "--engines", "halves", "--memory", "64M"]);
-    assert!(text(&memory.stderr).contains("is left out: --memory: "), "{}", text(&memory.stderr));
+    assert!(
+        text(&memory.stderr).contains("is left out: engine halves needs "),
+        "{}",
+        text(&memory.stderr)
+    );
 }
 
 #[test]

@@ -71,6 +71,7 @@ fn compare(
         kernel: options.kernel,
         // Asked for once: to look at the machine's memory would take part of every small count.
         memory: options.memory.unwrap_or_else(memory::default_budget),
+        memory_given: options.memory.is_some(),
         cancel,
         bar,
         known: Vec::new(),

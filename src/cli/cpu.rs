@@ -25,6 +25,7 @@ struct CpuReport {
     kernel: &'static str,
     memory_total: u64,
     memory_available: u64,
+    memory_limit: String,
     memory_budget: u64,
 }
 
@@ -42,6 +43,7 @@ pub(super) fn run(options: &CpuOptions) -> Result<Exit, Failure> {
         kernel: Kernel::detect().name(),
         memory_total: machine.memory.total,
         memory_available: machine.memory.available,
+        memory_limit: machine.memory.limit.to_string(),
         memory_budget: memory::default_budget(),
     };
     Ok(print(Exit::Done, |out| match options.json {
@@ -72,7 +74,8 @@ impl CpuReport {
             readable(self.memory_available),
             readable(self.memory_total),
             readable(self.memory_budget)
-        )
+        )?;
+        writeln!(out, "limit      {} (it leaves the least memory)", self.memory_limit)
     }
 }
 

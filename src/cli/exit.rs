@@ -114,10 +114,11 @@ impl From<nqueens::Error> for Failure {
                 | P::NoLocks { .. }
                 | P::NotOfPlan { .. }
                 | P::Exists => Self::Usage(error.to_string()),
-                P::InUse => Self::NotNow(error.to_string()),
+                P::InUse | P::TooLarge { .. } => Self::NotNow(error.to_string()),
                 _ => Self::Other(error.into()),
             },
-            E::MemoryBudget { .. } => Self::Usage(format!("--memory: {error}")),
+            E::MemoryBudget { given: true, .. } => Self::Usage(error.to_string()),
+            E::MemoryBudget { given: false, .. } => Self::NotNow(error.to_string()),
             _ => Self::Other(error.into()),
         }
     }

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -14,6 +14,7 @@ use nqueens::{Error, Observer, Shard, Start, UnitsDone};
 
 use super::remaining::{Estimate, RemainingTime};
 use super::talk::say;
+use super::ticker::Ticker;
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +24,6 @@ pub(super) enum When {
     Always,
 }
 
-/// How often the bar is drawn.
-const TICK: Duration = Duration::from_millis(100);
 /// Counts that end sooner show nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);
 /// The first line where there is no terminal, and the longest time between two.
@@ -34,6 +33,8 @@ const LAST_LINE_GAP: Duration = Duration::from_secs(60);
 /// Draws a count's progress.
 pub(super) struct Progress {
     display: Display,
+    /// While the bar is on the terminal, unless it has to be drawn from the reports alone.
+    ticker: Mutex<Option<Ticker>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -72,14 +73,28 @@ impl Progress {
             (When::Always, false) => Display::Lines,
             (_, true) => Display::Bar(bar(&state)),
         };
-        Self { display, state }
+        Self { display, ticker: Mutex::default(), state }
     }
 
     /// Takes the bar off the terminal.
     pub(super) fn clear(&self) {
         if let Display::Bar(bar) = &self.display {
+            drop(self.ticker().take());
             bar.finish_and_clear();
         }
+    }
+
+    /// Puts the bar on the terminal, once.
+    fn show(&self, bar: &ProgressBar) {
+        let mut ticker = self.ticker();
+        if bar.is_hidden() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            *ticker = Ticker::start(bar);
+        }
+    }
+
+    fn ticker(&self) -> MutexGuard<'_, Option<Ticker>> {
+        self.ticker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn with_state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
@@ -87,7 +102,7 @@ impl Progress {
     }
 }
 
-/// A bar that is drawn by its own thread from the shared state.
+/// A bar that is drawn from the shared state.
 fn bar(state: &Arc<Mutex<State>>) -> ProgressBar {
     let shared = Arc::clone(state);
     let tail = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
@@ -155,8 +170,7 @@ impl Observer for Progress {
         if let Display::Bar(bar) = &self.display {
             bar.inc(done.units.len() as u64);
             if bar.is_hidden() && elapsed >= QUIET_START {
-                bar.set_draw_target(ProgressDrawTarget::stderr());
-                bar.enable_steady_tick(TICK);
+                self.show(bar);
             }
         }
     }
@@ -216,7 +230,10 @@ impl State {
 }
 
 /// The bar of a check of so many units.
-pub(super) struct RecountBar(ProgressBar);
+pub(super) struct RecountBar {
+    bar: ProgressBar,
+    ticker: Option<Ticker>,
+}
 
 impl RecountBar {
     /// A bar on a terminal; elsewhere nothing.
@@ -227,20 +244,22 @@ impl RecountBar {
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .progress_chars("=> "),
         );
+        let mut ticker = None;
         if when != When::Never && std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
+            ticker = Ticker::start(&bar);
         }
-        Self(bar)
+        Self { bar, ticker }
     }
 
     pub(super) fn advance(&self) {
-        self.0.inc(1);
+        self.bar.inc(1);
     }
 
     /// Takes the bar off the terminal.
-    pub(super) fn clear(&self) {
-        self.0.finish_and_clear();
+    pub(super) fn clear(self) {
+        drop(self.ticker);
+        self.bar.finish_and_clear();
     }
 }
 

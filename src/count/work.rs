@@ -57,11 +57,6 @@ impl Resources {
 }
 
 impl Work<'_> {
-    /// Whether the engine can work within the memory given, before any work is done.
-    pub(super) fn check_budget(&self) -> Result<(), Error> {
-        self.plan.engine().check_budget(self.plan.size(), &self.resources)
-    }
-
     /// The shard's units that are not finished.
     pub(super) fn todo(&self, finished: Option<&Finished>) -> Vec<Range<usize>> {
         let ranges = self.shard.ranges(self.plan.units());
@@ -125,10 +120,10 @@ impl Work<'_> {
     ) -> Result<Done, Error> {
         let Self { plan, shard, resources } = *self;
         let self_check = self.self_check(settings, finished.as_ref(), source)?;
-        let prepared = plan.prepare(&resources, &settings.cancel)?;
         let before = self.tally(finished.as_ref());
         let todo = self.todo(finished.as_ref());
-        drop(finished); // eight bytes a unit
+        drop(finished); // eight bytes a unit, which the lists of the engine may need
+        let prepared = plan.prepare(&resources, &settings.cancel)?;
         let units = before.units + todo.iter().map(Range::len).sum::<usize>();
         settings.observer.started(&Start {
             plan,

@@ -83,9 +83,14 @@ impl Halves {
     }
 }
 
-/// Whether the engine can count this board with these resources, found out without any work.
-pub(crate) fn check_budget(size: BoardSize, resources: &Resources) -> Result<(), Error> {
-    budget::plan(Board::new(size.get()), resources).map(|_| ())
+/// How many units a board has, and how many bytes their list takes, found out without it.
+pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
+    UnitList::forecast(size)
+}
+
+/// Bytes that each thread may come to need.
+pub(crate) fn worker_bytes(size: BoardSize) -> u64 {
+    budget::worker_bytes(Board::new(size.get()))
 }
 
 impl Units for Halves {

@@ -120,7 +120,7 @@ impl SplitRows {
         let for_progress = 1 << size.get().saturating_sub(10);
         (Self::MIN..=Self::MAX)
             .filter_map(|rows| Self::new(rows).ok())
-            .find(|rows| Subtrees::new(size, *rows).len() >= for_threads.max(for_progress))
+            .find(|rows| Subtrees::forecast(size, *rows).0 >= for_threads.max(for_progress))
             .unwrap_or(Self(4))
     }
 }
@@ -166,38 +166,76 @@ impl Subtrees {
         Self::of_cases(size, cases::all(size), split_rows)
     }
 
-    /// The subtrees of a board on which some queens are given. These break the symmetry, so there
-    /// is a case of weight 1 for each square of the first row.
+    /// How many subtrees a board has, and how many bytes their list takes, found out without it.
+    pub(crate) fn forecast(size: BoardSize, split_rows: SplitRows) -> (usize, u64) {
+        Self::forecast_of(size, &cases::all(size), split_rows)
+    }
+
+    /// The same of a board on which some queens are given.
+    pub(crate) fn forecast_with_queens(
+        size: BoardSize,
+        queens: &FixedQueens,
+        split_rows: SplitRows,
+    ) -> (usize, u64) {
+        Self::forecast_of(size, &cases_with_queens(size, queens), split_rows)
+    }
+
+    fn forecast_of(size: BoardSize, cases: &[Case], split_rows: SplitRows) -> (usize, u64) {
+        let mut units = 0;
+        for_each_prefix(size, cases, split_rows, &mut |_| units += 1);
+        // A list that grows is copied: the old and the new one are there at the same time.
+        (units, (3 * units * size_of::<Subtree>()) as u64)
+    }
+
+    /// The subtrees of a board on which some queens are given.
     pub(crate) fn with_queens(
         size: BoardSize,
         queens: &FixedQueens,
         split_rows: SplitRows,
     ) -> Self {
-        let allowed = queens.allowed(size);
-        let first_queens = (0..size.get()).map(|column| 1 << column);
-        let cases = first_queens
-            .filter(|first_queen| allowed[0] & first_queen != 0)
-            .map(|first_queen| Case { first_queen, blocked: allowed.map(|row| !row), weight: 1 });
-        Self::of_cases(size, cases.collect(), split_rows)
+        Self::of_cases(size, cases_with_queens(size, queens), split_rows)
     }
 
     fn of_cases(size: BoardSize, cases: Vec<Case>, split_rows: SplitRows) -> Self {
-        let n = size.rows();
-        debug_assert!(n >= SMALLEST, "smaller boards are counted whole");
-        let first_row = usize::from(split_rows.0).min(n - 3);
         let mut subtrees = Vec::new();
-        for (index, case) in cases.iter().enumerate() {
-            let prefix = [case.first_queen, 0, 0, 0];
-            let first = Subtree { case: index, prefix, root: Node::top(case) };
-            add_prefixes(&mut subtrees, case, first, 1, first_row);
-        }
-        Self { size, first_row, cases, subtrees }
+        for_each_prefix(size, &cases, split_rows, &mut |subtree| subtrees.push(subtree));
+        Self { size, first_row: first_row(size, split_rows), cases, subtrees }
     }
 }
 
-/// Adds the subtrees whose prefixes extend this one's from `row` up to `first_row`.
-fn add_prefixes(
-    subtrees: &mut Vec<Subtree>,
+/// Given queens break the symmetry, so there is a case of weight 1 for each square of the first row.
+fn cases_with_queens(size: BoardSize, queens: &FixedQueens) -> Vec<Case> {
+    let allowed = queens.allowed(size);
+    let first_queens = (0..size.get()).map(|column| 1 << column);
+    first_queens
+        .filter(|first_queen| allowed[0] & first_queen != 0)
+        .map(|first_queen| Case { first_queen, blocked: allowed.map(|row| !row), weight: 1 })
+        .collect()
+}
+
+/// The row at which every subtree begins.
+fn first_row(size: BoardSize, split_rows: SplitRows) -> usize {
+    debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
+    usize::from(split_rows.0).min(size.rows() - 3)
+}
+
+/// Hands out all subtrees, in their order.
+fn for_each_prefix(
+    size: BoardSize,
+    cases: &[Case],
+    split_rows: SplitRows,
+    take: &mut impl FnMut(Subtree),
+) {
+    for (index, case) in cases.iter().enumerate() {
+        let prefix = [case.first_queen, 0, 0, 0];
+        let first = Subtree { case: index, prefix, root: Node::top(case) };
+        take_prefixes(take, case, first, 1, first_row(size, split_rows));
+    }
+}
+
+/// Hands out the subtrees whose prefixes extend this one's from `row` up to `first_row`.
+fn take_prefixes(
+    take: &mut impl FnMut(Subtree),
     case: &Case,
     subtree: Subtree,
     row: usize,
@@ -206,7 +244,7 @@ fn add_prefixes(
     let mut free = subtree.root.free;
     if row == first_row {
         if free != 0 {
-            subtrees.push(subtree);
+            take(subtree);
         }
         return;
     }
@@ -216,7 +254,7 @@ fn add_prefixes(
         let mut longer = subtree;
         longer.prefix[row] = queen;
         longer.root = subtree.root.with_queen(queen, case.blocked[row + 1]);
-        add_prefixes(subtrees, case, longer, row + 1, first_row);
+        take_prefixes(take, case, longer, row + 1, first_row);
     }
 }
 

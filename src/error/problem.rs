@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::memory::readable;
+
 /// Why a journal cannot be used. Each message names the way out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -141,6 +143,26 @@ pub enum Problem {
     HeaderCutOff {
         /// What there is of the line.
         text: String,
+    },
+
+    /// There is no room for what the journal records.
+    #[error(
+        "records a count of n = {n} by engine {engine}, whose {units} units take {} of memory, and \
+         {} are to be had here: read it where there is more",
+        readable(*needed),
+        readable(*available)
+    )]
+    TooLarge {
+        /// The size of the board.
+        n: u32,
+        /// The engine.
+        engine: &'static str,
+        /// How many units its plan has.
+        units: usize,
+        /// Bytes for the list and the record of them.
+        needed: u64,
+        /// Bytes that this process can have.
+        available: u64,
     },
 
     /// The first line is not as it was written.

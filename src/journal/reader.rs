@@ -12,7 +12,7 @@ use super::{Finished, Problem, Run};
 use crate::engine::SplitRows;
 use crate::error::Error;
 use crate::journal::finished::weighted_sum;
-use crate::plan::Plan;
+use crate::plan::{Cut, Plan};
 use crate::size::BoardSize;
 
 /// No header is longer.
@@ -133,7 +133,10 @@ pub(super) fn plan_of(header: &[u8]) -> Result<Plan, Problem> {
     }
     let header = Header::parse(text).map_err(damaged)?;
     let size = BoardSize::new(header.n).map_err(|error| damaged(error.to_string()))?;
-    let plan = Plan::new(size, header.engine, header.split_rows);
+    let Header { engine, split_rows, .. } = header;
+    // A header of one line may name a plan that would take hours to be swapped in and out.
+    Cut { size, engine, split_rows, queens: None }.check_memory()?;
+    let plan = Plan::new(size, engine, split_rows);
     if header.split_rows != plan.split_rows() {
         return Err(damaged("its split rows do not fit its engine".to_owned()));
     }

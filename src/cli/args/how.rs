@@ -17,7 +17,8 @@ pub(in crate::cli) struct HowArgs {
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     pub(in crate::cli) split_rows: Option<SplitRows>,
 
-    /// Memory that the count may use, for example 4G [default: three quarters of what is available]
+    /// Memory that the count may use, for example 4G, besides a few megabytes for the program and
+    /// its threads' stacks [default: three quarters of what is available]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub(in crate::cli) memory: Option<Bytes>,
 

@@ -11,13 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::progress::{When, short};
 use crate::cli::talk::say;
-
-/// How often the bar is drawn.
-const TICK: Duration = Duration::from_millis(100);
+use crate::cli::ticker::Ticker;
 
 /// Shows how far a comparison is.
 pub(super) struct CompareBar {
     bar: ProgressBar,
+    ticker: Option<Ticker>,
     /// Whether lines take the place of the bar.
     lines: bool,
 }
@@ -33,11 +32,12 @@ impl CompareBar {
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .progress_chars("=> "),
         );
+        let mut ticker = None;
         if terminal && when != When::Never {
             bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
+            ticker = Ticker::start(&bar);
         }
-        Self { bar, lines: !terminal && when == When::Always }
+        Self { bar, ticker, lines: !terminal && when == When::Always }
     }
 
     /// A board's rounds begin: so long will they take.
@@ -74,7 +74,8 @@ impl CompareBar {
     }
 
     /// Takes the bar off the terminal.
-    pub(super) fn clear(&self) {
+    pub(super) fn clear(self) {
+        drop(self.ticker);
         self.bar.finish_and_clear();
     }
 }

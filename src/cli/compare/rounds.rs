@@ -82,6 +82,8 @@ pub(super) struct Rounds<'a> {
     pub(super) kernel: Option<Kernel>,
     /// Bytes.
     pub(super) memory: u64,
+    /// Whether it was asked for; else it is what this machine has.
+    pub(super) memory_given: bool,
     pub(super) cancel: &'a Cancel,
     pub(super) bar: &'a CompareBar,
     /// The times so far, to tell who is too slow.
@@ -160,8 +162,11 @@ impl Rounds<'_> {
                 self.say_left_out(size, contestant, &reason);
                 Ok(None)
             }
-            Err(error @ Error::MemoryBudget { .. }) => {
-                self.say_left_out(size, contestant, &format!("--memory: {error}"));
+            Err(mut error @ Error::MemoryBudget { .. }) => {
+                if let Error::MemoryBudget { given, .. } = &mut error {
+                    *given = self.memory_given;
+                }
+                self.say_left_out(size, contestant, &error.to_string());
                 Ok(None)
             }
             Err(error) => Err(error.into()),

@@ -7,6 +7,7 @@
 use super::half_board::Board;
 use crate::engine::{MemoryUse, Resources};
 use crate::error::Error;
+use crate::memory::fitting_threads;
 
 /// What is kept of the quadrant lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ fn table_bytes(board: Board) -> u64 {
 /// Bytes that one worker may need: two lists of half-boards, the arena of the join and the lists of
 /// the row sets. Measured peaks, mostly from samples: 45 MB for h = 11, 360 MB for 12, 1.4 GB for 13;
 /// this is two to four times as much.
-fn worker_bytes(board: Board) -> u64 {
+pub(crate) fn worker_bytes(board: Board) -> u64 {
     let words = match board.half {
         ..=8 => 10_000,
         half => 10_000 * 7_u64.pow(half - 8),
@@ -51,9 +52,13 @@ pub(crate) fn plan(board: Board, resources: &Resources) -> Result<(Keep, MemoryU
     let Some(rest) = resources.memory.checked_sub(for_threads) else {
         return Err(Error::MemoryBudget {
             engine: "halves",
+            n: board.size,
             needed: for_threads,
             threads: resources.threads,
+            least: per_thread,
+            fitting: fitting_threads(resources.memory, per_thread),
             budget: resources.memory,
+            given: true,
         });
     };
     let whole = table_bytes(board);

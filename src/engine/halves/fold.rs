@@ -17,13 +17,17 @@ pub(crate) struct Fold {
 
 impl Fold {
     pub(crate) fn new(half: u32, rows: u32) -> Self {
-        let north_east = (rows & ((1 << half) - 1)).count_ones();
-        let mut fold = Self { half, rows, balanced: 2 * north_east == half, weight: 0 };
+        let mut fold = Self::without_weight(half, rows);
         let mut images = fold.images(rows);
         images.sort_unstable();
         let different = 1 + images.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64;
         fold.weight = if fold.balanced { different } else { 2 * different };
         fold
+    }
+
+    fn without_weight(half: u32, rows: u32) -> Self {
+        let north_east = (rows & ((1 << half) - 1)).count_ones();
+        Self { half, rows, balanced: 2 * north_east == half, weight: 0 }
     }
 
     /// The images of a set of outer rows or columns under the maps of this case.
@@ -56,9 +60,10 @@ impl Fold {
         a.min(b).min(c.min(d))
     }
 
-    pub(crate) fn is_canonical(&self) -> bool {
-        let north_east = (self.rows & ((1 << self.half) - 1)).count_ones();
-        2 * north_east >= self.half && self.key(self.rows) == self.rows
+    /// Whether this row set, with half of its rows or more in the north, is the smallest of its
+    /// images.
+    pub(crate) fn is_canonical(half: u32, rows: u32) -> bool {
+        Self::without_weight(half, rows).key(rows) == rows
     }
 
     /// How often a pair of half-boards counts, given the distances of the columns whose queens are

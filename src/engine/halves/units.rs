@@ -58,12 +58,14 @@ impl UnitList {
     /// The units of a board of at least four rows.
     pub(crate) fn new(size: BoardSize) -> Self {
         let board = Board::new(size.get());
-        let corners = if board.gap == 1 {
-            (board.half as usize - 1) * subsets(2 * board.half - 1, board.half - 1)
-        } else {
-            0
-        };
-        Self { board, folded: folded_units(board.half), corners }
+        Self { board, folded: folded_units(board.half), corners: corner_units(board) }
+    }
+
+    /// How many units a board has, and how many bytes their list takes, found out without it.
+    pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
+        let board = Board::new(size.get());
+        let folded = number_of_folded_units(board.half);
+        (corner_units(board) + folded, (folded * size_of::<u32>()) as u64)
     }
 
     pub(crate) fn board(&self) -> Board {
@@ -162,19 +164,38 @@ fn nth_subset(of: u32, size: u32, index: usize) -> u32 {
     set
 }
 
+/// How many corner units there are: none on an even board.
+fn corner_units(board: Board) -> usize {
+    match board.gap {
+        1 => (board.half as usize - 1) * subsets(2 * board.half - 1, board.half - 1),
+        _ => 0,
+    }
+}
+
+/// How many orbits of row sets there are (Burnside's lemma), for each number k of rows in the
+/// north, h/2 or more. C(h, k)² sets have it, and C(h, k) of them are mapped to themselves by
+/// rev ~, as their northern rows say what the southern ones are. If k = h/2 as many are mapped to
+/// themselves by rev, and none by ~.
+fn number_of_folded_units(half: u32) -> usize {
+    let orbits = (half.div_ceil(2)..=half).map(|north| {
+        let ways = subsets(half, north);
+        if 2 * north == half { (ways * ways + 2 * ways) / 4 } else { (ways * ways + ways) / 2 }
+    });
+    orbits.sum()
+}
+
 /// The row sets E of the folded units, in increasing order.
 fn folded_units(half: u32) -> Vec<u32> {
-    let last = ((1_u64 << half) - 1) << half;
-    let mut rows = (1_u64 << half) - 1;
-    let mut units = Vec::new();
-    while rows <= last {
-        if Fold::new(half, rows as u32).is_canonical() {
-            units.push(rows as u32);
-        }
-        // The next larger number with as many bits.
-        let lowest = rows & rows.wrapping_neg();
-        let ripple = rows + lowest;
-        rows = ripple | (((rows ^ ripple) >> 2) / lowest);
+    let all = 0..1_u32 << half;
+    let mut by_size = vec![Vec::new(); half as usize + 1];
+    all.clone().for_each(|set| by_size[set.count_ones() as usize].push(set));
+    // Made in one piece: a list that grows takes up to three times as much on the way.
+    let mut units = Vec::with_capacity(number_of_folded_units(half));
+    for south in all.filter(|south| 2 * south.count_ones() <= half) {
+        let norths = &by_size[(half - south.count_ones()) as usize];
+        let sets = norths.iter().map(|north| south << half | north);
+        units.extend(sets.filter(|rows| Fold::is_canonical(half, *rows)));
     }
+    debug_assert_eq!(units.len(), number_of_folded_units(half), "the orbits were miscounted");
     units
 }

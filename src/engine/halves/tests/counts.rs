@@ -93,6 +93,19 @@ fn a_cancelled_preparation_says_so() {
 }
 
 #[test]
+fn the_length_of_a_list_is_known_before_it_is_made() {
+    for n in 4..=21 {
+        let (units, bytes) = UnitList::forecast(size(n));
+        let list = UnitList::new(size(n));
+        assert_eq!(units, list.len(), "n = {n}");
+        let folded = (0..units).filter(|unit| matches!(list.unit(*unit), Unit::Folded { .. }));
+        assert_eq!(bytes, 4 * folded.count() as u64, "n = {n}");
+    }
+    // Board 32 has no list here: it takes 573 MiB.
+    assert_eq!(UnitList::forecast(size(32)), (150_289_699, 601_158_796));
+}
+
+#[test]
 fn all_units_differ() {
     for n in 8..=13 {
         let units = UnitList::new(size(n));

@@ -1,0 +1,72 @@
+//! The last word when the memory ends all the same.
+//!
+//! The budget is worked out before a count begins, but other programs take memory as well, and
+//! under `ulimit -v` an allocation may fail at any time. Rust then aborts the program with a core
+//! dump. This allocator says in one line what to do instead, and ends with the exit code for what
+//! cannot be done here and now. What the journal holds is good: its lines are complete or dropped.
+
+#![expect(unsafe_code, reason = "an allocator is unsafe by its nature, and `_exit` is not in std")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
+/// The system's allocator, which does not return if there is no memory.
+#[derive(Debug)]
+pub(crate) struct OrExit;
+
+const MESSAGE: &[u8] =
+    b"nqueens: out of memory: ask for less with --memory or --threads, or count \
+    where there is more; what a journal holds is good, and the same command resumes\n";
+
+/// Not here and now.
+const EXIT_CODE: i32 = 4;
+
+/// Hands the memory on, or ends the program.
+fn or_exit(memory: *mut u8) -> *mut u8 {
+    if memory.is_null() { exit() } else { memory }
+}
+
+/// Takes no memory, runs no destructor and no exit handler: other threads are at work, and what
+/// they hold may be what is needed to end in good order.
+#[cold]
+fn exit() -> ! {
+    #[cfg(unix)]
+    {
+        // SAFETY: the message is a valid buffer of the length given, and `_exit` may be called at
+        // any time. If nobody can be told, the exit code tells.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
+            libc::_exit(EXIT_CODE)
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        use std::io::Write;
+        // Standard error has no buffer; if it allocates all the same, there is nothing left to do.
+        let _ = std::io::stderr().write_all(MESSAGE);
+        std::process::exit(EXIT_CODE)
+    }
+}
+
+// SAFETY: all memory comes from the system's allocator and goes back to it, with the layouts as
+// they are given; a null pointer is never handed on, as the program has ended before.
+unsafe impl GlobalAlloc for OrExit {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are those that the system asks for.
+        or_exit(unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        or_exit(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above; the memory is the system's.
+        or_exit(unsafe { System.realloc(memory, layout, size) })
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}

@@ -1,0 +1,53 @@
+//! The threads of a count.
+
+use std::path::Path;
+
+use crate::cgroup::{self, GroupTasks};
+use crate::error::Error;
+
+/// The most threads that a count starts.
+pub const MAX_THREADS: usize = 4096;
+
+/// A rayon pool of this many threads, for several counts.
+///
+/// # Errors
+///
+/// [`Error::ThreadsOutOfRange`] unless it is 1 to [`MAX_THREADS`]; [`Error::ThreadsNotStarted`] if
+/// the operating system refuses.
+pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
+    if !(1..=MAX_THREADS).contains(&threads) {
+        return Err(Error::ThreadsOutOfRange { given: threads.to_string(), max: MAX_THREADS });
+    }
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|index| format!("nqueens-{index}"))
+        .build()
+        .map_err(|error| {
+            let reason = limit().map_or(error.to_string(), |limit| format!("{error}; {limit}"));
+            Error::ThreadsNotStarted { threads, reason }
+        })
+}
+
+/// What limits processes and threads here, if anything does.
+fn limit() -> Option<String> {
+    let group = cgroup::tasks(Path::new("/"));
+    let own = user_limit();
+    match group {
+        Some(GroupTasks { file, limit, .. }) if own.is_none_or(|own| limit < own) => {
+            Some(format!("{} allows {limit} processes and threads", file.display()))
+        }
+        _ => own.map(|own| format!("ulimit -u allows this user {own} processes and threads")),
+    }
+}
+
+/// It does not bind root, but nobody else asks for more.
+#[cfg(unix)]
+fn user_limit() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+    getrlimit(Resource::Nproc).current
+}
+
+#[cfg(not(unix))]
+fn user_limit() -> Option<u64> {
+    None
+}

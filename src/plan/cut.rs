@@ -1,0 +1,111 @@
+//! What a plan is made from, and what it will take, before it is made.
+
+use super::Plan;
+use crate::engine::subtrees::{self, Subtrees};
+use crate::engine::{Engine, SplitRows};
+use crate::error::Problem;
+use crate::memory::Memory;
+use crate::size::BoardSize;
+use crate::square::FixedQueens;
+
+/// The record of finished units keeps a count for each unit.
+const RECORDED_BYTES: u64 = 8;
+
+/// Every machine has so many bytes to spare.
+const SMALL: u64 = 16 << 20;
+
+/// The choices that make a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut<'a> {
+    pub(crate) size: BoardSize,
+    pub(crate) engine: Engine,
+    pub(crate) split_rows: Option<SplitRows>,
+    pub(crate) queens: Option<&'a FixedQueens>,
+}
+
+/// How long a plan's list of units is, and what is kept for each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Forecast {
+    pub(crate) units: usize,
+    /// Bytes of the list.
+    pub(crate) list: u64,
+}
+
+impl Forecast {
+    /// Bytes of the record of finished units.
+    pub(crate) fn record(self) -> u64 {
+        self.units as u64 * RECORDED_BYTES
+    }
+}
+
+impl Cut<'_> {
+    /// The plan.
+    pub(crate) fn plan(&self) -> Plan {
+        match self.queens {
+            None => Plan::new(self.size, self.engine, self.split_rows),
+            Some(queens) => Plan::with_queens(self.size, queens, self.split_rows),
+        }
+    }
+
+    /// Whether this is how a plan was cut. Plans with queens given are in no journal.
+    pub(crate) fn made(&self, plan: &Plan) -> bool {
+        (self.size, self.engine, self.split_rows) == (plan.size, plan.engine, plan.split_rows)
+    }
+
+    /// What the plan will take: for large boards its list alone is hundreds of megabytes long, and
+    /// nobody should wait for it to learn that the rest does not fit.
+    pub(crate) fn forecast(&self) -> Forecast {
+        let split_rows = self.split_rows.unwrap_or(SplitRows::TWO);
+        let (units, list) = match self.queens {
+            Some(queens) if self.size.rows() >= subtrees::SMALLEST => {
+                Subtrees::forecast_with_queens(self.size, queens, split_rows)
+            }
+            _ => self.engine.forecast(self.size, split_rows),
+        };
+        Forecast { units, list }
+    }
+
+    /// Whether this process can have the memory for the plan and one record of its units.
+    pub(crate) fn check_memory(&self) -> Result<(), Problem> {
+        let forecast = self.forecast();
+        let needed = forecast.list + forecast.record();
+        // To ask the operating system takes longer than to read a small journal.
+        if needed < SMALL {
+            return Ok(());
+        }
+        let available = Memory::look().available;
+        if needed <= available {
+            return Ok(());
+        }
+        let (n, units) = (self.size.get(), forecast.units);
+        Err(Problem::TooLarge { n, engine: self.engine.name(), units, needed, available })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_plan_is_as_long_as_was_said() {
+        for n in 0..=12 {
+            let size = BoardSize::new(n).expect("in range");
+            let queens = if n > 4 { "b1" } else { "" };
+            let squares = queens.parse().into_iter().collect::<Vec<_>>();
+            let queens = FixedQueens::new(size, &squares).expect("one queen");
+            for engine in Engine::ALL {
+                for rows in 1..=4 {
+                    let split_rows =
+                        SplitRows::new(rows).ok().filter(|_| engine == Engine::Subtrees);
+                    let given = Some(&queens).filter(|_| engine == Engine::Subtrees);
+                    for queens in [None, given] {
+                        let cut = Cut { size, engine, split_rows, queens };
+                        let plan = cut.plan();
+                        assert_eq!(cut.forecast().units, plan.units(), "{cut:?}");
+                        assert!(queens.is_some() || cut.made(&plan), "{cut:?}");
+                    }
+                }
+            }
+        }
+    }
+}

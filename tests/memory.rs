@@ -1,0 +1,183 @@
+//! Counts where memory, processes or threads are scarce: real control groups, real limits.
+//!
+//! The tests of groups need root and groups that can be made below the test's own one:
+//! `cargo test --test memory -- --ignored`.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::Duration;
+
+const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
+
+/// A control group, taken away at the end.
+struct Group {
+    folder: PathBuf,
+    controller: &'static str,
+}
+
+impl Group {
+    /// A group below the test's own one, with this limit.
+    fn new(controller: &'static str, name: &str, limit: &str) -> Self {
+        let groups = fs::read_to_string("/proc/self/cgroup").expect("groups");
+        let own = |wanted: &str| {
+            groups.lines().find_map(|line| {
+                let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+                let found = controllers.split(',').any(|found| found == wanted);
+                found.then(|| path.trim_start_matches('/').to_owned())
+            })
+        };
+        let mount = Path::new("/sys/fs/cgroup");
+        let parent = match own(controller) {
+            Some(path) => mount.join(controller).join(path),
+            None => mount.join(own("").expect("a group of version 2")),
+        };
+        Self::make(&parent, controller, &format!("nqueens-{name}-{}", std::process::id()), limit)
+    }
+
+    /// A group below this one.
+    fn below(&self, name: &str, limit: &str) -> Self {
+        Self::make(&self.folder, self.controller, name, limit)
+    }
+
+    fn make(parent: &Path, controller: &'static str, name: &str, limit: &str) -> Self {
+        // Version 2 hands controllers down one by one; version 1 has no such file.
+        let _ = fs::write(parent.join("cgroup.subtree_control"), format!("+{controller}"));
+        let group = Self { folder: parent.join(name), controller };
+        fs::create_dir(&group.folder).expect("root may make groups");
+        let files = match controller {
+            "memory" => ["memory.limit_in_bytes", "memory.max"],
+            _ => ["pids.max", "pids.max"],
+        };
+        let file = files.map(|file| group.folder.join(file)).into_iter().find(|file| file.exists());
+        fs::write(file.expect("the controller is at work"), limit).expect("a limit");
+        group
+    }
+
+    /// A shell command that becomes the program in this group.
+    fn shell(&self, args: &str) -> String {
+        format!("echo $$ > {}/cgroup.procs && exec {NQUEENS} {args}", self.folder.display())
+    }
+
+    fn run(&self, args: &str) -> Output {
+        shell(&self.shell(args))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The kernel may take a moment to see that the last process has ended.
+        for _ in 0..100 {
+            if fs::remove_dir(&self.folder).is_ok() {
+                return;
+            }
+            sleep(Duration::from_millis(20));
+        }
+        eprintln!("cannot remove {}", self.folder.display());
+    }
+}
+
+/// Runs a program for some seconds.
+const STOPPED: &str = "exec timeout --preserve-status 3";
+
+fn shell(command: &str) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
+    shell.output().expect("a shell")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The program ended by itself, and said in one line why there is no result.
+fn refused(output: &Output, words: &[&str]) {
+    let message = text(&output.stderr);
+    assert_eq!(output.status.signal(), None, "killed: {message}");
+    assert!(matches!(output.status.code(), Some(2 | 4)), "{:?}: {message}", output.status);
+    assert_eq!(message.lines().count(), 1, "{message}");
+    for word in words {
+        assert!(message.contains(word), "no '{word}' in: {message}");
+    }
+}
+
+fn answers(output: &Output, answer: &str) {
+    assert_eq!(text(&output.stdout), answer, "{:?}: {}", output.status, text(&output.stderr));
+}
+
+#[test]
+#[ignore = "needs root and cgroups"]
+fn a_count_keeps_within_its_group_or_says_what_would_fit() {
+    let roomy = Group::new("memory", "roomy", "2G");
+    let tight = roomy.below("tight", "300M");
+    let nested = Group::new("memory", "tight", "300M");
+    let inner = nested.below("roomy", "1G");
+    for group in [&tight, &inner] {
+        let words = ["n = 22 on 3 threads", "--threads 2", "nqueens cpu", "6 core-hours"];
+        refused(&group.run("count 22 --threads 3"), &words);
+        // What is said to fit does, until it is stopped.
+        let stopped = shell(&group.shell("count 22 --threads 2").replace("exec", STOPPED));
+        assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, text(&stopped.stderr));
+        let words = ["one thread alone needs 735", "--engine subtrees", "core-hours"];
+        refused(&group.run("count 24 --threads 2"), &words);
+        refused(&group.run("count 32 --threads 1"), &["core-years"]);
+        answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
+        let estimate = group.run("estimate 22 --threads 1 --seconds 1");
+        assert!(estimate.status.success(), "{:?} {}", estimate.status, text(&estimate.stderr));
+        let cpu = text(&group.run("cpu").stdout);
+        assert!(cpu.contains("MiB available of 300.0 MiB") && cpu.contains("tight"), "{cpu}");
+    }
+}
+
+#[test]
+#[ignore = "needs root and cgroups"]
+fn threads_that_cannot_be_started_are_no_panic() {
+    let group = Group::new("pids", "pids", "5");
+    let words = ["cannot start 8 threads", "pids.max allows 5", "--threads"];
+    refused(&group.run("count 12 --threads 8"), &words);
+    answers(&group.run("count 12 --threads 4 --quiet"), "14200\n");
+    // A terminal on which a bar is wanted, and no room for a thread that draws it.
+    let bar = group.shell("count 18 --threads 4 --quiet --progress always --kernel portable");
+    let output = Command::new("script").args(["-qec", &bar, "/dev/null"]).output().expect("script");
+    let terminal = text(&output.stdout);
+    assert!(output.status.success(), "{:?} {terminal}", output.status);
+    assert!(terminal.contains("666090624") && terminal.contains("units"), "{terminal}");
+    assert!(!terminal.contains("panicked"), "{terminal}");
+}
+
+/// The budget is larger than what the process may have, so that an allocation fails.
+#[test]
+fn an_allocation_that_fails_ends_the_program_with_a_word() {
+    let limited = format!("ulimit -v 100000; exec {NQUEENS} count 20 --memory 4G --threads 1");
+    let output = shell(&limited);
+    refused(&output, &["out of memory", "--memory", "--threads"]);
+    assert_eq!(output.status.code(), Some(4));
+}
+
+#[test]
+fn the_limits_of_the_process_are_known_before_the_count() {
+    let limited = format!("ulimit -v 300000; exec {NQUEENS} count 24 --threads 1");
+    refused(&shell(&limited), &["n = 24 on 1 thread,", "nqueens cpu"]);
+    let limited = format!("ulimit -v 300000; exec {NQUEENS} count 16 --threads 1 --quiet");
+    answers(&shell(&limited), "14772512\n");
+    let cpu = shell(&format!("ulimit -d 500000; exec {NQUEENS} cpu"));
+    assert!(text(&cpu.stdout).contains("limit      ulimit -d"), "{}", text(&cpu.stdout));
+}
+
+/// The plan alone would take seconds and half a gigabyte.
+#[test]
+fn what_cannot_be_counted_is_refused_before_any_work() {
+    for command in ["count 32", "estimate 32", "shard 32 --index 0 --of 2 --out q32.journal"] {
+        // Less address space than the plan takes: it is not made.
+        let folder = env!("CARGO_TARGET_TMPDIR");
+        let limited =
+            format!("cd {folder}; ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
+        refused(&shell(&limited), &["engine halves", "n = 32", "core-years"]);
+        let given = format!("cd {folder}; exec {NQUEENS} {command} --threads 1 --memory 64M");
+        refused(&shell(&given), &["--memory allows 64.0 MiB", "allow more"]);
+    }
+}
