@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the manifests" && exit 0; exit 1; }
+tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the manifests" && exit 77; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
