@@ -58,10 +58,14 @@ cargo build --release --quiet
 NQUEENS=$(readlink -f target/release/nqueens)
 export NQUEENS
 
-# Slurm holds a requeued task for two minutes; its owner may pull it forward.
+# Slurm holds a requeued task for two minutes; its owner may pull it forward. Not within the first
+# second: then a node refuses the task, whose credential it has just revoked, and it fails for good.
 pull_forward() {
-  timeout 10 squeue -h -r -t PD -o '%i %r' 2>/dev/null | while read -r task reason; do
-    [ "$reason" != BeginTime ] || timeout 5 scontrol update JobId="$task" StartTime=now 2>/dev/null || true
+  local now
+  now=$(date +%s)
+  timeout 10 squeue -h -r -t PD -o '%i %r %S' 2>/dev/null | while read -r task reason start; do
+    if [ "$reason" != BeginTime ] || [ $(($(date -d "$start" +%s) - now)) -gt 118 ]; then continue; fi
+    timeout 5 scontrol update JobId="$task" StartTime=now 2>/dev/null || true
   done || true
 }
 
@@ -158,17 +162,25 @@ node=$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SLURMD_NODENAME=//p')
 scripts/slurm/cluster.sh kill "$cluster" "$node"
 say "node $node was killed"
 
-# --- Retries end: a program that always fails is started four times, wrong usage once.
+# --- Retries end: a program that always fails is started four times, wrong usage once. What cannot
+# run on one node now (exit code 4) goes to another.
 cat >"$work/failing" <<END
 #!/bin/sh
 case "\$*" in
   "shard 10 --index 0 "*) exit 1 ;;
   "shard 10 --index 1 "*) exit 2 ;;
-  *) exec "$NQUEENS" "\$@" ;;
+  "shard 11 --index 0 "*) if mkdir "$work/refusing" 2>/dev/null; then exit 4; fi ;;
+  "shard 11 --index 1 "*) exit 4 ;;
+  "shard 1 "*) if [ -e "$work/small-here" ]; then echo "nqueens: no memory" >&2 && exit 4; fi ;;
 esac
+exec "$NQUEENS" "\$@"
 END
 chmod +x "$work/failing"
 NQUEENS=$work/failing submit retries 10 --shards 3
+# The machine that submits need not be able to count.
+touch "$work/small-here"
+NQUEENS=$work/failing submit elsewhere 11 --shards 3 2>"$work/warning"
+grep -q 'warning: not here and now, but perhaps on the nodes: no memory' "$work/warning" || fail "$(cat "$work/warning")"
 
 # --- Jobs are cancelled. Engine halves, portable, takes 2 seconds for the 12283 units of n = 18.
 submit cancelled 18 --shards 12 --max-running 3 -- --engine halves --kernel portable
@@ -223,6 +235,19 @@ wait_for 60 none_queued retries
 [ "$(missing retries 3)" = 0-1 ] || fail "shards 0-1 should be missing: $(missing retries 3)"
 logged retries '^this submits what is missing: ' || fail "the merge job did not say how to go on"
 say "retries: a failing program was started four times, wrong usage once"
+
+# Shard 0 is refused once; shard 1 no node can count.
+wait_for 60 none_queued elsewhere
+log_of() { cat "$work"/elsewhere/log/*_"$1".log; }
+[ "$(log_of 0 | grep -c 'cannot run here now, exit code 4; requeued')" = 1 ] || fail "shard 0 should have been requeued once"
+log_of 0 | grep -q ': done$' || fail "shard 0 should have been counted"
+refusing=$(log_of 0 | sed -n 's/.*, \(n[0-9]\), .*: not on \1 again$/\1/p')
+counting=$(log_of 0 | sed -n 's/.*, \(n[0-9]\), .*: done$/\1/p')
+if [ -z "$refusing" ] || [ "$refusing" = "$counting" ]; then fail "shard 0: refused on '$refusing', counted on $counting"; fi
+[ "$(log_of 1 | grep -c starts)" = 4 ] || fail "shard 1 should have been started four times"
+log_of 1 | grep -q 'exit code 4, for the last time' || fail "shard 1 should have been given up"
+[ "$(missing elsewhere 3)" = 1 ] || fail "shard 1 should be missing: $(missing elsewhere 3)"
+say "elsewhere: exit code 4 on $refusing, so counted on $counting; refused everywhere, started four times"
 
 wait_for 60 none_queued limit
 # It may have been warned more than once.
