@@ -27,7 +27,7 @@ or_skip() {
 }
 
 # has COMMAND PACKAGE: installs the package if the command is missing and that is allowed.
-has() { command -v "$1" >/dev/null || scripts/install.sh "$2"; }
+has() { type -P "$1" >/dev/null || scripts/install.sh "$2"; }
 
 may_install() { [ "${NQUEENS_INSTALL:-}" = yes ]; }
 
@@ -131,7 +131,7 @@ aarch64() {
 }
 
 shellcheck() {
-  has shellcheck shellcheck
+  has shellcheck shellcheck || return 1
   command shellcheck scripts/*.sh scripts/slurm/*.sh .ci/run
 }
 

@@ -5,7 +5,7 @@
 #
 #   scripts/test-slurm.sh
 #
-# Takes about 60 seconds. Skipped (exit code 77) unless we are root. Needs the Debian packages of
+# Takes one to two minutes. Skipped (exit code 77) unless we are root. Needs the Debian packages of
 # Slurm, which it installs only with NQUEENS_INSTALL=yes (see install.sh); a cluster that does not come
 # up is a failure. Ends everything that it starts.
 set -euo pipefail
@@ -151,7 +151,7 @@ submit faults 15 --shards 15 -- "${engine[@]}"
 # cluster has counted it too.
 "$NQUEENS" shard 15 --index 14 --of 15 --out "$work/faults" --threads 1 "${engine[@]}" >"$work/copy.out" 2>&1 &
 copy=$!
-copy_counts() { grep -q '^run ' "$work"/faults/n15-0014-of-0015.*."$copy".journal; }
+copy_counts() { grep -qs '^run ' "$work"/faults/n15-0014-of-0015.*."$copy".journal; }
 # Its unit takes two seconds, and `wait_for` may look too late on a busy machine.
 until copy_counts; do sleep 0.02; done
 kill -STOP "$copy"
