@@ -1,17 +1,35 @@
 #!/usr/bin/env bash
-# All of CI. Without arguments every stage in order; with arguments only the named ones.
+# All of CI. Without names of stages every stage in order; with names only those.
 #
-#   scripts/check.sh [fmt] [clippy] [test] [one-thread] [kernels] [kill-resume] [slurm] [dask] [k8s]
-#                    [bench] [doc] [msrv] [aarch64] [shellcheck]
+#   scripts/check.sh [--install] [fmt] [clippy] [test] [ignored] [one-thread] [kernels] [kill-resume]
+#                    [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck] [audit]
 #
-# Needs a Rust toolchain. If we are root, installs what else it needs and is missing with apt-get
-# (shellcheck, faketime, zsh, fish, Debian's Slurm) and Python packages in target/. Unless we are
-# root, the stage slurm is skipped, and so are tests of full and read-only disks, which mount a
-# tmpfs.
+# Needs a Rust toolchain. With --install, and as root, it installs what else it needs and is missing:
+# Debian packages (shellcheck, faketime, zsh, fish, Slurm, python3-venv) and a Rust target. Without it
+# a stage that cannot do without such a package fails and names it, and what is optional is skipped.
+# Python packages and cargo-audit are kept in target/. Whatever was skipped is named in the last line.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { printf '\n== %s\n' "$*"; }
+
+skipped=()
+skip() {
+  echo "skipped: $*"
+  skipped+=("$*")
+}
+
+# Runs a script that says itself why it is skipped, and ends with exit code 77 then.
+or_skip() {
+  local code=0
+  "$@" || code=$?
+  if [ "$code" = 77 ]; then skipped+=("$stage"); else return "$code"; fi
+}
+
+# has COMMAND PACKAGE: installs the package if the command is missing and that is allowed.
+has() { type -P "$1" >/dev/null || scripts/install.sh "$2"; }
+
+may_install() { [ "${NQUEENS_INSTALL:-}" = yes ]; }
 
 fmt() { cargo fmt --check; }
 
@@ -20,32 +38,50 @@ clippy() {
   cargo clippy --lib --no-default-features -- -D warnings
 }
 
-# Installs a Debian package if its command is missing and we may.
-install() {
-  command -v "$1" >/dev/null && return
-  [ "$(id -u)" = 0 ] || { echo "$1 is missing; install it" >&2; return 1; }
-  apt-get update -qq && apt-get install -qq -y --no-install-recommends "$1" >/dev/null
-}
-
 # The README's own test command.
 test() {
   local command
-  install faketime || echo "skipped: the test of a clock that is set back"
-  install zsh && install fish || echo "skipped: completions in zsh or fish"
   command=$(sed -n '/<!-- test command -->/,/```$/s/^\(cargo test.*\)$/\1/p' README.md)
   [ -n "$command" ] || { echo "README.md names no test command" >&2; return 1; }
   echo "+ $command"
   eval "$command"
 }
 
+# The tests that `cargo test` leaves out lie in modules named after what they need. All run but those
+# whose need cannot be met.
+ignored() {
+  local need lacking=()
+  for need in root libfaketime bash zsh fish; do
+    "has_$need" || { skip "tests that need $need" && lacking+=(--skip "needs_$need::"); }
+  done
+  cargo test --tests -- --ignored "${lacking[@]}"
+}
+
+# Root in a container may be unable to mount anything.
+has_root() {
+  local folder mounted=1
+  folder=$(mktemp -d)
+  if mount -t tmpfs tmpfs "$folder" 2>/dev/null; then mounted=0 && umount "$folder"; fi
+  rmdir "$folder"
+  return "$mounted"
+}
+has_libfaketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || scripts/install.sh faketime; }
+has_bash() { true; }
+has_zsh() { has zsh zsh; }
+has_fish() { has fish fish; }
+
 # Finds dead locks and hidden assumptions on parallelism.
 one-thread() { RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 cargo test --test counts --test agreement --test observer -- --test-threads 1; }
 
 kernels() {
-  local kernel
-  for kernel in $(cargo run --quiet --release -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g'); do
+  local kernel here
+  here=$(cargo run --quiet --release -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g')
+  for kernel in $here; do
     echo "+ kernel $kernel"
     NQUEENS_TEST_KERNEL=$kernel cargo test --test counts --test agreement kernel
+  done
+  for kernel in avx2 avx512; do
+    [[ " $here " = *" $kernel "* ]] || skip "kernel $kernel, which this CPU cannot run"
   done
 }
 
@@ -53,13 +89,13 @@ kernels() {
 kill-resume() { scripts/kill-resume.sh; }
 
 # A count on a Slurm cluster, with nodes and processes killed; needs root.
-slurm() { scripts/test-slurm.sh; }
+slurm() { or_skip scripts/test-slurm.sh; }
 
 # Counts on a Dask cluster on this machine, each of whose parts is killed once.
-dask() { scripts/test-dask.sh; }
+dask() { or_skip scripts/test-dask.sh; }
 
 # The manifests for Kubernetes, without a cluster.
-k8s() { scripts/test-k8s.sh; }
+k8s() { or_skip scripts/test-k8s.sh; }
 
 # The test profile shares its dependencies with the tests; each benchmark runs once.
 bench() { cargo test --benches; }
@@ -78,33 +114,62 @@ msrv() {
       { echo "a dependency needs Rust $newest, Cargo.toml states $stated" >&2; exit 1; }; }
   if command -v rustup >/dev/null && rustup toolchain list | grep -q "^$stated"; then
     cargo "+$stated" check --all-targets
+  else
+    skip "a build with Rust $stated, which is not installed"
   fi
 }
 
 # Another CPU family must build; scripts/test-aarch64.sh also runs it, under an emulator.
 aarch64() {
   local target=aarch64-unknown-linux-gnu
-  if ! rustup target list --installed | grep -q "$target" && ! timeout 60 rustup target add "$target"; then
-    echo "skipped: the Rust target $target is not installed and cannot be fetched"
-    return 0
+  if rustup target list --installed 2>/dev/null | grep -q "$target" ||
+    { may_install && timeout 60 rustup target add "$target"; }; then
+    cargo clippy --target "$target" --lib --bins -- -D warnings
+  else
+    skip "a build for $target: this Rust target is not installed"
   fi
-  cargo clippy --target "$target" --lib --bins -- -D warnings
 }
 
 shellcheck() {
-  install shellcheck
+  has shellcheck shellcheck || return 1
   command shellcheck scripts/*.sh scripts/slurm/*.sh .ci/run
 }
 
-stages=(fmt clippy test one-thread kernels kill-resume slurm dask k8s bench doc msrv aarch64
-  shellcheck)
+# Dependencies with known vulnerabilities, by the RustSec advisory database. It is looked for first:
+# without it there is no need to build cargo-audit, which takes minutes.
+audit() {
+  local database=https://github.com/RustSec/advisory-db
+  export PATH=$PWD/target/tools/bin:$PATH
+  if ! command -v cargo-audit >/dev/null && ! may_install; then
+    skip "audit: cargo-audit is not installed"
+  elif ! GIT_TERMINAL_PROMPT=0 timeout 20 git ls-remote --quiet --exit-code "$database" HEAD >/dev/null 2>&1; then
+    skip "audit: the RustSec advisory database cannot be reached"
+  else
+    command -v cargo-audit >/dev/null || cargo install --quiet --locked --root target/tools cargo-audit
+    cargo audit
+  fi
+}
+
+stages=(fmt clippy test ignored one-thread kernels kill-resume slurm dask k8s bench doc msrv aarch64
+  shellcheck audit)
+if [ "${1:-}" = --install ]; then
+  export NQUEENS_INSTALL=yes
+  shift
+fi
+all="${stages[*]}"
 if [ $# -gt 0 ]; then stages=("$@"); fi
+for stage in "${stages[@]}"; do
+  [[ " $all " = *" $stage "* ]] || { echo "no stage '$stage'; there are: $all" >&2; exit 2; }
+done
 rustc --version
 for stage in "${stages[@]}"; do
-  [ "$(type -t "$stage")" = function ] || { echo "no stage '$stage'" >&2; exit 2; }
   say "$stage"
   begun=$SECONDS
   "$stage"
   echo "-- $stage: $((SECONDS - begun)) s"
 done
 say "all stages passed in $SECONDS s"
+if [ ${#skipped[@]} -gt 0 ]; then
+  list=$(printf '; %s' "${skipped[@]}")
+  echo "skipped: ${list:2}"
+fi

@@ -5,14 +5,16 @@
 #   scripts/test-aarch64.sh
 #
 # Needs the Rust target aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user; installs what
-# is missing if we are root.
+# is missing if NQUEENS_INSTALL=yes allows it (see install.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=aarch64-unknown-linux-gnu
-rustup target list --installed | grep -q "$target" || rustup target add "$target"
+if ! rustup target list --installed | grep -q "$target"; then
+  [ "${NQUEENS_INSTALL:-}" = yes ] || { echo "missing: rustup target add $target" >&2; exit 1; }
+  rustup target add "$target"
+fi
 if ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
-  [ "$(id -u)" = 0 ] || { echo "install qemu-user and gcc-aarch64-linux-gnu" >&2; exit 1; }
-  apt-get update -qq && apt-get install -qq -y qemu-user gcc-aarch64-linux-gnu >/dev/null
+  scripts/install.sh qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 fi
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"

@@ -8,10 +8,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the tests of Dask" && exit 0; exit 1; }
+tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the tests of Dask" && exit 77; exit 1; }
 cargo build --release --quiet
 program=$PWD/target/release/nqueens
-n=15 shards=15
+n=15 shards=15 engine=bool-arrays
 expected=$(sed -n "s/^$n,\([0-9]*\),.*/\1/p" src/known-counts.csv)
 folder=$(mktemp -d)
 
@@ -45,14 +45,14 @@ fail() {
   exit 1
 }
 
-# Waits until a command succeeds, 60 seconds at most.
+# Waits until a command succeeds, three minutes at most.
 await() {
   local _
-  for _ in {1..600}; do
+  for _ in {1..1800}; do
     if "$@"; then return; fi
     sleep 0.1
   done
-  fail "waited for a minute in vain: $*"
+  fail "waited for three minutes in vain: $*"
 }
 
 start_worker() {
@@ -74,10 +74,11 @@ start_cluster() {
   for worker in "$first" $((first + 1)) $((first + 2)); do start_worker "$worker"; done
 }
 
-# Starts the driver. This engine needs about ten core-seconds, so a kill meets it at work.
+# count NAME [OPTION ...]: starts the driver. Engine bool-arrays needs about ten core-seconds, so a kill
+# meets it at work.
 count() {
   "$tools/python" scripts/dask/count.py $n --scheduler "$address" --shards $shards \
-    --out "$folder/$1" --program "$program" -- --engine bool-arrays \
+    --out "$folder/$1" --program "$program" "${@:2}" -- --engine "$engine" \
     >"$folder/total" 2>"$folder/driver-$1.log" &
   driver=$!
 }
@@ -171,7 +172,8 @@ await at_least scheduler 3
 is_killed "$scheduler"
 driver_ends_with 3
 said scheduler "connection to the scheduler is lost"
-[ "$(wc -l <"$folder/driver-scheduler.log")" = 2 ] || fail "the driver said more than two lines"
+# Not counting those of progress, one in ten seconds.
+[ "$(grep -vc ' shards, .* worker' "$folder/driver-scheduler.log")" = 2 ] || fail "the driver said more than two lines"
 end
 files scheduler >"$folder/before"
 start_cluster 4
@@ -193,6 +195,51 @@ ln -s "$program" "$folder/bin/only-here"
 program=only-here PATH=$folder/bin:$PATH count program
 driver_ends_with 1
 said program "^count.py: n15-.* failed: worker tcp://.* cannot run 'only-here'"
+
+# stand_in NAME: a program that does what the shell's code on standard input says, and else counts.
+stand_in() {
+  program=$folder/bin/$1
+  { echo '#!/bin/sh' && cat && echo "exec '$PWD/target/release/nqueens' \"\$@\""; } >"$program"
+  chmod +x "$program"
+}
+tries() { wc -l <"$folder/tries-$1"; }
+
+# Nobody is killed at work any more.
+engine=subtrees
+
+scenario "a worker has no memory (exit code 4): the others count what it refuses"
+stand_in refused <<END
+if [ "\$1" = shard ] && [ "\$PPID" = "${workers[0]}" ]; then
+  echo "\$4" >>"$folder/tries-refused"
+  echo "nqueens: no memory" >&2
+  exit 4
+fi
+END
+count refused
+ends_well refused
+[ "$(tries refused)" -ge 1 ] || fail "the worker refused nothing"
+sort "$folder/tries-refused" | uniq -d | grep . && fail "a shard came back to the worker that refused it"
+
+scenario "no worker has memory for a shard: exit code 4, after every worker was tried twice"
+stand_in nowhere <<END
+case "\$*" in *" --index 3 "*) echo "\$PPID" >>"$folder/tries-nowhere"; echo "nqueens: no memory" >&2; exit 4 ;; esac
+END
+count nowhere --retries 1
+driver_ends_with 4
+said nowhere '^count.py: n15-0003-of-0015: no worker can count it now, again in 5 s: worker tcp://.*: no memory$'
+said nowhere '^count.py: n15-0003-of-0015: no worker can count it now: worker tcp://.*: no memory$'
+[ "$(tries nowhere)" = 6 ] || fail "$(tries nowhere) attempts"
+[ "$(sort "$folder/tries-nowhere" | uniq -c | grep -c '^ *2 ')" = 3 ] || fail "not every worker was tried twice"
+
+scenario "wrong usage (exit code 2) is not tried again"
+stand_in usage <<END
+case "\$*" in *" --index 3 "*) echo tried >>"$folder/tries-usage"; echo "nqueens: no such kernel" >&2; exit 2 ;; esac
+END
+count usage
+driver_ends_with 2
+said usage '^count.py: n15-0003-of-0015: worker tcp://.*: no such kernel$'
+[ "$(tries usage)" = 1 ] || fail "$(tries usage) attempts"
+program=$PWD/target/release/nqueens
 
 scenario "workers that the driver starts itself"
 timeout -k 5 60 "$tools/python" scripts/dask/count.py $n --local 2 --shards 4 --out "$folder/local" \

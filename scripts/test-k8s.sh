@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the manifests" && exit 0; exit 1; }
+tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the manifests" && exit 77; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -32,9 +32,21 @@ backoffLimitPerIndex backofLimitPerIndex
 accessModes accesModes
 resourceFieldRef resourceFieldref
 onPodConditions onPodCondition
+onExitCodes onExitCode
 END
 
-# What a schema cannot know: the program must be told the number of shards that Kubernetes makes.
+# What a schema cannot know: which exit codes are tried again without end, and which end the Job.
+"$tools/python" - scripts/k8s/job.yaml <<'END'
+import sys, yaml
+job = next(part for part in yaml.safe_load_all(open(sys.argv[1])) if part["kind"] == "Job")
+rules = job["spec"]["podFailurePolicy"]["rules"]
+actions = {code: rule["action"] for rule in rules for code in rule.get("onExitCodes", {"values": []})["values"]}
+if actions != {4: "Ignore", 2: "FailJob"}:
+    sys.exit(f"job.yaml: what exit codes lead to: {actions}")
+print("exit code 4 is tried again, 2 ends the Job; others count for the limit")
+END
+
+# The program must be told the number of shards that Kubernetes makes.
 completions=$(sed -n 's/^  completions: //p' scripts/k8s/job.yaml)
 for file in scripts/k8s/*.yaml; do
   grep -q -- "--of=$completions\b" "$file" || { echo "$file: --of is not $completions" >&2; exit 1; }

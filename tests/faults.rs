@@ -3,13 +3,17 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "common/processes.rs"]
+mod processes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use nqueens::journal;
+
+use processes::{send, wait_for};
 
 const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
 
@@ -41,24 +45,12 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
-fn send(signal: &str, child: &Child) {
-    let pid = child.id().to_string();
-    let sent = Command::new("kill").args([&format!("-{signal}"), &pid]).status();
-    assert!(sent.expect("kill is installed").success(), "the program runs");
-}
-
-/// Waits until the journal holds some units.
-fn wait_for_units(path: &Path) -> usize {
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(60) {
-        if let Ok(Some(contents)) = journal::read(path)
-            && contents.finished.units_done() > 0
-        {
-            return contents.finished.units_done();
-        }
-        sleep(Duration::from_millis(20));
-    }
-    panic!("no unit within a minute");
+/// Waits until the journal holds more units than so many.
+fn wait_for_units(path: &Path, more_than: usize) -> usize {
+    wait_for("units in the journal", || {
+        let contents = journal::read(path).ok().flatten()?;
+        Some(contents.finished.units_done()).filter(|units| *units > more_than)
+    })
 }
 
 fn units_done(path: &Path) -> usize {
@@ -71,8 +63,8 @@ fn a_signal_loses_nothing() {
     for signal in ["INT", "TERM"] {
         let path = fresh(&format!("signal-{signal}"));
         let child = count(LONG, &path, &[]).spawn().expect("the program starts");
-        wait_for_units(&path);
-        sleep(Duration::from_millis(300));
+        let first = wait_for_units(&path, 0);
+        wait_for_units(&path, first);
         send(signal, &child);
         let output = child.wait_with_output().expect("the program ends");
         let message = text(&output.stderr);
@@ -87,9 +79,9 @@ fn a_signal_loses_nothing() {
 fn a_second_process_is_refused() {
     let path = fresh("second");
     let mut first = count(LONG, &path, &[]).spawn().expect("the program starts");
-    wait_for_units(&path);
+    wait_for_units(&path, 0);
     let second = run(&mut count(LONG, &path, &[]));
-    assert_eq!(second.status.code(), Some(1));
+    assert_eq!(second.status.code(), Some(4));
     assert!(text(&second.stderr).contains("another process"), "{}", text(&second.stderr));
     // Reading is allowed.
     let verify = run(Command::new(NQUEENS).arg("verify").arg(&path).args(["--units", "0"]));
@@ -131,101 +123,108 @@ fn paths_that_cannot_be_written_are_clear_errors() {
     }
 }
 
-/// A folder of its own, in a file system of its own.
-struct Mounted(PathBuf);
+/// Tests that `cargo test` leaves out: each lies in a module that is named after what it needs, fails
+/// without it, and runs by `cargo test -- --ignored`.
+mod needs_root {
+    use super::*;
 
-impl Mounted {
-    /// `None`, and a word on it, if this user may not mount anything here.
-    fn new(name: &str, options: &str) -> Option<Self> {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mounted-{name}"));
-        fs::create_dir_all(&folder).expect("the folder can be made");
-        let _ = Command::new("umount").arg(&folder).stderr(Stdio::null()).status();
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
-            .arg(&folder)
-            .stderr(Stdio::null())
-            .status();
-        if mount.is_ok_and(|status| status.success()) {
-            return Some(Self(folder));
+    /// A folder of its own, in a file system of its own.
+    struct Mounted(PathBuf);
+
+    impl Mounted {
+        fn new(name: &str, options: &str) -> Self {
+            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mounted-{name}"));
+            fs::create_dir_all(&folder).expect("the folder can be made");
+            let _ = Command::new("umount").arg(&folder).stderr(Stdio::null()).status();
+            let mount = Command::new("mount")
+                .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+                .arg(&folder)
+                .status();
+            let mounted = mount.expect("mount is installed").success();
+            assert!(mounted, "this test needs root, or another who may mount a tmpfs");
+            Self(folder)
         }
-        eprintln!("skipped: no tmpfs can be mounted here");
-        None
+
+        fn remount(&self, options: &str) {
+            let options = format!("remount,{options}");
+            let status = Command::new("mount").args(["-o", &options]).arg(&self.0).status();
+            assert!(status.expect("mount is installed").success(), "{options}");
+        }
     }
 
-    fn remount(&self, options: &str) {
-        let options = format!("remount,{options}");
-        let status = Command::new("mount").args(["-o", &options]).arg(&self.0).status();
-        assert!(status.expect("mount is installed").success(), "{options}");
+    impl Drop for Mounted {
+        fn drop(&mut self) {
+            let _ = Command::new("umount").arg(&self.0).status();
+        }
+    }
+
+    #[test]
+    #[ignore = "needs root, to mount a file system"]
+    fn a_full_disk_stops_the_count_and_room_lets_it_go_on() {
+        let disk = Mounted::new("full", "size=16k");
+        let path = disk.0.join("q.journal");
+        let output = run(&mut count(N, &path, &[]));
+        let message = text(&output.stderr);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""), "{message}");
+        assert!(message.contains("No space left") && message.contains("make room"), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+        let before = units_done(&path);
+        assert!(before > 0, "what was written before is good");
+
+        // Still no room: nothing is lost, and the reason is said again.
+        let output = run(&mut count(N, &path, &[]));
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+        assert!(units_done(&path) >= before);
+
+        disk.remount("size=4m");
+        let output = run(&mut count(N, &path, &[]));
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), TOTAL));
+    }
+
+    #[test]
+    #[ignore = "needs root, to mount a file system"]
+    fn a_folder_that_is_read_only_is_a_clear_error() {
+        let disk = Mounted::new("read-only", "size=1m");
+        let path = disk.0.join("q.journal");
+        let finished = disk.0.join("finished.journal");
+        assert!(run(&mut count("12", &finished, &[])).status.success());
+        disk.remount("ro");
+        let output = run(&mut count("12", &path, &[]));
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains("Read-only file system"), "{}", text(&output.stderr));
+        // A finished journal needs no writing.
+        let output = run(&mut count("12", &finished, &[]));
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "14200\n"));
     }
 }
 
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
+/// See `needs_root`.
+mod needs_libfaketime {
+    use super::*;
+
+    /// The wall clock goes back by a day in the middle of a run.
+    #[test]
+    #[ignore = "needs libfaketime"]
+    fn a_clock_that_is_set_back_changes_nothing() {
+        let library = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"]
+            .map(|folder| format!("{folder}/faketime/libfaketime.so.1"))
+            .into_iter()
+            .find(|library| Path::new(library).exists());
+        let library = library.expect("this test needs libfaketime: Debian's package faketime");
+        let path = fresh("clock");
+        let clock = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clock");
+        fs::write(&clock, "+0").expect("the folder can be written");
+        let mut command = count(N, &path, &["--kernel", "portable", "--threads", "1"]);
+        command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", &clock);
+        command.env("FAKETIME_NO_CACHE", "1").env("DONT_FAKE_MONOTONIC", "1");
+        let child = command.spawn().expect("the program starts");
+        wait_for_units(&path, 0);
+        fs::write(&clock, "-1d").expect("the folder can be written");
+        let output = child.wait_with_output().expect("ended");
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), TOTAL));
+        let contents = journal::read(&path).expect("readable").expect("a journal");
+        assert!(contents.runs[0].elapsed < Duration::from_secs(3600), "{:?}", contents.runs);
     }
-}
-
-#[test]
-fn a_full_disk_stops_the_count_and_room_lets_it_go_on() {
-    let Some(disk) = Mounted::new("full", "size=16k") else { return };
-    let path = disk.0.join("q.journal");
-    let output = run(&mut count(N, &path, &[]));
-    let message = text(&output.stderr);
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""), "{message}");
-    assert!(message.contains("No space left") && message.contains("make room"), "{message}");
-    assert_eq!(message.lines().count(), 1, "{message}");
-    let before = units_done(&path);
-    assert!(before > 0, "what was written before is good");
-
-    // Still no room: nothing is lost, and the reason is said again.
-    let output = run(&mut count(N, &path, &[]));
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(units_done(&path) >= before);
-
-    disk.remount("size=4m");
-    let output = run(&mut count(N, &path, &[]));
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), TOTAL));
-}
-
-#[test]
-fn a_folder_that_is_read_only_is_a_clear_error() {
-    let Some(disk) = Mounted::new("read-only", "size=1m") else { return };
-    let path = disk.0.join("q.journal");
-    let finished = disk.0.join("finished.journal");
-    assert!(run(&mut count("12", &finished, &[])).status.success());
-    disk.remount("ro");
-    let output = run(&mut count("12", &path, &[]));
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("Read-only file system"), "{}", text(&output.stderr));
-    // A finished journal needs no writing.
-    let output = run(&mut count("12", &finished, &[]));
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "14200\n"));
-}
-
-/// The wall clock goes back by a day in the middle of a run.
-#[test]
-fn a_clock_that_is_set_back_changes_nothing() {
-    let library = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"]
-        .map(|folder| format!("{folder}/faketime/libfaketime.so.1"))
-        .into_iter()
-        .find(|library| Path::new(library).exists());
-    let Some(library) = library else {
-        eprintln!("skipped: libfaketime is not installed");
-        return;
-    };
-    let path = fresh("clock");
-    let clock = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clock");
-    fs::write(&clock, "+0").expect("the folder can be written");
-    let mut command = count(N, &path, &["--kernel", "portable", "--threads", "1"]);
-    command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", &clock);
-    command.env("FAKETIME_NO_CACHE", "1").env("DONT_FAKE_MONOTONIC", "1");
-    let child = command.spawn().expect("the program starts");
-    wait_for_units(&path);
-    fs::write(&clock, "-1d").expect("the folder can be written");
-    let output = child.wait_with_output().expect("ended");
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), TOTAL));
-    let contents = journal::read(&path).expect("readable").expect("a journal");
-    assert!(contents.runs[0].elapsed < Duration::from_secs(3600), "{:?}", contents.runs);
 }
 
 #[test]

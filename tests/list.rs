@@ -128,17 +128,24 @@ fn readers_may_leave() {
 
 #[test]
 fn a_signal_ends_a_list_quietly() {
-    let child = Command::new(NQUEENS)
+    use std::io::{BufRead, BufReader, Read};
+
+    let mut child = Command::new(NQUEENS)
         .args(["list", "17"])
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let mut out = BufReader::new(child.stdout.take().expect("piped"));
+    let mut lines = String::new();
+    out.read_line(&mut lines).expect("the first solution");
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(sent.expect("kill is installed").success());
+    // It may wait until there is room for what it was about to write.
+    out.read_to_string(&mut lines).expect("whole lines");
     let output = child.wait_with_output().expect("ended");
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(3), ""));
+    assert!(lines.ends_with('\n'), "the last line is whole");
 }
 
 fn square(row: u32, column: u32) -> Square {

@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use nqueens::journal::{self, Contents};
 
-#[path = "common/process.rs"]
-#[allow(dead_code, reason = "each test file uses some of it")]
-mod process;
-use process::{fresh_folder, nqueens, result, run, send, shim, wait_for};
+#[path = "common/processes.rs"]
+mod processes;
+use processes::{fresh_folder, nqueens, result, run, send, shim, wait_for};
 
 /// Q(17): a second of work for one thread and the portable kernel.
 const N: &str = "17";
@@ -108,7 +107,7 @@ fn the_exit_code_says_what_was_found_whoever_reads() {
             assert!(result(&read).2.contains(reason), "{args:?}: {read:?}");
             let unread = without_reader(&mut command());
             let mut closed = Command::new("sh");
-            closed.args(["-c", "exec \"$@\" >&-", "sh", process::NQUEENS]).args(args).args(json);
+            closed.args(["-c", "exec \"$@\" >&-", "sh", processes::NQUEENS]).args(args).args(json);
             let closed = run(&mut closed);
             for output in [unread, closed] {
                 let (ended, _, talk) = result(&output);

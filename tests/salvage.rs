@@ -6,10 +6,9 @@ use std::process::Output;
 
 use nqueens::journal;
 
-#[path = "common/process.rs"]
-#[allow(dead_code, reason = "each test file uses some of it")]
-mod process;
-use process::{fresh_folder, nqueens, result, run};
+#[path = "common/processes.rs"]
+mod processes;
+use processes::{fresh_folder, nqueens, result, run};
 
 /// A finished journal, in lines of one unit.
 fn finished(folder: &Path) -> (PathBuf, String) {
@@ -201,7 +200,7 @@ fn a_journal_in_use_is_not_salvaged() {
     let path = folder.join("q.journal");
     let mut command = nqueens(&["count", "24", "--kernel", "portable", "--journal"]);
     let mut child = command.arg(&path).spawn().expect("the program starts");
-    process::wait_for("a journal", || journal::read(&path).ok().flatten());
+    processes::wait_for("a journal", || journal::read(&path).ok().flatten());
     let refused = salvage(&path, &folder.join("new.journal"), &[]);
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
     child.kill().expect("it runs");

@@ -1,14 +1,17 @@
 //! Shards: counted apart, in any order, more than once, by several processes; merged exactly.
 
+#[path = "common/processes.rs"]
+mod processes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use nqueens::journal::{self, Problem};
 use nqueens::merge::{Merged, journals_in, merge};
 use nqueens::{BoardSize, Count, Engine, Error, Shard, ShardOutcome};
+
+use processes::{send, wait_until};
 
 const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
 
@@ -234,14 +237,11 @@ fn a_killed_shard_goes_on_in_a_journal_of_its_own() {
     let args = ["shard", "20", "--index", "2", "--of", "5", "--out", out, "--kernel", "portable"];
     let mut child =
         Command::new(NQUEENS).args(args).stdout(Stdio::null()).spawn().expect("the program starts");
-    let begun = Instant::now();
     let done = |folder: &Path| {
         let files = journals_in(&[folder.to_owned()]).unwrap_or_default();
         merge(&files).ok().flatten().map_or(0, |merged| merged.finished.units_done())
     };
-    while done(&folder) == 0 && begun.elapsed() < Duration::from_secs(60) {
-        sleep(Duration::from_millis(20));
-    }
+    wait_until("a finished unit", || done(&folder) > 0);
     // Another process may take part at the same time.
     child.kill().expect("it runs");
     child.wait().expect("ended");
@@ -249,9 +249,8 @@ fn a_killed_shard_goes_on_in_a_journal_of_its_own() {
     assert!(before > 0);
     let second = Command::new(NQUEENS).args(args).stderr(Stdio::piped()).spawn();
     let second = second.expect("the program starts");
-    sleep(Duration::from_millis(700));
-    let sent = Command::new("kill").args(["-TERM", &second.id().to_string()]).status();
-    assert!(sent.expect("kill is installed").success());
+    wait_until("a unit of the second process", || done(&folder) > before);
+    send("TERM", &second);
     let output = second.wait_with_output().expect("ended");
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{message}");

@@ -9,8 +9,14 @@ journal and writes it into FOLDER. FOLDER is all that is remembered: the same co
 counts only the shards that are missing there, whatever died in between. At the end
 `nqueens merge FOLDER` prints the total.
 
-Exit codes are those of nqueens: 0 done, 1 failed, 2 wrong usage, 3 stopped before the end (the same
-command goes on).
+Exit codes are those of nqueens:
+
+0  done
+1  failed
+2  wrong usage, also if nqueens says so on a worker: never tried again
+3  stopped before the end: the same command goes on
+4  no worker can count a shard now, for want of memory or threads: the same command goes on later,
+   or with other workers
 """
 
 from __future__ import annotations
@@ -33,7 +39,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-DONE, FAILED, USAGE, STOPPED = 0, 1, 2, 3
+DONE, FAILED, USAGE, STOPPED, NOT_NOW = 0, 1, 2, 3, 4
+
+# How a shard ended on a worker: the program's exit code, the worker, and the journal or, for wrong
+# usage and "not here and now", what the program said. Other failures are raised, and tried again by
+# Dask itself.
+Answer = tuple[int, str, bytes]
 
 # `nqueens shard` gets these from the driver, so they may not stand behind `--`.
 OWN_OPTIONS = ("--index", "--of", "--out", "--threads", "--json")
@@ -44,6 +55,10 @@ CONNECTION_ERRORS = (OSError, asyncio.CancelledError, concurrent.futures.Cancell
 LINES_APART_SECONDS = 10.0
 REWRITES_APART_SECONDS = 0.5
 POLL_SECONDS = 0.1
+# Before a shard that every worker has refused is tried once more; twice as long each time.
+PAUSE_SECONDS = 5.0
+# Between two looks whether workers that a shard was given to are still there.
+LOOKS_APART_SECONDS = 1.0
 
 
 class EndedError(Exception):
@@ -175,10 +190,10 @@ def parse_shards(text: str) -> list[int]:
 # ------------------------------------------------------------------------------- on the worker
 
 
-def run_shard(index: int, request: Request) -> bytes:
+def run_shard(index: int, request: Request) -> Answer:
     """Count one shard in a process of its own and return its journal; runs on a worker.
 
-    A shard without units (there are more shards than units) has no journal: nothing is returned.
+    A shard without units (there are more shards than units) has no journal: it is empty.
     """
     import tempfile
     from pathlib import Path
@@ -199,9 +214,12 @@ def run_shard(index: int, request: Request) -> bytes:
             ) from None
         with process:
             errors = wait_for(process, worker)
-        if process.returncode != 0:
-            raise RuntimeError(f"worker {worker.address}: {reason(process.returncode, errors)}")
-        return journal.read_bytes() if journal.exists() else b""
+        code = process.returncode
+        if code in (USAGE, NOT_NOW):
+            return code, worker.address, reason(code, errors).encode()
+        if code != DONE:
+            raise RuntimeError(f"worker {worker.address}: {reason(code, errors)}")
+        return code, worker.address, journal.read_bytes() if journal.exists() else b""
 
 
 def wait_for(process: subprocess.Popen[bytes], worker: Any) -> bytes:
@@ -433,6 +451,116 @@ def close(client: Any) -> None:
         client.close(timeout=2)
 
 
+class Refusals:
+    """Where a shard was refused (exit code 4), and where and when it is tried next."""
+
+    def __init__(self, retries: int) -> None:
+        """Nowhere so far."""
+        self.rounds_left = retries
+        self.pause = PAUSE_SECONDS
+        self.workers: set[str] = set()
+
+    def add(self, worker: str, present: set[str]) -> float | None:
+        """Note one; give the seconds to wait until the next try, or nothing if it was the last.
+
+        Every worker is tried once. When all of them have refused, time may help: so often as a
+        failed shard is tried again, all of them are tried once more.
+        """
+        self.workers.add(worker)
+        if present - self.workers:
+            return 0.0
+        if self.rounds_left == 0:
+            return None
+        self.rounds_left -= 1
+        self.workers.clear()
+        pause, self.pause = self.pause, 2 * self.pause
+        return pause
+
+    def places(self, present: set[str]) -> set[str]:
+        """Give the workers to choose from; nothing stands for any, also for those still to come."""
+        return present - self.workers if self.workers else set()
+
+
+@dataclass
+class Task:
+    """A shard that a worker is to count, at the first attempt or a later one."""
+
+    index: int
+    attempt: int = 0
+    # The only workers that may take it, if it may not be any.
+    places: frozenset[str] = frozenset()
+
+
+class Tasks:
+    """What was asked of Dask, and what is to be asked of it again later."""
+
+    def __init__(self, client: Any, request: Request, missing: list[int]) -> None:
+        """Ask for every missing shard."""
+        from distributed import as_completed
+
+        self.client, self.request = client, request
+        futures = client.map(
+            run_shard,
+            missing,
+            request=request,
+            key=[request.key(index) for index in missing],
+            retries=request.retries,
+        )
+        self.running = {future: Task(index) for future, index in zip(futures, missing)}
+        self.completed = as_completed(futures)
+        self.paused: list[tuple[float, Task]] = []
+        self.refusals: dict[int, Refusals] = {}
+
+    def left(self) -> bool:
+        """Find out whether anything is still to come."""
+        return bool(self.paused) or not self.completed.is_empty()
+
+    def submit(self, task: Task, present: set[str]) -> None:
+        """Ask for a shard again, of workers that have not refused it.
+
+        They are the only ones allowed: otherwise the task would be taken over by a worker that is
+        idle, and that is the one that refuses at once whatever it is given.
+        """
+        refusals = self.refusals[task.index]
+        task = Task(task.index, task.attempt + 1, frozenset(refusals.places(present)))
+        future = self.client.submit(
+            run_shard,
+            task.index,
+            request=self.request,
+            key=f"{self.request.key(task.index)}-{task.attempt}",
+            retries=self.request.retries,
+            workers=sorted(task.places) or None,
+        )
+        self.running[future] = task
+        self.completed.add(future)
+
+    def refused(self, task: Task, worker: str, present: set[str], words: str) -> None:
+        """Have a shard counted elsewhere or later, or end the run if that was the last attempt."""
+        refusals = self.refusals.setdefault(task.index, Refusals(self.request.retries))
+        pause = refusals.add(worker, present)
+        name = self.request.name(task.index)
+        if pause is None:
+            raise EndedError(NOT_NOW, f"{name}: no worker can count it now: {words}")
+        if pause == 0.0:
+            self.submit(task, present)
+            return
+        say(f"{name}: no worker can count it now, again in {pause:.0f} s: {words}")
+        self.paused.append((time.monotonic() + pause, task))
+
+    def look_after(self, present: set[str]) -> None:
+        """Ask again for what has paused long enough, or waits for workers that are gone."""
+        now = time.monotonic()
+        due = [task for end, task in self.paused if end <= now]
+        self.paused = [(end, task) for end, task in self.paused if end > now]
+        for future, task in list(self.running.items()):
+            if task.places and not task.places & present and future.status == "pending":
+                del self.running[future]
+                future.cancel()
+                due.append(task)
+        for task in due:
+            self.submit(task, present)
+
+
 def count(request: Request, folder: Folder) -> None:
     """Have every missing shard counted, and keep its journal."""
     with connect(request) as client:
@@ -443,48 +571,60 @@ def count(request: Request, folder: Folder) -> None:
                 f"{before} of {request.shards} shards are there, {len(folder.missing)} to go, "
                 + (in_words(workers) if workers else "waiting for the first worker")
             )
-            futures = client.map(
-                run_shard,
-                folder.missing,
-                request=request,
-                key=[request.key(index) for index in folder.missing],
-                retries=request.retries,
-            )
+            tasks = Tasks(client, request, folder.missing)
         progress = Progress(request.shards, before)
         try:
-            collect(client, dict(zip(futures, folder.missing)), folder, progress)
+            collect(client, tasks, folder, progress)
         finally:
             progress.clear()
 
 
-def collect(client: Any, shards: dict[Any, int], folder: Folder, progress: Progress) -> None:
+def collect(client: Any, tasks: Tasks, folder: Folder, progress: Progress) -> None:
     """Take the journals in the order in which they come."""
-    from distributed import as_completed
-
-    completed = as_completed(list(shards))
-    while not completed.is_empty():
-        for future in completed.next_batch(block=False):
-            index = shards[future]
-            journal = journal_of(future, folder.request.name(index))
-            if journal is None:
-                completed.add(future)
-                continue
-            try:
-                folder.keep(index, journal)
-            except EndedError as error:
-                raise EndedError(FAILED, f"{folder.request.name(index)}: {error}") from None
-            progress.done += 1
-            # Dask forgets the journal, so that no worker runs out of memory.
-            future.release()
+    looked_after = time.monotonic()
+    while tasks.left():
+        for future in tasks.completed.next_batch(block=False):
+            take(future, tasks, folder, progress)
         with connected():
             if client.status != "running":
                 raise ConnectionError
+            if tasks.refusals and time.monotonic() - looked_after >= LOOKS_APART_SECONDS:
+                tasks.look_after(set(client.nthreads()))
+                looked_after = time.monotonic()
             if progress.is_due():
                 progress.show(len(client.nthreads()))
         time.sleep(POLL_SECONDS)
 
 
-def journal_of(future: Any, name: str) -> bytes | None:
+def take(future: Any, tasks: Tasks, folder: Folder, progress: Progress) -> None:
+    """Do with a task that ended what its answer asks for."""
+    task = tasks.running.get(future)
+    if task is None:
+        return  # it was given up, and asked for once more
+    name = folder.request.name(task.index)
+    answer = answer_of(future, name)
+    if answer is None:
+        tasks.completed.add(future)
+        return
+    del tasks.running[future]
+    # Dask forgets the journal, so that no worker runs out of memory.
+    future.release()
+    code, worker, content = answer
+    if code == DONE:
+        try:
+            folder.keep(task.index, content)
+        except EndedError as error:
+            raise EndedError(FAILED, f"{name}: {error}") from None
+        progress.done += 1
+        return
+    words = f"worker {worker}: {content.decode()}"
+    if code == USAGE:
+        raise EndedError(USAGE, f"{name}: {words}")
+    with connected():
+        tasks.refused(task, worker, set(tasks.client.nthreads()), words)
+
+
+def answer_of(future: Any, name: str) -> Answer | None:
     """Give a task's result, or end the run if it failed as often as it may.
 
     There is none yet if the worker that held it died before it was fetched: Dask counts the shard
@@ -500,8 +640,8 @@ def journal_of(future: Any, name: str) -> bytes | None:
             raise ConnectionError
         if future.status != "finished":
             return None
-        journal: bytes = future.result()
-    return journal
+        answer: Answer = future.result()
+    return answer
 
 
 @contextlib.contextmanager

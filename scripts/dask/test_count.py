@@ -229,11 +229,11 @@ class Future:
         self.status = status
         self.error = error
 
-    def result(self) -> bytes:
+    def result(self) -> count.Answer:
         """Give the result, or find the connection lost."""
         if self.error:
             raise self.error
-        return b"journal"
+        return count.DONE, "tcp://a", b"journal"
 
     def exception(self) -> BaseException | None:
         """Give what the task raised."""
@@ -245,17 +245,18 @@ class Results(unittest.TestCase):
 
     def test_a_finished_task_gives_its_journal(self) -> None:
         """As it is."""
-        self.assertEqual(count.journal_of(Future("finished"), "n15"), b"journal")
+        answer = count.answer_of(Future("finished"), "n15")
+        self.assertEqual(answer, (count.DONE, "tcp://a", b"journal"))
 
     def test_a_result_that_died_with_its_worker_is_waited_for(self) -> None:
         """Dask counts the shard again by itself."""
         for status in "lost", "pending":
-            self.assertIsNone(count.journal_of(Future(status), "n15"))
+            self.assertIsNone(count.answer_of(Future(status), "n15"))
 
     def test_a_failed_task_is_named_with_its_error(self) -> None:
         """In one line."""
         with self.assertRaisesRegex(count.EndedError, "^n15 failed: disk full$") as caught:
-            count.journal_of(Future("error", RuntimeError("disk full\nand more")), "n15")
+            count.answer_of(Future("error", RuntimeError("disk full\nand more")), "n15")
         self.assertEqual(caught.exception.code, count.FAILED)
 
     def test_a_lost_connection_can_be_resumed(self) -> None:
@@ -266,8 +267,35 @@ class Results(unittest.TestCase):
             Future("finished", asyncio.CancelledError()),
         ):
             with self.assertRaisesRegex(count.EndedError, "connection") as caught:
-                count.journal_of(future, "n15")
+                count.answer_of(future, "n15")
             self.assertEqual(caught.exception.code, count.STOPPED)
+
+
+class Elsewhere(unittest.TestCase):
+    """Where a shard goes that a worker refused."""
+
+    def test_every_worker_is_tried_once(self) -> None:
+        """At once, and never one that has refused."""
+        refusals = count.Refusals(retries=0)
+        self.assertEqual(refusals.places({"a", "b", "c"}), set())
+        self.assertEqual(refusals.add("a", {"a", "b", "c"}), 0.0)
+        self.assertEqual(refusals.places({"a", "b", "c", "d"}), {"b", "c", "d"})
+        self.assertEqual(refusals.add("b", {"a", "b", "c"}), 0.0)
+        self.assertIsNone(refusals.add("c", {"a", "b", "c"}))
+
+    def test_time_may_help(self) -> None:
+        """All are tried again after pauses that grow, as often as is allowed."""
+        refusals = count.Refusals(retries=2)
+        self.assertEqual(refusals.add("a", {"a"}), count.PAUSE_SECONDS)
+        self.assertEqual(refusals.places({"a", "b"}), set())
+        self.assertEqual(refusals.add("a", {"a"}), 2 * count.PAUSE_SECONDS)
+        self.assertIsNone(refusals.add("a", {"a"}))
+
+    def test_a_worker_that_left_is_not_waited_for(self) -> None:
+        """Only those that are there count."""
+        refusals = count.Refusals(retries=0)
+        self.assertEqual(refusals.add("a", {"a", "b"}), 0.0)
+        self.assertIsNone(refusals.add("a", {"a"}))
 
 
 class Ends(unittest.TestCase):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A task of the job arrays that submit.sh submits: counts one shard, and requeues itself if the
-# program was stopped by Slurm's warning that time is up, or failed. Its arguments:
+# program was stopped by Slurm's warning that time is up, failed, or cannot run on this node now
+# (exit code 4: no memory, no threads); then it goes to another node. Its arguments:
 #
 #   shard.sh NQUEENS FIRST N K FOLDER [OPTION ...]
 #
@@ -22,6 +23,29 @@ say() { echo "$(date +%T) shard $shard of $of, ${SLURMD_NODENAME:-?}, restart $r
 requeue() {
   say "$*; requeued"
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+}
+
+# Keeps the requeued task off this node, if any other node is left for it: a task that no node may
+# run would wait for ever. Slurm takes this from the owner of a task that waits, so only now; and it
+# is about to end this script, whose commands therefore do not listen to its first word.
+avoid_this_node() {
+  local task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID node=${SLURMD_NODENAME:?} known others _
+  known=$(squeue -h -j "$task" -o %x 2>/dev/null) || return 0
+  if [ -z "$known" ] || [ "$known" = "(null)" ]; then known=$node; else known=$known,$node; fi
+  others=$(sinfo -h -N -p "$SLURM_JOB_PARTITION" -t idle,alloc,mix,comp -o %N 2>/dev/null | sort -u |
+    grep -cvxF "$(scontrol show hostnames "$known")") || true # grep fails if it counts none
+  if [ "$others" = 0 ]; then
+    say "no other node is left to try"
+    return
+  fi
+  for _ in {1..20}; do
+    if scontrol update JobId="$task" ExcNodeList="$known" 2>/dev/null; then
+      say "not on $known again"
+      return
+    fi
+    sleep 0.1
+  done
+  say "Slurm does not let this task leave out $node"
 }
 
 # Whether this process has finished a unit.
@@ -55,6 +79,10 @@ case $code in
       say "ended by Slurm, exit code $code" # cancelled, or Slurm itself requeues it
     elif [ "$code" = 3 ] && came_further; then
       requeue "stopped in time"
+    elif [ "$code" = 4 ] && [ "$restarts" -lt "$most_restarts" ]; then
+      trap '' TERM
+      requeue "cannot run here now, exit code 4"
+      avoid_this_node
     elif [ "$restarts" -lt "$most_restarts" ]; then
       requeue "failed with exit code $code"
     else
