@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 
 use crate::engine::kernel::Avx2;
 
-use super::{BitOrder, Lanes};
+use super::{BitOrder, Lanes, no_room};
 
 mod leaf;
 
@@ -57,15 +57,16 @@ impl<'a> Room<'a> {
         Self { words, places }
     }
 
-    /// Stores a whole vector at `at`; the callers keep a vector of room behind what they count.
+    /// Stores a whole vector at `at`; the callers keep a vector of room behind what they count. A
+    /// store without room would lose words, and the count would be wrong: it stops the process.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn store(&mut self, at: usize, vector: __m256i) {
-        debug_assert!(at < self.places, "no room for a vector at {at}");
-        if at < self.places {
-            // SAFETY: `places` leaves room for a whole vector behind `at`.
-            unsafe { _mm256_storeu_si256(self.words.as_mut_ptr().add(at).cast(), vector) }
+        if at >= self.places {
+            no_room(at, self.words.len());
         }
+        // SAFETY: `places` leaves room for a whole vector behind `at`.
+        unsafe { _mm256_storeu_si256(self.words.as_mut_ptr().add(at).cast(), vector) }
     }
 }
 

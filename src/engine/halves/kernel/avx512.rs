@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 
 use crate::engine::kernel::Avx512;
 
-use super::{BitOrder, Lanes};
+use super::{BitOrder, Lanes, no_room};
 
 mod leaf;
 
@@ -56,15 +56,16 @@ impl<'a> Room<'a> {
         Self { words, places }
     }
 
-    /// Stores a whole vector at `at`; the callers keep a vector of room behind what they count.
+    /// Stores a whole vector at `at`; the callers keep a vector of room behind what they count. A
+    /// store without room would lose words, and the count would be wrong: it stops the process.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn store(&mut self, at: usize, vector: __m512i) {
-        debug_assert!(at < self.places, "no room for a vector at {at}");
-        if at < self.places {
-            // SAFETY: `places` leaves room for a whole vector behind `at`.
-            unsafe { _mm512_storeu_si512(self.words.as_mut_ptr().add(at).cast(), vector) }
+        if at >= self.places {
+            no_room(at, self.words.len());
         }
+        // SAFETY: `places` leaves room for a whole vector behind `at`.
+        unsafe { _mm512_storeu_si512(self.words.as_mut_ptr().add(at).cast(), vector) }
     }
 }
 
