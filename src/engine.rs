@@ -22,6 +22,7 @@ pub(crate) mod halves;
 mod kernel;
 pub(crate) mod meaning;
 mod permutation;
+pub(crate) mod row_domains;
 pub(crate) mod subtrees;
 mod whole_board;
 

@@ -199,9 +199,10 @@ pub enum Error {
         problem: Problem,
     },
 
-    /// A unit that was counted twice, by two engines, has two counts.
+    /// A unit that was counted twice, in two ways, has two counts.
     #[error(
-        "engine {engine} counts {counted} in unit {unit}, engine {recounted_by} {recounted}: this          machine or this program makes errors; test its memory, and verify what it counted before"
+        "engine {engine} counts {counted} in unit {unit}, {recounted_by} counts {recounted}: this \
+         machine or this program makes errors; test its memory, and verify what it counted before"
     )]
     UnitsDiffer {
         /// The unit's number in its plan.
@@ -210,7 +211,7 @@ pub enum Error {
         engine: &'static str,
         /// Its count.
         counted: u64,
-        /// The other engine.
+        /// The other method.
         recounted_by: &'static str,
         /// Its count.
         recounted: u64,

@@ -22,6 +22,7 @@ mod cut;
 use std::fmt;
 
 use crate::cancel::Cancel;
+use crate::engine::row_domains::RowDomainSearch;
 use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::{self, meaning::CountMeaning};
 use crate::engine::{
@@ -136,16 +137,18 @@ impl Plan {
         self.prepare(&resources, cancel)?.counter().count(unit, cancel)
     }
 
-    /// A counter that finds the counts of units in another way than the plan's engine does: by
-    /// engine [`Engine::Subtrees`] with this kernel, kept to the squares that a unit allows, or,
-    /// if that is the plan's engine, by [`Engine::Bitmask`].
+    /// A counter that finds the counts of units in another way than the plan's engine does: those of
+    /// [`Engine::Halves`] by a search through the domains of the rows, those of
+    /// [`Engine::Subtrees`] by the plain backtracker of [`Engine::Bitmask`], those of the other
+    /// engines by the passes of [`Engine::Subtrees`]. The kernel is for the first and the last.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> UnitRecounter<'_> {
-        let (engine, counter): (_, Box<dyn CountMeaning>) = match self.engine {
-            Engine::Subtrees => (Engine::Bitmask, Box::new(bitmask::Restricted)),
-            _ => (Engine::Subtrees, Box::new(RestrictedSubtrees::new(self.size, kernel))),
+        let (method, counter): (_, Box<dyn CountMeaning>) = match self.engine {
+            Engine::Halves => ("row-domains", Box::new(RowDomainSearch::new(kernel))),
+            Engine::Subtrees => ("bitmask", Box::new(bitmask::Restricted)),
+            _ => ("subtrees", Box::new(RestrictedSubtrees::new(self.size, kernel))),
         };
-        UnitRecounter { plan: self, engine, counter }
+        UnitRecounter { plan: self, method, counter }
     }
 
     /// Makes what the units share.
@@ -222,18 +225,18 @@ impl UnitCounter<'_> {
     }
 }
 
-/// Counts units a second time, by another engine than that of the plan.
+/// Counts units a second time, by another method than the engine of the plan.
 pub struct UnitRecounter<'a> {
     plan: &'a Plan,
-    engine: Engine,
+    method: &'static str,
     counter: Box<dyn CountMeaning>,
 }
 
 impl UnitRecounter<'_> {
-    /// The engine that recounts.
+    /// The name of the method: `row-domains`, `subtrees` or `bitmask`.
     #[must_use]
-    pub fn engine(&self) -> Engine {
-        self.engine
+    pub fn method(&self) -> &'static str {
+        self.method
     }
 
     /// Counts one unit, before its weight.
@@ -266,6 +269,6 @@ impl fmt::Debug for UnitCounter<'_> {
 
 impl fmt::Debug for UnitRecounter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnitRecounter").field("engine", &self.engine).finish_non_exhaustive()
+        f.debug_struct("UnitRecounter").field("method", &self.method).finish_non_exhaustive()
     }
 }

@@ -3,7 +3,7 @@
 //! Journals that were read are known to be as they were written: each line has its CRC, each sum
 //! is that of its counts, no unit has two counts. What remains is whether the counts are right. So
 //! units are chosen at random among the finished ones, without repetition, and counted by
-//! [another engine](crate::Plan::recounter) in memory of its own.
+//! [another method](crate::Plan::recounter) in memory of its own.
 //!
 //! **How strong is that?** If a part f of the units is wrong, a check of k units misses them all
 //! with probability (1 - f)^k at most (less, since no unit is taken twice). So if no difference is
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel};
+use crate::engine::Kernel;
 use crate::error::Error;
 use crate::journal::Finished;
 use crate::plan::{Plan, UnitRecounter};
@@ -33,8 +33,8 @@ pub struct Sample {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The engine that recounted.
-    pub engine: Engine,
+    /// The name of the method that recounted, see [`UnitRecounter::method`].
+    pub method: &'static str,
     /// How many units were to be recounted.
     pub chosen: usize,
     /// How many were: all that were chosen, unless the check was cancelled.
@@ -43,7 +43,7 @@ pub struct Verdict {
     pub differences: Vec<Difference>,
 }
 
-/// A unit whose recorded count is not what the other engine counts.
+/// A unit whose recorded count is not what the other method counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Difference {
@@ -51,7 +51,7 @@ pub struct Difference {
     pub unit: usize,
     /// The count in the journals, before its weight.
     pub recorded: u64,
-    /// The count that the other engine finds.
+    /// The count that the other method finds.
     pub recounted: u64,
 }
 
@@ -100,7 +100,7 @@ pub fn verify(
     let mut differences = differences.into_inner().unwrap_or_else(PoisonError::into_inner);
     differences.sort_unstable();
     Ok(Verdict {
-        engine: plan.recounter(kernel).engine(),
+        method: plan.recounter(kernel).method(),
         chosen: chosen.len(),
         recounted: agreeing.into_inner() + differences.len(),
         differences,

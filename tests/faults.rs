@@ -238,7 +238,7 @@ fn verify_tells_true_from_false_and_finished_from_not() {
     let object: serde_json::Value = serde_json::from_slice(&good.stdout).expect("JSON");
     assert_eq!(object["total"], "14200");
     assert_eq!((&object["published"], &object["recounted"]), (&"agrees".into(), &50.into()));
-    assert_eq!((&object["recounted_by"], &object["seed"]), (&"subtrees".into(), &7.into()));
+    assert_eq!((&object["recounted_by"], &object["seed"]), (&"row-domains".into(), &7.into()));
     assert_eq!(object["differences"].as_array().map(Vec::len), Some(0));
 
     // A true journal without its last line is not finished.

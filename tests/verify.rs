@@ -82,7 +82,7 @@ fn a_true_journal_has_no_differences() {
             &Cancel::new(),
         );
         let all = all.expect("a verdict");
-        assert_ne!(all.engine, engine, "by another engine");
+        assert_ne!(all.method, engine.name(), "in another way");
         assert_eq!((all.chosen, all.recounted), (5, 5));
     }
 }

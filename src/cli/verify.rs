@@ -47,7 +47,7 @@ pub(super) fn run(options: &VerifyOptions) -> Result<Exit, Failure> {
 fn judge(report: &VerifyReport, merged: &Merged, verdict: &Verdict) -> Exit {
     for difference in verdict.differences.iter().take(TOLD) {
         say(format_args!(
-            "unit {} is recorded with {}, engine {} counts {}",
+            "unit {} is recorded with {}, {} counts {}",
             difference.unit, difference.recorded, report.recounted_by, difference.recounted
         ));
     }
@@ -127,7 +127,7 @@ impl VerifyReport {
             total,
             published,
             recounted: verdict.recounted,
-            recounted_by: verdict.engine.name(),
+            recounted_by: verdict.method,
             differences: differences.collect(),
             undetected_part: verdict.undetected_part(finished.units_done()),
             seed,
@@ -149,13 +149,13 @@ impl VerifyReport {
         };
         writeln!(
             out,
-            "recounted    {recounted} of {finished} units by engine {recounted_by}, seed {}: \
+            "recounted    {recounted} of {finished} units by {recounted_by}, seed {}: \
              {outcome}",
             self.seed
         )?;
         let evidence = match (self.differences.len(), self.undetected_part) {
             (1.., _) => "against the count: at least one of its units is wrong".to_owned(),
-            (0, 0.0) => "every finished unit was counted twice, by two engines".to_owned(),
+            (0, 0.0) => "every finished unit was counted twice, in two ways".to_owned(),
             (0, part) if part < 1.0 => format!(
                 "had {:.2} % of the units been wrong, this check would have found one in 19 of \
                  20 cases",

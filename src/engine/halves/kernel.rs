@@ -126,6 +126,14 @@ impl BitOrder {
     }
 }
 
+/// Stops the process. Out of line, so that the stores that have room pay a comparison only.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+#[inline(never)]
+fn no_room(at: usize, len: usize) -> ! {
+    panic!("no room for a vector at word {at} of {len}: words would be lost");
+}
+
 /// The operations that a kernel offers to the engine.
 pub(crate) trait Lanes: Copy + Send + Sync {
     /// Working memory of [`count_bit_sliced`](Self::count_bit_sliced), one per thread.

@@ -14,7 +14,7 @@
 
 use super::half_board::Board;
 use super::kernel::Lanes;
-use super::word_list::{WordList, no_room};
+use super::word_list::WordList;
 use crate::cancel::Cancel;
 
 /// The column sets of a quadrant, by size, and the place of each among those of its size.
@@ -44,7 +44,7 @@ impl ColumnSets {
 
 /// A place in a list, in the four bytes that are kept of it. A longer list ends the count.
 fn place(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or_else(|_| no_room(at))
+    u32::try_from(at).unwrap_or_else(|_| panic!("a list of {at} words is too long"))
 }
 
 /// The lists of one row set and all column sets of its size.
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "no room for words")]
+    #[should_panic(expected = "is too long")]
     fn places_beyond_four_bytes_end_the_count() {
         place(1 << 32);
     }

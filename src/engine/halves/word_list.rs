@@ -3,13 +3,6 @@
 /// Words behind the end of a list that a kernel may overwrite: one vector of the widest kernel.
 pub(crate) const SLACK: usize = 8;
 
-/// Ends the count: a word that finds no room would be missing, and the count wrong.
-#[cold]
-#[inline(never)]
-pub(crate) fn no_room(at: usize) -> ! {
-    panic!("there is no room for words at place {at} of a list")
-}
-
 /// A list of words, backed by initialised memory that is never given back.
 #[derive(Debug, Default)]
 pub(crate) struct WordList {

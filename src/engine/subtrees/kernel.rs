@@ -12,7 +12,7 @@ mod avx2;
 mod avx512;
 mod portable;
 
-use super::level::Level;
+use super::level::{CAPACITY, Level};
 use crate::engine::Kernel;
 
 /// Moves children from `level` to `next`. `blocked` are the forbidden squares of the three rows
@@ -24,6 +24,9 @@ pub(super) fn expand(
     from: usize,
     blocked: [u32; 3],
 ) {
+    if next.len + level.len.saturating_sub(from) > CAPACITY {
+        overflows(next.len);
+    }
     match kernel {
         Kernel::Portable => portable::expand(level, next, from, blocked),
         #[cfg(target_arch = "x86_64")]
@@ -65,6 +68,15 @@ pub(super) fn finish(
             unsafe { avx512::finish(level, from, blocked, board) }
         }
     }
+}
+
+/// Stops the process: nodes beyond the capacity would overwrite others, and the count would be
+/// wrong. One comparison before each pass is enough, since a pass writes at most one child for each
+/// node.
+#[cold]
+#[inline(never)]
+fn overflows(len: usize) -> ! {
+    panic!("a level of {len} nodes overflows");
 }
 
 #[cfg(test)]

@@ -42,9 +42,9 @@ impl Node {
 pub(crate) struct Field([u32; CAPACITY + LANES]);
 
 impl Field {
-    /// `W` nodes from `at` on. `W` is at most 16 and `at` below the capacity, as is made sure before
-    /// every pass: the remainder changes nothing, it shows the compiler that no bounds check is
-    /// needed.
+    /// `W` nodes from `at` on. `W` is at most 16 and `at` below the capacity, which is made sure
+    /// where a level grows, before each pass and in [`Level::push`]: the remainder changes nothing,
+    /// it shows the compiler that no bounds check is needed.
     pub(crate) fn lanes<const W: usize>(&self, at: usize) -> &[u32; W] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
@@ -111,9 +111,28 @@ impl Level {
         self.len = kept;
     }
 
+    /// Adds a node.
+    ///
+    /// # Panics
+    ///
+    /// If the level is full: the node would overwrite another.
     pub(crate) fn push(&mut self, node: Node) {
-        assert!(self.len < CAPACITY, "a level overflows");
+        assert!(self.len < CAPACITY, "a level of {} nodes overflows", self.len);
         self.set(self.len, node);
         self.len += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "a level of 256 nodes overflows")]
+    fn a_node_too_many_stops() {
+        let mut level = Level::new();
+        for _ in 0..=CAPACITY {
+            level.push(Node { columns: 0, falling: 0, rising: 0, free: 1 });
+        }
     }
 }

@@ -9,8 +9,7 @@ use std::arch::x86_64::*;
 
 use crate::engine::kernel::Avx2;
 
-use super::super::word_list::no_room;
-use super::{BitOrder, Lanes};
+use super::{BitOrder, Lanes, no_room};
 
 mod leaf;
 
@@ -59,16 +58,15 @@ impl<'a> Room<'a> {
     }
 
     /// Stores a whole vector at `at`; the callers keep a vector of room behind what they count. A
-    /// store that does not fit ends the count.
+    /// store without room would lose words, and the count would be wrong: it stops the process.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn store(&mut self, at: usize, vector: __m256i) {
-        if at < self.places {
-            // SAFETY: `places` leaves room for a whole vector behind `at`.
-            unsafe { _mm256_storeu_si256(self.words.as_mut_ptr().add(at).cast(), vector) }
-        } else {
-            no_room(at);
+        if at >= self.places {
+            no_room(at, self.words.len());
         }
+        // SAFETY: `places` leaves room for a whole vector behind `at`.
+        unsafe { _mm256_storeu_si256(self.words.as_mut_ptr().add(at).cast(), vector) }
     }
 }
 

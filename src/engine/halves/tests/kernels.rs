@@ -1,7 +1,5 @@
 //! Every kernel against the plainest code, at the edges of its vectors and blocks.
 
-use std::io::Write;
-
 use super::Random;
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
@@ -26,8 +24,7 @@ macro_rules! for_every_kernel {
         }
         for name in ["avx2", "avx512"] {
             if Kernel::available().iter().all(|kernel| kernel.name() != name) {
-                // Not `eprintln`: the harness would hide it.
-                let _ = writeln!(std::io::stderr(), "skipped: this CPU has no {name}");
+                eprintln!("skipped: this CPU has no {name}");
             }
         }
     };
@@ -176,15 +173,23 @@ fn joins_count_like_the_double_loop() {
     for_every_kernel!(check_join);
 }
 
-/// A word that finds no room would be missing: the count must end.
-#[test]
-fn a_list_that_is_too_short_ends_the_count() {
-    fn check<K: Lanes + std::panic::RefUnwindSafe + std::panic::UnwindSafe>(kernel: K) {
-        let words = vec![0; 64];
-        let select = || kernel.select(&words, 0, 0, &mut [0; 40]);
-        assert!(std::panic::catch_unwind(select).is_err(), "select");
-        let combine = || kernel.combine(&words[..8], &words[..8], &mut [0; 40]);
-        assert!(std::panic::catch_unwind(combine).is_err(), "combine");
+/// Twenty words do not fit eight, whichever operation writes them.
+fn check_stops<K: Lanes>(kernel: K) {
+    let words = [0; 20];
+    let operations: [fn(K, &[u64], &mut [u64]) -> usize; 3] = [
+        |kernel, words, out| kernel.select(words, 0, 0, out),
+        |kernel, words, out| kernel.combine(&words[..1], words, out),
+        |kernel, words, out| kernel.select(&words[..9], 0, 0, &mut out[..4]),
+    ];
+    for (operation, run) in operations.into_iter().enumerate() {
+        let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            run(kernel, &words, &mut [0; 8])
+        }));
+        assert!(stopped.is_err(), "operation {operation} wrote {stopped:?} words");
     }
-    for_every_kernel!(check);
+}
+
+#[test]
+fn words_without_room_stop_every_kernel() {
+    for_every_kernel!(check_stops);
 }

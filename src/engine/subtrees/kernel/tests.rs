@@ -100,3 +100,17 @@ fn every_kernel_finishes_as_the_portable_one() {
     }
     assert!(found > 100, "the levels hold solutions to count");
 }
+
+#[test]
+fn a_pass_that_could_overflow_the_next_level_stops() {
+    for kernel in Kernel::available() {
+        let mut words = Words(3);
+        let [mut level, next] = [96, 161].map(|len| level(16, 8, len, &mut words));
+        let stopped = std::panic::catch_unwind(move || {
+            expand(kernel, &mut level, &mut next.clone(), 0, [0; 3]);
+        });
+        let message = stopped.expect_err("161 and 96 nodes are too many");
+        let message = message.downcast_ref::<String>().expect("a message");
+        assert_eq!(message, "a level of 161 nodes overflows", "{kernel}");
+    }
+}

@@ -1,0 +1,143 @@
+//! Fills the first rows by backtracking, and hands their placements on in blocks.
+//!
+//! The first of these rows are the *prefix*. After each of them the fillings are kept that its
+//! queens leave, so that a block, whose placements all begin with the same prefix, is compared with
+//! a part of the list only.
+
+use super::block::{Block, Placement};
+use super::fillings::{Fillings, Kept, NorthernColumns};
+use super::{Domains, Row, Taken, bits};
+use crate::cancel::Cancel;
+use crate::engine::Interrupt;
+use crate::engine::meaning::Meaning;
+use crate::size::BoardSize;
+
+/// How many first rows are filled before the fillings that they leave are picked out: so many that
+/// what follows mostly fills a block. One row more or less takes a tenth more time at n = 22, at
+/// n = 20 one row more a third.
+fn prefix_rows(size: BoardSize) -> usize {
+    (size.rows() / 2).saturating_sub(9 + size.rows() % 2).max(1)
+}
+
+/// The search through the first rows of a unit.
+pub(super) struct FirstRows<'a> {
+    rows: &'a [Row],
+    second: &'a [Row],
+    meaning: &'a Meaning,
+    block: &'a mut Block,
+    cancel: &'a Cancel,
+    /// How many of the rows are northern.
+    northern_rows: usize,
+    northern: NorthernColumns,
+    /// For each row and column: what a queen there leaves of the domains.
+    leaves: Vec<[Domains; 32]>,
+    /// Rows that are filled before the list of fillings is kept to what they leave.
+    prefix: usize,
+    fillings: Fillings,
+    /// The fillings that are left after each row of the prefix.
+    left: Vec<Kept>,
+    solutions: u64,
+}
+
+impl<'a> FirstRows<'a> {
+    /// A search for the fillings of the second rows.
+    pub(super) fn new(
+        rows: &'a [Row],
+        second: &'a [Row],
+        meaning: &'a Meaning,
+        block: &'a mut Block,
+        cancel: &'a Cancel,
+    ) -> Self {
+        let leaves = rows.iter().map(|row| {
+            let mut by_column = [[u16::MAX; 16]; 32];
+            for (column, domains) in (0..meaning.size.get()).zip(&mut by_column) {
+                let queen = Taken::default().with(row.number, column);
+                for (row, domain) in second.iter().zip(domains) {
+                    *domain = queen.free(*row) as u16;
+                }
+            }
+            by_column
+        });
+        Self {
+            rows,
+            second,
+            meaning,
+            cancel,
+            northern_rows: super::northern_rows(rows, meaning),
+            northern: NorthernColumns::default(),
+            leaves: leaves.collect(),
+            prefix: prefix_rows(meaning.size).min(rows.len()),
+            fillings: Fillings::default(),
+            left: Vec::new(),
+            block,
+            solutions: 0,
+        }
+    }
+
+    /// The weighted number of placements of the first rows and fillings that fit each other.
+    pub(super) fn count(&mut self, fillings: Fillings) -> Result<u64, Interrupt> {
+        self.left = vec![Kept::default(); self.prefix];
+        let mut domains = [u16::MAX; 16];
+        for (row, domain) in self.second.iter().zip(&mut domains) {
+            *domain = row.allowed as u16;
+        }
+        self.block.clear();
+        self.fillings = fillings;
+        self.fill(0, Taken::default(), 0, &domains)?;
+        Ok(self.solutions)
+    }
+
+    /// Fills the rows from `depth` on.
+    fn fill(
+        &mut self,
+        depth: usize,
+        taken: Taken,
+        northern: u16,
+        domains: &Domains,
+    ) -> Result<(), Interrupt> {
+        let northern = if depth == self.northern_rows {
+            if self.cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            self.northern.number(taken.columns)
+        } else {
+            northern
+        };
+        if depth > 0 && depth <= self.prefix {
+            let (longer, kept) = self.left.split_at_mut(depth - 1);
+            let list = longer.last().map_or(&self.fillings.list[..], Kept::list);
+            self.fillings.keep_within(domains, list, &mut kept[0]);
+            if kept[0].list().is_empty() {
+                return Ok(());
+            }
+        }
+        if let Some(row) = self.rows.get(depth).copied() {
+            for column in bits(taken.free(row)) {
+                let leaves = &self.leaves[depth][column as usize];
+                let mut left = *domains;
+                let mut is_empty = false;
+                for (domain, kept) in left.iter_mut().zip(leaves) {
+                    *domain &= kept;
+                    is_empty |= *domain == 0;
+                }
+                if !is_empty {
+                    self.fill(depth + 1, taken.with(row.number, column), northern, &left)?;
+                }
+            }
+        } else if self.block.push(Placement { domains: *domains, northern }) {
+            self.flush()?;
+        }
+        if depth == self.prefix { self.flush() } else { Ok(()) }
+    }
+
+    /// Counts the block with the fillings that its prefix leaves.
+    fn flush(&mut self) -> Result<(), Interrupt> {
+        if self.cancel.is_cancelled() {
+            return Err(Interrupt::Cancelled);
+        }
+        let left = self.left.last().map_or(&self.fillings.list[..], Kept::list);
+        let found = self.block.count(left, &self.fillings, self.meaning, &self.northern);
+        self.solutions = self.solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
+        Ok(())
+    }
+}

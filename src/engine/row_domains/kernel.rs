@@ -1,0 +1,63 @@
+//! The inner loop of a block, in one version for each [`Kernel`].
+//!
+//! ```text
+//! for each filling:
+//!     fits = AND, over its pairs of rows, of the placements that leave both squares free
+//!     ones += bits of fits AND once;  twos += bits of fits AND twice
+//! ```
+//!
+//! Nothing in it branches on the fillings.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use super::fillings::Filling;
+use crate::engine::Kernel;
+
+/// Words of a set.
+pub(super) const WORDS: usize = 8;
+
+/// Placements in a block.
+pub(super) const LANES: usize = 64 * WORDS;
+
+/// A set of the placements of a block.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Set(pub(super) [u64; WORDS]);
+
+pub(super) const EMPTY: Set = Set([0; WORDS]);
+
+impl Set {
+    /// What is in both.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] & other.0[at]))
+    }
+}
+
+/// The placements of the block that fit the fillings, those that count once and those that count
+/// twice.
+pub(super) fn count(
+    kernel: Kernel,
+    pairs: &[[Set; 256]],
+    counting: &[[Set; 2]],
+    list: &[Filling],
+) -> [u64; 2] {
+    match kernel {
+        Kernel::Portable => portable::count(pairs, counting, list),
+        #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
+        Kernel::Avx2(_) => {
+            // SAFETY: an `Avx2` comes from `Avx2::detect` only, which found these features.
+            unsafe { avx2::count(pairs, counting, list) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
+        Kernel::Avx512(_) => {
+            // SAFETY: an `Avx512` comes from `Avx512::detect` only, which found these features.
+            unsafe { avx512::count(pairs, counting, list) }
+        }
+    }
+}
