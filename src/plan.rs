@@ -221,8 +221,26 @@ impl UnitCounter<'_> {
     ///
     /// If the plan has no such unit.
     pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        self.0.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
+        let count = self.0.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit));
+        #[cfg(nqueens_faulty)]
+        let count = count.map(|count| count + fault(unit));
+        count
     }
+}
+
+/// What a machine with a fault adds: 1 to one unit in as many as `NQUEENS_FAULTY` says. Only builds
+/// that measure the self-check have it; see scripts/measure-self-check.sh.
+#[cfg(nqueens_faulty)]
+fn fault(unit: usize) -> u64 {
+    use std::sync::OnceLock;
+    static ONE_IN: OnceLock<u64> = OnceLock::new();
+    let one_in = *ONE_IN.get_or_init(|| {
+        let variable = std::env::var("NQUEENS_FAULTY").ok();
+        variable.and_then(|text| text.parse().ok()).unwrap_or(u64::MAX)
+    });
+    // Scattered over the plan.
+    let scattered = (unit as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    u64::from(scattered % one_in == 0)
 }
 
 /// Counts units a second time, by another method than the engine of the plan.
