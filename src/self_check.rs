@@ -4,7 +4,7 @@
 //! random among those just finished, is counted again by [another method](Plan::recounter), after
 //! it was recorded. A difference ends the run.
 //!
-//! The time for this is a fixed share of the time spent on units, all threads together: a unit is
+//! The CPU time for this is a fixed share of that spent on units, all threads together: a unit is
 //! recounted as soon as the share pays for an average one. Which unit it is does not depend on its
 //! size. The price of a recount is guessed first, then measured. Short counts, whose share pays
 //! for no recount, are not checked.
@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
+use crate::cpu_time;
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::journal::{Finished, Problem};
@@ -25,10 +26,10 @@ use crate::observe::UnitsDone;
 use crate::plan::{Plan, UnitRecounter};
 use crate::shard::Shard;
 
-/// Of the time spent on units: one part in this many.
+/// Of the CPU time spent on units: one part in this many.
 const SHARE: f64 = 1.0 / 125.0;
 
-/// Seconds that a recount takes for each solution of the unit: a guess that counts as much as one
+/// CPU seconds that a recount takes for each solution of the unit: a guess that counts as much as one
 /// measurement. Units of `halves` take 0.1 to 0.3 us at n = 20 to 23.
 const FIRST_PRICE: f64 = 0.2e-6;
 
@@ -130,13 +131,13 @@ impl<'a> SelfCheck<'a> {
         cancel: &Cancel,
     ) -> Result<(), Error> {
         let Chosen { unit, counted, is_recorded, price } = chosen;
-        let begun = Instant::now();
+        let begun = cpu_time::of_this_thread();
         let recounted = match recounter.count(unit, cancel) {
             Ok(count) => count,
             Err(Error::UnitStopped { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
-        self.with_account(|account| account.pay(price, begun.elapsed()));
+        self.with_account(|account| account.pay(price, cpu_time::of_this_thread() - begun));
         if recounted == counted {
             return Ok(());
         }
@@ -174,7 +175,7 @@ impl Account {
     fn choose(&mut self, done: &UnitsDone) -> Option<Chosen> {
         self.units += done.counts.len();
         self.solutions += done.counts.iter().map(|count| *count as f64).sum::<f64>();
-        self.counting += done.busy.as_secs_f64();
+        self.counting += done.cpu.as_secs_f64();
         let expected = FIRST_PRICE * self.solutions / self.units as f64;
         let price = (expected + self.recounting) / (self.recounted + 1) as f64;
         if self.counting < FIRST_SECONDS
