@@ -155,7 +155,7 @@ impl<'a> Count<'a> {
         Self { journal: Some(path.as_ref().to_owned()), ..self }
     }
 
-    /// Whether to count a few units twice, by another engine, in less than a hundredth of the
+    /// Whether to count a few units twice, in two ways, in less than a hundredth of the
     /// time. It is so unless it is switched off.
     pub fn self_check(self, self_check: bool) -> Self {
         Self { self_check, ..self }

@@ -59,7 +59,7 @@ pub(super) enum Command {
     Merge(MergeArgs),
     /// Show how far the parts have come
     Status(StatusArgs),
-    /// Check journals: recount some of their units with another engine
+    /// Check journals: recount some of their units in another way
     Verify(VerifyArgs),
     /// Copy the good lines of a damaged journal to a new one
     Salvage(SalvageArgs),

@@ -28,7 +28,7 @@ pub struct Outcome {
     pub units: usize,
     /// How many of them a journal held before.
     pub units_before: usize,
-    /// How many of them were counted a second time by another engine.
+    /// How many of them were counted a second time in another way.
     pub units_recounted: usize,
     /// How memory was planned; `None` for engines that need little.
     pub memory: Option<MemoryUse>,
@@ -60,7 +60,7 @@ pub struct ShardOutcome {
     pub units: usize,
     /// How many of them were finished before.
     pub units_before: usize,
-    /// How many of them were counted a second time by another engine.
+    /// How many of them were counted a second time in another way.
     pub units_recounted: usize,
     /// The solutions in the shard's units, with their weights.
     pub solutions: u128,

@@ -22,7 +22,7 @@ pub(in crate::cli) struct HowArgs {
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub(in crate::cli) memory: Option<Bytes>,
 
-    /// Do not count a few units twice, by another engine, to find out faults of the machine
+    /// Do not count a few units twice, in two ways, to find out faults of the machine
     #[arg(long)]
     pub(in crate::cli) no_self_check: bool,
 
