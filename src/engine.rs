@@ -220,6 +220,11 @@ pub(crate) trait Prepared: Sync {
     fn memory(&self) -> Option<MemoryUse> {
         None
     }
+
+    /// Whether what the threads share is still as it was made.
+    fn shared_is_intact(&self) -> bool {
+        true
+    }
 }
 
 /// Memory that a count plans to use.

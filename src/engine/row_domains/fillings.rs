@@ -1,10 +1,6 @@
 //! The fillings: all placements of the second rows by themselves.
 //!
-//! Per unit at random, with AVX-512 (CPU time of one thread on a shared machine):
-//!
-//! | n | fillings | ms | us for each solution | count of the same unit, ms |
-//! |---|---|---|---|---|
-//! TABLE
+//! They are listed once for each unit; see the parent module for what is done with them.
 
 use std::collections::HashMap;
 
@@ -135,7 +131,7 @@ impl Lister<'_> {
         };
         for column in bits(taken.free(*row)) {
             let mut longer = filling;
-            let step = if depth % 2 == 0 { self.fillings.width } else { 1 };
+            let step = if depth.is_multiple_of(2) { self.fillings.width } else { 1 };
             longer.pairs[depth / 2] += (column * step) as u8;
             self.fill(depth + 1, taken.with(row.number, column), longer)?;
         }
