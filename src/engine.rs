@@ -225,14 +225,14 @@ pub(crate) trait Prepared: Sync {
     /// A counter of units for one thread, with its own scratch memory.
     fn worker(&self) -> Box<dyn Worker + '_>;
 
-    /// Whether what the threads share is as it was made; true for engines that share nothing.
-    fn shared_is_intact(&self) -> bool {
-        true
-    }
-
     /// How memory is used, for engines that need much.
     fn memory(&self) -> Option<MemoryUse> {
         None
+    }
+
+    /// Whether what the threads share is still as it was made.
+    fn shared_is_intact(&self) -> bool {
+        true
     }
 }
 

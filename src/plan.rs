@@ -199,7 +199,10 @@ impl<'a> PreparedPlan<'a> {
         self.0.memory()
     }
 
-    /// Whether what the units share is as it was made.
+    /// Whether what all threads read during the count is still as it was made, found out by a
+    /// checksum. `false` means that memory has changed by itself: all that was counted since the
+    /// last check may be wrong. Takes as long as reading that memory once; engines that share
+    /// nothing are always intact.
     #[must_use]
     pub fn shared_is_intact(&self) -> bool {
         self.0.shared_is_intact()

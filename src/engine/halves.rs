@@ -38,8 +38,8 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    reason = "row sets have at most 32 bits, lists within a budget fewer than 2^32 words, and chunks \
-              of an item are cut to six bits"
+    reason = "row sets have at most 32 bits, and chunks of an item are cut to six bits; the lengths \
+              of lists are checked"
 )]
 
 mod budget;
@@ -157,12 +157,12 @@ impl<K: Lanes> Prepared for HalvesFor<'_, K> {
         Box::new(HalvesWorker::new(self))
     }
 
-    fn shared_is_intact(&self) -> bool {
-        self.quadrants.is_intact()
-    }
-
     fn memory(&self) -> Option<MemoryUse> {
         Some(self.memory)
+    }
+
+    fn shared_is_intact(&self) -> bool {
+        self.quadrants.is_intact()
     }
 }
 

@@ -21,7 +21,8 @@
 //! come grouped by the column set of the south, so that whole groups can be left out unmade.
 
 use super::kernel::Lanes;
-use super::word_list::WordList;
+use super::word_list::{PIECE, WordList};
+use crate::cancel::Cancel;
 
 /// Place of the second family of diagonals in a word of quadrant coordinates.
 const RAW_FIELD: u32 = 32;
@@ -75,18 +76,22 @@ impl Board {
     }
 }
 
-/// Appends all half-boards of the two lists.
+/// Appends all half-boards of the two lists; fewer after a cancellation.
 pub(crate) fn append_half_boards<K: Lanes>(
     kernel: K,
     north: &[u64],
     south: &[u64],
     out: &mut WordList,
+    cancel: &Cancel,
 ) {
-    let room = out.room(north.len() * south.len());
-    let count = if north.len() <= south.len() {
-        kernel.combine(north, south, room)
-    } else {
-        kernel.combine(south, north, room)
-    };
-    out.grow(count);
+    let (short, long) = if north.len() <= south.len() { (north, south) } else { (south, north) };
+    for long in long.chunks(PIECE) {
+        for short in short.chunks(PIECE / long.len()) {
+            if cancel.is_cancelled() {
+                return;
+            }
+            let count = kernel.combine(short, long, out.room(short.len() * long.len()));
+            out.grow(count);
+        }
+    }
 }

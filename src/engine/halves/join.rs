@@ -55,7 +55,7 @@
 //! does the work of three partitions and three selections.
 
 use super::kernel::{BitOrder, CHUNK_BITS, Lanes};
-use super::word_list::SLACK;
+use super::word_list::{PIECE, SLACK};
 use crate::cancel::Cancel;
 
 /// Words that are sampled from each list to rank the bits; a byte counts no further than this.
@@ -69,6 +69,10 @@ const LEAF_BITS: u32 = 30;
 
 /// Bits of words that are short enough to be left in their order: six chunks.
 const SHORT_BITS: u32 = 36;
+
+/// Words of the shorter list in a leaf: joined with a piece of the longer one they take some
+/// milliseconds. Leaves are shorter, unless the arena is used up.
+const LEAF_PIECE: usize = 1 << 13;
 
 /// Space for the parts of the lists, in lengths of both lists together. Each split shortens them to
 /// some 0.6 of their length, so that this is hardly ever used up; if it is, a leaf comes early.
@@ -94,6 +98,11 @@ impl<K: Lanes> Join<K> {
         Self { kernel, tables: K::tables(), arena: Vec::new() }
     }
 
+    /// Gives the arena back.
+    pub(crate) fn release(&mut self) {
+        self.arena = Vec::new();
+    }
+
     /// Counts the disjoint pairs of east and west half-boards, whose fields have `field` bits
     /// each. Both lists are used up. A cancelled count is meaningless.
     pub(crate) fn count(
@@ -115,7 +124,10 @@ impl<K: Lanes> Join<K> {
         if !is_leaf::<K>(longer, shorter) {
             let space = ARENA * (shorter + longer) + SLACK;
             if self.arena.len() < space {
-                self.arena.resize(space + space / 4, 0);
+                // Fresh memory, which the operating system clears page by page when it is used;
+                // nothing in the old one is needed, and much of the new one never is.
+                self.arena = Vec::new();
+                self.arena = vec![0; space + space / 4];
             }
             self.rank_bits(field, east, west, ranked);
         }
@@ -123,14 +135,24 @@ impl<K: Lanes> Join<K> {
         let swapped = |bit: u32| if bit < field { bit + field } else { bit - field };
         let bits = 0..2 * field;
         let order = BitOrder::new(bits.clone().map(|bit| (bit, place[bit as usize])));
-        self.kernel.arrange(east, &order);
+        self.arrange(east, &order, cancel);
         let order = BitOrder::new(bits.map(|bit| (swapped(bit), place[bit as usize])));
-        self.kernel.arrange(west, &order);
+        self.arrange(west, &order, cancel);
         let mut arena = std::mem::take(&mut self.arena);
         let all = u64::MAX >> (64 - 2 * field);
         let pairs = self.split(east, west, &mut arena, 0, all, &splits);
         self.arena = arena;
         pairs
+    }
+
+    /// Brings a list into the order of the join.
+    fn arrange(&self, words: &mut [u64], order: &BitOrder, cancel: &Cancel) {
+        for piece in words.chunks_mut(PIECE) {
+            if cancel.is_cancelled() {
+                return;
+            }
+            self.kernel.arrange(piece, order);
+        }
     }
 
     /// Sorts the bits: those first that both lists have most often.
@@ -174,28 +196,46 @@ impl<K: Lanes> Join<K> {
             return 0;
         }
         if y.len() <= PLAIN {
-            return self.kernel.count_plain(x, y);
+            return in_pieces(x, splits, |x| self.kernel.count_plain(x, y));
         }
         let needed = x.len() + y.len() + SLACK;
         if unused == 0 || needed > free.len() || is_leaf::<K>(x.len(), y.len()) {
-            return self.leaf(x, y, u64::BITS - unused.leading_zeros());
-        }
-        if splits.cancel.is_cancelled() {
-            return 0;
+            let bits = u64::BITS - unused.leading_zeros();
+            return in_pieces(x, splits, |x| {
+                y.chunks(LEAF_PIECE).map(|y| self.leaf(x, y, bits, splits)).sum()
+            });
         }
         let bit = splits.bits[depth];
         let (depth, unused) = (depth + 1, unused & !bit);
         let (parts, free) = free.split_at_mut(x.len());
-        let middle = self.kernel.partition(x, bit, parts);
+        let (mut middle, mut end) = (0, parts.len());
+        for x in x.chunks(PIECE) {
+            if splits.cancel.is_cancelled() {
+                return 0;
+            }
+            let without = self.kernel.partition(x, bit, &mut parts[middle..end]);
+            middle += without;
+            end -= x.len() - without;
+        }
         let (without, with) = parts.split_at(middle);
-        let kept = self.kernel.select(y, bit, 0, free);
+        let mut kept = 0;
+        for y in y.chunks(PIECE) {
+            if splits.cancel.is_cancelled() {
+                return 0;
+            }
+            kept += self.kernel.select(y, bit, 0, &mut free[kept..]);
+        }
         let (y_without, rest) = free.split_at_mut(kept);
         self.split(with, y_without, rest, depth, unused, splits)
             + self.split(without, y, free, depth, unused, splits)
     }
 
     /// Takes the side for the patterns that makes the leaf cheaper.
-    fn leaf(&mut self, x: &[u64], y: &[u64], bits: u32) -> u64 {
+    fn leaf(&mut self, x: &[u64], y: &[u64], bits: u32, splits: &Splits) -> u64 {
+        // Lists of usual length come in one piece, whose split has asked.
+        if x.len() + y.len() >= LEAF_PIECE && splits.cancel.is_cancelled() {
+            return 0;
+        }
         let (patterns, items) =
             if leaf_cost::<K>(x.len(), y.len()) <= leaf_cost::<K>(y.len(), x.len()) {
                 (x, y)
@@ -204,6 +244,14 @@ impl<K: Lanes> Join<K> {
             };
         self.kernel.count_bit_sliced(patterns, items, bits, &mut self.tables)
     }
+}
+
+/// The sum over the pieces of a list; less after a cancellation.
+fn in_pieces(x: &[u64], splits: &Splits, count: impl FnMut(&[u64]) -> u64) -> u64 {
+    // A list of usual length comes in one piece, whose split has asked.
+    let is_long = x.len() > PIECE;
+    let pieces = x.chunks(PIECE).take_while(|_| !(is_long && splits.cancel.is_cancelled()));
+    pieces.map(count).sum()
 }
 
 /// Cost of a leaf in look-ups of one item in one block: filling the tables of a block costs as

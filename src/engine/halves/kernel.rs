@@ -162,8 +162,9 @@ pub(crate) trait Lanes: Copy + Send + Sync {
     /// Counts, for every bit, the words of `sample` (at most 255) that have it.
     fn bit_counts(self, sample: &[u64]) -> [u8; 64];
 
-    /// Writes the words without `bit` to the front of `out`, the others behind them, and returns
-    /// how many go before. `out` must be exactly as long as `words`.
+    /// Writes the words without `bit` to the front of `out`, the others to its end, and returns how
+    /// many go to the front. `out` must be at least as long as `words`; what lies between the two
+    /// parts is overwritten.
     fn partition(self, words: &[u64], bit: u64, out: &mut [u64]) -> usize;
 
     /// Counts the disjoint pairs by comparing every pattern with every item.

@@ -12,10 +12,15 @@
 //! **Invariants:** the lists of the north and of the south have the same starts, since both turn
 //! the same placements into words.
 
+mod row_set;
+mod whole_table;
+
 use super::half_board::Board;
 use super::kernel::Lanes;
 use super::word_list::WordList;
 use crate::cancel::Cancel;
+pub(crate) use row_set::RowSetCache;
+use whole_table::WholeTable;
 
 /// The column sets of a quadrant, by size, and the place of each among those of its size.
 #[derive(Debug)]
@@ -42,11 +47,6 @@ impl ColumnSets {
     }
 }
 
-/// A place in a list, in the four bytes that are kept of it. A longer list ends the count.
-fn place(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or_else(|_| panic!("a list of {at} words is too long"))
-}
-
 /// The lists of one row set and all column sets of its size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowSetLists<'a> {
@@ -66,6 +66,8 @@ impl<'a> RowSetLists<'a> {
 /// Lists in quadrant coordinates of one row set, on the way to longer ones.
 #[derive(Debug, Default)]
 struct RawLists {
+    /// How many rows they have.
+    rows: u32,
     words: WordList,
     starts: Vec<u32>,
 }
@@ -73,6 +75,7 @@ struct RawLists {
 impl RawLists {
     /// The lists of no rows and no columns: one empty placement.
     fn reset_to_empty_board(&mut self) {
+        self.rows = 0;
         self.words.clear();
         self.words.push(0);
         self.starts.clear();
@@ -87,33 +90,38 @@ impl RawLists {
         columns: &ColumnSets,
         shorter: &Self,
         row: u32,
-        size: u32,
+        cancel: &Cancel,
     ) {
+        self.rows = shorter.rows + 1;
         self.words.clear();
         self.starts.clear();
         let shorter =
             RowSetLists { words: shorter.words.as_slice(), starts: &shorter.starts, columns };
-        for &set in columns.of_size(size) {
-            self.starts.push(place(self.words.len()));
+        for &set in columns.of_size(self.rows) {
+            self.starts.push(start(self.words.len()));
+            if cancel.is_cancelled() {
+                continue;
+            }
             for column in (0..board.half).filter(|column| set >> column & 1 == 1) {
                 let square = board.raw_square(row, column);
                 select(kernel, shorter.of(set & !(1 << column)), square, square, &mut self.words);
             }
         }
-        self.starts.push(place(self.words.len()));
+        self.starts.push(start(self.words.len()));
     }
 }
 
-/// The lists of all row sets and all column sets.
-#[derive(Debug)]
-struct WholeTable {
-    north: Vec<u64>,
-    south: Vec<u64>,
-    starts: Vec<u32>,
-    /// Where the starts of a row set begin.
-    first: Vec<u32>,
-    /// Of all the others, when they were made.
-    checksum: u32,
+/// The place of a list in its memory. Boards whose lists would not fit 32 bits have no place: a
+/// start cut to 32 bits would be that of another list, and the count would be wrong.
+fn start(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or_else(|_| too_long(len))
+}
+
+/// Stops the process.
+#[cold]
+#[inline(never)]
+fn too_long(len: usize) -> ! {
+    panic!("quadrant lists of {len} words are too long for this engine");
 }
 
 /// What the units of a plan share: the column sets and, if they fit, all quadrant lists.
@@ -122,6 +130,8 @@ pub(crate) struct Quadrants {
     board: Board,
     columns: ColumnSets,
     table: Option<WholeTable>,
+    /// The CRC-32 of both when they were made.
+    checksum: u32,
 }
 
 /// Which of the two quadrants of a half.
@@ -153,12 +163,29 @@ impl Quadrants {
     pub(crate) fn new<K: Lanes>(kernel: K, board: Board, whole: bool, cancel: &Cancel) -> Self {
         let columns = ColumnSets::new(board.half);
         let table = whole.then(|| WholeTable::new(kernel, board, &columns, cancel));
-        Self { board, columns, table }
+        let mut quadrants = Self { board, columns, table, checksum: 0 };
+        quadrants.checksum = quadrants.checksum_now(cancel);
+        quadrants
     }
 
-    /// Whether the lists are as they were made.
+    /// Whether the lists that all threads read are still as they were made: a bit that changes in
+    /// them would spoil every later unit.
     pub(crate) fn is_intact(&self) -> bool {
-        self.table.as_ref().is_none_or(|table| table.checksum_now() == table.checksum)
+        self.checksum_now(&Cancel::new()) == self.checksum
+    }
+
+    /// The CRC-32 of the lists as they are now; of a part of them after a cancellation.
+    fn checksum_now(&self, cancel: &Cancel) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        if let Some(table) = &self.table {
+            table.hash(&mut hasher, cancel);
+        }
+        hash_words(&mut hasher, &self.columns.rank, u32::to_le_bytes);
+        self.columns
+            .by_size
+            .iter()
+            .for_each(|sets| hash_words(&mut hasher, sets, u32::to_le_bytes));
+        hasher.finalize()
     }
 
     /// The column sets of a quadrant.
@@ -167,178 +194,24 @@ impl Quadrants {
     }
 
     /// The lists of one row set: from the table if there is nothing special about them, else from
-    /// the cache.
+    /// the cache. Some lists are missing after a cancellation.
     pub(crate) fn lists<'a, K: Lanes>(
         &'a self,
         kernel: K,
         wanted: Wanted,
         cache: &'a mut RowSetCache,
+        cancel: &Cancel,
     ) -> RowSetLists<'a> {
         if let (Some(table), 0, 0) = (&self.table, wanted.avoid, wanted.middle_columns) {
             return table.lists(&self.columns, wanted.side, wanted.rows);
         }
         if cache.made_for != Some(wanted) {
-            cache.fill(kernel, self, wanted);
-            cache.made_for = Some(wanted);
+            cache.made_for = None;
+            cache.fill(kernel, self, wanted, cancel);
+            // After a cancellation lists are missing: another count must not meet them.
+            cache.made_for = (!cancel.is_cancelled()).then_some(wanted);
         }
         RowSetLists { words: cache.words.as_slice(), starts: &cache.starts, columns: &self.columns }
-    }
-}
-
-impl WholeTable {
-    fn new<K: Lanes>(kernel: K, board: Board, columns: &ColumnSets, cancel: &Cancel) -> Self {
-        let mut table = Self {
-            north: Vec::new(),
-            south: Vec::new(),
-            starts: Vec::new(),
-            first: vec![0; 1 << board.half],
-            checksum: 0,
-        };
-        let mut levels: Vec<RawLists> = Vec::new();
-        levels.resize_with(board.half as usize + 1, RawLists::default);
-        levels[0].reset_to_empty_board();
-        table.add(kernel, board, columns, &mut levels, 0, cancel);
-        table.north.shrink_to_fit();
-        table.south.shrink_to_fit();
-        table.checksum = table.checksum_now();
-        table
-    }
-
-    /// The CRC-32 of all lists. One flipped bit in them would spoil every unit counted after it.
-    fn checksum_now(&self) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        for words in [&self.north, &self.south] {
-            hash_all(&mut hasher, words, |word| word.to_le_bytes());
-        }
-        for places in [&self.starts, &self.first] {
-            hash_all(&mut hasher, places, |place| place.to_le_bytes());
-        }
-        hasher.finalize()
-    }
-
-    fn lists<'a>(&'a self, columns: &'a ColumnSets, side: Side, rows: u32) -> RowSetLists<'a> {
-        let words = match side {
-            Side::North => &self.north,
-            Side::South => &self.south,
-        };
-        let starts = &self.starts[self.first[rows as usize] as usize..];
-        RowSetLists { words, starts, columns }
-    }
-
-    /// Stores the lists of `rows`, which stand at the front of `levels`, and of all row sets that
-    /// add later rows to it.
-    fn add<K: Lanes>(
-        &mut self,
-        kernel: K,
-        board: Board,
-        columns: &ColumnSets,
-        levels: &mut [RawLists],
-        rows: u32,
-        cancel: &Cancel,
-    ) {
-        let Some((lists, longer)) = levels.split_first_mut() else { return };
-        if cancel.is_cancelled() {
-            return;
-        }
-        self.first[rows as usize] = place(self.starts.len());
-        let base = place(self.north.len());
-        self.starts.extend(lists.starts.iter().map(|start| base + start));
-        self.north.extend(lists.words.as_slice().iter().map(|&raw| board.north(raw)));
-        self.south.extend(lists.words.as_slice().iter().map(|&raw| board.south(raw)));
-        for row in u32::BITS - rows.leading_zeros()..board.half {
-            longer[0].extend(kernel, board, columns, lists, row, rows.count_ones() + 1);
-            // The children need this level again, so it is handed down together with the rest.
-            let rows = rows | 1 << row;
-            self.add(kernel, board, columns, longer, rows, cancel);
-        }
-    }
-}
-
-/// Hashes numbers some thousand bytes at a time: one by one they would take ten times as long.
-fn hash_all<T: Copy, const BYTES: usize>(
-    hasher: &mut crc32fast::Hasher,
-    numbers: &[T],
-    bytes_of: impl Fn(T) -> [u8; BYTES],
-) {
-    let mut buffer = [0; 4096];
-    for chunk in numbers.chunks(buffer.len() / BYTES) {
-        for (bytes, number) in buffer.as_chunks_mut().0.iter_mut().zip(chunk) {
-            *bytes = bytes_of(*number);
-        }
-        hasher.update(&buffer[..chunk.len() * BYTES]);
-    }
-}
-
-/// The lists of one row set, remade when other ones are asked for.
-#[derive(Debug, Default)]
-pub(crate) struct RowSetCache {
-    made_for: Option<Wanted>,
-    words: WordList,
-    starts: Vec<u32>,
-    raw: RawRowSet,
-}
-
-/// The lists of one row set on the way to the cache.
-#[derive(Debug, Default)]
-struct RawRowSet {
-    lists: RawLists,
-    shorter: RawLists,
-}
-
-impl RowSetCache {
-    fn fill<K: Lanes>(&mut self, kernel: K, quadrants: &Quadrants, wanted: Wanted) {
-        let Quadrants { board, columns, table } = quadrants;
-        let Wanted { side, rows, avoid, middle_columns } = wanted;
-        let lists = match table {
-            Some(table) => table.lists(columns, side, rows),
-            None => self.raw.make(kernel, quadrants, side, rows),
-        };
-        let (words, starts) = (&mut self.words, &mut self.starts);
-        words.clear();
-        starts.clear();
-        let size = rows.count_ones();
-        if middle_columns == 0 {
-            for &set in columns.of_size(size) {
-                starts.push(place(words.len()));
-                select(kernel, lists.of(set), avoid, 0, words);
-            }
-        } else {
-            for &set in columns.of_size(size + 1) {
-                starts.push(place(words.len()));
-                for column in (0..middle_columns).filter(|column| set >> column & 1 == 1) {
-                    let square = board.word(board.half - column, board.half + column);
-                    let others = lists.of(set & !(1 << column));
-                    select(kernel, others, avoid | square, square, words);
-                }
-            }
-        }
-        starts.push(place(words.len()));
-    }
-}
-
-impl RawRowSet {
-    /// Makes the lists of one row set from those of its first rows.
-    fn make<'a, K: Lanes>(
-        &'a mut self,
-        kernel: K,
-        quadrants: &'a Quadrants,
-        side: Side,
-        rows: u32,
-    ) -> RowSetLists<'a> {
-        let Quadrants { board, columns, .. } = quadrants;
-        self.lists.reset_to_empty_board();
-        let chosen = (0..board.half).filter(|row| rows >> row & 1 == 1);
-        for (size, row) in (1..).zip(chosen) {
-            std::mem::swap(&mut self.lists, &mut self.shorter);
-            self.lists.extend(kernel, *board, columns, &self.shorter, row, size);
-        }
-        for word in self.lists.words.as_mut_slice() {
-            *word = match side {
-                Side::North => board.north(*word),
-                Side::South => board.south(*word),
-            };
-        }
-        RowSetLists { words: self.lists.words.as_slice(), starts: &self.lists.starts, columns }
     }
 }
 
@@ -348,32 +221,20 @@ fn select<K: Lanes>(kernel: K, words: &[u64], avoid: u64, add: u64, out: &mut Wo
     out.grow(count);
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::halves::kernel::portable::Portable;
-
-    #[test]
-    fn any_flipped_bit_in_the_shared_lists_is_seen() {
-        let mut quadrants = Quadrants::new(Portable, Board::new(12), true, &Cancel::new());
-        assert!(quadrants.is_intact());
-        let flips: [fn(&mut WholeTable); 4] = [
-            |table| table.north[7] ^= 1 << 40,
-            |table| *table.south.last_mut().expect("words") ^= 1,
-            |table| table.starts[1] ^= 1 << 31,
-            |table| table.first[5] ^= 1 << 3,
-        ];
-        for flip in flips {
-            flip(quadrants.table.as_mut().expect("it was asked for"));
-            assert!(!quadrants.is_intact());
-            flip(quadrants.table.as_mut().expect("it was asked for"));
-            assert!(quadrants.is_intact());
+/// Feeds numbers to a hasher, by way of a buffer that stays in the first-level cache.
+fn hash_words<T: Copy, const BYTES: usize>(
+    hasher: &mut crc32fast::Hasher,
+    words: &[T],
+    to_bytes: fn(T) -> [u8; BYTES],
+) {
+    let mut bytes = [0; 4096];
+    for words in words.chunks(bytes.len() / BYTES) {
+        for (place, word) in bytes.as_chunks_mut::<BYTES>().0.iter_mut().zip(words) {
+            *place = to_bytes(*word);
         }
-    }
-
-    #[test]
-    #[should_panic(expected = "is too long")]
-    fn places_beyond_four_bytes_end_the_count() {
-        place(1 << 32);
+        hasher.update(&bytes[..BYTES * words.len()]);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,10 @@
 /// Words behind the end of a list that a kernel may overwrite: one vector of the widest kernel.
 pub(crate) const SLACK: usize = 8;
 
+/// Long lists are worked off in pieces of this many words, of which none takes half a millisecond:
+/// between two of them a count can be cancelled.
+pub(crate) const PIECE: usize = 1 << 18;
+
 /// A list of words, backed by initialised memory that is never given back.
 #[derive(Debug, Default)]
 pub(crate) struct WordList {
@@ -53,8 +57,9 @@ impl WordList {
     pub(crate) fn room(&mut self, count: usize) -> &mut [u64] {
         let needed = self.len + count + SLACK;
         if self.words.len() < needed {
-            let target = needed.max(self.words.len() + self.words.len() / 2);
-            self.words.resize(target, 0);
+            // The capacity doubles, but only what is needed is written to: filling the rest of a
+            // long list with zeros would take as long as making the list.
+            self.words.resize(needed, 0);
         }
         &mut self.words[self.len..]
     }

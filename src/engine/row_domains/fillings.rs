@@ -1,19 +1,6 @@
 //! The fillings: all placements of the second rows by themselves.
 //!
-//! A unit takes (random units, AVX-512, CPU time of one thread of a Xeon that others used as well;
-//! counted by `halves` in a run of eight neighbours):
-//!
-//! | n | recount, ms | us for each solution | times the count |
-//! |---|---|---|---|
-//! | 18 | 2.2 | 0.17 | 21 |
-//! | 19 | 1.5 | 0.43 | 33 |
-//! | 20 | 23 | 0.11 | 22 |
-//! | 21 | 12 | 0.29 | 28 |
-//! | 22 | 540 | 0.13 | 29 |
-//! | 23 | 240 | 0.32 | 39 |
-//! | 24 | 14 000 | 0.26 | 67 |
-//!
-//! With AVX2, 0.16 us at n = 20.
+//! They are listed once for each unit; see the parent module for what is done with them.
 
 use std::collections::HashMap;
 
@@ -144,7 +131,7 @@ impl Lister<'_> {
         };
         for column in bits(taken.free(*row)) {
             let mut longer = filling;
-            let step = if depth % 2 == 0 { self.fillings.width } else { 1 };
+            let step = if depth.is_multiple_of(2) { self.fillings.width } else { 1 };
             longer.pairs[depth / 2] += (column * step) as u8;
             self.fill(depth + 1, taken.with(row.number, column), longer)?;
         }

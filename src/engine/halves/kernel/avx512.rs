@@ -176,7 +176,7 @@ fn bit_counts(sample: &[u64]) -> [u8; 64] {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
 fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
-    debug_assert_eq!(words.len(), out.len(), "the parts fill the space exactly");
+    debug_assert!(words.len() <= out.len(), "the parts fit the space");
     let (vectors, rest) = words.as_chunks::<WORDS>();
     let (mut front, mut back) = partition_rest(rest, bit, out);
     let bit = _mm512_set1_epi64(bit as i64);
@@ -185,7 +185,7 @@ fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
         let vector = load(vector);
         let lacks = _mm512_testn_epi64_mask(vector, bit);
         let count = lacks.count_ones() as usize;
-        // As many places are free as words are left, so that whole vectors fit at both ends: the
+        // At least as many places are free as words are left, so that whole vectors fit at both ends: the
         // first lanes stay at the front, the last ones at the back, the others are overwritten.
         let sorted = _mm512_permutexvar_epi64(lanes_to_front(lacks), vector);
         room.store(front, sorted);

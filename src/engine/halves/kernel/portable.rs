@@ -65,7 +65,7 @@ impl Lanes for Portable {
 
     fn partition(self, words: &[u64], bit: u64, out: &mut [u64]) -> usize {
         let mut front = 0;
-        let mut back = words.len();
+        let mut back = out.len();
         for &word in words {
             // Both free ends take the word; the wrong one is overwritten later.
             out[front] = word;

@@ -176,17 +176,13 @@ fn joins_count_like_the_double_loop() {
 /// Twenty words do not fit eight, whichever operation writes them.
 fn check_stops<K: Lanes>(kernel: K) {
     let words = [0; 20];
-    let operations: [fn(K, &[u64], &mut [u64]) -> usize; 3] = [
-        |kernel, words, out| kernel.select(words, 0, 0, out),
-        |kernel, words, out| kernel.combine(&words[..1], words, out),
-        |kernel, words, out| kernel.select(&words[..9], 0, 0, &mut out[..4]),
-    ];
-    for (operation, run) in operations.into_iter().enumerate() {
-        let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            run(kernel, &words, &mut [0; 8])
-        }));
-        assert!(stopped.is_err(), "operation {operation} wrote {stopped:?} words");
-    }
+    let stops = |write: &dyn Fn() -> usize| {
+        let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(write));
+        assert!(stopped.is_err(), "{stopped:?} words were written");
+    };
+    stops(&|| kernel.select(&words, 0, 0, &mut [0; 8]));
+    stops(&|| kernel.select(&words[..9], 0, 0, &mut [0; 4]));
+    stops(&|| kernel.combine(&words[..1], &words, &mut [0; 8]));
 }
 
 #[test]

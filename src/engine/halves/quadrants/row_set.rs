@@ -1,0 +1,97 @@
+//! The lists of one row set, made when a unit needs them.
+
+use super::{Quadrants, RawLists, RowSetLists, Side, Wanted, select, start};
+use crate::cancel::Cancel;
+use crate::engine::halves::kernel::Lanes;
+use crate::engine::halves::word_list::{PIECE, WordList};
+
+/// The lists of one row set, remade when other ones are asked for.
+#[derive(Debug, Default)]
+pub(crate) struct RowSetCache {
+    pub(super) made_for: Option<Wanted>,
+    pub(super) words: WordList,
+    pub(super) starts: Vec<u32>,
+    raw: RawRowSet,
+}
+
+/// The lists of one row set on the way to the cache.
+#[derive(Debug, Default)]
+struct RawRowSet {
+    lists: RawLists,
+    shorter: RawLists,
+}
+
+impl RowSetCache {
+    /// Makes the lists that are wanted. Some are missing after a cancellation.
+    pub(super) fn fill<K: Lanes>(
+        &mut self,
+        kernel: K,
+        quadrants: &Quadrants,
+        wanted: Wanted,
+        cancel: &Cancel,
+    ) {
+        let Quadrants { board, columns, table, .. } = quadrants;
+        let Wanted { side, rows, avoid, middle_columns } = wanted;
+        let lists = match table {
+            Some(table) => table.lists(columns, side, rows),
+            None => self.raw.make(kernel, quadrants, side, rows, cancel),
+        };
+        let (words, starts) = (&mut self.words, &mut self.starts);
+        words.clear();
+        starts.clear();
+        let size = rows.count_ones();
+        if middle_columns == 0 {
+            for &set in columns.of_size(size) {
+                starts.push(start(words.len()));
+                if !cancel.is_cancelled() {
+                    select(kernel, lists.of(set), avoid, 0, words);
+                }
+            }
+        } else {
+            for &set in columns.of_size(size + 1) {
+                starts.push(start(words.len()));
+                if cancel.is_cancelled() {
+                    continue;
+                }
+                for column in (0..middle_columns).filter(|column| set >> column & 1 == 1) {
+                    let square = board.word(board.half - column, board.half + column);
+                    let others = lists.of(set & !(1 << column));
+                    select(kernel, others, avoid | square, square, words);
+                }
+            }
+        }
+        starts.push(start(words.len()));
+    }
+}
+
+impl RawRowSet {
+    /// Makes the lists of one row set from those of its first rows.
+    fn make<'a, K: Lanes>(
+        &'a mut self,
+        kernel: K,
+        quadrants: &'a Quadrants,
+        side: Side,
+        rows: u32,
+        cancel: &Cancel,
+    ) -> RowSetLists<'a> {
+        let Quadrants { board, columns, .. } = quadrants;
+        self.lists.reset_to_empty_board();
+        let chosen = (0..board.half).filter(|row| rows >> row & 1 == 1);
+        for row in chosen {
+            std::mem::swap(&mut self.lists, &mut self.shorter);
+            self.lists.extend(kernel, *board, columns, &self.shorter, row, cancel);
+        }
+        for piece in self.lists.words.as_mut_slice().chunks_mut(PIECE) {
+            if cancel.is_cancelled() {
+                break;
+            }
+            for word in piece {
+                *word = match side {
+                    Side::North => board.north(*word),
+                    Side::South => board.south(*word),
+                };
+            }
+        }
+        RowSetLists { words: self.lists.words.as_slice(), starts: &self.lists.starts, columns }
+    }
+}

@@ -1,0 +1,97 @@
+//! The lists of all row sets, made once and shared by all threads.
+
+use super::{ColumnSets, RawLists, RowSetLists, Side, hash_words, start};
+use crate::cancel::Cancel;
+use crate::engine::halves::half_board::Board;
+use crate::engine::halves::kernel::Lanes;
+use crate::engine::halves::word_list::PIECE;
+
+/// The lists of all row sets and all column sets.
+#[derive(Debug)]
+pub(super) struct WholeTable {
+    pub(super) north: Vec<u64>,
+    pub(super) south: Vec<u64>,
+    pub(super) starts: Vec<u32>,
+    /// Where the starts of a row set begin.
+    first: Vec<u32>,
+}
+
+impl WholeTable {
+    /// Makes all lists. Some are missing after a cancellation.
+    pub(super) fn new<K: Lanes>(
+        kernel: K,
+        board: Board,
+        columns: &ColumnSets,
+        cancel: &Cancel,
+    ) -> Self {
+        let mut table = Self {
+            north: Vec::new(),
+            south: Vec::new(),
+            starts: Vec::new(),
+            first: vec![0; 1 << board.half],
+        };
+        let mut levels: Vec<RawLists> = Vec::new();
+        levels.resize_with(board.half as usize + 1, RawLists::default);
+        levels[0].reset_to_empty_board();
+        table.add(kernel, board, columns, &mut levels, 0, cancel);
+        if !cancel.is_cancelled() {
+            table.north.shrink_to_fit();
+            table.south.shrink_to_fit();
+        }
+        table
+    }
+
+    /// Feeds all lists to a hasher; a part of them after a cancellation.
+    pub(super) fn hash(&self, hasher: &mut crc32fast::Hasher, cancel: &Cancel) {
+        for words in [&self.north, &self.south] {
+            for piece in words.chunks(PIECE).take_while(|_| !cancel.is_cancelled()) {
+                hash_words(hasher, piece, u64::to_le_bytes);
+            }
+        }
+        hash_words(hasher, &self.starts, u32::to_le_bytes);
+        hash_words(hasher, &self.first, u32::to_le_bytes);
+    }
+
+    /// The lists of one row set.
+    pub(super) fn lists<'a>(
+        &'a self,
+        columns: &'a ColumnSets,
+        side: Side,
+        rows: u32,
+    ) -> RowSetLists<'a> {
+        let words = match side {
+            Side::North => &self.north,
+            Side::South => &self.south,
+        };
+        let starts = &self.starts[self.first[rows as usize] as usize..];
+        RowSetLists { words, starts, columns }
+    }
+
+    /// Stores the lists of `rows`, which stand at the front of `levels`, and of all row sets that
+    /// add later rows to it.
+    fn add<K: Lanes>(
+        &mut self,
+        kernel: K,
+        board: Board,
+        columns: &ColumnSets,
+        levels: &mut [RawLists],
+        rows: u32,
+        cancel: &Cancel,
+    ) {
+        let Some((lists, longer)) = levels.split_first_mut() else { return };
+        if cancel.is_cancelled() {
+            return;
+        }
+        self.first[rows as usize] = start(self.starts.len());
+        let base = self.north.len();
+        self.starts.extend(lists.starts.iter().map(|list| start(base + *list as usize)));
+        self.north.extend(lists.words.as_slice().iter().map(|&raw| board.north(raw)));
+        self.south.extend(lists.words.as_slice().iter().map(|&raw| board.south(raw)));
+        for row in u32::BITS - rows.leading_zeros()..board.half {
+            longer[0].extend(kernel, board, columns, lists, row, cancel);
+            // The children need this level again, so it is handed down together with the rest.
+            let rows = rows | 1 << row;
+            self.add(kernel, board, columns, longer, rows, cancel);
+        }
+    }
+}
