@@ -41,13 +41,19 @@ impl WholeTable {
         table
     }
 
-    /// Feeds all lists to a hasher; a part of them after a cancellation.
+    /// Feeds all lists to a hasher, two at a time, since a count that is stopped waits for it; a
+    /// part of them after a cancellation.
     pub(super) fn hash(&self, hasher: &mut crc32fast::Hasher, cancel: &Cancel) {
-        for words in [&self.north, &self.south] {
+        let hash = |words: &[u64]| {
+            let mut hasher = crc32fast::Hasher::new();
             for piece in words.chunks(PIECE).take_while(|_| !cancel.is_cancelled()) {
-                hash_words(hasher, piece, u64::to_le_bytes);
+                hash_words(&mut hasher, piece, u64::to_le_bytes);
             }
-        }
+            hasher
+        };
+        let (north, south) = rayon::join(|| hash(&self.north), || hash(&self.south));
+        hasher.combine(&north);
+        hasher.combine(&south);
         hash_words(hasher, &self.starts, u32::to_le_bytes);
         hash_words(hasher, &self.first, u32::to_le_bytes);
     }
