@@ -13,7 +13,7 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, Resources, SplitRows};
 use crate::error::Error;
 use crate::estimate::{Effort, Estimate, estimate};
-use crate::journal::{self, Access, Contents, Finished, Locked, Problem};
+use crate::journal::{Access, Contents, Finished, Locked};
 use crate::known::{Published, known};
 use crate::memory;
 use crate::merge::Merged;
@@ -26,7 +26,7 @@ use budget::Journals;
 use folder::ShardFolder;
 pub use outcome::{EstimatedCount, Outcome, ShardOutcome};
 pub use threads::{MAX_THREADS, thread_pool};
-use work::{Done, Work};
+use work::{Done, Work, read_begun};
 
 /// Shards choose their split rows as if they had so many threads: the choice must be the same on
 /// every machine.
@@ -150,7 +150,7 @@ impl<'a> Count<'a> {
 
     /// Records finished units in this file. If it holds some of the same count already, they are
     /// not counted again; engine and split rows are then those of the file unless they are set, and
-    /// it is an error if they are set to others. See [`journal`].
+    /// it is an error if they are set to others. See [`journal`](crate::journal).
     pub fn journal(self, path: impl AsRef<Path>) -> Self {
         Self { journal: Some(path.as_ref().to_owned()), ..self }
     }
@@ -396,14 +396,5 @@ impl std::fmt::Debug for Count<'_> {
             .field("journal", &self.journal)
             .field("self_check", &self.self_check)
             .finish_non_exhaustive()
-    }
-}
-
-/// What a journal holds. One that ends within its first line may be one that was just begun: that
-/// is found out when it is opened for writing.
-fn read_begun(path: &Path) -> Result<Option<Contents>, Error> {
-    match journal::read(path) {
-        Err(Error::Journal { problem: Problem::HeaderCutOff { .. }, .. }) => Ok(None),
-        read => read,
     }
 }

@@ -24,7 +24,7 @@
 //! **Reading.** A last line without its line feed was cut off while it was written: it is dropped,
 //! and its units are counted again. Anything else that is not as it was written is an error that
 //! names the line: a CRC or a sum that differs, a unit that has two counts, a unit that the plan
-//! does not have. What is refused is never changed; [`salvage`] makes a new journal of what is good
+//! does not have. What is refused is never changed; [`salvage()`] makes a new journal of what is good
 //! in it. Units that are recorded twice with the same count do no harm. No clock is read but the
 //! monotonic one, so a clock that is set back changes nothing.
 //!

@@ -372,7 +372,7 @@ mod tests {
         let job = Job {
             plan: &plan,
             prepared: &prepared,
-            todo: vec![0..8],
+            todo: vec![0..4, 4..8],
             journal: Some(&journal),
             self_check: Some(&check),
             observer: &(),

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use nqueens::{BoardSize, SplitRows};
+use nqueens::BoardSize;
 
 use super::bytes::Bytes;
-use super::salvage::UnitRange;
+use super::salvage::SalvageArgs;
 use super::sizes::Sizes;
 use super::version;
 pub(super) use how::{HowArgs, MachineArgs, ProgressWhen};
@@ -336,37 +336,6 @@ pub(super) struct VerifyArgs {
 
     #[command(flatten)]
     pub(super) machine: MachineArgs,
-
-    /// Print one JSON object
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct SalvageArgs {
-    /// The journal; it is only read
-    #[arg(value_name = "FILE")]
-    pub(super) path: PathBuf,
-
-    /// The new journal; there must be no such file yet
-    #[arg(long, value_name = "NEW")]
-    pub(super) into: PathBuf,
-
-    /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)
-    #[arg(long, value_name = "UNITS", value_delimiter = ',')]
-    pub(super) without: Vec<UnitRange>,
-
-    /// Size of the board, if the first line is damaged
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) size: Option<BoardSize>,
-
-    /// Engine of the journal, if the first line is damaged [default: the one that auto chooses]
-    #[arg(long, value_name = "NAME", requires = "size")]
-    pub(super) engine: Option<String>,
-
-    /// Split rows of the journal, if the first line is damaged and the engine is subtrees
-    #[arg(long, value_name = "ROWS", requires = "size", allow_negative_numbers = true)]
-    pub(super) split_rows: Option<SplitRows>,
 
     /// Print one JSON object
     #[arg(long)]

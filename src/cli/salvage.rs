@@ -5,18 +5,50 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::Args;
 use nqueens::journal::{Salvaged, salvage};
-use nqueens::{Engine, Kernel, Plan};
+use nqueens::{BoardSize, Engine, Kernel, Plan, SplitRows};
 use serde::Serialize;
 
 use super::answer::print;
-use super::args::SalvageArgs;
 use super::exit::{Exit, Failure};
 use super::fields::write_json;
 use super::talk::{plain, say};
 
 /// So many places are told one by one.
 const TOLD: usize = 5;
+
+/// The arguments; their doc comments are the help text.
+#[derive(Debug, Args)]
+pub(super) struct SalvageArgs {
+    /// The journal; it is only read
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+
+    /// The new journal; there must be no such file yet
+    #[arg(long, value_name = "NEW")]
+    into: PathBuf,
+
+    /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)
+    #[arg(long, value_name = "UNITS", value_delimiter = ',')]
+    without: Vec<UnitRange>,
+
+    /// Size of the board, if the first line is damaged
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    size: Option<BoardSize>,
+
+    /// Engine of the journal, if the first line is damaged [default: the one that auto chooses]
+    #[arg(long, value_name = "NAME", requires = "size")]
+    engine: Option<String>,
+
+    /// Split rows of the journal, if the first line is damaged and the engine is subtrees
+    #[arg(long, value_name = "ROWS", requires = "size", allow_negative_numbers = true)]
+    split_rows: Option<SplitRows>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
 
 #[derive(Debug)]
 pub(crate) struct SalvageOptions {

@@ -8,7 +8,7 @@ use super::Count;
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Kernel, MemoryUse, Resources};
 use crate::error::Error;
-use crate::journal::{self, Finished, Locked, Problem, Run};
+use crate::journal::{self, Contents, Finished, Locked, Problem, Run};
 use crate::observe::Start;
 use crate::plan::Plan;
 use crate::run::{Job, Tally};
@@ -200,5 +200,14 @@ impl Work<'_> {
         let fault =
             if held == now { None } else { differs("units are missing or have other counts") };
         (contents.runs, fault)
+    }
+}
+
+/// What a journal holds. One that ends within its first line may be one that was just begun: that
+/// is found out when it is opened for writing.
+pub(super) fn read_begun(path: &Path) -> Result<Option<Contents>, Error> {
+    match journal::read(path) {
+        Err(Error::Journal { problem: Problem::HeaderCutOff { .. }, .. }) => Ok(None),
+        read => read,
     }
 }
