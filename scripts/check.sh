@@ -51,7 +51,7 @@ test() {
 # whose need cannot be met.
 ignored() {
   local need lacking=()
-  for need in root libfaketime bash zsh fish; do
+  for need in root cgroups libfaketime bash zsh fish; do
     "has_$need" || { skip "tests that need $need" && lacking+=(--skip "needs_$need::"); }
   done
   cargo test --tests -- --ignored "${lacking[@]}"
@@ -64,6 +64,21 @@ has_root() {
   if mount -t tmpfs tmpfs "$folder" 2>/dev/null; then mounted=0 && umount "$folder"; fi
   rmdir "$folder"
   return "$mounted"
+}
+# Control groups below our own one that limit memory and processes, of version 1 or 2.
+has_cgroups() {
+  local controller path group
+  for controller in memory pids; do
+    path=$(sed -n "s/^[0-9]*:\([^:]*,\)\?$controller\(,[^:]*\)\?:\(.*\)/\3/p" /proc/self/cgroup)
+    if [ -n "$path" ]; then
+      group=/sys/fs/cgroup/$controller$path/nqueens-check-$$
+    else
+      group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/nqueens-check-$$
+      grep -qs "$controller" "${group%/*}/cgroup.subtree_control" || return 1
+    fi
+    mkdir "$group" 2>/dev/null && rmdir "$group" || return 1
+  done
+  command -v script >/dev/null
 }
 has_libfaketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || scripts/install.sh faketime; }
 has_bash() { true; }

@@ -110,44 +110,50 @@ fn answers(output: &Output, answer: &str) {
     assert_eq!(text(&output.stdout), answer, "{:?}: {}", output.status, text(&output.stderr));
 }
 
-#[test]
-#[ignore = "needs root and cgroups"]
-fn a_count_keeps_within_its_group_or_says_what_would_fit() {
-    let roomy = Group::new("memory", "roomy", "2G");
-    let tight = roomy.below("tight", "300M");
-    let nested = Group::new("memory", "tight", "300M");
-    let inner = nested.below("roomy", "1G");
-    for group in [&tight, &inner] {
-        let words = ["n = 22 on 3 threads", "--threads 2", "nqueens cpu", "6 core-hours"];
-        refused(4, &group.run("count 22 --threads 3"), &words);
-        // What is said to fit does, until it is stopped.
-        let stopped = shell(&group.shell("count 22 --threads 2").replace("exec", STOPPED));
-        assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, text(&stopped.stderr));
-        let words = ["one thread alone needs 735", "--engine subtrees", "core-hours"];
-        refused(4, &group.run("count 24 --threads 2"), &words);
-        refused(4, &group.run("count 32 --threads 1"), &["core-years"]);
-        answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
-        let estimate = group.run("estimate 22 --threads 1 --seconds 1");
-        assert!(estimate.status.success(), "{:?} {}", estimate.status, text(&estimate.stderr));
-        let cpu = text(&group.run("cpu").stdout);
-        assert!(cpu.contains("MiB available of 300.0 MiB") && cpu.contains("tight"), "{cpu}");
-    }
-}
+/// Where control groups can be made.
+mod needs_cgroups {
+    use super::*;
 
-#[test]
-#[ignore = "needs root and cgroups"]
-fn threads_that_cannot_be_started_are_no_panic() {
-    let group = Group::new("pids", "pids", "5");
-    let words = ["cannot start 8 threads", "pids.max allows 5", "--threads"];
-    refused(4, &group.run("count 12 --threads 8"), &words);
-    answers(&group.run("count 12 --threads 4 --quiet"), "14200\n");
-    // A terminal on which a bar is wanted, and no room for a thread that draws it.
-    let bar = group.shell("count 18 --threads 4 --quiet --progress always --kernel portable");
-    let output = Command::new("script").args(["-qec", &bar, "/dev/null"]).output().expect("script");
-    let terminal = text(&output.stdout);
-    assert!(output.status.success(), "{:?} {terminal}", output.status);
-    assert!(terminal.contains("666090624") && terminal.contains("units"), "{terminal}");
-    assert!(!terminal.contains("panicked"), "{terminal}");
+    #[test]
+    #[ignore = "needs root and cgroups"]
+    fn a_count_keeps_within_its_group_or_says_what_would_fit() {
+        let roomy = Group::new("memory", "roomy", "2G");
+        let tight = roomy.below("tight", "300M");
+        let nested = Group::new("memory", "tight", "300M");
+        let inner = nested.below("roomy", "1G");
+        for group in [&tight, &inner] {
+            let words = ["n = 22 on 3 threads", "--threads 2", "nqueens cpu", "6 core-hours"];
+            refused(4, &group.run("count 22 --threads 3"), &words);
+            // What is said to fit does, until it is stopped.
+            let stopped = shell(&group.shell("count 22 --threads 2").replace("exec", STOPPED));
+            assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, text(&stopped.stderr));
+            let words = ["one thread alone needs 735", "--engine subtrees", "core-hours"];
+            refused(4, &group.run("count 24 --threads 2"), &words);
+            refused(4, &group.run("count 32 --threads 1"), &["core-years"]);
+            answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
+            let estimate = group.run("estimate 22 --threads 1 --seconds 1");
+            assert!(estimate.status.success(), "{:?} {}", estimate.status, text(&estimate.stderr));
+            let cpu = text(&group.run("cpu").stdout);
+            assert!(cpu.contains("MiB available of 300.0 MiB") && cpu.contains("tight"), "{cpu}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs root and cgroups"]
+    fn threads_that_cannot_be_started_are_no_panic() {
+        let group = Group::new("pids", "pids", "5");
+        let words = ["cannot start 8 threads", "pids.max allows 5", "--threads"];
+        refused(4, &group.run("count 12 --threads 8"), &words);
+        answers(&group.run("count 12 --threads 4 --quiet"), "14200\n");
+        // A terminal on which a bar is wanted, and no room for a thread that draws it.
+        let bar = group.shell("count 18 --threads 4 --quiet --progress always --kernel portable");
+        let output =
+            Command::new("script").args(["-qec", &bar, "/dev/null"]).output().expect("script");
+        let terminal = text(&output.stdout);
+        assert!(output.status.success(), "{:?} {terminal}", output.status);
+        assert!(terminal.contains("666090624") && terminal.contains("units"), "{terminal}");
+        assert!(!terminal.contains("panicked"), "{terminal}");
+    }
 }
 
 /// The budget is larger than what the process may have, so that an allocation fails.
