@@ -27,7 +27,7 @@ use crate::self_check::SelfCheck;
 /// Ranges for each thread: enough that the last one to finish is short.
 pub(crate) const RANGES_PER_THREAD: usize = 256;
 
-/// A range reports at least this often, between two units: so long finished units may stay
+/// A range reports at least this often, between two units: so much finished work may stay
 /// unrecorded.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 /// How often it is asked what happened to the journal.
