@@ -1,10 +1,10 @@
 //! A count as a library user asks for it.
 
+mod assignment;
 mod budget;
-mod folder;
 mod outcome;
+mod records;
 mod threads;
-mod work;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -13,20 +13,19 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, Resources, SplitRows};
 use crate::error::Error;
 use crate::estimate::{Effort, Estimate, estimate};
-use crate::journal::{Access, Contents, Finished, Locked};
+use crate::journal::{ProcessRun, Recorded};
 use crate::known::{Published, known};
 use crate::memory;
-use crate::merge::Merged;
 use crate::observe::Observer;
 use crate::plan::{Cut, Plan};
 use crate::shard::Shard;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
+use assignment::{Assignment, Counted};
 use budget::Journals;
-use folder::ShardFolder;
-pub use outcome::{EstimatedCount, Outcome, ShardOutcome};
+pub use outcome::{Outcome, ShardOutcome};
+use records::Records;
 pub use threads::{MAX_THREADS, thread_pool};
-use work::{Done, Work, read_begun};
 
 /// Shards choose their split rows as if they had so many threads: the choice must be the same on
 /// every machine.
@@ -85,6 +84,13 @@ pub struct Count<'a> {
     cancel: Cancel,
 }
 
+/// What journals told before the count.
+struct Before {
+    runs: Vec<ProcessRun>,
+    /// Journals that could not be read.
+    left_out: Vec<Error>,
+}
+
 /// Where a count runs.
 #[derive(Clone, Copy, Debug)]
 enum Threads<'a> {
@@ -126,7 +132,7 @@ impl<'a> Count<'a> {
         Self { split_rows: Some(split_rows), ..self }
     }
 
-    /// Counts only the placements that have these queens, the *completions*, with
+    /// Counts only the solutions that have these queens, the *completions*, with
     /// [`Engine::Subtrees`]. No published value belongs to them, and no journal or shard.
     pub fn with_queens(self, queens: FixedQueens) -> Self {
         Self { queens, ..self }
@@ -203,7 +209,7 @@ impl<'a> Count<'a> {
     /// # Errors
     ///
     /// As [`Count::run`]; [`Error::UnitStopped`] after a cancellation.
-    pub fn estimate(&self, effort: Effort) -> Result<(Estimate, EstimatedCount), Error> {
+    pub fn estimate(&self, effort: Effort) -> Result<Estimate, Error> {
         self.check_queens(true)?;
         self.on_its_threads(|| {
             let machine = self.machine();
@@ -212,14 +218,8 @@ impl<'a> Count<'a> {
             let plan = cut.plan();
             let begun = Instant::now();
             let prepared = plan.prepare(&resources, &self.cancel)?;
-            let estimate = estimate(&plan, &prepared, begun.elapsed(), effort, &self.cancel)?;
-            let count = EstimatedCount {
-                engine: plan.engine(),
-                kernel: machine.kernel_of(plan.engine()),
-                threads: machine.threads,
-                units: plan.units(),
-            };
-            Ok((estimate, count))
+            let kernel = machine.kernel_of(plan.engine());
+            estimate(&plan, &prepared, kernel, begun.elapsed(), effort, &self.cancel)
         })?
     }
 
@@ -232,120 +232,91 @@ impl<'a> Count<'a> {
     }
 
     fn count_whole(&self) -> Result<Outcome, Error> {
-        self.check_queens(self.journal.is_some())?;
         let begun = Instant::now();
         let machine = self.machine();
-        let held = self.journal.as_deref().map(read_begun).transpose()?.flatten();
-        let held_plan = held.as_ref().map(|held| &held.plan);
-        let cut = self.cut(held_plan, machine.kernel, machine.threads);
-        let outcome = |plan: &Plan, done: Done, runs, journal_fault| {
-            let total = done.sum().solutions;
-            Outcome {
-                size: self.size,
-                total,
-                engine: plan.engine(),
-                kernel: machine.kernel_of(plan.engine()),
-                threads: machine.threads,
-                units: plan.units(),
-                units_before: done.before.units,
-                units_recounted: done.units_recounted,
-                memory: done.memory,
-                elapsed: begun.elapsed(),
-                published: match self.queens.is_empty() {
-                    true => Published::compare(total, known(self.size).total),
-                    false => Published::Unknown,
-                },
-                runs,
-                journal_fault,
-            }
-        };
-        let Some(path) = &self.journal else {
-            let resources = self.within_budget(&cut, machine, Journals::None)?;
-            let plan = cut.plan();
-            let work = Work { plan: &plan, shard: Shard::WHOLE, resources };
-            let done = work.count(self, None, Path::new(""), None)?;
-            return Ok(outcome(&plan, done, Vec::new(), None));
-        };
-        if let Some(Contents { plan, finished, runs, .. }) = &held
-            && cut.made(plan)
-            && finished.is_complete()
-        {
-            let work = Work { plan, shard: Shard::WHOLE, resources: machine };
-            let done = work.nothing_to_do(self, finished, path)?;
-            return Ok(outcome(plan, done, runs.clone(), None));
-        }
-        let resources = self.within_budget(&cut, machine, Journals::One)?;
-        let plan = match held {
-            Some(held) if cut.made(&held.plan) => held.plan,
-            Some(held) => {
-                let plan = cut.plan();
-                held.check_plan(&plan, path)?;
-                plan
-            }
-            None => cut.plan(),
-        };
-        let work = Work { plan: &plan, shard: Shard::WHOLE, resources };
-        let (journal, finished) = Locked::open(path, &plan, Access::Named)?;
-        let mut done = work.count(self, finished, path, Some(journal))?;
-        let (runs, fault) =
-            done.record.take().map_or_else(Default::default, |record| (record.runs, record.fault));
-        Ok(outcome(&plan, done, runs, fault))
+        let records = Records::of_count(self.journal.as_deref());
+        let suited = (machine.kernel, machine.threads);
+        let (plan, counted, before) = self.count_units(Shard::WHOLE, &records, suited)?;
+        let total = counted.sum.solutions;
+        let written = counted.written;
+        Ok(Outcome {
+            size: self.size,
+            total,
+            engine: plan.engine,
+            kernel: machine.kernel_of(plan.engine),
+            threads: machine.threads,
+            units: counted.sum.units,
+            units_before: counted.before.units,
+            units_recounted: counted.units_recounted,
+            memory: counted.memory,
+            elapsed: begun.elapsed(),
+            published: match self.queens.is_empty() {
+                true => Published::compare(total, known(self.size).total),
+                false => Published::Unknown,
+            },
+            journal_fault: written.as_ref().and_then(|written| written.fault.clone()),
+            runs: written.map_or(before.runs, |written| written.runs),
+        })
     }
 
     fn count_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
-        self.check_queens(true)?;
         let begun = Instant::now();
         let machine = self.machine();
-        let folder = ShardFolder::open(out)?;
-        let (merged, left_out) = folder.read()?;
+        let records = Records::of_shard(out)?;
         // What is not set is chosen as every other machine would choose it.
-        let held_plan = merged.as_ref().map(|merged| &merged.plan);
-        let cut = self.cut(held_plan, Kernel::Portable, SHARD_THREADS);
-        let outcome = |done: &Done| ShardOutcome {
+        let suited = (Kernel::Portable, SHARD_THREADS);
+        let (plan, counted, before) = self.count_units(shard, &records, suited)?;
+        let (journal, journal_fault) =
+            counted.written.map(|written| (written.path, written.fault)).unzip();
+        Ok(ShardOutcome {
             size: self.size,
             shard,
-            engine: cut.engine,
-            kernel: machine.kernel_of(cut.engine),
+            engine: plan.engine,
+            kernel: machine.kernel_of(plan.engine),
             threads: machine.threads,
-            units: done.sum().units,
-            units_before: done.before.units,
-            units_recounted: done.units_recounted,
-            solutions: done.sum().solutions,
+            units: counted.sum.units,
+            units_before: counted.before.units,
+            units_recounted: counted.units_recounted,
+            solutions: counted.sum.solutions,
             elapsed: begun.elapsed(),
-            journal: done.record.as_ref().map(|record| record.path.clone()),
-            journal_fault: done.record.as_ref().and_then(|record| record.fault.clone()),
-            left_out: left_out.clone(),
-        };
-        if let Some(Merged { plan, finished, .. }) = &merged
-            && cut.made(plan)
-        {
-            let work = Work { plan, shard, resources: machine };
-            if work.todo(Some(finished)).is_empty() {
-                return Ok(outcome(&work.nothing_to_do(self, finished, out)?));
+            journal,
+            journal_fault: journal_fault.flatten(),
+            left_out: before.left_out,
+        })
+    }
+
+    /// Counts the units of a shard that are not recorded. What is not set of the plan is taken from
+    /// what is recorded, or suits this kernel and this number of threads.
+    fn count_units(
+        &self,
+        shard: Shard,
+        records: &Records,
+        (kernel, threads): (Kernel, usize),
+    ) -> Result<(Cut<'_>, Counted, Before), Error> {
+        self.check_queens(!matches!(records, Records::None))?;
+        let machine = self.machine();
+        let (held, left_out) = records.read()?;
+        let cut = self.cut(held.as_ref().map(|held| &held.plan), kernel, threads);
+        let (plan, recorded, runs) = match held {
+            Some(held) => {
+                cut.check(&held.plan, &held.path)?;
+                (held.plan, held.recorded, held.runs)
             }
-        }
-        let resources = self.within_budget(&cut, machine, Journals::Merged)?;
-        let (plan, finished) = match merged {
-            Some(merged) if cut.made(&merged.plan) => (merged.plan, Some(merged.finished)),
-            Some(merged) => {
-                let plan = cut.plan();
-                merged.check_plan(&plan)?;
-                (plan, Some(merged.finished))
+            None => {
+                self.within_budget(&cut, machine, records.journals())?;
+                (cut.plan(), Recorded::default(), Vec::new())
             }
-            None => (cut.plan(), None),
         };
-        let work = Work { plan: &plan, shard, resources };
-        if work.todo(finished.as_ref()).is_empty() {
-            let none = Finished::none_of(&plan);
-            let finished = finished.as_ref().unwrap_or(&none);
-            return Ok(outcome(&work.nothing_to_do(self, finished, out)?));
+        let before = Before { runs, left_out };
+        let assignment = Assignment { plan: &plan, shard, resources: machine };
+        let finished = recorded.finished.as_ref();
+        if assignment.todo(finished).is_empty() {
+            // What is finished already takes no memory for lists.
+            return Ok((cut, assignment.nothing_to_do(self, finished, records)?, before));
         }
-        let path = folder.own_journal(&plan, shard)?;
-        let access = if folder.is_one_file() { Access::Named } else { Access::Own };
-        let (journal, own) = Locked::open(&path, &plan, access)?;
-        // A file may have grown until it was locked.
-        let finished = if folder.is_one_file() { own } else { finished };
-        Ok(outcome(&work.count(self, finished, out, Some(journal))?))
+        let resources = self.within_budget(&cut, machine, records.journals())?;
+        let counted = Assignment { resources, ..assignment }.count(self, recorded, records)?;
+        Ok((cut, counted, before))
     }
 
     /// What the count may use of the machine.

@@ -18,7 +18,7 @@ pub struct Cpu {
 impl Cpu {
     /// Asks the operating system.
     #[must_use]
-    pub fn look() -> Self {
+    pub fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
         let brand = system.cpus().first().map_or("", |cpu| cpu.brand().trim());

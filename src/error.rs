@@ -1,11 +1,11 @@
 //! Everything that can go wrong in a count.
 
-mod problem;
+mod journal;
 mod shortage;
 
 use std::path::PathBuf;
 
-pub use problem::Problem;
+pub use journal::{IoError, JournalError};
 use shortage::Shortage;
 
 /// Why a count could not be made or finished.
@@ -75,7 +75,7 @@ pub enum Error {
     ThreadsNotStarted {
         /// How many were asked for.
         threads: usize,
-        /// The operating system's reason.
+        /// The operating system's reason, and the limit that was met if it is known.
         reason: String,
     },
 
@@ -111,15 +111,16 @@ pub enum Error {
     )]
     QueensGiven,
 
-    /// There is no such part of a plan.
+    /// There is no such shard of a plan.
     #[error(
-        "there is no shard {index} of {of}: choose 1 to {most} shards and an index from 0 to one less"
+        "there is no shard {index} of {shards}: choose 1 to {most} shards and an index from 0 to \
+         one less"
     )]
     ShardOutOfRange {
         /// The shard that was asked for.
         index: usize,
         /// The number of shards.
-        of: usize,
+        shards: usize,
         /// The most shards.
         most: usize,
     },
@@ -191,12 +192,13 @@ pub enum Error {
     },
 
     /// A journal cannot be used.
-    #[error("{}: {problem}", path.display())]
+    #[error("{}: {error}", path.display())]
     Journal {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        problem: Problem,
+        #[source]
+        error: JournalError,
     },
 
     /// A unit that was counted twice, in two ways, has two counts.
@@ -264,4 +266,18 @@ pub enum Error {
         /// Its count.
         second_count: u64,
     },
+}
+
+impl Error {
+    /// Whether the count was cancelled: nothing went wrong.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(
+            self,
+            Self::Stopped { .. }
+                | Self::UnitStopped { .. }
+                | Self::PreparationStopped
+                | Self::SymmetryStopped
+        )
+    }
 }

@@ -15,18 +15,19 @@
 //! (W. G. Cochran, *Sampling Techniques*, chapter 6). The same estimates the remaining time of a
 //! running count, whose ranges of units are taken in a scattered order.
 
-mod sample;
+mod ratio;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
-use crate::engine::MemoryUse;
+use crate::cpu_time;
+use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
 use crate::known::known;
 use crate::plan::{Plan, PreparedPlan};
 use crate::run::RANGES_PER_THREAD;
-pub use sample::{Estimated, Sample};
+pub use ratio::{Approximate, RatioEstimator};
 
 /// Clusters that a sample should have, where the time allows it.
 const CLUSTERS: usize = 64;
@@ -39,70 +40,113 @@ const MOST: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Estimate {
+    /// The engine that would count.
+    pub engine: Engine,
+    /// The kernel that it would use; portable for engines that have no kernels.
+    pub kernel: Kernel,
+    /// How many threads would count.
+    pub threads: usize,
+    /// How many units the count has.
+    pub units: usize,
     /// Units counted for the sample.
     pub units_sampled: usize,
-    /// In so many clusters.
+    /// How many clusters of neighbouring units they form.
     pub clusters: usize,
     /// How long the sample took, in wall time.
     pub elapsed: Duration,
-    /// Seconds of one thread for all units.
-    pub core_seconds: Estimated,
-    /// Wall-clock seconds for all units on as many threads as took the sample, preparation
+    /// Seconds of CPU time for all units.
+    pub cpu_seconds: Approximate,
+    /// Seconds of wall time for all units on as many threads as took the sample, preparation
     /// included.
-    pub seconds: Estimated,
+    pub seconds: Approximate,
     /// The number of solutions: an estimate, not a count.
-    pub total: Estimated,
+    pub total: Approximate,
     /// How memory is planned; `None` for engines that need little.
     pub memory: Option<MemoryUse>,
 }
 
-/// How large a sample is.
-#[derive(Clone, Copy, Debug)]
+/// How much work an estimate may be. The default is ten seconds of counting, with seed 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Time to count for, on all threads; single units are counted to their end.
     pub time: Duration,
-    /// At most so many units.
+    /// At most this many units.
     pub units: usize,
     /// The same seed draws the same units.
     pub seed: u64,
 }
 
+impl Default for Effort {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(10), units: usize::MAX, seed: 0 }
+    }
+}
+
 /// One thread's part of the sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
-    clusters: usize,
     units: usize,
-    solutions_by_units: Sample,
-    seconds_by_units: Sample,
-    seconds_by_solutions: Sample,
+    solutions: RatioEstimator,
+    wall: Times,
+    cpu: Times,
+}
+
+/// Times of clusters, against both of their sizes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    by_units: RatioEstimator,
+    by_solutions: RatioEstimator,
 }
 
 impl Part {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn record(&mut self, units: usize, solutions: u128, seconds: f64) {
+    fn record(&mut self, units: usize, solutions: u128, wall: Duration, cpu: Duration) {
         let (size, solutions) = (units as f64, solutions as f64);
-        self.clusters += 1;
         self.units += units;
-        self.solutions_by_units.record(size, solutions);
-        self.seconds_by_units.record(size, seconds);
-        self.seconds_by_solutions.record(solutions, seconds);
+        self.solutions.record(size, solutions);
+        for (times, time) in [(&mut self.wall, wall), (&mut self.cpu, cpu)] {
+            times.by_units.record(size, time.as_secs_f64());
+            times.by_solutions.record(solutions, time.as_secs_f64());
+        }
     }
 
     fn plus(self, other: Self) -> Self {
         Self {
-            clusters: self.clusters + other.clusters,
             units: self.units + other.units,
-            solutions_by_units: self.solutions_by_units.plus(other.solutions_by_units),
-            seconds_by_units: self.seconds_by_units.plus(other.seconds_by_units),
-            seconds_by_solutions: self.seconds_by_solutions.plus(other.seconds_by_solutions),
+            solutions: self.solutions.plus(other.solutions),
+            wall: self.wall.plus(other.wall),
+            cpu: self.cpu.plus(other.cpu),
         }
     }
+}
+
+impl Times {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            by_units: self.by_units.plus(other.by_units),
+            by_solutions: self.by_solutions.plus(other.by_solutions),
+        }
+    }
+
+    /// The time of all clusters. A published total tells the size of what is left better than the
+    /// number of units.
+    fn sum_over(&self, units: f64, total: Option<f64>) -> Approximate {
+        let by_solutions = total.and_then(|total| self.by_solutions.sum_over(total));
+        by_solutions.unwrap_or_else(|| sum_or_whole(&self.by_units, units))
+    }
+}
+
+/// The sum over all units; if the sample is too small to tell, it is taken for all there is.
+fn sum_or_whole(estimator: &RatioEstimator, units: f64) -> Approximate {
+    let whole = || Approximate { value: estimator.values(), standard_error: 0.0 };
+    estimator.sum_over(units).unwrap_or_else(whole)
 }
 
 /// Estimates a count from some of its units, on the current rayon pool.
 pub(crate) fn estimate(
     plan: &Plan,
     prepared: &PreparedPlan<'_>,
+    kernel: Kernel,
     preparation: Duration,
     effort: Effort,
     cancel: &Cancel,
@@ -136,18 +180,39 @@ pub(crate) fn estimate(
             if let Some(before) = first.checked_sub(1).filter(|_| length > 1) {
                 counter.count(before, cancel)?;
             }
-            let (cluster_begun, many) = (Instant::now(), units.len());
+            let (wall, cpu, many) = (Instant::now(), cpu_time::of_this_thread(), units.len());
             let mut solutions = 0;
             for unit in units {
                 let count = counter.count(unit, cancel)?;
                 solutions += u128::from(count) * u128::from(plan.weight(unit));
             }
-            part.record(many, solutions, cluster_begun.elapsed().as_secs_f64());
+            let cpu = cpu_time::of_this_thread().saturating_sub(cpu);
+            part.record(many, solutions, wall.elapsed(), cpu);
         }
     };
     let parts: Vec<Part> = rayon::broadcast(part).into_iter().collect::<Result<_, _>>()?;
     let part = parts.into_iter().fold(Part::default(), Part::plus);
-    Ok(conclude(plan, &part, preparation, begun.elapsed(), prepared.memory()))
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let (units, total) = (plan.units() as f64, known(plan.size()).total.map(|total| total as f64));
+    let wall = part.wall.sum_over(units, total);
+    #[expect(clippy::cast_precision_loss, reason = "few threads")]
+    let parallel = threads as f64;
+    Ok(Estimate {
+        engine: plan.engine(),
+        kernel,
+        threads,
+        units: plan.units(),
+        units_sampled: part.units,
+        clusters: part.wall.by_units.clusters(),
+        elapsed: begun.elapsed(),
+        cpu_seconds: part.cpu.sum_over(units, total),
+        seconds: Approximate {
+            value: wall.value / parallel + preparation.as_secs_f64(),
+            standard_error: wall.standard_error / parallel,
+        },
+        total: sum_or_whole(&part.solutions, units),
+        memory: prepared.memory(),
+    })
 }
 
 /// As many neighbouring units as are taken at once: clusters of eight overstated the time of n = 20
@@ -175,35 +240,4 @@ fn cluster_length(
     )]
     let affordable = (core_time.as_secs_f64() / (CLUSTERS as f64 * unit)) as usize;
     Ok(affordable.clamp(1, range))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn conclude(
-    plan: &Plan,
-    part: &Part,
-    preparation: Duration,
-    elapsed: Duration,
-    memory: Option<MemoryUse>,
-) -> Estimate {
-    let units = plan.units() as f64;
-    let whole = |sample: &Sample| Estimated { mean: sample.values(), error: 0.0 };
-    let by_units = |sample: &Sample| sample.sum_over(units).unwrap_or_else(|| whole(sample));
-    // A total that is published tells the size of what is left better than the number of units.
-    let published = known(plan.size()).total.map(|total| total as f64);
-    let core_seconds = published
-        .and_then(|total| part.seconds_by_solutions.sum_over(total))
-        .unwrap_or_else(|| by_units(&part.seconds_by_units));
-    let threads = rayon::current_num_threads() as f64;
-    Estimate {
-        units_sampled: part.units,
-        clusters: part.clusters,
-        elapsed,
-        core_seconds,
-        seconds: Estimated {
-            mean: core_seconds.mean / threads + preparation.as_secs_f64(),
-            error: core_seconds.error / threads,
-        },
-        total: by_units(&part.solutions_by_units),
-        memory,
-    }
 }

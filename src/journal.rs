@@ -42,25 +42,25 @@ mod writer;
 
 use std::time::Duration;
 
-pub use crate::error::Problem;
+pub use crate::error::{IoError, JournalError};
 use crate::shard::Shard;
 
 pub use finished::Finished;
 pub use reader::{Contents, read};
-pub(crate) use reader::{begins_header_of, check_plan};
+pub(crate) use reader::{Recorded, begins_header_of};
 pub use salvage::{Broken, Salvaged, salvage};
-pub(crate) use writer::{Access, Journal, Locked};
+pub(crate) use writer::{Access, Journal, Locked, State};
 
 /// One process's work, as a journal tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ProcessRun {
     /// The program's version.
     pub version: String,
     /// The name of the kernel.
     pub kernel: String,
     /// How many threads counted.
     pub threads: usize,
-    /// The part of the plan that it was to count.
+    /// The shard of the plan that it was to count.
     pub shard: Shard,
     /// The CPU's brand.
     pub machine: String,
@@ -69,5 +69,5 @@ pub struct Run {
     /// Wall time from its beginning to its last record.
     pub elapsed: Duration,
     /// The CPU time that its threads spent on units, summed.
-    pub busy: Duration,
+    pub cpu_time: Duration,
 }

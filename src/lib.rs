@@ -13,8 +13,8 @@
 //! | module | holds |
 //! |---|---|
 //! | [`BoardSize`] | the side of a board, 0 to 32, checked once |
-//! | [`Solution`] | one placement: legality, images, picture |
-//! | [`Placements`], [`FixedQueens`] | placements one by one; those with some queens given |
+//! | [`Solution`] | one way to place n queens: legality, images, pictures |
+//! | [`Solutions`], [`FixedQueens`] | solutions one by one; those with some queens given |
 //! | [`known`] | the published counts, with their sources |
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
@@ -45,7 +45,6 @@ pub mod known;
 pub mod memory;
 pub mod merge;
 mod observe;
-mod placements;
 mod plan;
 mod run;
 mod self_check;
@@ -57,18 +56,17 @@ pub mod symmetry;
 pub mod verify;
 
 pub use cancel::Cancel;
-pub use count::{Count, EstimatedCount, MAX_THREADS, Outcome, ShardOutcome, count, thread_pool};
+pub use count::{Count, MAX_THREADS, Outcome, ShardOutcome, count, thread_pool};
 #[doc(hidden)]
 pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 pub use error::Error;
 pub use known::Published;
 pub use observe::{Observer, Start, UnitsDone};
-pub use placements::{Placements, is_legal, one_placement};
 pub use plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
 pub use shard::Shard;
 pub use size::BoardSize;
-pub use solution::{Solution, SvgSheet, TextBoard, UnicodeBoard};
+pub use solution::{Solution, Solutions, SvgSheet, UnicodeBoard};
 pub use square::{FixedQueens, Square};
 
 /// The README's Rust examples run as tests.

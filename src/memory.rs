@@ -3,7 +3,7 @@
 //! **What binds a process.** Besides the machine itself: its control group and all groups above it
 //! (containers, Slurm, systemd), which kill a process that takes more, and the limits of the
 //! process (`ulimit -v` and `-d`, `h_vmem` of Grid Engine), under which an allocation fails.
-//! [`Memory::look`] finds the one that leaves least.
+//! [`Memory::detect`] finds the one that leaves least.
 //!
 //! **What a budget covers.** The list of a plan's units, the record of finished units where there
 //! is a journal (8 bytes a unit), and the lists that the engine makes, those of the threads
@@ -58,7 +58,7 @@ impl fmt::Display for MemoryLimit {
 impl Memory {
     /// Asks the operating system.
     #[must_use]
-    pub fn look() -> Self {
+    pub fn detect() -> Self {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let (total, available) = (system.total_memory(), system.available_memory());
@@ -115,7 +115,7 @@ fn kibibytes(status: &str, name: &str) -> Option<u64> {
 /// The bytes that a count may use unless it is told otherwise: three quarters of what is available.
 #[must_use]
 pub fn default_budget() -> u64 {
-    Memory::look().available / 4 * 3
+    Memory::detect().available / 4 * 3
 }
 
 /// How many threads that need so much each have room.
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_memory() {
-        let memory = Memory::look();
+        let memory = Memory::detect();
         assert!(memory.available > 0 && memory.available <= memory.total, "{memory:?}");
     }
 

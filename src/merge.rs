@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::Error;
-use crate::journal::{Contents, Finished, Problem, Run, begins_header_of, check_plan, read};
+use crate::journal::{Contents, Finished, JournalError, ProcessRun, begins_header_of, read};
 use crate::plan::Plan;
 use crate::shard::Shard;
 
@@ -38,7 +38,7 @@ pub struct Member {
     /// Where it is.
     pub path: PathBuf,
     /// The processes that wrote it.
-    pub runs: Vec<Run>,
+    pub runs: Vec<ProcessRun>,
     /// Whether its last line was cut off.
     pub torn: bool,
     /// Units that it recorded and then withdrew.
@@ -60,10 +60,8 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             files.push(path.clone());
             continue;
         }
-        let mut inside = folder_journals(path).map_err(|error| Error::Journal {
-            path: path.clone(),
-            problem: Problem::CannotOpen { reason: error.to_string() },
-        })?;
+        let mut inside =
+            folder_journals(path).map_err(|error| JournalError::cannot_open(error).at(path))?;
         inside.sort_unstable();
         files.append(&mut inside);
     }
@@ -105,11 +103,8 @@ pub(crate) fn merge_readable(files: &[PathBuf]) -> Result<(Option<Merged>, Vec<E
             (Ok(Some(contents)), None) => merged = Some(Merged::of(path, contents)),
             (Ok(Some(contents)), Some(merged)) => merged.add(path, contents)?,
             (Ok(None), _) if path.exists() => unbegun.push(path.clone()),
-            (Ok(None), _) => {
-                let problem = Problem::CannotOpen { reason: "there is no such file".to_owned() };
-                left_out.push(Error::Journal { path: path.clone(), problem });
-            }
-            (Err(Error::Journal { path, problem: Problem::HeaderCutOff { text } }), _) => {
+            (Ok(None), _) => left_out.push(JournalError::missing().at(path)),
+            (Err(Error::Journal { path, error: JournalError::HeaderCutOff { text } }), _) => {
                 cut_off.push((path, text));
             }
             (Err(error), _) => left_out.push(error),
@@ -119,7 +114,7 @@ pub(crate) fn merge_readable(files: &[PathBuf]) -> Result<(Option<Merged>, Vec<E
     for (path, text) in cut_off {
         match &merged {
             Some(merged) if begins_header_of(&text, &merged.plan) => unbegun.push(path),
-            _ => left_out.push(Error::Journal { path, problem: Problem::HeaderCutOff { text } }),
+            _ => left_out.push(JournalError::HeaderCutOff { text }.at(&path)),
         }
     }
     if let Some(merged) = &mut merged {
@@ -129,11 +124,6 @@ pub(crate) fn merge_readable(files: &[PathBuf]) -> Result<(Option<Merged>, Vec<E
 }
 
 impl Merged {
-    /// Makes sure that the journals record the units of a plan.
-    pub(crate) fn check_plan(&self, plan: &Plan) -> Result<(), Error> {
-        check_plan(&self.plan, plan, &self.files[0].path)
-    }
-
     fn of(path: &Path, contents: Contents) -> Self {
         let member = Member::of(path, &contents);
         let Contents { plan, finished, .. } = contents;
@@ -176,15 +166,15 @@ impl Merged {
     #[must_use]
     pub fn shards(&self) -> Option<usize> {
         let mut runs = self.files.iter().flat_map(|member| &member.runs);
-        let of = runs.next()?.shard.of();
-        runs.all(|run| run.shard.of() == of).then_some(of)
+        let shards = runs.next()?.shard.shards();
+        runs.all(|run| run.shard.shards() == shards).then_some(shards)
     }
 
     /// The shards of so many that are not complete.
     #[must_use]
-    pub fn missing_shards(&self, of: usize) -> Vec<Shard> {
-        (0..of)
-            .filter_map(|index| Shard::new(index, of).ok())
+    pub fn missing_shards(&self, shards: usize) -> Vec<Shard> {
+        (0..shards)
+            .filter_map(|index| Shard::new(index, shards).ok())
             .filter(|shard| !self.is_complete(*shard))
             .collect()
     }

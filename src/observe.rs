@@ -10,7 +10,7 @@ use crate::shard::Shard;
 /// Watches a count. All methods do nothing by default, and are called from the counting threads:
 /// they should return at once.
 pub trait Observer: Sync {
-    /// The count begins, or goes on.
+    /// The count begins, or resumes.
     fn started(&self, start: &Start<'_>) {
         let _ = start;
     }
@@ -20,12 +20,12 @@ pub trait Observer: Sync {
         let _ = done;
     }
 
-    /// Something happened to the journal that is written; the count goes on.
+    /// Something happened to the journal that is being written; the count continues.
     fn journal_changed(&self, change: &Error) {
         let _ = change;
     }
 
-    /// The last records wait for the file system, so long already.
+    /// The last records have been waiting for the file system for this long.
     fn file_system_hangs(&self, waited: Duration) {
         let _ = waited;
     }
@@ -40,11 +40,11 @@ impl Observer for () {}
 pub struct Start<'a> {
     /// Its units.
     pub plan: &'a Plan,
-    /// The part of them that is counted.
+    /// The shard of them that is counted.
     pub shard: Shard,
     /// How many threads count.
     pub threads: usize,
-    /// Units in that part.
+    /// Units in that shard.
     pub units: usize,
     /// Units of it that journals hold already.
     pub units_done: usize,
@@ -68,5 +68,5 @@ pub struct UnitsDone {
     /// Wall time that one thread spent on them.
     pub busy: Duration,
     /// CPU time of that thread.
-    pub cpu: Duration,
+    pub cpu_time: Duration,
 }

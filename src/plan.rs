@@ -58,7 +58,7 @@ impl Plan {
         Self { size, engine, split_rows, units }
     }
 
-    /// Cuts the count of the placements that have these queens, by [`Engine::Subtrees`]. Journals
+    /// Cuts the count of the solutions that have these queens, by [`Engine::Subtrees`]. Journals
     /// know no such plans.
     #[must_use]
     pub fn with_queens(
@@ -75,6 +75,12 @@ impl Plan {
     #[must_use]
     pub fn size(&self) -> BoardSize {
         self.size
+    }
+
+    /// How it was cut. Plans with queens given are not asked.
+    pub(crate) fn cut(&self) -> Cut<'static> {
+        let Self { size, engine, split_rows, .. } = *self;
+        Cut { size, engine, split_rows, queens: None }
     }
 
     /// The engine that counts the units.

@@ -9,6 +9,8 @@
 //! killed process must not lose what it has finished. If a recount differs, or the lists that the
 //! threads share have changed in memory, the records that this touches are withdrawn.
 
+mod reporter;
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,10 +21,9 @@ use rayon::prelude::*;
 use crate::cancel::Cancel;
 use crate::cpu_time;
 use crate::error::Error;
-use crate::journal::Journal;
-use crate::observe::{Observer, UnitsDone};
+use crate::observe::UnitsDone;
 use crate::plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
-use crate::self_check::SelfCheck;
+pub(crate) use reporter::Reporter;
 
 /// Ranges for each thread: enough that the last one to finish is short.
 pub(crate) const RANGES_PER_THREAD: usize = 256;
@@ -30,20 +31,13 @@ pub(crate) const RANGES_PER_THREAD: usize = 256;
 /// A range reports at least this often, between two units: so much finished work may stay
 /// unrecorded.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
-/// How often it is asked what happened to the journal.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often the lists that the threads share are compared with what was made.
-const INSPECT_EVERY: Duration = Duration::from_secs(60);
 
-/// What is to be counted, and who hears of it.
-pub(crate) struct Job<'a> {
+/// Counts units on all threads of a rayon pool.
+pub(crate) struct Driver<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) prepared: &'a PreparedPlan<'a>,
-    /// The units to count.
-    pub(crate) todo: Vec<Range<usize>>,
-    pub(crate) journal: Option<&'a Journal>,
-    pub(crate) self_check: Option<&'a SelfCheck<'a>>,
-    pub(crate) observer: &'a dyn Observer,
+    /// Hears of finished units.
+    pub(crate) reporter: &'a Reporter<'a>,
     pub(crate) cancel: &'a Cancel,
 }
 
@@ -54,21 +48,10 @@ pub(crate) struct Tally {
     pub(crate) solutions: u128,
 }
 
-/// A job that is under way.
-struct Running<'a> {
-    job: &'a Job<'a>,
-    /// Raised when one thread fails, for the others.
-    failed: AtomicBool,
-    watch: Mutex<Watch>,
-}
-
-/// What is looked at now and then, by whichever thread reports when it is due.
-struct Watch {
-    looked: Instant,
-    inspected: Instant,
-    /// Units recorded since the shared lists were last found to be good.
-    uninspected: Vec<Range<usize>>,
-    has_told_change: bool,
+impl Tally {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
+    }
 }
 
 /// One thread's scratch memory.
@@ -77,23 +60,18 @@ struct Scratch<'a> {
     recounter: Option<UnitRecounter<'a>>,
 }
 
-impl Tally {
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
-    }
-}
-
-impl Job<'_> {
-    /// Counts the units on the current rayon pool, all of them unless the count must stop.
-    pub(crate) fn run(&self) -> Result<Tally, Error> {
-        let units: usize = self.todo.iter().map(Range::len).sum();
+impl Driver<'_> {
+    /// Counts these units on the current rayon pool, all of them unless the count must stop.
+    pub(crate) fn run(&self, todo: &[Range<usize>]) -> Result<Tally, Error> {
+        let units: usize = todo.iter().map(Range::len).sum();
         let length = (units / (rayon::current_num_threads() * RANGES_PER_THREAD)).max(1);
         let ranges: Vec<Range<usize>> =
-            self.todo.iter().flat_map(|units| pieces(units.clone(), length)).collect();
+            todo.iter().flat_map(|units| pieces(units.clone(), length)).collect();
         let stride = scattering_stride(ranges.len());
         // Scratch memory goes from range to range: each thread takes a set and brings it back.
         let idle: Mutex<Vec<Scratch<'_>>> = Mutex::default();
-        let running = Running { job: self, failed: AtomicBool::new(false), watch: Watch::new() };
+        // Raised when one thread fails, for the others.
+        let failed = AtomicBool::new(false);
 
         let tally = (0..ranges.len())
             .into_par_iter()
@@ -101,24 +79,53 @@ impl Job<'_> {
             .map(|turn| {
                 let range = ranges[turn * stride % ranges.len()].clone();
                 let scratch = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                let mut scratch = scratch.unwrap_or_else(|| self.scratch());
-                let tally = running.count_range(&mut scratch, range);
+                let mut scratch = scratch.unwrap_or_else(|| Scratch {
+                    counter: self.prepared.counter(),
+                    recounter: self.reporter.recounter(),
+                });
+                let tally = self.count_range(&mut scratch, range, &failed);
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
                 tally
             })
             .try_reduce(Tally::default, |one, other| Ok(one.plus(other)));
-        running.inspect()?;
+        self.reporter.inspect()?;
         tally
     }
 
-    fn scratch(&self) -> Scratch<'_> {
-        Scratch {
-            counter: self.prepared.counter(),
-            recounter: self.self_check.map(SelfCheck::recounter),
+    /// Counts the units of a range up to its end or until the count must stop, and reports them now
+    /// and then.
+    fn count_range(
+        &self,
+        scratch: &mut Scratch<'_>,
+        mut rest: Range<usize>,
+        failed: &AtomicBool,
+    ) -> Result<Tally, Error> {
+        let _stop = StopOthers(failed);
+        let must_stop = || {
+            self.cancel.is_cancelled()
+                || failed.load(Ordering::Relaxed)
+                || self.reporter.has_failed()
+        };
+        let mut whole = Tally::default();
+        while !rest.is_empty() && !must_stop() {
+            let (done, ended) = self.count_some(&mut scratch.counter, rest.clone());
+            rest.start = done.units.end;
+            whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
+            let recounter = scratch.recounter.as_mut();
+            let reported = self.reporter.units_done(&done, recounter, self.cancel);
+            match reported.and(ended) {
+                Ok(()) => {}
+                Err(Error::UnitStopped { .. }) => break,
+                Err(error) => {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
         }
+        Ok(whole)
     }
 
-    /// Counts units until it is time for a report; says whether there is a reason not to go on.
+    /// Counts units until it is time for a report; the error says why it ended before that.
     fn count_some(
         &self,
         counter: &mut UnitCounter<'_>,
@@ -143,128 +150,8 @@ impl Job<'_> {
             }
         }
         let units = first..first + counts.len();
-        let cpu = cpu_time::of_this_thread().saturating_sub(cpu_begun);
-        (UnitsDone { units, counts, solutions, busy: begun.elapsed(), cpu }, ended)
-    }
-}
-
-impl Running<'_> {
-    /// A journal that has ended early has failed; it tells the reason when it is asked at the end.
-    fn must_stop(&self) -> bool {
-        self.job.cancel.is_cancelled()
-            || self.failed.load(Ordering::Relaxed)
-            || self.job.journal.is_some_and(Journal::has_ended)
-    }
-
-    /// Counts the units of a range up to its end or until the count must stop, and reports them now
-    /// and then.
-    fn count_range(&self, scratch: &mut Scratch<'_>, range: Range<usize>) -> Result<Tally, Error> {
-        let _stop = StopOthers(&self.failed);
-        let mut whole = Tally::default();
-        let mut rest = range;
-        while !rest.is_empty() && !self.must_stop() {
-            let (done, ended) = self.job.count_some(&mut scratch.counter, rest.clone());
-            rest.start = done.units.end;
-            whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
-            let reported = self.report(scratch.recounter.as_mut(), &done);
-            match reported.and(ended) {
-                Ok(()) => {}
-                Err(Error::UnitStopped { .. }) => break,
-                Err(error) => {
-                    self.failed.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(whole)
-    }
-
-    /// Records finished units, tells of them, and recounts one of them if it is time.
-    fn report(
-        &self,
-        recounter: Option<&mut UnitRecounter<'_>>,
-        done: &UnitsDone,
-    ) -> Result<(), Error> {
-        let Job { journal, self_check, observer, cancel, .. } = self.job;
-        if done.units.is_empty() {
-            return Ok(());
-        }
-        if let Some(journal) = journal {
-            journal.record(done);
-        }
-        observer.units_done(done);
-        self.look_around(&done.units)?;
-        let (Some(check), Some(recounter)) = (self_check, recounter) else { return Ok(()) };
-        let Some(chosen) = check.choose(done) else { return Ok(()) };
-        check.recount(recounter, chosen, cancel).inspect_err(|error| {
-            if let (Error::UnitsDiffer { unit, .. }, Some(journal)) = (error, journal) {
-                journal.withdraw(*unit..unit + 1);
-            }
-        })
-    }
-
-    /// Takes units into account that were just recorded, and looks at the journal and at the shared
-    /// lists if it is time.
-    fn look_around(&self, units: &Range<usize>) -> Result<(), Error> {
-        let is_due = {
-            let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-            watch.add(units);
-            if watch.looked.elapsed() >= LOOK_EVERY {
-                watch.looked = Instant::now();
-                self.tell_change(&mut watch);
-            }
-            let is_due = watch.inspected.elapsed() >= INSPECT_EVERY;
-            if is_due {
-                watch.inspected = Instant::now();
-            }
-            is_due
-        };
-        if is_due { self.inspect() } else { Ok(()) }
-    }
-
-    fn tell_change(&self, watch: &mut Watch) {
-        let state = self.job.journal.map(Journal::state);
-        if let Some(fault) = state.and_then(|state| state.fault).filter(|_| !watch.has_told_change)
-        {
-            watch.has_told_change = true;
-            self.job.observer.journal_changed(&fault);
-        }
-    }
-
-    /// Makes sure that the lists that the threads share are as they were made; else withdraws what
-    /// was recorded since they last were.
-    fn inspect(&self) -> Result<(), Error> {
-        let watch = || self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is recorded from here on is left to the next inspection.
-        let mut inspected = std::mem::take(&mut watch().uninspected);
-        if self.job.prepared.shared_is_intact() {
-            return Ok(());
-        }
-        inspected.append(&mut watch().uninspected);
-        if let Some(journal) = self.job.journal {
-            inspected.iter().for_each(|units| journal.withdraw(units.clone()));
-        }
-        let units = inspected.iter().map(Range::len).sum();
-        Err(Error::SharedListsChanged { units })
-    }
-}
-
-impl Watch {
-    fn new() -> Mutex<Self> {
-        let now = Instant::now();
-        Mutex::new(Self {
-            looked: now,
-            inspected: now,
-            uninspected: Vec::new(),
-            has_told_change: false,
-        })
-    }
-
-    fn add(&mut self, units: &Range<usize>) {
-        match self.uninspected.last_mut().filter(|last| last.end == units.start) {
-            Some(last) => last.end = units.end,
-            None => self.uninspected.push(units.clone()),
-        }
+        let cpu_time = cpu_time::of_this_thread().saturating_sub(cpu_begun);
+        (UnitsDone { units, counts, solutions, busy: begun.elapsed(), cpu_time }, ended)
     }
 }
 
@@ -300,29 +187,52 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 mod tests {
     use super::*;
 
-    use std::path::Path;
-
-    use crate::engine::{Engine, Kernel, Prepared, Resources, SplitRows, Worker};
-    use crate::journal::{Access, Locked, read};
+    use crate::engine::{Engine, Interrupt, Kernel, Prepared, Resources, Worker};
+    use crate::journal::{Access, Contents, Locked, Recorded, read};
+    use crate::self_check::SelfCheck;
     use crate::shard::Shard;
     use crate::size::BoardSize;
-
-    fn journal(plan: &Plan, path: &Path) -> Journal {
-        let _ = std::fs::remove_file(path);
-        let (locked, _) = Locked::open(path, plan, Access::Named).expect("a new file");
-        locked.begin(plan, Kernel::Portable, 1, Shard::WHOLE, "a test").expect("room")
-    }
 
     fn plan(n: u32) -> Plan {
         Plan::new(BoardSize::new(n).expect("in range"), Engine::Bitmask, None)
     }
 
-    /// Shared lists in memory that fails.
-    struct Damaged<'a>(Box<dyn Prepared + 'a>);
+    /// Counts some units of a board of eight columns with a journal. Returns how it ended, and what
+    /// the journal holds.
+    fn count(
+        name: &str,
+        todo: &[Range<usize>],
+        check: Option<&SelfCheck<'_>>,
+        prepare: impl FnOnce(&Plan) -> PreparedPlan<'_>,
+    ) -> (Result<Tally, Error>, Contents) {
+        let plan = plan(8);
+        let path = std::env::temp_dir().join(format!("nqueens-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        let locked = Locked::open(&path, &plan, Access::Named, &mut Recorded::default());
+        let journal = locked.expect("a new file");
+        let journal = journal.begin(&plan, Kernel::Portable, 1, Shard::WHOLE, "a test");
+        let prepared = prepare(&plan);
+        let reporter = Reporter::new(&prepared, &(), Some(journal.expect("room")), check);
+        let cancel = Cancel::new();
+        let driver =
+            Driver { plan: &plan, prepared: &prepared, reporter: &reporter, cancel: &cancel };
+        let pool = crate::thread_pool(1).expect("one thread");
+        let ended = pool.install(|| driver.run(todo));
+        assert!(matches!(reporter.finish(), Some((_, Ok(())))));
+        let contents = read(&path).expect("good").expect("lines");
+        let _ = std::fs::remove_file(&path);
+        (ended, contents)
+    }
 
-    impl Prepared for Damaged<'_> {
+    const RESOURCES: Resources =
+        Resources { kernel: Kernel::Portable, threads: 1, memory: 1 << 30 };
+
+    /// Shared lists in memory that fails.
+    struct Damaged;
+
+    impl Prepared for Damaged {
         fn worker(&self) -> Box<dyn Worker + '_> {
-            self.0.worker()
+            Box::new(Self)
         }
 
         fn shared_is_intact(&self) -> bool {
@@ -330,61 +240,30 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_was_counted_with_damaged_lists_is_withdrawn() {
-        let plan = plan(8);
-        let path = std::env::temp_dir().join(format!("nqueens-damaged-{}", std::process::id()));
-        let journal = journal(&plan, &path);
-        let resources = Resources { kernel: Kernel::Portable, threads: 1, memory: 1 << 30 };
-        let cancel = Cancel::new();
-        let units = Engine::Bitmask.units(plan.size(), SplitRows::TWO);
-        let lists = units.prepare(&resources, &cancel).expect("a small board");
-        let prepared = PreparedPlan::of(Box::new(Damaged(lists)));
-        let pool = crate::thread_pool(1).expect("one thread");
-        let job = Job {
-            plan: &plan,
-            prepared: &prepared,
-            todo: vec![0..3, 5..8],
-            journal: Some(&journal),
-            self_check: None,
-            observer: &(),
-            cancel: &cancel,
-        };
-        assert_eq!(pool.install(|| job.run()), Err(Error::SharedListsChanged { units: 6 }));
-        assert_eq!(journal.finish(&|_| ()).1, Ok(()));
-        let contents = read(&path).expect("good").expect("lines");
-        assert_eq!((contents.withdrawn, contents.finished.units_done()), (6, 0));
-        let _ = std::fs::remove_file(&path);
+    impl Worker for Damaged {
+        fn count(&mut self, _: usize, _: &Cancel) -> Result<u64, Interrupt> {
+            Ok(1)
+        }
     }
 
-    /// A count of eight columns with a journal, whose units are recounted as those of another
-    /// board.
+    #[test]
+    fn what_was_counted_with_damaged_lists_is_withdrawn() {
+        let (ended, contents) =
+            count("damaged", &[0..3, 5..8], None, |_| PreparedPlan::of(Box::new(Damaged)));
+        assert_eq!(ended, Err(Error::SharedListsChanged { units: 6 }));
+        assert_eq!((contents.withdrawn, contents.finished.units_done()), (6, 0));
+    }
+
+    /// The units are recounted as those of another board.
     #[test]
     fn a_unit_whose_recount_differs_is_recorded_and_withdrawn() {
-        let (plan, other) = (plan(8), plan(9));
-        let path = std::env::temp_dir().join(format!("nqueens-differs-{}", std::process::id()));
-        let journal = journal(&plan, &path);
-        let resources = Resources { kernel: Kernel::Portable, threads: 1, memory: 1 << 30 };
-        let cancel = Cancel::new();
-        let prepared = plan.prepare(&resources, &cancel).expect("a small board");
+        let other = plan(9);
         let check = SelfCheck::new(&other, Kernel::Portable).after(1e9);
-        let pool = crate::thread_pool(1).expect("one thread");
-        let job = Job {
-            plan: &plan,
-            prepared: &prepared,
-            todo: vec![0..4, 4..8],
-            journal: Some(&journal),
-            self_check: Some(&check),
-            observer: &(),
-            cancel: &cancel,
-        };
-        let ended = pool.install(|| job.run());
+        let (ended, contents) = count("differs", &[0..4, 4..8], Some(&check), |plan| {
+            plan.prepare(&RESOURCES, &Cancel::new()).expect("a small board")
+        });
         let Err(Error::UnitsDiffer { unit, .. }) = ended else { panic!("{ended:?}") };
-        let (_, written) = journal.finish(&|_| ());
-        assert_eq!(written, Ok(()));
-        let contents = read(&path).expect("good").expect("lines");
         assert_eq!((contents.withdrawn, contents.finished.count(unit)), (1, None));
-        let _ = std::fs::remove_file(&path);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! for no recount, are not checked.
 //!
 //! What a journal held before is no better than what is finished now: a resumed count recounts
-//! some of it for a tenth of a second before it goes on (all of it, if it is little), on
+//! some of it for a tenth of a second before it continues (all of it, if it is little), on
 //! account, and later one of it for each unit of its own.
 
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::cancel::Cancel;
 use crate::cpu_time;
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::journal::{Finished, Problem};
+use crate::journal::{Finished, JournalError};
 use crate::observe::UnitsDone;
 use crate::plan::{Plan, UnitRecounter};
 use crate::shard::Shard;
@@ -143,9 +143,8 @@ impl<'a> SelfCheck<'a> {
         }
         let (engine, recounted_by) = (self.plan.engine().name(), recounter.method());
         Err(if is_recorded {
-            let problem =
-                Problem::RecountDiffers { unit, recorded: counted, recounted_by, recounted };
-            Error::Journal { path: self.source.clone(), problem }
+            JournalError::RecountDiffers { unit, recorded: counted, recounted_by, recounted }
+                .at(&self.source)
         } else {
             Error::UnitsDiffer { unit, engine, counted, recounted_by, recounted }
         })
@@ -175,7 +174,7 @@ impl Account {
     fn choose(&mut self, done: &UnitsDone) -> Option<Chosen> {
         self.units += done.counts.len();
         self.solutions += done.counts.iter().map(|count| *count as f64).sum::<f64>();
-        self.counting += done.cpu.as_secs_f64();
+        self.counting += done.cpu_time.as_secs_f64();
         let expected = FIRST_PRICE * self.solutions / self.units as f64;
         let price = (expected + self.recounting) / (self.recounted + 1) as f64;
         if self.counting < FIRST_SECONDS
@@ -220,7 +219,7 @@ mod tests {
     use crate::size::BoardSize;
 
     fn done(units: std::ops::Range<usize>, counts: Vec<u64>, busy: Duration) -> UnitsDone {
-        UnitsDone { units, counts, solutions: 0, busy, cpu: busy }
+        UnitsDone { units, counts, solutions: 0, busy, cpu_time: busy }
     }
 
     /// The first column's units of a board of eight columns.
@@ -275,7 +274,7 @@ mod tests {
                 assert_eq!((resumed, check.recounted()), (Ok(()), COUNTS.len()));
                 continue;
             };
-            let Err(Error::Journal { path, problem: Problem::RecountDiffers { unit, .. } }) =
+            let Err(Error::Journal { path, error: JournalError::RecountDiffers { unit, .. } }) =
                 resumed
             else {
                 panic!("unit {wrong}: {resumed:?}");

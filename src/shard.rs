@@ -1,4 +1,4 @@
-//! A part of a plan, for one of several machines.
+//! A share of a plan, for one of several machines.
 //!
 //! The plan is dealt out like cards: in every round each of k shards takes one *block* of
 //! consecutive units. Neighbouring units cost about the same and the blocks of a shard are spread
@@ -19,29 +19,29 @@ use crate::error::Error;
 /// Blocks of each shard, if there are units enough: their number makes the costs of shards even.
 const BLOCKS: usize = 256;
 
-/// Shard `index` of `of`: all shards together are a plan.
+/// One of several shards: all of them together are a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shard {
     index: usize,
-    of: usize,
+    shards: usize,
 }
 
 impl Shard {
     /// The most shards of a plan.
     pub const MOST: usize = 1_000_000;
     /// The whole plan.
-    pub const WHOLE: Self = Self { index: 0, of: 1 };
+    pub const WHOLE: Self = Self { index: 0, shards: 1 };
 
-    /// Shard `index`, counted from 0, of `of`.
+    /// Shard number `index`, from 0, of so many.
     ///
     /// # Errors
     ///
-    /// [`Error::ShardOutOfRange`] unless `index < of` and `of` is 1 to [`Shard::MOST`].
-    pub fn new(index: usize, of: usize) -> Result<Self, Error> {
-        if index < of && of <= Self::MOST {
-            Ok(Self { index, of })
+    /// [`Error::ShardOutOfRange`] unless `index < shards` and `shards` is 1 to [`Shard::MOST`].
+    pub fn new(index: usize, shards: usize) -> Result<Self, Error> {
+        if index < shards && shards <= Self::MOST {
+            Ok(Self { index, shards })
         } else {
-            Err(Error::ShardOutOfRange { index, of, most: Self::MOST })
+            Err(Error::ShardOutOfRange { index, shards, most: Self::MOST })
         }
     }
 
@@ -53,19 +53,19 @@ impl Shard {
 
     /// How many shards the plan has.
     #[must_use]
-    pub fn of(self) -> usize {
-        self.of
+    pub fn shards(self) -> usize {
+        self.shards
     }
 
     /// The shard's units in a plan of so many, as ranges in increasing order.
     pub fn ranges(self, units: usize) -> impl Iterator<Item = Range<usize>> {
-        let Self { index, of } = self;
-        let length = (units / (of * BLOCKS)).max(1);
+        let Self { index, shards } = self;
+        let length = (units / (shards * BLOCKS)).max(1);
         let blocks = units.div_ceil(length);
         // The next round begins elsewhere: the golden section of the shards further on.
-        let turn = of * 618 / 1000;
-        (0..blocks.div_ceil(of))
-            .map(move |round| round * of + (index + round * turn) % of)
+        let turn = shards * 618 / 1000;
+        (0..blocks.div_ceil(shards))
+            .map(move |round| round * shards + (index + round * turn) % shards)
             .filter(move |block| *block < blocks)
             .map(move |block| block * length..units.min((block + 1) * length))
     }
@@ -74,7 +74,7 @@ impl Shard {
 /// As `3/12`.
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.of)
+        write!(f, "{}/{}", self.index, self.shards)
     }
 }
 
@@ -83,8 +83,8 @@ impl FromStr for Shard {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let number = |text: &str| text.parse().unwrap_or(usize::MAX);
-        let (index, of) = text.split_once('/').unwrap_or((text, ""));
-        Self::new(number(index), number(of))
+        let (index, shards) = text.split_once('/').unwrap_or((text, ""));
+        Self::new(number(index), number(shards))
     }
 }
 
@@ -95,12 +95,12 @@ mod tests {
     #[test]
     fn shards_are_disjoint_and_cover_the_plan() {
         for units in [0, 1, 2, 7, 100, 12_345] {
-            for of in [1, 2, 3, 12, 100] {
-                let shards = (0..of).map(|index| Shard::new(index, of).expect("in range"));
+            for shards in [1, 2, 3, 12, 100] {
+                let each = (0..shards).map(|index| Shard::new(index, shards).expect("in range"));
                 let mut all: Vec<usize> =
-                    shards.flat_map(|shard| shard.ranges(units)).flatten().collect();
+                    each.flat_map(|shard| shard.ranges(units)).flatten().collect();
                 all.sort_unstable();
-                assert!(all.into_iter().eq(0..units), "{units} units, {of} shards");
+                assert!(all.into_iter().eq(0..units), "{units} units, {shards} shards");
             }
         }
     }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn shards_are_written_as_fractions() {
         let shard: Shard = "3/12".parse().expect("in range");
-        assert_eq!((shard.index(), shard.of(), shard.to_string()), (3, 12, "3/12".to_owned()));
+        assert_eq!((shard.index(), shard.shards(), shard.to_string()), (3, 12, "3/12".to_owned()));
         for bad in ["", "3", "3/", "/3", "3/3", "0/0", "-1/3", "x/y", "0/1000001"] {
             assert!(bad.parse::<Shard>().is_err(), "{bad}");
         }

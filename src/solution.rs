@@ -1,52 +1,80 @@
-//! One placement of queens: its legality, its eight images, its picture.
+//! One solution: its legality, its eight images, its pictures.
 
+mod iter;
 mod pictures;
 
 use std::fmt;
 
-pub use pictures::{SvgSheet, TextBoard, UnicodeBoard};
+pub use iter::Solutions;
+pub use pictures::{SvgSheet, UnicodeBoard};
 
-use crate::size::BoardSize;
-
-/// A legal placement: one queen in each row, none attacking another.
+/// A way to place n queens on a board of n rows: one in each row, none attacking another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Solution {
     /// The column of each row's queen.
-    columns: Vec<u8>,
+    columns: Vec<u32>,
 }
 
 impl Solution {
-    /// The placement with row r's queen in column `columns[r]`, counted from 0; `None` if the board
-    /// is larger than [`BoardSize::MAX`], a column is off the board, or two queens attack each
-    /// other.
+    /// The solution with row r's queen in column `columns[r]`, counted from 0; `None` if a column is
+    /// off the board, or two queens attack each other.
     ///
     /// ```
     /// use nqueens::Solution;
     ///
-    /// assert!(Solution::new(&[1, 3, 0, 2]).is_some());
-    /// assert!(Solution::new(&[0, 1, 2, 3]).is_none());
+    /// assert!(Solution::new([1, 3, 0, 2]).is_some());
+    /// assert!(Solution::new([0, 1, 2, 3]).is_none());
     /// ```
     #[must_use]
-    pub fn new(columns: &[u8]) -> Option<Self> {
+    pub fn new(columns: impl Into<Vec<u32>>) -> Option<Self> {
+        let columns = columns.into();
         let n = columns.len();
-        let on_board =
-            BoardSize::MAX as usize >= n && columns.iter().all(|column| usize::from(*column) < n);
-        let attacks = |row: usize, above: usize| {
-            let apart = usize::from(columns[row].abs_diff(columns[above]));
-            apart == 0 || apart == row - above
-        };
-        let legal = (1..n).all(|row| (0..row).all(|above| !attacks(row, above)));
-        (on_board && legal).then(|| Self { columns: columns.to_vec() })
+        let mut lines = [vec![false; n], vec![false; 2 * n], vec![false; 2 * n]];
+        let is_legal = columns.iter().enumerate().all(|(row, column)| {
+            let column = *column as usize;
+            column < n
+                && [column, row + column, row + n - column]
+                    .into_iter()
+                    .zip(&mut lines)
+                    .all(|(line, taken)| !std::mem::replace(&mut taken[line], true))
+        });
+        is_legal.then_some(Self { columns })
     }
 
-    /// A placement that is known to be legal.
-    pub(crate) fn of_legal(columns: Vec<u8>) -> Self {
-        debug_assert!(Self::new(&columns).is_some(), "queens attack each other: {columns:?}");
+    /// A solution for a board of any size, without a search; `None` for n = 2 and 3, which have
+    /// none.
+    ///
+    /// Even columns first, then the odd ones, counted from 1; for n mod 6 = 2 and 3 a few of them
+    /// change places (E. Pauls, Deutsche Schachzeitung 29, 1874; E. J. Hoffman, J. C. Loessi, R. C.
+    /// Moore, "Constructions for the Solution of the m Queens Problem", Mathematics Magazine 42,
+    /// 1969).
+    #[must_use]
+    pub fn construct(n: u32) -> Option<Self> {
+        let (mut even, mut odd): (Vec<u32>, Vec<u32>) = (1..=n).partition(|column| column % 2 == 0);
+        match n % 6 {
+            2 if n > 2 => {
+                odd.swap(0, 1); // 3, 1, then 7 ...
+                let five = odd.remove(2);
+                odd.push(five);
+            }
+            3 if n > 3 => {
+                even.rotate_left(1); // 4, 6, ..., 2
+                odd.rotate_left(2); // 5, 7, ..., 1, 3
+            }
+            _ => {}
+        }
+        even.append(&mut odd);
+        Self::new(even.into_iter().map(|column| column - 1).collect::<Vec<_>>())
+    }
+
+    /// A solution that is known to be legal.
+    fn of_legal(columns: Vec<u32>) -> Self {
+        debug_assert!(Self::new(&*columns).is_some(), "queens attack each other: {columns:?}");
         Self { columns }
     }
 
     /// If this is the smallest of its images, how many different ones there are: 1, 2, 4 or 8.
-    /// The smallest ones, with these numbers, stand for all placements.
+    /// The smallest ones, with these numbers, stand for all solutions.
     #[must_use]
     pub fn class_size(&self) -> Option<usize> {
         let mut images = self.images();
@@ -59,8 +87,14 @@ impl Solution {
 
     /// The column of each row's queen.
     #[must_use]
-    pub fn columns(&self) -> &[u8] {
+    pub fn columns(&self) -> &[u32] {
         &self.columns
+    }
+
+    /// A chequered board with a chess queen in each row, to be displayed.
+    #[must_use]
+    pub fn unicode(&self) -> UnicodeBoard<'_> {
+        UnicodeBoard(self)
     }
 
     /// The images under the eight symmetries of the square: turns by 0°, 90°, 180° and 270°, then
@@ -69,7 +103,7 @@ impl Solution {
     /// ```
     /// use nqueens::Solution;
     ///
-    /// let solution = Solution::new(&[1, 3, 0, 2]).expect("no queen attacks another");
+    /// let solution = Solution::new([1, 3, 0, 2]).expect("no queen attacks another");
     /// let mut images = solution.images().to_vec();
     /// images.sort();
     /// images.dedup();
@@ -98,7 +132,7 @@ impl Solution {
     fn turned(&self) -> Self {
         let mut columns = self.columns.clone();
         for (column, from) in (0..).zip(self.columns.iter().rev()) {
-            columns[usize::from(*from)] = column;
+            columns[*from as usize] = column;
         }
         Self { columns }
     }
@@ -111,18 +145,14 @@ impl Solution {
     }
 }
 
-/// The board as text: a line for each row, `Q` for a queen, `.` for an empty square.
+/// A line for each row, `Q` for a queen and `#` for an empty square.
 impl fmt::Display for Solution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (row, queen) in self.columns.iter().enumerate() {
-            if row > 0 {
-                writeln!(f)?;
-            }
-            for column in 0..self.columns.len() {
-                let gap = if column == 0 { "" } else { " " };
-                let square = if column == usize::from(*queen) { 'Q' } else { '.' };
-                write!(f, "{gap}{square}")?;
-            }
+            f.write_str(if row == 0 { "" } else { "\n" })?;
+            (0..self.columns.len()).try_for_each(|column| {
+                f.write_str(if column == *queen as usize { "Q" } else { "#" })
+            })?;
         }
         Ok(())
     }
@@ -133,14 +163,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_picture_shows_each_queen() {
-        let solution = Solution::new(&[1, 3, 0, 2]).expect("legal");
-        assert_eq!(solution.to_string(), ". Q . .\n. . . Q\nQ . . .\n. . Q .");
+    fn the_construction_is_legal() {
+        for n in (0..600).chain([10_000, 100_001, 100_002]) {
+            let built = Solution::construct(n);
+            assert_eq!(built.is_none(), n == 2 || n == 3, "n = {n}");
+            assert!(built.is_none_or(|solution| solution.columns.len() == n as usize));
+        }
+        for bad in [&[0, 2, 4, 1, 3, 5][..], &[0, 0], &[1]] {
+            assert_eq!(Solution::new(bad), None, "{bad:?}");
+        }
     }
 
     #[test]
     fn four_turns_and_two_mirrorings_change_nothing() {
-        let solution = Solution::new(&[0, 4, 7, 5, 2, 6, 1, 3]).expect("legal");
+        let solution = Solution::new([0, 4, 7, 5, 2, 6, 1, 3]).expect("legal");
         let [_, turn_90, _, turn_270, mirrored, ..] = solution.images();
         assert_eq!(turn_90.turned().turned().turned(), solution);
         assert_eq!(turn_270.turned(), solution);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use nqueens::estimate::{Effort, Estimated};
+use nqueens::estimate::{Approximate, Effort};
 use nqueens::{BoardSize, Count, Engine};
 
-fn total(n: u32, engine: Engine, units: usize, seed: u64) -> (Estimated, usize) {
+fn total(n: u32, engine: Engine, units: usize, seed: u64) -> (Approximate, usize) {
     let size = BoardSize::new(n).expect("in range");
     let effort = Effort { time: Duration::from_secs(60), units, seed };
     let (estimate, count) =

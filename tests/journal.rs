@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::journal::{self, Problem};
+use nqueens::journal::{self, JournalError};
 use nqueens::{BoardSize, Cancel, Count, Engine, Error, Observer, Plan, SplitRows, UnitsDone};
 use proptest::prelude::*;
 
@@ -39,7 +39,7 @@ fn finished_journal(name: &str, n: u32, engine: Engine) -> Vec<u8> {
     fs::read(path).expect("it was written")
 }
 
-fn problem_of(result: Result<nqueens::Outcome, Error>) -> Problem {
+fn problem_of(result: Result<nqueens::Outcome, Error>) -> JournalError {
     match result {
         Err(Error::Journal { problem, .. }) => problem,
         other => panic!("a problem with the journal was expected, not {other:?}"),
@@ -47,7 +47,7 @@ fn problem_of(result: Result<nqueens::Outcome, Error>) -> Problem {
 }
 
 /// What reading a journal says of some bytes.
-fn problem_in(name: &str, bytes: impl AsRef<[u8]>) -> Problem {
+fn problem_in(name: &str, bytes: impl AsRef<[u8]>) -> JournalError {
     let path = fresh(name);
     fs::write(&path, bytes).expect("the folder can be written");
     match journal::read(&path) {
@@ -239,7 +239,8 @@ fn another_count_is_refused_with_what_differs() {
         ),
     ];
     for (count, holds, asked) in refusals {
-        let expected = Problem::OtherCount { holds: holds.to_owned(), asked: asked.to_owned() };
+        let expected =
+            JournalError::OtherCount { holds: holds.to_owned(), asked: asked.to_owned() };
         assert_eq!(problem_of(count.run()), expected);
     }
 }
@@ -250,7 +251,7 @@ fn two_writers_are_kept_apart() {
     impl Observer for Second<'_> {
         fn units_done(&self, _: &UnitsDone) {
             let second = Count::new(size(10)).engine(Engine::Bitmask).threads(1).journal(self.0);
-            assert_eq!(problem_of(second.run()), Problem::InUse);
+            assert_eq!(problem_of(second.run()), JournalError::InUse);
         }
     }
     let path = fresh("two-writers");
@@ -271,7 +272,7 @@ fn what_is_not_as_it_was_written_is_named() {
 
     let other = first.replace("solutions=4", "solutions=5").replace("counts=4", "counts=5");
     let twice = journal(&[header, run, first, &other]);
-    let expected = Problem::TwoCounts { line: 4, unit: 0, first: 4, second: 5 };
+    let expected = JournalError::TwoCounts { line: 4, unit: 0, first: 4, second: 5 };
     assert_eq!(problem_in("named", twice), expected);
 
     let damages = [
@@ -292,12 +293,12 @@ fn what_is_not_as_it_was_written_is_named() {
     ];
     for (bytes, reason) in damages {
         match problem_in("named", &bytes) {
-            Problem::Damaged { line: 3, what } => assert!(what.contains(reason), "{what}"),
+            JournalError::Damaged { line: 3, what } => assert!(what.contains(reason), "{what}"),
             other => panic!("{reason}: {other:?}"),
         }
     }
     let early = problem_in("named", journal(&[header, first]));
-    assert!(matches!(early, Problem::Damaged { line: 2, .. }), "{early:?}");
+    assert!(matches!(early, JournalError::Damaged { line: 2, .. }), "{early:?}");
 }
 
 #[test]
@@ -306,13 +307,13 @@ fn foreign_files_are_refused_and_left_as_they_are() {
         let path = fresh("foreign");
         fs::write(&path, text).expect("the folder can be written");
         let refused = Count::new(size(8)).journal(&path).run();
-        assert_eq!(problem_of(refused), Problem::NotAJournal, "{text:?}");
+        assert_eq!(problem_of(refused), JournalError::NotAJournal, "{text:?}");
         assert_eq!(fs::read_to_string(&path).expect("still there"), text);
     }
     let folder = Count::new(size(8)).journal(env!("CARGO_TARGET_TMPDIR")).run();
-    assert_eq!(problem_of(folder), Problem::NotAFile);
+    assert_eq!(problem_of(folder), JournalError::NotAFile);
     let nowhere = Count::new(size(8)).journal(fresh("no-such-folder").join("x")).run();
-    assert!(matches!(problem_of(nowhere), Problem::CannotOpen { .. }));
+    assert!(matches!(problem_of(nowhere), JournalError::CannotOpen { .. }));
 }
 
 /// Damage that leaves no line feed in the first block: such a file may hold weeks of work.
@@ -355,7 +356,9 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
         assert!(
             matches!(
                 problem,
-                Problem::NotAJournal | Problem::DamagedHeader { .. } | Problem::HeaderCutOff { .. }
+                JournalError::NotAJournal
+                    | JournalError::DamagedHeader { .. }
+                    | JournalError::HeaderCutOff { .. }
             ),
             "{damage}: {problem:?}"
         );
@@ -385,11 +388,11 @@ fn only_a_line_that_was_cut_off_is_dropped() {
         .filter(|byte| **byte == b'\n')
         .for_each(|byte| *byte = b'\r');
     let problem = problem_in("tail", &other_ends);
-    assert!(matches!(problem, Problem::Damaged { .. }), "{problem:?}");
+    assert!(matches!(problem, JournalError::Damaged { .. }), "{problem:?}");
     let mut appended = whole.clone();
     appended.extend_from_slice(b"A LETTER");
     let problem = problem_in("tail", &appended);
-    assert!(matches!(problem, Problem::Damaged { .. }), "{problem:?}");
+    assert!(matches!(problem, JournalError::Damaged { .. }), "{problem:?}");
 }
 
 /// A recount differed: the unit was taken back, and is counted again.
@@ -411,13 +414,13 @@ fn journals_of_other_formats_and_plans_are_refused() {
     let whole = String::from_utf8(finished_journal("formats", 8, Engine::Halves)).expect("text");
     let header = unsealed(&whole)[0];
     let newer = header.replace("nqueens-journal 1", "nqueens-journal 2");
-    let expected = Problem::UnknownFormat { format: "2".to_owned(), known: 1 };
+    let expected = JournalError::UnknownFormat { format: "2".to_owned(), known: 1 };
     assert_eq!(problem_in("formats", seal(&newer)), expected);
 
     let plan = Plan::new(size(8), Engine::Halves, None);
     let hash = format!("plan={:08x}", plan.hash());
     assert!(header.contains(&hash), "{header}");
-    let expected = Problem::OtherPlan {
+    let expected = JournalError::OtherPlan {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         holds: 7,
         units: plan.units(),
@@ -428,7 +431,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
         [("n=8", "n=33"), ("engine=halves", "engine=x"), ("split-rows=none", "split-rows=2")]
     {
         let problem = problem_in("formats", seal(&header.replace(field, bad)));
-        assert!(matches!(problem, Problem::DamagedHeader { .. }), "{bad}: {problem:?}");
+        assert!(matches!(problem, JournalError::DamagedHeader { .. }), "{bad}: {problem:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::{Command, Output, Stdio};
 
-use nqueens::{BoardSize, Count, FixedQueens, Placements, Solution, Square, SvgSheet};
+use nqueens::{BoardSize, Count, FixedQueens, Solution, Solutions, Square, SvgSheet};
 
 const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
 
@@ -29,7 +29,7 @@ fn listed(args: &[&str]) -> Vec<Vec<usize>> {
 }
 
 /// By the definition: one queen in each row and column, and none on a diagonal of another.
-fn is_legal(columns: &[usize]) -> bool {
+fn is_solution(columns: &[usize]) -> bool {
     let n = columns.len();
     let all: BTreeSet<usize> = columns.iter().copied().collect();
     let rising: BTreeSet<usize> =
@@ -45,7 +45,7 @@ fn lists_are_complete_legal_and_in_order() {
         let placements = listed(&[&n.to_string()]);
         assert_eq!(placements.len(), total, "n = {n}");
         assert!(
-            placements.iter().all(|columns| columns.len() == n && is_legal(columns)),
+            placements.iter().all(|columns| columns.len() == n && is_solution(columns)),
             "n = {n}"
         );
         assert!(placements.windows(2).all(|pair| pair[0] < pair[1]), "n = {n}: order");
@@ -107,7 +107,7 @@ fn one_placement_of_a_large_board_comes_at_once() {
     for n in [33, 1000, 100_000] {
         let lines = listed(&[&n.to_string(), "--limit", "1"]);
         assert_eq!((lines.len(), lines[0].len()), (1, n));
-        assert!(is_legal(&lines[0]), "n = {n}");
+        assert!(is_solution(&lines[0]), "n = {n}");
     }
 }
 
@@ -172,7 +172,7 @@ fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
                 .all(|square| u32::from(solution.columns()[square.row as usize]) == square.column)
         })
         .collect();
-    let listed: Vec<Solution> = Placements::with_queens(size, &queens).collect();
+    let listed: Vec<Solution> = Solutions::with_queens(size, &queens).collect();
     assert!(listed.iter().eq(expected.iter().copied()), "n = {n}, {squares:?}");
     let counted = Count::new(size).with_queens(queens).threads(1).run().expect("a count");
     assert_eq!(counted.total, expected.len() as u128, "n = {n}, {squares:?}");
@@ -182,7 +182,7 @@ fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
 fn completions_agree_with_the_whole_list() {
     for n in [0, 1, 2, 3, 4, 5, 8, 9] {
         let size = BoardSize::new(n).expect("in range");
-        let all: Vec<Solution> = Placements::new(size).collect();
+        let all: Vec<Solution> = Solutions::new(size).collect();
         let squares: Vec<Square> =
             (0..n).flat_map(|row| (0..n).map(move |column| square(row, column))).collect();
         for one in &squares {
@@ -252,7 +252,7 @@ fn completions_are_counted_from_the_command_line() {
 fn pictures_are_well_formed_and_free_of_overlaps() {
     for (n, boards) in [(1, 1), (8, 92), (20, 7), (32, 2)] {
         let size = BoardSize::new(n).expect("in range");
-        let solutions: Vec<Solution> = Placements::new(size).take(boards).collect();
+        let solutions: Vec<Solution> = Solutions::new(size).take(boards).collect();
         let picture = SvgSheet(&solutions).to_string();
         let document = roxmltree::Document::parse(&picture).expect("well-formed");
         let view: Vec<f64> = document

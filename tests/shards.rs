@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use nqueens::journal::{self, Problem};
+use nqueens::journal::{self, JournalError};
 use nqueens::merge::{Merged, journals_in, merge};
 use nqueens::{BoardSize, Count, Engine, Error, Shard, ShardOutcome};
 
@@ -63,7 +63,7 @@ fn the_shards_of_every_engine_sum_to_the_total() {
             assert!(merged.finished.is_complete(), "{engine}, {of} shards");
             assert_eq!((merged.finished.solutions(), merged.twice), (92, 0));
             assert_eq!(units, merged.plan.units());
-            assert_eq!(merged.missing_shards(of), []);
+            assert_eq!(merged.missing_shards(shards), []);
         }
     }
 }
@@ -175,7 +175,7 @@ fn a_damaged_journal_is_left_out_by_shards_and_named_by_merge() {
     let again = count(12, 0, 3, &folder).expect("a shard");
     assert_eq!((again.units_before, again.left_out.len()), (0, 1));
     let refused = merge(&journals_in(&[folder]).expect("a folder"));
-    let Err(Error::Journal { path: named, problem: Problem::Damaged { .. } }) = refused else {
+    let Err(Error::Journal { path: named, problem: JournalError::Damaged { .. } }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(named, path);

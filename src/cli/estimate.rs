@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anyhow::Context;
-use nqueens::estimate::{Effort, Estimate, Estimated};
+use nqueens::estimate::{Approximate, Effort, Estimate};
 use nqueens::known::known;
-use nqueens::{BoardSize, Count, Error, EstimatedCount, thread_pool};
+use nqueens::{BoardSize, Count, Error, Estimate, thread_pool};
 use serde::Serialize;
 
 use super::answer::print;
@@ -64,8 +64,8 @@ struct EstimateReport {
 }
 
 impl EstimateReport {
-    fn new(size: BoardSize, estimate: &Estimate, count: &EstimatedCount, seed: u64) -> Self {
-        let Estimate { seconds, core_seconds, total, memory, .. } = *estimate;
+    fn new(size: BoardSize, estimate: &Estimate, count: &Estimate, seed: u64) -> Self {
+        let Estimate { seconds, cpu_seconds, total, memory, .. } = *estimate;
         Self {
             n: size.get(),
             engine: count.engine.name(),
@@ -78,7 +78,7 @@ impl EstimateReport {
             seed,
             estimated_seconds: microseconds(seconds.mean),
             estimated_seconds_error: microseconds(2.0 * seconds.error),
-            estimated_core_seconds: microseconds(core_seconds.mean),
+            estimated_core_seconds: microseconds(cpu_seconds.mean),
             estimated_total: total.mean,
             estimated_total_standard_error: total.error,
             published_total: known(size).total,
@@ -101,7 +101,8 @@ impl EstimateReport {
             let (shared, per_thread) = (readable(shared), readable(per_thread));
             writeln!(out, "memory       {shared} + {threads} x {per_thread}")?;
         }
-        let time = Estimated { mean: self.estimated_seconds, error: self.estimated_seconds_error };
+        let time =
+            Approximate { mean: self.estimated_seconds, error: self.estimated_seconds_error };
         let (low, high) = ((time.mean - time.error).max(0.0), time.mean + time.error);
         writeln!(
             out,

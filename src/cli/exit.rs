@@ -98,7 +98,7 @@ impl Failure {
 impl From<nqueens::Error> for Failure {
     fn from(error: nqueens::Error) -> Self {
         use nqueens::Error as E;
-        use nqueens::journal::Problem as P;
+        use nqueens::journal::JournalError as P;
         match error {
             E::Stopped { .. } | E::PreparationStopped | E::SymmetryStopped => {
                 Self::Stopped(error.to_string())

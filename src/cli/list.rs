@@ -4,8 +4,8 @@ use std::io::{self, BufWriter, Write};
 
 use anyhow::Context;
 use nqueens::{
-    BoardSize, Cancel, FixedQueens, Placements, Solution, Square, SvgSheet, TextBoard,
-    UnicodeBoard, is_legal, one_placement,
+    BoardSize, Cancel, FixedQueens, Solution, Solutions, Square, SvgSheet, TextBoard, UnicodeBoard,
+    is_solution, one_solution,
 };
 
 use super::args::{ListArgs, ListStyle};
@@ -106,7 +106,7 @@ pub(super) fn run(options: &ListOptions) -> Result<Exit, Failure> {
         What::OneOfLarge { n } => return one_of_large(*n, options.style, &mut out),
         What::All { size, queens, after, fundamental } => (*size, queens, after, *fundamental),
     };
-    let mut placements = Placements::with_queens(size, queens);
+    let mut placements = Solutions::with_queens(size, queens);
     if let Some(solution) = after {
         placements = placements.after(solution);
     }
@@ -125,7 +125,7 @@ pub(super) fn run(options: &ListOptions) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Placements, each with the size of its class if only one of each class is listed.
+/// Solutions, each with the size of its class if only one of each class is listed.
 type Listed = (Solution, Option<usize>);
 
 fn write_all(
@@ -221,7 +221,7 @@ fn write_svg(
 }
 
 fn one_of_large(n: u32, style: Style, out: &mut impl Write) -> Result<Exit, Failure> {
-    let columns = one_placement(n).filter(|columns| is_legal(columns));
+    let columns = one_solution(n).filter(|columns| is_solution(columns));
     let Some(columns) = columns else {
         return Err(Failure::Other(anyhow::anyhow!("the construction fails for n = {n}")));
     };

@@ -21,14 +21,14 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn look() -> Self {
-        let cpu = Cpu::look();
+        let cpu = Cpu::detect();
         Self {
             cpu: cpu.brand,
             physical_cores: num_cpus::get_physical(),
             logical_cores: cpu.logical_cores,
             affinity: affinity(),
             quota: cpu::quota(),
-            memory: Memory::look(),
+            memory: Memory::detect(),
         }
     }
 }

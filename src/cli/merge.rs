@@ -90,7 +90,7 @@ impl Missing {
             units: merged.plan.units() - merged.finished.units_done(),
             ranges,
             of,
-            shards: of.map(|of| as_array(&merged.missing_shards(of))),
+            shards: of.map(|of| as_array(&merged.missing_shards(shards))),
         }
     }
 }
@@ -126,7 +126,7 @@ struct MergeReport {
     files: usize,
     /// Units that more than one file holds.
     twice: usize,
-    core_seconds: f64,
+    cpu_seconds: f64,
     missing: Missing,
 }
 
@@ -148,13 +148,13 @@ impl MergeReport {
             }),
             files: files.len(),
             twice: *twice,
-            core_seconds: microseconds(core.as_secs_f64()),
+            cpu_seconds: microseconds(core.as_secs_f64()),
             missing,
         }
     }
 
     fn write_text(&self, total: u128, out: &mut impl Write) -> io::Result<()> {
-        let Self { n, engine, plan, units, files, twice, core_seconds, published, .. } = self;
+        let Self { n, engine, plan, units, files, twice, cpu_seconds, published, .. } = self;
         writeln!(out, "n            {n}")?;
         writeln!(out, "total        {total}")?;
         writeln!(out, "published    {published}")?;
@@ -163,7 +163,7 @@ impl MergeReport {
             out,
             "journals     {files}, {twice} units in more than one, all with equal counts"
         )?;
-        writeln!(out, "core time    {core_seconds:.3} s")
+        writeln!(out, "core time    {cpu_seconds:.3} s")
     }
 
     fn what_is_missing(&self) -> String {

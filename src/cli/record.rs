@@ -21,7 +21,7 @@ pub(super) struct Record {
     /// Wall time, without the pauses between runs.
     seconds: f64,
     /// CPU time that all threads spent on units.
-    core_seconds: f64,
+    cpu_seconds: f64,
     #[serde(skip)]
     row: String,
 }
@@ -55,15 +55,15 @@ impl Record {
             runs: runs.len(),
             units_before: outcome.units_before,
             seconds: microseconds(wall.as_secs_f64()),
-            core_seconds: microseconds(core.as_secs_f64()),
+            cpu_seconds: microseconds(core.as_secs_f64()),
             row,
         }
     }
 
     pub(super) fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        let Self { file, runs, units_before, seconds, core_seconds, row } = self;
+        let Self { file, runs, units_before, seconds, cpu_seconds, row } = self;
         writeln!(out, "journal      {file}: {units_before} units done before")?;
-        writeln!(out, "runs         {runs}, {seconds:.3} s in all, {core_seconds:.3} s CPU time")?;
+        writeln!(out, "runs         {runs}, {seconds:.3} s in all, {cpu_seconds:.3} s CPU time")?;
         writeln!(out, "record       {row}")
     }
 }

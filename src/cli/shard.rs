@@ -66,7 +66,7 @@ impl ShardReport {
         Self {
             n: outcome.size.get(),
             index: outcome.shard.index(),
-            of: outcome.shard.of(),
+            of: outcome.shard.shards(),
             units: outcome.units,
             units_before: outcome.units_before,
             solutions: outcome.solutions,

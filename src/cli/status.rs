@@ -45,7 +45,7 @@ struct StatusReport {
     units_per_second: f64,
     /// Expected time to the end at that rate.
     seconds_left: Option<f64>,
-    core_seconds: f64,
+    cpu_seconds: f64,
     /// Expected core time of the missing units.
     core_seconds_left: Option<f64>,
     missing: Missing,
@@ -83,7 +83,7 @@ impl StatusReport {
             threads: running.iter().map(|run| run.threads).sum(),
             units_per_second: microseconds(units_per_second),
             seconds_left: (units_per_second > 0.0).then(|| microseconds(left / units_per_second)),
-            core_seconds: microseconds(busy.as_secs_f64()),
+            cpu_seconds: microseconds(busy.as_secs_f64()),
             core_seconds_left: (finished.units_done() > 0).then(|| microseconds(left * per_unit)),
             missing,
         }
@@ -108,7 +108,7 @@ impl StatusReport {
             "running      {running} of {files} journals, {threads} threads, \
              {units_per_second:.1} units/s"
         )?;
-        let core = duration(self.core_seconds);
+        let core = duration(self.cpu_seconds);
         let left = self.core_seconds_left.map_or("unknown".to_owned(), duration);
         writeln!(out, "core time    {core} so far, about {left} to go")?;
         let end = match self.seconds_left {

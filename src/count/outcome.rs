@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
-use crate::journal::Run;
+use crate::journal::ProcessRun;
 use crate::known::Published;
 use crate::shard::Shard;
 use crate::size::BoardSize;
@@ -37,18 +37,18 @@ pub struct Outcome {
     /// How the total stands to the published one.
     pub published: Published,
     /// The processes that worked on the journal, as it tells when it is read back.
-    pub runs: Vec<Run>,
+    pub runs: Vec<ProcessRun>,
     /// Why the journal cannot be relied on, although the total is counted.
     pub journal_fault: Option<Error>,
 }
 
-/// A finished part of a count.
+/// A finished shard of a count.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ShardOutcome {
     /// The board.
     pub size: BoardSize,
-    /// The part.
+    /// The shard.
     pub shard: Shard,
     /// The engine that counted.
     pub engine: Engine,
@@ -72,18 +72,4 @@ pub struct ShardOutcome {
     pub journal_fault: Option<Error>,
     /// Journals in the folder that could not be read, and why: their units count as not finished.
     pub left_out: Vec<Error>,
-}
-
-/// The count that an estimate is made for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct EstimatedCount {
-    /// The engine that would count.
-    pub engine: Engine,
-    /// The kernel that it would use; portable for engines that have no kernels.
-    pub kernel: Kernel,
-    /// How many threads would count.
-    pub threads: usize,
-    /// How many units the count has.
-    pub units: usize,
 }

@@ -45,7 +45,7 @@ pub(super) struct DoneLine {
     /// Whole milliseconds.
     pub(super) elapsed: Duration,
     /// CPU time, in whole microseconds.
-    pub(super) busy: Duration,
+    pub(super) cpu_time: Duration,
     pub(super) counts: Vec<u64>,
 }
 
@@ -178,7 +178,7 @@ impl DoneLine {
             units: parse_units(field("units=")?)?,
             solutions: field("solutions=")?.parse().ok()?,
             elapsed: Duration::from_millis(field("elapsed-ms=")?.parse().ok()?),
-            busy: Duration::from_micros(field("busy-us=")?.parse().ok()?),
+            cpu_time: Duration::from_micros(field("busy-us=")?.parse().ok()?),
             counts: field("counts=")?
                 .split(',')
                 .map(|count| count.parse().ok().filter(|count| *count != u64::MAX))
@@ -208,13 +208,13 @@ impl fmt::Display for Line {
                 "run version={version} kernel={kernel} threads={threads} shard={shard} \
                  machine={machine}"
             ),
-            Self::Done(DoneLine { units, solutions, elapsed, busy, counts }) => {
+            Self::Done(DoneLine { units, solutions, elapsed, cpu_time, counts }) => {
                 let Range { start, end } = units;
-                let (elapsed, busy) = (elapsed.as_millis(), busy.as_micros());
+                let (elapsed, cpu_time) = (elapsed.as_millis(), cpu_time.as_micros());
                 write!(
                     f,
                     "done units={start}..{end} solutions={solutions} elapsed-ms={elapsed} \
-                     busy-us={busy} counts="
+                     busy-us={cpu_time} counts="
                 )?;
                 for (index, count) in counts.iter().enumerate() {
                     let comma = if index == 0 { "" } else { "," };

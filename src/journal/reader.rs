@@ -1,6 +1,5 @@
 //! Reads journals; believes nothing.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
@@ -8,8 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::line::{DoneLine, FORMAT, Header, Line, MAGIC, RunLine, may_be_cut_off, seal, unseal};
-use super::{Finished, Problem, Run};
-use crate::engine::SplitRows;
+use super::{Finished, JournalError, ProcessRun};
 use crate::error::Error;
 use crate::journal::finished::weighted_sum;
 use crate::plan::{Cut, Plan};
@@ -27,12 +25,28 @@ pub struct Contents {
     /// The units that are finished.
     pub finished: Finished,
     /// The processes that worked on it.
-    pub runs: Vec<Run>,
+    pub runs: Vec<ProcessRun>,
     /// Units that were recorded and then withdrawn, because a recount differed.
     pub withdrawn: usize,
     /// Bytes of a last line that was cut off while it was written, and is to be ignored.
     pub torn: u64,
     /// Bytes of the whole lines.
+    whole: u64,
+}
+
+impl From<Finished> for Recorded {
+    fn from(finished: Finished) -> Self {
+        Self { finished: Some(finished), ..Self::default() }
+    }
+}
+
+/// What a journal that is to be continued holds, apart from its plan.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    /// `None` if nothing is recorded.
+    pub(crate) finished: Option<Finished>,
+    pub(super) withdrawn: usize,
+    pub(super) torn: u64,
     pub(super) whole: u64,
 }
 
@@ -40,37 +54,33 @@ pub struct Contents {
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if it cannot be read or is damaged; with [`Problem::HeaderCutOff`] if it ends
+/// [`Error::Journal`] if it cannot be read or is damaged; with [`JournalError::HeaderCutOff`] if it ends
 /// within its first line, as it does when a process is killed as it begins.
 pub fn read(path: &Path) -> Result<Option<Contents>, Error> {
-    let problem = |problem| Error::Journal { path: path.to_owned(), problem };
-    match open(path).map_err(problem)? {
-        None => Ok(None),
-        Some(file) => read_from(BufReader::new(file)).map_err(problem),
-    }
+    let read = || open(path)?.map_or(Ok(None), |file| read_from(BufReader::new(file)));
+    read().map_err(|error: JournalError| error.at(path))
 }
 
 /// Opens a journal to read it; `None` if there is no such file.
-pub(super) fn open(path: &Path) -> Result<Option<File>, Problem> {
-    let cannot_open = |error: io::Error| Problem::CannotOpen { reason: error.to_string() };
+pub(super) fn open(path: &Path) -> Result<Option<File>, JournalError> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(cannot_open(error)),
-        Ok(metadata) if !metadata.is_file() => return Err(Problem::NotAFile),
+        Err(error) => return Err(JournalError::cannot_open(error)),
+        Ok(metadata) if !metadata.is_file() => return Err(JournalError::NotAFile),
         Ok(_) => {}
     }
-    File::open(path).map(Some).map_err(cannot_open)
+    File::open(path).map(Some).map_err(JournalError::cannot_open)
 }
 
 /// Reads a journal from its first byte.
-pub(super) fn read_from(mut input: impl BufRead) -> Result<Option<Contents>, Problem> {
+pub(super) fn read_from(mut input: impl BufRead) -> Result<Option<Contents>, JournalError> {
     let Some((plan, length)) = read_header(&mut input)? else { return Ok(None) };
     let mut contents = Contents::none_of(plan, length);
     let mut line = Vec::new();
     for number in 2.. {
         line.clear();
-        let length = input.read_until(b'\n', &mut line).map_err(cannot_read)? as u64;
-        let damaged = |what| Problem::Damaged { line: number, what };
+        let length = input.read_until(b'\n', &mut line).map_err(JournalError::cannot_read)? as u64;
+        let damaged = |what| JournalError::Damaged { line: number, what };
         let Some((b'\n', text)) = line.split_last() else {
             if !may_be_cut_off(&line) {
                 return Err(damaged("it has no end".to_owned()));
@@ -86,9 +96,9 @@ pub(super) fn read_from(mut input: impl BufRead) -> Result<Option<Contents>, Pro
 }
 
 /// Reads the first line: the plan, and how many bytes tell of it. `None` if there is nothing.
-pub(super) fn read_header(input: &mut impl BufRead) -> Result<Option<(Plan, u64)>, Problem> {
+pub(super) fn read_header(input: &mut impl BufRead) -> Result<Option<(Plan, u64)>, JournalError> {
     let mut first = Vec::new();
-    input.take(LONGEST_HEADER).read_until(b'\n', &mut first).map_err(cannot_read)?;
+    input.take(LONGEST_HEADER).read_until(b'\n', &mut first).map_err(JournalError::cannot_read)?;
     match first.split_last() {
         None => Ok(None),
         Some((b'\n', header)) => Ok(Some((plan_of(header)?, first.len() as u64))),
@@ -97,14 +107,14 @@ pub(super) fn read_header(input: &mut impl BufRead) -> Result<Option<(Plan, u64)
 }
 
 /// What is wrong with a file whose first line has no end.
-fn without_end(first: Vec<u8>) -> Problem {
+fn without_end(first: Vec<u8>) -> JournalError {
     let common = first.len().min(MAGIC.len());
     if first[..common] != MAGIC.as_bytes()[..common] {
-        return Problem::NotAJournal;
+        return JournalError::NotAJournal;
     }
     match String::from_utf8(first) {
-        Ok(text) if !text.contains(char::is_control) => Problem::HeaderCutOff { text },
-        _ => Problem::DamagedHeader { what: "it has no end".to_owned() },
+        Ok(text) if !text.contains(char::is_control) => JournalError::HeaderCutOff { text },
+        _ => JournalError::DamagedHeader { what: "it has no end".to_owned() },
     }
 }
 
@@ -114,22 +124,18 @@ pub(crate) fn begins_header_of(text: &str, plan: &Plan) -> bool {
     seal(&Header::of(plan)).starts_with(text)
 }
 
-fn cannot_read(error: io::Error) -> Problem {
-    Problem::CannotRead { reason: error.to_string() }
-}
-
 /// The plan that a header names, as this program makes it.
-pub(super) fn plan_of(header: &[u8]) -> Result<Plan, Problem> {
-    let damaged = |what| Problem::DamagedHeader { what };
+pub(super) fn plan_of(header: &[u8]) -> Result<Plan, JournalError> {
+    let damaged = |what| JournalError::DamagedHeader { what };
     let mut words = header.split(|byte| *byte == b' ');
     if words.next() != Some(MAGIC.as_bytes()) {
-        return Err(Problem::NotAJournal);
+        return Err(JournalError::NotAJournal);
     }
     let text = unseal(header).map_err(damaged)?;
     let format = text.split(' ').nth(1).unwrap_or("");
     if format != FORMAT.to_string() {
         let format = format.replace(char::is_control, "?");
-        return Err(Problem::UnknownFormat { format, known: FORMAT });
+        return Err(JournalError::UnknownFormat { format, known: FORMAT });
     }
     let header = Header::parse(text).map_err(damaged)?;
     let size = BoardSize::new(header.n).map_err(|error| damaged(error.to_string()))?;
@@ -142,15 +148,16 @@ pub(super) fn plan_of(header: &[u8]) -> Result<Plan, Problem> {
     }
     if (header.plan, header.units) != (plan.hash(), plan.units()) {
         let Header { version, plan: holds, units, .. } = header;
-        return Err(Problem::OtherPlan { version, holds, units, makes: plan.hash() });
+        return Err(JournalError::OtherPlan { version, holds, units, makes: plan.hash() });
     }
     Ok(plan)
 }
 
 impl Contents {
-    /// Makes sure that the journal at this path records the units of a plan.
-    pub(crate) fn check_plan(&self, plan: &Plan, path: &Path) -> Result<(), Error> {
-        check_plan(&self.plan, plan, path)
+    /// The plan, and what is recorded of it.
+    pub(crate) fn into_parts(self) -> (Plan, Recorded) {
+        let Self { plan, finished, withdrawn, torn, whole, .. } = self;
+        (plan, Recorded { finished: Some(finished), withdrawn, torn, whole })
     }
 
     fn none_of(plan: Plan, whole: u64) -> Self {
@@ -172,13 +179,23 @@ impl Contents {
 
     fn begin_run(&mut self, line: RunLine) {
         let RunLine { version, kernel, threads, shard, machine } = line;
-        let (elapsed, busy) = (Duration::ZERO, Duration::ZERO);
-        self.runs.push(Run { version, kernel, threads, shard, machine, units: 0, elapsed, busy });
+        let (elapsed, cpu_time) = (Duration::ZERO, Duration::ZERO);
+        let (units, runs) = (0, &mut self.runs);
+        runs.push(ProcessRun {
+            version,
+            kernel,
+            threads,
+            shard,
+            machine,
+            units,
+            elapsed,
+            cpu_time,
+        });
     }
 
     fn add(&mut self, done: DoneLine) -> Result<(), Refusal> {
         check_done(&self.plan, &done)?;
-        let DoneLine { units, elapsed, busy, counts, .. } = done;
+        let DoneLine { units, elapsed, cpu_time, counts, .. } = done;
         let run = self.runs.last_mut().ok_or(Refusal::Damaged("no run begins before it"))?;
         if let Err(unit) = self.finished.add(units.start, &counts, &self.plan) {
             let first = self.finished.count(unit).unwrap_or_default();
@@ -186,7 +203,7 @@ impl Contents {
         }
         run.units += units.len();
         run.elapsed = run.elapsed.max(elapsed);
-        run.busy += busy;
+        run.cpu_time += cpu_time;
         Ok(())
     }
 }
@@ -199,11 +216,11 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    fn at(self, line: usize) -> Problem {
+    fn at(self, line: usize) -> JournalError {
         match self {
-            Self::Damaged(what) => Problem::Damaged { line, what: what.to_owned() },
+            Self::Damaged(what) => JournalError::Damaged { line, what: what.to_owned() },
             Self::TwoCounts { unit, first, second } => {
-                Problem::TwoCounts { line, unit, first, second }
+                JournalError::TwoCounts { line, unit, first, second }
             }
         }
     }
@@ -223,23 +240,4 @@ fn check_units(plan: &Plan, units: &Range<usize>) -> Result<(), Refusal> {
         true => Ok(()),
         false => Err(Refusal::Damaged("the plan has no such units")),
     }
-}
-
-/// Makes sure that a plan found in the journal at this path is the one that is asked for.
-pub(crate) fn check_plan(holds: &Plan, asked: &Plan, path: &Path) -> Result<(), Error> {
-    let differ = |what: &str, holds: &dyn Display, asked: &dyn Display| {
-        let (holds, asked) = (format!("{what} {holds}"), format!("{what} {asked}"));
-        Error::Journal { path: path.to_owned(), problem: Problem::OtherCount { holds, asked } }
-    };
-    let rows = |plan: &Plan| plan.split_rows().map_or(0, SplitRows::get);
-    if holds.size() != asked.size() {
-        return Err(differ("n =", &holds.size(), &asked.size()));
-    }
-    if holds.engine() != asked.engine() {
-        return Err(differ("engine =", &holds.engine(), &asked.engine()));
-    }
-    if rows(holds) != rows(asked) {
-        return Err(differ("split rows =", &rows(holds), &rows(asked)));
-    }
-    Ok(())
 }

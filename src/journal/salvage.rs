@@ -13,8 +13,7 @@ use std::path::Path;
 use super::line::{Header, Line, MAGIC, RunLine, seal, unseal};
 use super::reader::{check_done, open, plan_of};
 use super::sync::sync_folder;
-use super::writer::cannot_write;
-use super::{Finished, Problem};
+use super::{Finished, JournalError};
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::error::Error;
@@ -74,77 +73,66 @@ pub fn salvage(
     plan: Option<Plan>,
     without: &[Range<usize>],
 ) -> Result<Salvaged, Error> {
-    let of = |path: &Path| {
-        let path = path.to_owned();
-        move |problem| Error::Journal { path: path.clone(), problem }
-    };
-    let (of_old, of_new) = (of(path), of(into));
-    let missing = || Problem::CannotOpen { reason: "there is no such file".to_owned() };
-    let old = open(path).and_then(|file| file.ok_or_else(missing)).map_err(&of_old)?;
+    let of_old = |error: JournalError| error.at(path);
+    let of_new = |error: JournalError| error.at(into);
+    let old = open(path).and_then(|file| file.ok_or_else(JournalError::missing)).map_err(of_old)?;
     if matches!(old.try_lock_shared(), Err(TryLockError::WouldBlock)) {
-        return Err(of_old(Problem::InUse));
+        return Err(of_old(JournalError::InUse));
     }
-    let (plan, header, is_given) = find_plan(&old, plan).map_err(&of_old)?;
+    let (plan, header, is_given) = find_plan(&old, plan).map_err(of_old)?;
     let mut salvage = Salvage::new(plan, without);
-    let rewind = || (&old).rewind().map_err(|error| of_old(cannot_read(&error)));
+    let rewind = || (&old).rewind().map_err(|error| of_old(JournalError::cannot_read(error)));
     rewind()?;
     // The first time shows which units have two counts, the second keeps the lines without them.
-    for_each_line(&old, |number, line| salvage.examine(number, line)).map_err(&of_old)?;
+    for_each_line(&old, |number, line| salvage.examine(number, line)).map_err(of_old)?;
     if is_given && !salvage.fits_plan()? {
-        return Err(of_old(Problem::NotOfPlan { plan: salvage.salvaged.plan.to_string() }));
+        return Err(of_old(JournalError::NotOfPlan { plan: salvage.salvaged.plan.to_string() }));
     }
     rewind()?;
-    let new = make(into).map_err(&of_new)?;
+    let new = make(into).map_err(of_new)?;
     let copied = salvage.copy(&old, &new, &header);
     if copied.is_err() {
         let _ = std::fs::remove_file(into);
     }
     copied.map_err(|failure| match failure {
-        Failure::Read(problem) => of_old(problem),
-        Failure::Write(error) => of_new(cannot_write(&error)),
+        Failure::Read(error) => of_old(error),
+        Failure::Write(error) => of_new(JournalError::cannot_write(error)),
     })?;
     sync_folder(into);
     Ok(salvage.salvaged)
 }
 
 enum Failure {
-    Read(Problem),
+    Read(JournalError),
     Write(io::Error),
 }
 
-fn cannot_read(error: &io::Error) -> Problem {
-    Problem::CannotRead { reason: error.to_string() }
-}
-
-fn make(path: &Path) -> Result<File, Problem> {
-    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
-        if error.kind() == io::ErrorKind::AlreadyExists {
-            Problem::Exists
-        } else {
-            Problem::CannotOpen { reason: error.to_string() }
-        }
+fn make(path: &Path) -> Result<File, JournalError> {
+    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => JournalError::Exists,
+        _ => JournalError::cannot_open(error),
     })
 }
 
 /// The plan, the first line of the new journal, and whether the plan is the one that was given.
-fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String, bool), Problem> {
+fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String, bool), JournalError> {
     let mut first = Vec::new();
     let mut input = io::Read::take(old, 4096);
-    io::Read::read_to_end(&mut input, &mut first).map_err(|error| cannot_read(&error))?;
+    io::Read::read_to_end(&mut input, &mut first).map_err(JournalError::cannot_read)?;
     // The line feed behind it may be lost; its CRC tells where it ends.
     let sealed = pieces(&first).next().and_then(|piece| sealed_prefix(piece));
     let header = sealed.unwrap_or(first.split(|byte| *byte == b'\n').next().unwrap_or_default());
     match (plan_of(header), given) {
         (Ok(plan), _) => Ok((plan, String::from_utf8_lossy(header).into_owned() + "\n", false)),
-        (Err(Problem::DamagedHeader { .. } | Problem::NotAJournal), Some(plan)) => {
+        (Err(JournalError::DamagedHeader { .. } | JournalError::NotAJournal), Some(plan)) => {
             let header = seal(&Header::of(&plan));
             Ok((plan, header, true))
         }
         // Whoever salvages it thinks that it is one.
-        (Err(Problem::NotAJournal), None) => {
-            Err(Problem::DamagedHeader { what: "it does not begin like one".to_owned() })
+        (Err(JournalError::NotAJournal), None) => {
+            Err(JournalError::DamagedHeader { what: "it does not begin like one".to_owned() })
         }
-        (Err(problem), _) => Err(problem),
+        (Err(error), _) => Err(error),
     }
 }
 
@@ -171,12 +159,12 @@ fn sealed_prefix(piece: &[u8]) -> Option<&[u8]> {
 }
 
 /// Calls `each` with the number and the bytes of every line, without its line feed.
-fn for_each_line(file: &File, mut each: impl FnMut(usize, &[u8])) -> Result<(), Problem> {
+fn for_each_line(file: &File, mut each: impl FnMut(usize, &[u8])) -> Result<(), JournalError> {
     let mut input = BufReader::new(file);
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        if input.read_until(b'\n', &mut line).map_err(|error| cannot_read(&error))? == 0 {
+        if input.read_until(b'\n', &mut line).map_err(JournalError::cannot_read)? == 0 {
             break;
         }
         each(number, line.strip_suffix(b"\n").unwrap_or(&line));

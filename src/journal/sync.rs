@@ -9,8 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::Problem;
-use super::writer::cannot_write;
+use super::JournalError;
 
 /// What is to be forced to the disk.
 struct Request {
@@ -48,17 +47,21 @@ impl Syncer {
     }
 
     /// Asks for a file whose name is known.
-    pub(super) fn request(&mut self, file: &Arc<File>) -> Result<(), Problem> {
+    pub(super) fn request(&mut self, file: &Arc<File>) -> Result<(), JournalError> {
         self.send(Request { file: Arc::clone(file), new_at: None })
     }
 
     /// Asks for a new file.
-    pub(super) fn request_all(&mut self, path: &Path, file: &Arc<File>) -> Result<(), Problem> {
+    pub(super) fn request_all(
+        &mut self,
+        path: &Path,
+        file: &Arc<File>,
+    ) -> Result<(), JournalError> {
         self.send(Request { file: Arc::clone(file), new_at: Some(path.to_owned()) })
     }
 
     /// The error is that of an earlier request.
-    fn send(&mut self, request: Request) -> Result<(), Problem> {
+    fn send(&mut self, request: Request) -> Result<(), JournalError> {
         self.asked = Instant::now();
         self.is_idle.store(false, Ordering::Release);
         match self.requests.send(request) {
@@ -68,16 +71,16 @@ impl Syncer {
     }
 
     /// Waits for all that was asked.
-    pub(super) fn finish(self) -> Result<(), Problem> {
+    pub(super) fn finish(self) -> Result<(), JournalError> {
         drop(self.requests);
         result_of(self.thread)
     }
 }
 
-fn result_of(thread: Option<JoinHandle<io::Result<()>>>) -> Result<(), Problem> {
+fn result_of(thread: Option<JoinHandle<io::Result<()>>>) -> Result<(), JournalError> {
     let Some(thread) = thread else { return Ok(()) };
     let synced = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    synced.map_err(|error| cannot_write(&error))
+    synced.map_err(JournalError::cannot_write)
 }
 
 fn sync_all(requests: &Receiver<Request>, is_idle: &AtomicBool) -> io::Result<()> {

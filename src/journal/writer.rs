@@ -17,7 +17,7 @@ use super::change::{begin_beside, change_of};
 use super::line::{DoneLine, Header, Line, RunLine, seal};
 use super::reader::begins_header_of;
 use super::sync::Syncer;
-use super::{Contents, Finished, Problem, read};
+use super::{JournalError, Recorded, read};
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::observe::UnitsDone;
@@ -60,7 +60,7 @@ pub(crate) struct Journal {
     begun: Instant,
     /// `None` once the writer was told to end, as are the next two.
     lines: Option<Sender<Line>>,
-    writer: Option<JoinHandle<Result<(), Problem>>>,
+    writer: Option<JoinHandle<Result<(), JournalError>>>,
     /// Hears nothing but the end of the writer.
     ended: Mutex<Receiver<()>>,
     state: Arc<Mutex<State>>,
@@ -76,37 +76,46 @@ pub(crate) struct State {
 }
 
 impl Locked {
-    /// Opens the journal of a plan, or makes one, and keeps others off it. Returns what is
-    /// finished, if anything was recorded.
+    /// Opens the journal of a plan, or makes one, and keeps others off it. `held` is what
+    /// the file held a moment ago: it is read again only if another process has written to it since.
     pub(crate) fn open(
         path: &Path,
         plan: &Plan,
         access: Access,
-    ) -> Result<(Self, Option<Finished>), Error> {
-        let problem = |problem| Error::Journal { path: path.to_owned(), problem };
+        held: &mut Recorded,
+    ) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path);
-        let file =
-            file.map_err(|error| problem(Problem::CannotOpen { reason: error.to_string() }))?;
+        let file = file.map_err(|error| JournalError::cannot_open(error).at(path))?;
         match (file.try_lock(), access) {
             (Ok(()), _) | (Err(TryLockError::Error(_)), Access::Own) => {}
-            (Err(TryLockError::WouldBlock), _) => return Err(problem(Problem::InUse)),
+            (Err(TryLockError::WouldBlock), _) => return Err(JournalError::InUse.at(path)),
             (Err(TryLockError::Error(error)), Access::Named) => {
-                return Err(problem(Problem::NoLocks { reason: error.to_string() }));
+                return Err(JournalError::NoLocks { source: error.into() }.at(path));
             }
         }
-        let new = |torn| Self { path: path.to_owned(), file, whole: 0, torn, withdrawn: 0 };
+        let length =
+            file.metadata().map_err(|error| JournalError::cannot_open(error).at(path))?.len();
+        if held.whole + held.torn != length {
+            *held = Recorded::default(); // what it holds may be all that there is room for
+            *held = Self::read(path, plan)?;
+        }
+        let Recorded { whole, torn, withdrawn, .. } = *held;
+        Ok(Self { path: path.to_owned(), file, whole, torn, withdrawn })
+    }
+
+    /// Reads the file now that it is locked.
+    fn read(path: &Path, plan: &Plan) -> Result<Recorded, Error> {
         match read(path) {
-            Ok(None) => Ok((new(0), None)),
+            Ok(None) => Ok(Recorded::default()),
             Ok(Some(contents)) => {
-                contents.check_plan(plan, path)?;
-                let Contents { whole, torn, withdrawn, finished, .. } = contents;
-                Ok((Self { whole, withdrawn, ..new(torn) }, Some(finished)))
+                plan.cut().check(&contents.plan, path)?;
+                Ok(contents.into_parts().1)
             }
-            Err(Error::Journal { problem: Problem::HeaderCutOff { text }, .. })
+            Err(Error::Journal { error: JournalError::HeaderCutOff { text }, .. })
                 if begins_header_of(&text, plan) =>
             {
-                Ok((new(text.len() as u64), None))
+                Ok(Recorded { torn: text.len() as u64, ..Recorded::default() })
             }
             Err(error) => Err(error),
         }
@@ -122,17 +131,16 @@ impl Locked {
         machine: &str,
     ) -> Result<Journal, Error> {
         let Self { path, file, whole, torn, .. } = self;
-        let problem = |problem| Error::Journal { path: path.clone(), problem };
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let (kernel, machine) = (kernel.name().to_owned(), machine.replace(char::is_control, " "));
         let header = seal(&Header::of(plan));
         let run = seal(&Line::Run(RunLine { version, kernel, threads, shard, machine }));
         if torn > 0 {
-            file.set_len(whole).map_err(|error| problem(cannot_write(&error)))?;
+            file.set_len(whole).map_err(|error| JournalError::cannot_write(error).at(&path))?;
         }
         let mut appender = Appender { file: Arc::new(file), whole };
         let first = if whole == 0 { header.clone() + &run } else { run.clone() };
-        appender.append(&first).map_err(problem)?;
+        appender.append(&first).map_err(|error| error.at(&path))?;
 
         let no_thread =
             |error: io::Error| Error::ThreadsNotStarted { threads: 2, reason: error.to_string() };
@@ -168,9 +176,9 @@ impl Locked {
 impl Journal {
     /// Hands finished units to the writer. If it has ended, they are lost.
     pub(crate) fn record(&self, done: &UnitsDone) {
-        let UnitsDone { units, counts, solutions, cpu, .. } = done.clone();
+        let UnitsDone { units, counts, solutions, cpu_time, .. } = done.clone();
         let elapsed = self.begun.elapsed();
-        self.send(Line::Done(DoneLine { units, solutions, elapsed, busy: cpu, counts }));
+        self.send(Line::Done(DoneLine { units, solutions, elapsed, cpu_time, counts }));
     }
 
     /// Takes back what was recorded for some units.
@@ -196,12 +204,12 @@ impl Journal {
 
     /// Writes what is left and forces it to the disk. While that takes long, `hangs` is told how
     /// long.
-    pub(crate) fn finish(mut self, hangs: &dyn Fn(Duration)) -> (State, Result<(), Problem>) {
+    pub(crate) fn finish(mut self, hangs: &dyn Fn(Duration)) -> (State, Result<(), JournalError>) {
         let written = self.end(hangs);
         (self.state(), written)
     }
 
-    fn end(&mut self, hangs: &dyn Fn(Duration)) -> Result<(), Problem> {
+    fn end(&mut self, hangs: &dyn Fn(Duration)) -> Result<(), JournalError> {
         self.lines = None;
         let Some(writer) = self.writer.take() else { return Ok(()) };
         writer.thread().unpark();
@@ -237,7 +245,7 @@ struct Writer {
 impl Writer {
     /// Writes lines as they come, until no more can come. Looking for them now and then, instead of
     /// waiting for each, spares the counting threads a system call for every line.
-    fn write_all(mut self, lines: &Receiver<Line>) -> Result<(), Problem> {
+    fn write_all(mut self, lines: &Receiver<Line>) -> Result<(), JournalError> {
         let mut unsynced = false;
         loop {
             let (text, ended) = take_waiting(lines);
@@ -260,24 +268,24 @@ impl Writer {
         }
     }
 
-    /// Makes sure that the file is still there, with what was written to it; else goes on in a new
+    /// Makes sure that the file is still there, with what was written to it; else continues in a new
     /// one beside it.
-    fn look(&mut self) -> Result<(), Problem> {
+    fn look(&mut self) -> Result<(), JournalError> {
         self.looked = Instant::now();
         let Some(what) = change_of(&self.path, &self.appender.file, self.appender.whole) else {
             return Ok(());
         };
         let old = &self.appender;
         let (path, file, kept) =
-            begin_beside(&self.path, &old.file, old.whole).map_err(|error| cannot_write(&error))?;
+            begin_beside(&self.path, &old.file, old.whole).map_err(JournalError::cannot_write)?;
         self.appender = Appender { file: Arc::new(file), whole: kept };
         if kept == 0 {
             self.appender.append(&self.beginning)?;
         }
         self.syncer.request_all(&path, &self.appender.file)?;
-        let problem = Problem::ChangedWhileWritten { what, beside: path.clone(), whole: kept > 0 };
-        let fault =
-            Error::Journal { path: std::mem::replace(&mut self.path, path.clone()), problem };
+        let error =
+            JournalError::ChangedWhileWritten { what, beside: path.clone(), whole: kept > 0 };
+        let fault = error.at(&std::mem::replace(&mut self.path, path.clone()));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *state = State { path, fault: Some(fault) };
         Ok(())
@@ -293,7 +301,7 @@ struct Appender {
 impl Appender {
     /// Appends whole lines. If that fails, those that found room are kept, and the beginning of the
     /// next is taken back.
-    fn append(&mut self, text: &str) -> Result<(), Problem> {
+    fn append(&mut self, text: &str) -> Result<(), JournalError> {
         let mut written = 0;
         while written < text.len() {
             match (&*self.file).write(&text.as_bytes()[written..]) {
@@ -305,7 +313,7 @@ impl Appender {
                     // If this fails too, the reader drops the line that was cut off.
                     let _ = self.file.set_len(self.whole);
                     let no_room = || io::Error::from(io::ErrorKind::WriteZero);
-                    return Err(cannot_write(&failed.err().unwrap_or_else(no_room)));
+                    return Err(JournalError::cannot_write(failed.err().unwrap_or_else(no_room)));
                 }
             }
         }
@@ -323,15 +331,4 @@ fn take_waiting(lines: &Receiver<Line>) -> (String, bool) {
             Err(error) => return (text, error == TryRecvError::Disconnected),
         }
     }
-}
-
-pub(super) fn cannot_write(error: &io::Error) -> Problem {
-    use io::ErrorKind as K;
-    let way_out = match error.kind() {
-        K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => "make room",
-        K::PermissionDenied | K::ReadOnlyFilesystem => "make the file writable",
-        K::StaleNetworkFileHandle => "mount the file system again",
-        _ => "look after the disk or the file server",
-    };
-    Problem::CannotWrite { reason: error.to_string(), way_out }
 }

@@ -1,9 +1,12 @@
 //! What a plan is made from, and what it will take, before it is made.
 
+use std::fmt::Display;
+use std::path::Path;
+
 use super::Plan;
 use crate::engine::subtrees::{self, Subtrees};
 use crate::engine::{Engine, SplitRows};
-use crate::error::Problem;
+use crate::error::{Error, JournalError};
 use crate::memory::Memory;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
@@ -47,9 +50,24 @@ impl Cut<'_> {
         }
     }
 
-    /// Whether this is how a plan was cut. Plans with queens given are in no journal.
-    pub(crate) fn made(&self, plan: &Plan) -> bool {
-        (self.size, self.engine, self.split_rows) == (plan.size, plan.engine, plan.split_rows)
+    /// Makes sure that a plan found in the journal at this path is the one that is asked for. Plans
+    /// with queens given are in no journal.
+    pub(crate) fn check(&self, held: &Plan, path: &Path) -> Result<(), Error> {
+        let differ = |what: &str, held: &dyn Display, asked: &dyn Display| {
+            let (holds, asked) = (format!("{what} = {held}"), format!("{what} = {asked}"));
+            Err(JournalError::OtherCount { holds, asked }.at(path))
+        };
+        let rows = |split_rows: Option<SplitRows>| split_rows.map_or(0, SplitRows::get);
+        if held.size != self.size {
+            return differ("n", &held.size, &self.size);
+        }
+        if held.engine != self.engine {
+            return differ("engine", &held.engine, &self.engine);
+        }
+        if held.split_rows != self.split_rows {
+            return differ("split rows", &rows(held.split_rows), &rows(self.split_rows));
+        }
+        Ok(())
     }
 
     /// What the plan will take: for large boards its list alone is hundreds of megabytes long, and
@@ -66,19 +84,19 @@ impl Cut<'_> {
     }
 
     /// Whether this process can have the memory for the plan and one record of its units.
-    pub(crate) fn check_memory(&self) -> Result<(), Problem> {
+    pub(crate) fn check_memory(&self) -> Result<(), JournalError> {
         let forecast = self.forecast();
         let needed = forecast.list + forecast.record();
         // To ask the operating system takes longer than to read a small journal.
         if needed < SMALL {
             return Ok(());
         }
-        let available = Memory::look().available;
+        let available = Memory::detect().available;
         if needed <= available {
             return Ok(());
         }
         let (n, units) = (self.size.get(), forecast.units);
-        Err(Problem::TooLarge { n, engine: self.engine.name(), units, needed, available })
+        Err(JournalError::TooLarge { n, engine: self.engine.name(), units, needed, available })
     }
 }
 

@@ -1,33 +1,17 @@
-//! Pictures of placements: text, Unicode, SVG.
+//! Pictures of solutions: Unicode and SVG; plain text is the `Display` of a solution.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use super::Solution;
 
-/// A line for each row, `Q` for a queen and `#` for an empty square.
+/// A chequered board with chess queens, from [`Solution::unicode`]: every square is two characters
+/// wide, every row a line.
 #[derive(Clone, Copy, Debug)]
-pub struct TextBoard<'a>(pub &'a Solution);
-
-/// A chequered board with a chess queen; every square is two characters wide.
-#[derive(Clone, Copy, Debug)]
-pub struct UnicodeBoard<'a>(pub &'a Solution);
+pub struct UnicodeBoard<'a>(pub(super) &'a Solution);
 
 /// Boards in a grid, as one SVG picture.
 #[derive(Clone, Copy, Debug)]
 pub struct SvgSheet<'a>(pub &'a [Solution]);
-
-impl fmt::Display for TextBoard<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = self.0.columns();
-        for queen in columns {
-            for column in 0..columns.len() {
-                f.write_char(if column == usize::from(*queen) { 'Q' } else { '#' })?;
-            }
-            f.write_char('\n')?;
-        }
-        Ok(())
-    }
-}
 
 impl fmt::Display for UnicodeBoard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,14 +19,14 @@ impl fmt::Display for UnicodeBoard<'_> {
         for (row, queen) in columns.iter().enumerate() {
             for column in 0..columns.len() {
                 let dark = (row + column) % 2 == 1;
-                f.write_str(match (column == usize::from(*queen), dark) {
+                f.write_str(match (column == *queen as usize, dark) {
                     (true, true) => "♛░",
                     (true, false) => "♛ ",
                     (false, true) => "░░",
                     (false, false) => "  ",
                 })?;
             }
-            f.write_char('\n')?;
+            f.write_str("\n")?;
         }
         Ok(())
     }
@@ -76,7 +60,7 @@ impl fmt::Display for SvgSheet<'_> {
             height * point
         )?;
         let plural = if boards.len() == 1 { "" } else { "s" };
-        writeln!(f, "<title>{n} queens: {} placement{plural}</title>", boards.len())?;
+        writeln!(f, "<title>{n} queens: {} solution{plural}</title>", boards.len())?;
         // Black on white and two greys that differ on paper: the colours do not depend on the page.
         writeln!(f, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
         writeln!(f, "<defs>")?;
@@ -113,15 +97,15 @@ mod tests {
 
     #[test]
     fn pictures_show_each_queen() {
-        let solution = Solution::new(&[1, 3, 0, 2]).expect("legal");
-        assert_eq!(TextBoard(&solution).to_string(), "#Q##\n###Q\nQ###\n##Q#\n");
+        let solution = Solution::new([1, 3, 0, 2]).expect("legal");
+        assert_eq!(solution.to_string(), "#Q##\n###Q\nQ###\n##Q#");
         let unicode = "  ♛░  ░░\n░░  ░░♛ \n♛ ░░  ░░\n░░  ♛░  \n";
-        assert_eq!(UnicodeBoard(&solution).to_string(), unicode);
+        assert_eq!(solution.unicode().to_string(), unicode);
     }
 
     #[test]
     fn an_empty_sheet_is_a_picture_too() {
         let text = SvgSheet(&[]).to_string();
-        assert!(text.contains("0 placements") && text.ends_with("</svg>\n"), "{text}");
+        assert!(text.contains("0 solutions") && text.ends_with("</svg>\n"), "{text}");
     }
 }

@@ -20,7 +20,7 @@ use crate::engine::Kernel;
 /// Words of a set.
 pub(super) const WORDS: usize = 8;
 
-/// Placements in a block.
+/// Solutions in a block.
 pub(super) const LANES: usize = 64 * WORDS;
 
 /// A set of the placements of a block.

@@ -1,18 +1,18 @@
-//! Ratio estimates from a sample of clusters; [`estimate`](super) tells the formulas.
+//! The ratio estimator; the formulas are in [`estimate`](super).
 
-/// A mean with its standard error.
+/// An estimated number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimated {
+pub struct Approximate {
     /// The expected value.
-    pub mean: f64,
-    /// Its standard error: the truth lies within twice as much in 19 of 20 cases.
-    pub error: f64,
+    pub value: f64,
+    /// The standard error: the truth lies within twice as much in 19 of 20 cases.
+    pub standard_error: f64,
 }
 
-/// A sample of clusters, each with a size and a value.
+/// Estimates a sum over all clusters from some of them, each with a size and a value.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sample {
-    clusters: f64,
+pub struct RatioEstimator {
+    clusters: usize,
     sizes: f64,
     values: f64,
     values_squared: f64,
@@ -20,10 +20,10 @@ pub struct Sample {
     sizes_squared: f64,
 }
 
-impl Sample {
-    /// Takes a cluster into the sample.
+impl RatioEstimator {
+    /// Takes a cluster into account.
     pub fn record(&mut self, size: f64, value: f64) {
-        self.clusters += 1.0;
+        self.clusters += 1;
         self.sizes += size;
         self.values += value;
         self.values_squared += value * value;
@@ -31,9 +31,9 @@ impl Sample {
         self.sizes_squared += size * size;
     }
 
-    /// How many clusters were taken.
+    /// How many clusters were recorded.
     #[must_use]
-    pub fn clusters(&self) -> f64 {
+    pub fn clusters(&self) -> usize {
         self.clusters
     }
 
@@ -52,21 +52,23 @@ impl Sample {
     /// The sum of the values of all clusters, given that of their sizes; `None` for fewer than two
     /// clusters, or if all have the size 0.
     #[must_use]
-    pub fn sum_over(&self, all_sizes: f64) -> Option<Estimated> {
-        if self.clusters < 2.0 || self.sizes <= 0.0 {
+    pub fn sum_over(&self, all_sizes: f64) -> Option<Approximate> {
+        if self.clusters < 2 || self.sizes <= 0.0 {
             return None;
         }
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let clusters = self.clusters as f64;
         let each = self.values / self.sizes;
         let residuals =
             self.values_squared - 2.0 * each * self.products + each * each * self.sizes_squared;
-        let variance = residuals.max(0.0) / (self.clusters - 1.0);
-        let all_clusters = self.clusters * all_sizes / self.sizes;
-        let left = (all_clusters - self.clusters).max(0.0);
-        let error = (variance * left * all_clusters / self.clusters).sqrt();
-        Some(Estimated { mean: each * all_sizes, error })
+        let variance = residuals.max(0.0) / (clusters - 1.0);
+        let all_clusters = clusters * all_sizes / self.sizes;
+        let left = (all_clusters - clusters).max(0.0);
+        let standard_error = (variance * left * all_clusters / clusters).sqrt();
+        Some(Approximate { value: each * all_sizes, standard_error })
     }
 
-    /// Both samples together.
+    /// Both samples in one.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -86,21 +88,24 @@ mod tests {
 
     #[test]
     fn equal_units_give_an_exact_estimate() {
-        let mut sample = Sample::default();
-        assert_eq!(sample.sum_over(100.0), None);
+        let mut estimator = RatioEstimator::default();
+        assert_eq!(estimator.sum_over(100.0), None);
         for _ in 0..10 {
-            sample.record(4.0, 8.0);
+            estimator.record(4.0, 8.0);
         }
-        assert_eq!(sample.sum_over(100.0), Some(Estimated { mean: 200.0, error: 0.0 }));
+        assert_eq!(
+            estimator.sum_over(100.0),
+            Some(Approximate { value: 200.0, standard_error: 0.0 })
+        );
     }
 
     #[test]
     fn a_whole_population_has_no_error() {
-        let mut sample = Sample::default();
+        let mut estimator = RatioEstimator::default();
         for value in 0..50 {
-            sample.record(1.0, f64::from(value * value));
+            estimator.record(1.0, f64::from(value * value));
         }
-        let sum = sample.sum_over(50.0).expect("a sample");
-        assert!((sum.mean - 40_425.0).abs() < 1e-6 && sum.error == 0.0, "{sum:?}");
+        let sum = estimator.sum_over(50.0).expect("fifty clusters");
+        assert!((sum.value - 40_425.0).abs() < 1e-6 && sum.standard_error == 0.0, "{sum:?}");
     }
 }

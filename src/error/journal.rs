@@ -1,18 +1,22 @@
 //! What can be wrong with a journal.
 
+use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::Error;
 use crate::memory::readable;
 
 /// Why a journal cannot be used. Each message names the way out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum JournalError {
     /// The operating system does not let us read or make the file.
-    #[error("cannot open the journal: {reason}")]
+    #[error("cannot open the journal: {source}")]
     CannotOpen {
         /// The operating system's reason.
-        reason: String,
+        source: IoError,
     },
 
     /// The path names something that is not a plain file.
@@ -20,22 +24,21 @@ pub enum Problem {
     NotAFile,
 
     /// Reading failed.
-    #[error("cannot read the journal: {reason}")]
+    #[error("cannot read the journal: {source}")]
     CannotRead {
         /// The operating system's reason.
-        reason: String,
+        source: IoError,
     },
 
     /// Writing failed; what was recorded before stays good.
     #[error(
-        "cannot write the journal: {reason}; what was recorded before is good: {way_out}, then run \
-         the same command again"
+        "cannot write the journal: {source}; what was recorded before is good: {}, then run the \
+         same command again",
+        way_out(source)
     )]
     CannotWrite {
         /// The operating system's reason.
-        reason: String,
-        /// What the user can do about it.
-        way_out: &'static str,
+        source: IoError,
     },
 
     /// Somebody else moved, replaced or cut the file while this process wrote it.
@@ -43,7 +46,7 @@ pub enum Problem {
     ChangedWhileWritten {
         /// What happened to it.
         what: String,
-        /// The file in which records go on.
+        /// The file that holds the records from then on.
         beside: PathBuf,
         /// Whether that file also holds all that the journal held before.
         whole: bool,
@@ -82,13 +85,13 @@ pub enum Problem {
 
     /// The file system has no locks, so that nothing would keep a second process off.
     #[error(
-        "this file system has no locks ({reason}), so two processes could write this file at once: \
-         name one elsewhere, or use 'nqueens shard --index 0 --of 1 --out FOLDER', whose processes \
-         write files of their own"
+        "this file system has no locks ({source}), so two processes could write this file at once: \
+         name one elsewhere, or use 'nqueens shard --index 0 --shards 1 --out FOLDER', whose \
+         processes write files of their own"
     )]
     NoLocks {
         /// The operating system's reason.
-        reason: String,
+        source: IoError,
     },
 
     /// A file that was to be made exists.
@@ -218,7 +221,77 @@ pub enum Problem {
 fn kept(beside: &Path, whole: bool) -> String {
     let beside = beside.display();
     match whole {
-        true => format!("all that it held is in {beside}, and records go on there"),
-        false => format!("records go on in {beside}; merge both files"),
+        true => format!("all that it held was copied to {beside}, and new records go there"),
+        false => format!("new records go to {beside}; merge both files"),
     }
 }
+
+/// What the user can do if writing fails.
+fn way_out(error: &IoError) -> &'static str {
+    use io::ErrorKind as K;
+    match error.kind() {
+        K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => "make room",
+        K::PermissionDenied | K::ReadOnlyFilesystem => "make the file writable",
+        K::StaleNetworkFileHandle => "mount the file system again",
+        _ => "check the disk or the file server",
+    }
+}
+
+impl JournalError {
+    /// The error of the journal at this path.
+    pub(crate) fn at(self, path: &Path) -> Error {
+        Error::Journal { path: path.to_owned(), error: self }
+    }
+
+    pub(crate) fn cannot_open(error: io::Error) -> Self {
+        Self::CannotOpen { source: error.into() }
+    }
+
+    pub(crate) fn cannot_read(error: io::Error) -> Self {
+        Self::CannotRead { source: error.into() }
+    }
+
+    pub(crate) fn cannot_write(error: io::Error) -> Self {
+        Self::CannotWrite { source: error.into() }
+    }
+
+    /// The journal that was named is not there.
+    pub(crate) fn missing() -> Self {
+        Self::cannot_open(io::Error::new(io::ErrorKind::NotFound, "there is no such file"))
+    }
+}
+
+/// An error of the operating system that can be cloned and compared, as other errors of this crate.
+/// Two are equal if they have the same kind and the same message.
+#[derive(Clone, Debug)]
+pub struct IoError(Arc<io::Error>);
+
+impl IoError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> io::ErrorKind {
+        self.0.kind()
+    }
+}
+
+impl From<io::Error> for IoError {
+    fn from(error: io::Error) -> Self {
+        Self(Arc::new(error))
+    }
+}
+
+impl fmt::Display for IoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for IoError {}
+
+impl PartialEq for IoError {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind() == other.kind() && self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for IoError {}

@@ -1,0 +1,150 @@
+//! Everything that hears of finished units: the journal, the observer and the self-check.
+//!
+//! Now and then it also looks at what the count stands on: the journal on its disk, and the lists
+//! that the threads share.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::journal::{Journal, JournalError, State};
+use crate::observe::{Observer, UnitsDone};
+use crate::plan::{PreparedPlan, UnitRecounter};
+use crate::self_check::SelfCheck;
+
+/// How often the journal is asked what happened to it.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often the lists that the threads share are compared with what was made.
+const INSPECT_EVERY: Duration = Duration::from_secs(60);
+
+/// Hears of finished units, from all threads.
+pub(crate) struct Reporter<'a> {
+    prepared: &'a PreparedPlan<'a>,
+    observer: &'a dyn Observer,
+    journal: Option<Journal>,
+    self_check: Option<&'a SelfCheck<'a>>,
+    watch: Mutex<Watch>,
+}
+
+/// What is looked at now and then, by whichever thread reports when it is due.
+struct Watch {
+    looked: Instant,
+    inspected: Instant,
+    /// Units recorded since the shared lists were last found to be good.
+    uninspected: Vec<Range<usize>>,
+    has_told_change: bool,
+}
+
+impl<'a> Reporter<'a> {
+    pub(crate) fn new(
+        prepared: &'a PreparedPlan<'a>,
+        observer: &'a dyn Observer,
+        journal: Option<Journal>,
+        self_check: Option<&'a SelfCheck<'a>>,
+    ) -> Self {
+        let now = Instant::now();
+        let (uninspected, has_told_change) = (Vec::new(), false);
+        let watch = Watch { looked: now, inspected: now, uninspected, has_told_change };
+        Self { prepared, observer, journal, self_check, watch: Mutex::new(watch) }
+    }
+
+    /// Recounts units for one thread, if any are to be recounted.
+    pub(crate) fn recounter(&self) -> Option<UnitRecounter<'a>> {
+        self.self_check.map(SelfCheck::recounter)
+    }
+
+    /// Whether there is no point in counting on: a journal that has ended early has failed. It
+    /// tells the reason when it is asked at the end.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.journal.as_ref().is_some_and(Journal::has_ended)
+    }
+
+    /// Records finished units, tells of them, and recounts one of them if it is time.
+    pub(crate) fn units_done(
+        &self,
+        done: &UnitsDone,
+        recounter: Option<&mut UnitRecounter<'_>>,
+        cancel: &Cancel,
+    ) -> Result<(), Error> {
+        if done.units.is_empty() {
+            return Ok(());
+        }
+        if let Some(journal) = &self.journal {
+            journal.record(done);
+        }
+        self.observer.units_done(done);
+        self.look_around(&done.units)?;
+        let (Some(check), Some(recounter)) = (self.self_check, recounter) else { return Ok(()) };
+        let Some(chosen) = check.choose(done) else { return Ok(()) };
+        check.recount(recounter, chosen, cancel).inspect_err(|error| {
+            if let Error::UnitsDiffer { unit, .. } = error {
+                self.withdraw(*unit..unit + 1);
+            }
+        })
+    }
+
+    /// Takes units into account that were just recorded, and looks at the journal and at the shared
+    /// lists if it is time.
+    fn look_around(&self, units: &Range<usize>) -> Result<(), Error> {
+        let is_due = {
+            let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+            watch.add(units);
+            if watch.looked.elapsed() >= LOOK_EVERY {
+                watch.looked = Instant::now();
+                self.tell_change(&mut watch);
+            }
+            let is_due = watch.inspected.elapsed() >= INSPECT_EVERY;
+            if is_due {
+                watch.inspected = Instant::now();
+            }
+            is_due
+        };
+        if is_due { self.inspect() } else { Ok(()) }
+    }
+
+    fn tell_change(&self, watch: &mut Watch) {
+        let fault = self.journal.as_ref().and_then(|journal| journal.state().fault);
+        if let Some(fault) = fault.filter(|_| !watch.has_told_change) {
+            watch.has_told_change = true;
+            self.observer.journal_changed(&fault);
+        }
+    }
+
+    /// Makes sure that the lists that the threads share are as they were made; else withdraws what
+    /// was recorded since they last were.
+    pub(crate) fn inspect(&self) -> Result<(), Error> {
+        let watch = || self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is recorded from here on is left to the next inspection.
+        let mut inspected = std::mem::take(&mut watch().uninspected);
+        if self.prepared.shared_is_intact() {
+            return Ok(());
+        }
+        inspected.append(&mut watch().uninspected);
+        inspected.iter().for_each(|units| self.withdraw(units.clone()));
+        let units = inspected.iter().map(Range::len).sum();
+        Err(Error::SharedListsChanged { units })
+    }
+
+    fn withdraw(&self, units: Range<usize>) {
+        if let Some(journal) = &self.journal {
+            journal.withdraw(units);
+        }
+    }
+
+    /// Ends the journal, if there is one.
+    pub(crate) fn finish(self) -> Option<(State, Result<(), JournalError>)> {
+        let Self { journal, observer, .. } = self;
+        journal.map(|journal| journal.finish(&|waited| observer.file_system_hangs(waited)))
+    }
+}
+
+impl Watch {
+    fn add(&mut self, units: &Range<usize>) {
+        match self.uninspected.last_mut().filter(|last| last.end == units.start) {
+            Some(last) => last.end = units.end,
+            None => self.uninspected.push(units.clone()),
+        }
+    }
+}
