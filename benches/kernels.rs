@@ -20,17 +20,17 @@ fn words(count: usize, seed: u64) -> Vec<u64> {
 }
 
 fn leaf(criterion: &mut Criterion) {
-    for (patterns, items) in [(256, 512), (512, 512), (1024, 256)] {
-        let (patterns, items) = (words(patterns, 1), words(items, 2));
-        let fits = |item: &u64| patterns.iter().filter(|pattern| *pattern & item == 0).count();
-        let expected: usize = items.iter().map(fits).sum();
-        let pairs = patterns.len() * items.len();
+    for (build, probe) in [(256, 512), (512, 512), (1024, 256)] {
+        let (build, probe) = (words(build, 1), words(probe, 2));
+        let fits = |word: &u64| build.iter().filter(|built| *built & word == 0).count();
+        let expected: usize = probe.iter().map(fits).sum();
+        let pairs = build.len() * probe.len();
         for kernel in Kernel::available() {
             let mut group = criterion.benchmark_group(format!("leaf/{kernel}"));
             group.throughput(Throughput::Elements(pairs as u64));
             let mut count = internals::leaf(kernel);
-            group.bench_function(format!("{}x{}", patterns.len(), items.len()), |bencher| {
-                bencher.iter(|| assert_eq!(count(&patterns, &items, BITS), expected as u64));
+            group.bench_function(format!("{}x{}", build.len(), probe.len()), |bencher| {
+                bencher.iter(|| assert_eq!(count(&build, &probe, BITS), expected as u64));
             });
         }
     }

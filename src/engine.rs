@@ -17,14 +17,14 @@ pub(crate) mod bitmask;
 mod board_scan;
 mod bool_arrays;
 mod column_array;
-mod first_columns;
+pub(crate) mod domain_search;
+pub(crate) mod domains;
+mod first_row_units;
 pub(crate) mod halves;
 mod kernel;
-pub(crate) mod meaning;
 mod permutation;
-pub(crate) mod row_domains;
+mod single_unit;
 pub(crate) mod subtrees;
-mod whole_board;
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,11 +36,11 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-use first_columns::FirstColumns;
+use domains::RowDomains;
+use first_row_units::FirstRowUnits;
 use halves::Halves;
-use meaning::Meaning;
+use single_unit::SingleUnit;
 use subtrees::Subtrees;
-use whole_board::WholeBoard;
 
 /// An algorithm that counts the solutions of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,16 +145,16 @@ impl Engine {
 
     /// Cuts the count of a board into units.
     pub(crate) fn units(self, size: BoardSize, split_rows: SplitRows) -> Box<dyn Units> {
-        let whole_board = || Box::new(WholeBoard::new(size, FixedQueens::default()));
+        let single_unit = || Box::new(SingleUnit::new(size, FixedQueens::default()));
         match self {
-            Self::Permutation => Box::new(FirstColumns::new(size, permutation::count)),
-            Self::BoardScan => Box::new(FirstColumns::new(size, board_scan::count)),
-            Self::ColumnArray => Box::new(FirstColumns::new(size, column_array::count)),
-            Self::BoolArrays => Box::new(FirstColumns::new(size, bool_arrays::count)),
-            Self::Bitmask => Box::new(FirstColumns::new(size, bitmask::count)),
-            Self::Subtrees if size.rows() < subtrees::SMALLEST => whole_board(),
+            Self::Permutation => Box::new(FirstRowUnits::new(size, permutation::count)),
+            Self::BoardScan => Box::new(FirstRowUnits::new(size, board_scan::count)),
+            Self::ColumnArray => Box::new(FirstRowUnits::new(size, column_array::count)),
+            Self::BoolArrays => Box::new(FirstRowUnits::new(size, bool_arrays::count)),
+            Self::Bitmask => Box::new(FirstRowUnits::new(size, bitmask::count)),
+            Self::Subtrees if size.rows() < subtrees::SMALLEST => single_unit(),
             Self::Subtrees => Box::new(Subtrees::new(size, split_rows)),
-            Self::Halves if size.rows() < halves::SMALLEST => whole_board(),
+            Self::Halves if size.rows() < halves::SMALLEST => single_unit(),
             Self::Halves => Box::new(Halves::new(size)),
         }
     }
@@ -167,7 +167,7 @@ pub(crate) fn units_with_queens(
     split_rows: SplitRows,
 ) -> Box<dyn Units> {
     if size.rows() < subtrees::SMALLEST {
-        Box::new(WholeBoard::new(size, queens.clone()))
+        Box::new(SingleUnit::new(size, queens.clone()))
     } else {
         Box::new(Subtrees::with_queens(size, queens, split_rows))
     }
@@ -199,7 +199,7 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     fn weight(&self, unit: usize) -> u64;
 
     /// Which placements the unit counts, and how often.
-    fn meaning(&self, unit: usize) -> Meaning;
+    fn domains(&self, unit: usize) -> RowDomains;
 
     /// Makes what the units of a count share, within the memory given.
     fn prepare(

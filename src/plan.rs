@@ -22,9 +22,9 @@ mod cut;
 use std::fmt;
 
 use crate::cancel::Cancel;
-use crate::engine::row_domains::RowDomainSearch;
+use crate::engine::domain_search::DomainSearch;
 use crate::engine::subtrees::RestrictedSubtrees;
-use crate::engine::{self, meaning::CountMeaning};
+use crate::engine::{self, domains::CountDomains};
 use crate::engine::{
     Engine, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, Worker, bitmask,
 };
@@ -111,10 +111,10 @@ impl Plan {
         let sample = units.min(HASHED_UNITS);
         for place in 0..sample {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
-            let meaning = self.units.meaning(unit);
+            let domains = self.units.domains(unit);
             add(self.weight(unit));
-            add(meaning.weighing.as_ref().map_or(0, |weighing| weighing.row as u64));
-            meaning.allowed.iter().for_each(|columns| add((*columns).into()));
+            add(domains.weighing.as_ref().map_or(0, |weighing| weighing.row as u64));
+            domains.allowed.iter().for_each(|columns| add((*columns).into()));
         }
         hasher.finalize()
     }
@@ -149,8 +149,8 @@ impl Plan {
     /// engines by the passes of [`Engine::Subtrees`]. The kernel is for the first and the last.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> UnitRecounter<'_> {
-        let (method, counter): (_, Box<dyn CountMeaning>) = match self.engine {
-            Engine::Halves => ("row-domains", Box::new(RowDomainSearch::new(kernel))),
+        let (method, counter): (_, Box<dyn CountDomains>) = match self.engine {
+            Engine::Halves => ("row-domains", Box::new(DomainSearch::new(kernel))),
             Engine::Subtrees => ("bitmask", Box::new(bitmask::Restricted)),
             _ => ("subtrees", Box::new(RestrictedSubtrees::new(self.size, kernel))),
         };
@@ -256,7 +256,7 @@ fn fault(unit: usize) -> u64 {
 pub struct UnitRecounter<'a> {
     plan: &'a Plan,
     method: &'static str,
-    counter: Box<dyn CountMeaning>,
+    counter: Box<dyn CountDomains>,
 }
 
 impl UnitRecounter<'_> {
@@ -277,7 +277,7 @@ impl UnitRecounter<'_> {
     /// If the plan has no such unit.
     pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         self.counter
-            .count(&self.plan.units.meaning(unit), cancel)
+            .count(&self.plan.units.domains(unit), cancel)
             .map_err(|interrupt| interrupt.in_unit(unit))
     }
 }

@@ -25,7 +25,7 @@
 //! "Backtracking algorithms in MCPL using bit patterns and recursion", 1997.
 
 use super::Interrupt;
-use super::meaning::{CountMeaning, Meaning};
+use super::domains::{CountDomains, RowDomains};
 use crate::cancel::Cancel;
 
 /// 8 s on one core; the next board takes ten times as long.
@@ -61,36 +61,36 @@ fn fill(board: u32, columns: u32, falling: u32, rising: u32, cancel: &Cancel) ->
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Restricted;
 
-impl CountMeaning for Restricted {
-    fn count(&mut self, meaning: &Meaning, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let count = fill_allowed(meaning, 0, 0, 0, 0, cancel);
+impl CountDomains for Restricted {
+    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
+        let count = fill_allowed(domains, 0, 0, 0, 0, cancel);
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
     }
 }
 
 /// The weighted number of ways to fill the rows from `row` on.
 fn fill_allowed(
-    meaning: &Meaning,
+    domains: &RowDomains,
     row: usize,
     columns: u32,
     falling: u32,
     rising: u32,
     cancel: &Cancel,
 ) -> u64 {
-    let weight = meaning.weight_at(row, columns).unwrap_or(1);
-    if row == meaning.size.rows() {
+    let weight = domains.weight_at(row, columns).unwrap_or(1);
+    if row == domains.size.rows() {
         return weight;
     }
     if weight == 0 || cancel.is_cancelled() {
         return 0;
     }
     let mut solutions = 0;
-    let mut free = meaning.allowed[row] & !(columns | falling | rising);
+    let mut free = domains.allowed[row] & !(columns | falling | rising);
     while free != 0 {
         let queen = free & free.wrapping_neg();
         free ^= queen;
         let (falling, rising) = ((falling | queen) << 1, (rising | queen) >> 1);
-        solutions += fill_allowed(meaning, row + 1, columns | queen, falling, rising, cancel);
+        solutions += fill_allowed(domains, row + 1, columns | queen, falling, rising, cancel);
     }
     weight * solutions
 }

@@ -30,7 +30,7 @@
 //! **Where kernels have run.** All three on x86-64 with AVX-512 (Intel Xeon); the portable one also
 //! as an aarch64 program under an emulator.
 //!
-//! **Invariants.** The number and the meaning of a unit depend on n alone.
+//! **Invariants.** the number of the units and what each of them counts depend on n alone.
 //!
 //! **Sources.** E. Kluev's N-Queens-Count-Sol joins quadrants, after an idea from the older
 //! "DeepGreen" page; the cut into halves by row sets, the symmetries group by group and the
@@ -43,7 +43,7 @@
 )]
 
 mod budget;
-mod fold;
+mod canonical;
 mod half_board;
 pub mod internals;
 mod join;
@@ -53,16 +53,16 @@ mod units;
 mod word_list;
 mod worker;
 
-use super::meaning::Meaning;
+use super::domains::RowDomains;
 use super::{Kernel, MemoryUse, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 use budget::Keep;
-use half_board::Board;
-use kernel::Lanes;
+use half_board::HalvedBoard;
+use kernel::JoinKernel;
 use kernel::portable::Portable;
-use quadrants::Quadrants;
+use quadrants::QuadrantLists;
 use units::UnitList;
 use worker::HalvesWorker;
 
@@ -90,7 +90,7 @@ pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
 
 /// Bytes that each thread may come to need.
 pub(crate) fn worker_bytes(size: BoardSize) -> u64 {
-    budget::worker_bytes(Board::new(size.get()))
+    budget::worker_bytes(HalvedBoard::new(size.get()))
 }
 
 impl Units for Halves {
@@ -102,8 +102,8 @@ impl Units for Halves {
         self.units.weight(unit)
     }
 
-    fn meaning(&self, unit: usize) -> Meaning {
-        self.units.unit(unit).meaning(self.size)
+    fn domains(&self, unit: usize) -> RowDomains {
+        self.units.unit(unit).domains(self.size)
     }
 
     fn prepare(
@@ -114,29 +114,29 @@ impl Units for Halves {
         let (keep, memory) = budget::plan(self.units.board(), resources)?;
         Ok(match resources.kernel {
             Kernel::Portable => {
-                Box::new(HalvesFor::new(&self.units, Portable, keep, memory, cancel)?)
+                Box::new(PreparedHalves::new(&self.units, Portable, keep, memory, cancel)?)
             }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(token) => {
-                Box::new(HalvesFor::new(&self.units, token, keep, memory, cancel)?)
+                Box::new(PreparedHalves::new(&self.units, token, keep, memory, cancel)?)
             }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(token) => {
-                Box::new(HalvesFor::new(&self.units, token, keep, memory, cancel)?)
+                Box::new(PreparedHalves::new(&self.units, token, keep, memory, cancel)?)
             }
         })
     }
 }
 
 /// The units with the quadrant lists that all threads share.
-pub(crate) struct HalvesFor<'a, K: Lanes> {
+pub(crate) struct PreparedHalves<'a, K: JoinKernel> {
     units: &'a UnitList,
     kernel: K,
-    quadrants: Quadrants,
+    quadrants: QuadrantLists,
     memory: MemoryUse,
 }
 
-impl<'a, K: Lanes> HalvesFor<'a, K> {
+impl<'a, K: JoinKernel> PreparedHalves<'a, K> {
     fn new(
         units: &'a UnitList,
         kernel: K,
@@ -144,7 +144,7 @@ impl<'a, K: Lanes> HalvesFor<'a, K> {
         memory: MemoryUse,
         cancel: &Cancel,
     ) -> Result<Self, Error> {
-        let quadrants = Quadrants::new(kernel, units.board(), keep == Keep::Whole, cancel);
+        let quadrants = QuadrantLists::new(kernel, units.board(), keep == Keep::Whole, cancel);
         if cancel.is_cancelled() {
             return Err(Error::PreparationStopped);
         }
@@ -152,7 +152,7 @@ impl<'a, K: Lanes> HalvesFor<'a, K> {
     }
 }
 
-impl<K: Lanes> Prepared for HalvesFor<'_, K> {
+impl<K: JoinKernel> Prepared for PreparedHalves<'_, K> {
     fn worker(&self) -> Box<dyn Worker + '_> {
         Box::new(HalvesWorker::new(self))
     }

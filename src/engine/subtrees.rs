@@ -24,7 +24,7 @@
 //!   row has a [buffer of nodes](level); a pass takes the lowest free square of each node in the
 //!   buffer, writes the child to the next row's buffer and keeps the node if it has more squares.
 //!   Both are unconditional writes that advance a length by 0 or 1.
-//! * *Lanes.* Such a pass is the same instruction sequence for all nodes, so AVX2 does 8 and
+//! * *JoinKernel.* Such a pass is the same instruction sequence for all nodes, so AVX2 does 8 and
 //!   AVX-512 does 16 of them at a time, and one permutation packs the survivors.
 //! * *Looking ahead.* A child is dropped unless each of the three rows below it has a free
 //!   square: 30 % fewer nodes than testing the next row alone.
@@ -64,7 +64,7 @@ mod restricted;
 use std::fmt;
 use std::str::FromStr;
 
-use super::meaning::Meaning;
+use super::domains::RowDomains;
 use super::{Interrupt, Kernel, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -267,28 +267,28 @@ impl Units for Subtrees {
         self.cases[self.subtrees[unit].case].weight
     }
 
-    fn meaning(&self, unit: usize) -> Meaning {
+    fn domains(&self, unit: usize) -> RowDomains {
         let Subtree { case, prefix, .. } = &self.subtrees[unit];
-        let mut meaning = Meaning::whole_board(self.size);
-        for (allowed, blocked) in meaning.allowed.iter_mut().zip(self.cases[*case].blocked) {
+        let mut domains = RowDomains::whole_board(self.size);
+        for (allowed, blocked) in domains.allowed.iter_mut().zip(self.cases[*case].blocked) {
             *allowed &= !blocked;
         }
-        meaning.allowed[..self.first_row].copy_from_slice(&prefix[..self.first_row]);
-        meaning
+        domains.allowed[..self.first_row].copy_from_slice(&prefix[..self.first_row]);
+        domains
     }
 
     fn prepare(&self, resources: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
-        Ok(Box::new(SubtreesFor { units: self, kernel: resources.kernel }))
+        Ok(Box::new(PreparedSubtrees { units: self, kernel: resources.kernel }))
     }
 }
 
 /// The subtrees and the kernel that counts them.
-struct SubtreesFor<'a> {
+struct PreparedSubtrees<'a> {
     units: &'a Subtrees,
     kernel: Kernel,
 }
 
-impl Prepared for SubtreesFor<'_> {
+impl Prepared for PreparedSubtrees<'_> {
     fn worker(&self) -> Box<dyn Worker + '_> {
         let Self { units, kernel } = *self;
         Box::new(SubtreeWorker { units, kernel, levels: Levels::new(units.size) })

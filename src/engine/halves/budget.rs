@@ -4,7 +4,7 @@
 //! of half-boards. If the budget does not reach for the first, they are made for each row set when
 //! a unit needs them; below that the engine cannot work.
 
-use super::half_board::Board;
+use super::half_board::HalvedBoard;
 use crate::engine::{MemoryUse, Resources};
 use crate::error::Error;
 use crate::memory::fitting_threads;
@@ -23,7 +23,7 @@ pub(crate) enum Keep {
 const WHOLE_TABLE_LIMIT: u64 = 2 << 30;
 
 /// Bytes of all quadrant lists.
-fn table_bytes(board: Board) -> u64 {
+fn table_bytes(board: HalvedBoard) -> u64 {
     let words = match board.half {
         ..=8 => 100_000,
         9 => 850_000,
@@ -37,7 +37,7 @@ fn table_bytes(board: Board) -> u64 {
 /// Bytes that one worker may need: two lists of half-boards, the arena of the join and the lists of
 /// the row sets. Measured peaks, mostly from samples: 45 MB for h = 11, 360 MB for 12, 1.4 GB for 13;
 /// this is two to four times as much.
-pub(crate) fn worker_bytes(board: Board) -> u64 {
+pub(crate) fn worker_bytes(board: HalvedBoard) -> u64 {
     let words = match board.half {
         ..=8 => 10_000,
         half => 10_000 * 7_u64.pow(half - 8),
@@ -46,7 +46,7 @@ pub(crate) fn worker_bytes(board: Board) -> u64 {
 }
 
 /// Decides what is kept.
-pub(crate) fn plan(board: Board, resources: &Resources) -> Result<(Keep, MemoryUse), Error> {
+pub(crate) fn plan(board: HalvedBoard, resources: &Resources) -> Result<(Keep, MemoryUse), Error> {
     let per_thread = worker_bytes(board);
     let for_threads = per_thread.saturating_mul(resources.threads as u64);
     let Some(rest) = resources.memory.checked_sub(for_threads) else {

@@ -20,16 +20,25 @@
 //! of the south, and half-boards are made by comparing two short lists, a vector at a time. They
 //! come grouped by the column set of the south, so that whole groups can be left out unmade.
 
-use super::kernel::Lanes;
+use super::kernel::JoinKernel;
 use super::word_list::{PIECE, WordList};
 use crate::cancel::Cancel;
 
 /// Place of the second family of diagonals in a word of quadrant coordinates.
 const RAW_FIELD: u32 = 32;
 
+/// One half of the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Half {
+    /// The columns right of the middle line.
+    East,
+    /// Those left of it.
+    West,
+}
+
 /// The measures of a board that is cut into halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Board {
+pub(crate) struct HalvedBoard {
     /// Rows and columns.
     pub(crate) size: u32,
     /// Columns of one half.
@@ -38,7 +47,7 @@ pub(crate) struct Board {
     pub(crate) gap: u32,
 }
 
-impl Board {
+impl HalvedBoard {
     /// The measures of an n x n board.
     pub(crate) fn new(size: u32) -> Self {
         Self { size, half: size / 2, gap: size % 2 }
@@ -77,7 +86,7 @@ impl Board {
 }
 
 /// Appends all half-boards of the two lists; fewer after a cancellation.
-pub(crate) fn append_half_boards<K: Lanes>(
+pub(crate) fn append_half_boards<K: JoinKernel>(
     kernel: K,
     north: &[u64],
     south: &[u64],

@@ -1,10 +1,10 @@
 //! Parts of the engine for benchmarks: undocumented elsewhere and not stable.
 
-use super::half_board::Board;
-use super::kernel::Lanes;
+use super::half_board::HalvedBoard;
+use super::kernel::JoinKernel;
 use super::kernel::portable::Portable;
 use super::units::{Unit, UnitList};
-use super::{HalvesFor, Keep, budget};
+use super::{Keep, PreparedHalves, budget};
 use crate::cancel::Cancel;
 use crate::engine::{Kernel, Resources};
 use crate::error::Error;
@@ -13,17 +13,15 @@ use crate::size::BoardSize;
 /// Counts the disjoint pairs of two lists; only the lowest `bits` bits are set.
 pub type CountPairs = Box<dyn FnMut(&[u64], &[u64], u32) -> u64>;
 
-/// The leaf of the join: blocks of patterns (the first list) against items (the second).
+/// The leaf of the join: blocks of build words (the first list) against probe words (the second).
 #[must_use]
 pub fn leaf(kernel: Kernel) -> CountPairs {
-    fn leaf<K: Lanes + 'static>(kernel: K) -> CountPairs
+    fn leaf<K: JoinKernel + 'static>(kernel: K) -> CountPairs
     where
         K::Tables: 'static,
     {
         let mut tables = K::tables();
-        Box::new(move |patterns, items, bits| {
-            kernel.count_bit_sliced(patterns, items, bits, &mut tables)
-        })
+        Box::new(move |build, probe, bits| kernel.count_bit_sliced(build, probe, bits, &mut tables))
     }
     match kernel {
         Kernel::Portable => leaf(Portable),
@@ -45,7 +43,7 @@ pub fn with_half_boards(
     kernel: Kernel,
     measure: impl FnOnce(&mut dyn FnMut(usize) -> usize),
 ) -> Result<(), Error> {
-    fn run<K: Lanes>(
+    fn run<K: JoinKernel>(
         kernel: K,
         units: &UnitList,
         resources: &Resources,
@@ -53,15 +51,19 @@ pub fn with_half_boards(
     ) -> Result<(), Error> {
         let (keep, memory): (Keep, _) = budget::plan(units.board(), resources)?;
         let cancel = Cancel::new();
-        let prepared = HalvesFor::new(units, kernel, keep, memory, &cancel)?;
+        let prepared = PreparedHalves::new(units, kernel, keep, memory, &cancel)?;
         let mut worker = super::HalvesWorker::new(&prepared);
         measure(&mut |number| match units.unit(number % units.len()) {
-            Unit::Folded { rows } => worker.make_halves(rows, &cancel),
-            Unit::Corner { .. } => 0,
+            Unit::Canonical { rows } => worker.make_halves(rows, &cancel),
+            Unit::OffCentre { .. } => 0,
         });
         Ok(())
     }
-    debug_assert_eq!(Board::new(size.get()).gap, 0, "odd boards make their lists in the count");
+    debug_assert_eq!(
+        HalvedBoard::new(size.get()).gap,
+        0,
+        "odd boards make their lists in the count"
+    );
     let units = UnitList::new(size);
     let resources = Resources { kernel, threads: 1, memory: 4 << 30 };
     match kernel {

@@ -14,14 +14,14 @@
 //! Of the four products of halves only X1 x Y1 is dropped: a share p·q of all pairs, where p and q
 //! say how often the bit occurs in the two lists. The bits are ranked by p·q, from a sample of each
 //! list, and the best ones are used first. Always splitting the *longer* list keeps both sides long
-//! enough to fill the blocks of the leaf, which cuts one list into blocks of patterns and looks
-//! the items of the other up in tables (see the kernels). The best bits are moved to the top of the
+//! enough to fill the blocks of the leaf, which cuts one list into block of build words and looks
+//! the probe words of the other up in tables (see the kernels). The best bits are moved to the top of the
 //! words, so that a leaf mostly looks at the lowest 30 bits only; a split on one of these is no
 //! loss, though they stay in the words.
 //!
 //! **Time** (AVX-512): `partition` takes 0.35 ns for each word and `select` 0.25 while the lists fit
-//! the second-level cache, 0.7 to 1.1 and 0.6 to 1 on lists from 2^17 words on; a look-up of an item
-//! in a block of 512 patterns 1.2 ns, making a block 140 ns. At n = 20 half of the time goes into the
+//! the second-level cache, 0.7 to 1.1 and 0.6 to 1 on lists from 2^17 words on; a look-up of a probe word
+//! in a block of 512 build words 1.2 ns, making a block 140 ns. At n = 20 half of the time goes into the
 //! leaves, a quarter into splits; at n = 22 and 24 splits take two fifths.
 //!
 //! **Memory:** the parts go into an arena of `ARENA` times the lists; the lists themselves are
@@ -54,7 +54,7 @@
 //! in the order 10, 00, 01, 11, every list of two levels is contiguous, so that one pass over each
 //! does the work of three partitions and three selections.
 
-use super::kernel::{BitOrder, CHUNK_BITS, Lanes};
+use super::kernel::{BitOrder, CHUNK_BITS, JoinKernel};
 use super::word_list::{PIECE, SLACK};
 use crate::cancel::Cancel;
 
@@ -79,7 +79,7 @@ const LEAF_PIECE: usize = 1 << 13;
 const ARENA: usize = 4;
 
 /// The working memory of one thread.
-pub(crate) struct Join<K: Lanes> {
+pub(crate) struct Join<K: JoinKernel> {
     kernel: K,
     tables: K::Tables,
     arena: Vec<u64>,
@@ -92,7 +92,7 @@ struct Splits<'a> {
     cancel: &'a Cancel,
 }
 
-impl<K: Lanes> Join<K> {
+impl<K: JoinKernel> Join<K> {
     /// Fresh working memory.
     pub(crate) fn new(kernel: K) -> Self {
         Self { kernel, tables: K::tables(), arena: Vec::new() }
@@ -135,9 +135,9 @@ impl<K: Lanes> Join<K> {
         let swapped = |bit: u32| if bit < field { bit + field } else { bit - field };
         let bits = 0..2 * field;
         let order = BitOrder::new(bits.clone().map(|bit| (bit, place[bit as usize])));
-        self.arrange(east, &order, cancel);
+        self.permute_bits(east, &order, cancel);
         let order = BitOrder::new(bits.map(|bit| (swapped(bit), place[bit as usize])));
-        self.arrange(west, &order, cancel);
+        self.permute_bits(west, &order, cancel);
         let mut arena = std::mem::take(&mut self.arena);
         let all = u64::MAX >> (64 - 2 * field);
         let pairs = self.split(east, west, &mut arena, 0, all, &splits);
@@ -146,12 +146,12 @@ impl<K: Lanes> Join<K> {
     }
 
     /// Brings a list into the order of the join.
-    fn arrange(&self, words: &mut [u64], order: &BitOrder, cancel: &Cancel) {
+    fn permute_bits(&self, words: &mut [u64], order: &BitOrder, cancel: &Cancel) {
         for piece in words.chunks_mut(PIECE) {
             if cancel.is_cancelled() {
                 return;
             }
-            self.kernel.arrange(piece, order);
+            self.kernel.permute_bits(piece, order);
         }
     }
 
@@ -178,7 +178,7 @@ impl<K: Lanes> Join<K> {
         for (place, word) in sample.iter_mut().zip(words.iter().step_by(stride)) {
             *place = *word;
         }
-        self.kernel.bit_counts(&sample[..size])
+        self.kernel.positional_popcount(&sample[..size])
     }
 
     /// Counts the disjoint pairs of words; only the bits `unused` can still make them clash.
@@ -196,7 +196,7 @@ impl<K: Lanes> Join<K> {
             return 0;
         }
         if y.len() <= PLAIN {
-            return in_pieces(x, splits, |x| self.kernel.count_plain(x, y));
+            return in_pieces(x, splits, |x| self.kernel.nested_loop(x, y));
         }
         let needed = x.len() + y.len() + SLACK;
         if unused == 0 || needed > free.len() || is_leaf::<K>(x.len(), y.len()) {
@@ -230,19 +230,19 @@ impl<K: Lanes> Join<K> {
             + self.split(without, y, free, depth, unused, splits)
     }
 
-    /// Takes the side for the patterns that makes the leaf cheaper.
+    /// Takes the side for the build words that makes the leaf cheaper.
     fn leaf(&mut self, x: &[u64], y: &[u64], bits: u32, splits: &Splits) -> u64 {
         // Lists of usual length come in one piece, whose split has asked.
         if x.len() + y.len() >= LEAF_PIECE && splits.cancel.is_cancelled() {
             return 0;
         }
-        let (patterns, items) =
-            if leaf_cost::<K>(x.len(), y.len()) <= leaf_cost::<K>(y.len(), x.len()) {
-                (x, y)
-            } else {
-                (y, x)
-            };
-        self.kernel.count_bit_sliced(patterns, items, bits, &mut self.tables)
+        let (build, probe) = if leaf_cost::<K>(x.len(), y.len()) <= leaf_cost::<K>(y.len(), x.len())
+        {
+            (x, y)
+        } else {
+            (y, x)
+        };
+        self.kernel.count_bit_sliced(build, probe, bits, &mut self.tables)
     }
 }
 
@@ -254,15 +254,15 @@ fn in_pieces(x: &[u64], splits: &Splits, count: impl FnMut(&[u64]) -> u64) -> u6
     pieces.map(count).sum()
 }
 
-/// Cost of a leaf in look-ups of one item in one block: filling the tables of a block costs as
+/// Cost of a leaf in look-ups of one probe word in one block: filling the tables of a block costs as
 /// much as some 150 of them.
-fn leaf_cost<K: Lanes>(patterns: usize, items: usize) -> usize {
-    patterns.div_ceil(K::BLOCK) * (items + 150)
+fn leaf_cost<K: JoinKernel>(build: usize, probe: usize) -> usize {
+    build.div_ceil(K::BLOCK) * (probe + 150)
 }
 
 /// Whether the lists are so short that another split would not pay. The optimum is flat: half or
 /// twice these sizes cost 1 % to 4 %.
-fn is_leaf<K: Lanes>(longer: usize, shorter: usize) -> bool {
+fn is_leaf<K: JoinKernel>(longer: usize, shorter: usize) -> bool {
     longer * shorter <= 4 * K::BLOCK * K::BLOCK || shorter <= K::BLOCK * 5 / 4
 }
 

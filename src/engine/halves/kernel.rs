@@ -1,22 +1,22 @@
 //! What a kernel does for the join.
 //!
-//! Every kernel offers the operations of [`Lanes`] under the same names:
+//! Every kernel offers the operations of [`JoinKernel`] under the same names:
 //!
 //! * [`portable`] plain `u64` words, runs everywhere;
-//! * [`avx2`] four words per step, blocks of 256 patterns;
-//! * [`avx512`] eight words per step, blocks of 512 patterns.
+//! * [`avx2`] four words per step, blocks of 256 build words;
+//! * [`avx512`] eight words per step, blocks of 512 build words.
 //!
-//! They are chosen by type: [`Lanes`] is implemented for the tokens of [`Kernel`](crate::Kernel),
+//! They are chosen by type: [`JoinKernel`] is implemented for the tokens of [`Kernel`](crate::Kernel),
 //! which prove that the CPU has the instructions. The few `unsafe` calls rely on that.
 
-/// Implements [`Lanes`] for a token by the functions of the module that calls it: the door, the only
+/// Implements [`JoinKernel`] for a token by the functions of the module that calls it: the door, the only
 /// place where they are called from outside.
 #[cfg(target_arch = "x86_64")]
-macro_rules! implement_lanes {
+macro_rules! implement_join_kernel {
     ($token:ident) => {
         // SAFETY, for all calls below: the functions need exactly the features that the token's
         // `detect` has checked, and a token cannot be made elsewhere.
-        impl Lanes for $token {
+        impl JoinKernel for $token {
             type Tables = Tables;
             const BLOCK: usize = 64 * WORDS;
 
@@ -34,14 +34,14 @@ macro_rules! implement_lanes {
                 unsafe { combine(short, long, out) }
             }
 
-            fn arrange(self, words: &mut [u64], order: &BitOrder) {
+            fn permute_bits(self, words: &mut [u64], order: &BitOrder) {
                 // SAFETY: see above.
-                unsafe { arrange(words, order) }
+                unsafe { permute_bits(words, order) }
             }
 
-            fn bit_counts(self, sample: &[u64]) -> [u8; 64] {
+            fn positional_popcount(self, sample: &[u64]) -> [u8; 64] {
                 // SAFETY: see above.
-                unsafe { bit_counts(sample) }
+                unsafe { positional_popcount(sample) }
             }
 
             fn partition(self, words: &[u64], bit: u64, out: &mut [u64]) -> usize {
@@ -49,20 +49,20 @@ macro_rules! implement_lanes {
                 unsafe { partition(words, bit, out) }
             }
 
-            fn count_plain(self, patterns: &[u64], items: &[u64]) -> u64 {
+            fn nested_loop(self, build: &[u64], probe: &[u64]) -> u64 {
                 // SAFETY: see above.
-                unsafe { count_plain(patterns, items) }
+                unsafe { nested_loop(build, probe) }
             }
 
             fn count_bit_sliced(
                 self,
-                patterns: &[u64],
-                items: &[u64],
+                build: &[u64],
+                probe: &[u64],
                 bits: u32,
                 tables: &mut Tables,
             ) -> u64 {
                 // SAFETY: see above.
-                unsafe { leaf::count_bit_sliced(patterns, items, bits, tables) }
+                unsafe { leaf::count_bit_sliced(build, probe, bits, tables) }
             }
         }
     };
@@ -75,9 +75,9 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 
-/// Bits of an item that one table look-up consumes.
+/// Bits of a probe word that one table look-up consumes.
 ///
-/// Six bits make tables of 64 entries: five of them, for 30 bits, take 20 KiB with 512 patterns and
+/// Six bits make tables of 64 entries: five of them, for 30 bits, take 20 KiB with 512 build words and
 /// 10 KiB with 256, which leaves room for the lists in a first-level cache. Seven bits were slower.
 pub(crate) const CHUNK_BITS: usize = 6;
 
@@ -135,7 +135,7 @@ fn no_room(at: usize, len: usize) -> ! {
 }
 
 /// The operations that a kernel offers to the engine.
-pub(crate) trait Lanes: Copy + Send + Sync {
+pub(crate) trait JoinKernel: Copy + Send + Sync {
     /// Working memory of [`count_bit_sliced`](Self::count_bit_sliced), one per thread.
     type Tables: Send;
 
@@ -157,24 +157,24 @@ pub(crate) trait Lanes: Copy + Send + Sync {
     fn combine(self, short: &[u64], long: &[u64], out: &mut [u64]) -> usize;
 
     /// Brings the words into the order of the join.
-    fn arrange(self, words: &mut [u64], order: &BitOrder);
+    fn permute_bits(self, words: &mut [u64], order: &BitOrder);
 
     /// Counts, for every bit, the words of `sample` (at most 255) that have it.
-    fn bit_counts(self, sample: &[u64]) -> [u8; 64];
+    fn positional_popcount(self, sample: &[u64]) -> [u8; 64];
 
     /// Writes the words without `bit` to the front of `out`, the others to its end, and returns how
     /// many go to the front. `out` must be at least as long as `words`; what lies between the two
     /// parts is overwritten.
     fn partition(self, words: &[u64], bit: u64, out: &mut [u64]) -> usize;
 
-    /// Counts the disjoint pairs by comparing every pattern with every item.
-    fn count_plain(self, patterns: &[u64], items: &[u64]) -> u64;
+    /// Counts the disjoint pairs by comparing every build word with every probe word.
+    fn nested_loop(self, build: &[u64], probe: &[u64]) -> u64;
 
     /// Counts the disjoint pairs with bit-sliced tables. Only the lowest `bits` bits may be set.
     fn count_bit_sliced(
         self,
-        patterns: &[u64],
-        items: &[u64],
+        build: &[u64],
+        probe: &[u64],
         bits: u32,
         tables: &mut Self::Tables,
     ) -> u64;

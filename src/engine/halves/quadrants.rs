@@ -15,8 +15,8 @@
 mod row_set;
 mod whole_table;
 
-use super::half_board::Board;
-use super::kernel::Lanes;
+use super::half_board::HalvedBoard;
+use super::kernel::JoinKernel;
 use super::word_list::WordList;
 use crate::cancel::Cancel;
 pub(crate) use row_set::RowSetCache;
@@ -83,10 +83,10 @@ impl RawLists {
     }
 
     /// Makes the lists of the rows of `shorter` and the row above them all.
-    fn extend<K: Lanes>(
+    fn extend<K: JoinKernel>(
         &mut self,
         kernel: K,
-        board: Board,
+        board: HalvedBoard,
         columns: &ColumnSets,
         shorter: &Self,
         row: u32,
@@ -126,8 +126,8 @@ fn too_long(len: usize) -> ! {
 
 /// What the units of a plan share: the column sets and, if they fit, all quadrant lists.
 #[derive(Debug)]
-pub(crate) struct Quadrants {
-    board: Board,
+pub(crate) struct QuadrantLists {
+    board: HalvedBoard,
     columns: ColumnSets,
     table: Option<WholeTable>,
     /// The CRC-32 of both when they were made.
@@ -136,7 +136,7 @@ pub(crate) struct Quadrants {
 
 /// Which of the two quadrants of a half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum Quadrant {
     /// Rows 0..h.
     North,
     /// The last h rows.
@@ -147,7 +147,7 @@ pub(crate) enum Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The quadrant.
-    pub(crate) side: Side,
+    pub(crate) quadrant: Quadrant,
     /// Its rows.
     pub(crate) rows: u32,
     /// Only placements that use none of these diagonals.
@@ -157,10 +157,15 @@ pub(crate) struct Wanted {
     pub(crate) middle_columns: u32,
 }
 
-impl Quadrants {
+impl QuadrantLists {
     /// Prepares the board; makes all quadrant lists if `whole`. What comes after a cancellation is
     /// unusable.
-    pub(crate) fn new<K: Lanes>(kernel: K, board: Board, whole: bool, cancel: &Cancel) -> Self {
+    pub(crate) fn new<K: JoinKernel>(
+        kernel: K,
+        board: HalvedBoard,
+        whole: bool,
+        cancel: &Cancel,
+    ) -> Self {
         let columns = ColumnSets::new(board.half);
         let table = whole.then(|| WholeTable::new(kernel, board, &columns, cancel));
         let mut quadrants = Self { board, columns, table, checksum: 0 };
@@ -195,7 +200,7 @@ impl Quadrants {
 
     /// The lists of one row set: from the table if there is nothing special about them, else from
     /// the cache. Some lists are missing after a cancellation.
-    pub(crate) fn lists<'a, K: Lanes>(
+    pub(crate) fn lists<'a, K: JoinKernel>(
         &'a self,
         kernel: K,
         wanted: Wanted,
@@ -203,7 +208,7 @@ impl Quadrants {
         cancel: &Cancel,
     ) -> RowSetLists<'a> {
         if let (Some(table), 0, 0) = (&self.table, wanted.avoid, wanted.middle_columns) {
-            return table.lists(&self.columns, wanted.side, wanted.rows);
+            return table.lists(&self.columns, wanted.quadrant, wanted.rows);
         }
         if cache.made_for != Some(wanted) {
             cache.made_for = None;
@@ -216,7 +221,7 @@ impl Quadrants {
 }
 
 /// Appends `w | add` for every word `w` that shares no bit with `avoid`.
-fn select<K: Lanes>(kernel: K, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
+fn select<K: JoinKernel>(kernel: K, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
     let count = kernel.select(words, avoid, add, out.room(words.len()));
     out.grow(count);
 }

@@ -2,7 +2,7 @@
 
 mod counts;
 mod kernels;
-mod meaning;
+mod units;
 
 /// A fixed sequence of well-mixed numbers.
 pub(super) struct Random(pub(super) u64);

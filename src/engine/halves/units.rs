@@ -1,6 +1,6 @@
 //! The work units of a count.
 //!
-//! **Even n, and odd n with a queen in the centre: folded units.** Leave the middle row and column
+//! **Even n, and odd n with a queen in the centre: canonical units.** Leave the middle row and column
 //! of an odd board out, so that there are 2h outer rows, north = 0..h and south = h..2h, and E
 //! holds h of them. Let G be the set of outer columns whose queen is in the south, rev the reversal
 //! of 2h bits, and k the queens in the north-east quadrant.
@@ -16,28 +16,28 @@
 //! that *tie* with the top half of E are joined one by one, with those groups of the other side
 //! that give weight 2 or 1.
 //!
-//! **Odd n, no queen in the centre: corner units.** Let m = h be the middle. The middle column has
+//! **Odd n, no queen in the centre: off-centre units.** Let m = h be the middle. The middle column has
 //! its queen in row r, the middle row in column c. Of the eight images of a solution exactly one
 //! has r > m, c > m and c - m < r - m. A unit is (b, E) with b = r - m in 2..=h and E the other
 //! h - 1 rows of the east; weight 8.
 //!
-//! **Invariants:** the number and the meaning of a unit depend on n alone.
+//! **Invariants:** the number of the units and what each of them counts depend on n alone.
 
-use super::fold::Fold;
-use super::half_board::Board;
-use crate::engine::meaning::{Meaning, Weighing};
+use super::canonical::CanonicalRows;
+use super::half_board::HalvedBoard;
+use crate::engine::domains::{RowDomains, Weighing};
 use crate::size::BoardSize;
 
 /// One independent part of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// The row set E among the outer rows; an odd board has a queen in its centre.
-    Folded {
+    Canonical {
         /// Bit r: outer row r has its queen in the east.
         rows: u32,
     },
     /// The queen of the middle column stands `below` rows south of the centre.
-    Corner {
+    OffCentre {
         /// b = r - m.
         below: u32,
         /// Bit r: outer row r has its queen in the east.
@@ -45,41 +45,41 @@ pub(crate) enum Unit {
     },
 }
 
-/// All units of a board: the corner units of an odd board, then the folded ones.
+/// All units of a board: the off-centre units of an odd board, then the canonical ones.
 #[derive(Debug)]
 pub(crate) struct UnitList {
-    board: Board,
-    /// The row sets E of the folded units, in increasing order.
-    folded: Vec<u32>,
-    corners: usize,
+    board: HalvedBoard,
+    /// The row sets E of the canonical units, in increasing order.
+    canonical: Vec<u32>,
+    off_centre: usize,
 }
 
 impl UnitList {
     /// The units of a board of at least four rows.
     pub(crate) fn new(size: BoardSize) -> Self {
-        let board = Board::new(size.get());
-        Self { board, folded: folded_units(board.half), corners: corner_units(board) }
+        let board = HalvedBoard::new(size.get());
+        Self { board, canonical: canonical_units(board.half), off_centre: off_centre_units(board) }
     }
 
     /// How many units a board has, and how many bytes their list takes, found out without it.
     pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
-        let board = Board::new(size.get());
-        let folded = number_of_folded_units(board.half);
-        (corner_units(board) + folded, (folded * size_of::<u32>()) as u64)
+        let board = HalvedBoard::new(size.get());
+        let canonical = number_of_canonical_units(board.half);
+        (off_centre_units(board) + canonical, (canonical * size_of::<u32>()) as u64)
     }
 
-    pub(crate) fn board(&self) -> Board {
+    pub(crate) fn board(&self) -> HalvedBoard {
         self.board
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.corners + self.folded.len()
+        self.off_centre + self.canonical.len()
     }
 
     /// What unit `index` counts.
     pub(crate) fn unit(&self, index: usize) -> Unit {
-        if index >= self.corners {
-            return Unit::Folded { rows: self.folded[index - self.corners] };
+        if index >= self.off_centre {
+            return Unit::Canonical { rows: self.canonical[index - self.off_centre] };
         }
         let half = self.board.half;
         let per_row = subsets(2 * half - 1, half - 1);
@@ -87,51 +87,53 @@ impl UnitList {
         let packed = nth_subset(2 * half - 1, half - 1, index % per_row);
         // The row of the middle column's queen belongs to neither half: make room for it.
         let low = (1 << (half + below - 1)) - 1;
-        Unit::Corner { below, rows: packed & low | (packed & !low) << 1 }
+        Unit::OffCentre { below, rows: packed & low | (packed & !low) << 1 }
     }
 
-    /// How many images each solution of the unit stands for, transpositions of folded units left
+    /// How many images each solution of the unit stands for, transpositions of canonical units left
     /// aside: these are in the unit's count.
     pub(crate) fn weight(&self, index: usize) -> u64 {
         match self.unit(index) {
-            Unit::Corner { .. } => 8,
-            Unit::Folded { rows } => Fold::new(self.board.half, rows).weight,
+            Unit::OffCentre { .. } => 8,
+            Unit::Canonical { rows } => CanonicalRows::new(self.board.half, rows).weight,
         }
     }
 }
 
 impl Unit {
     /// The placements that the unit counts.
-    pub(crate) fn meaning(self, size: BoardSize) -> Meaning {
+    pub(crate) fn domains(self, size: BoardSize) -> RowDomains {
         let (n, half) = (size.get(), size.get() / 2);
         let west = (1 << half) - 1;
         let east = west << (n - half);
-        let (Self::Folded { rows } | Self::Corner { rows, .. }) = self;
-        let mut meaning = Meaning::whole_board(size);
+        let (Self::Canonical { rows } | Self::OffCentre { rows, .. }) = self;
+        let mut domains = RowDomains::whole_board(size);
         let is_middle = |row| n % 2 == 1 && row == half;
         for (outer, row) in (0..n).filter(|&row| !is_middle(row)).enumerate() {
             let is_east = rows >> outer & 1 == 1;
-            meaning.allowed[row as usize] = if is_east { east } else { west };
+            domains.allowed[row as usize] = if is_east { east } else { west };
         }
         let middle = half as usize;
         match self {
-            Self::Folded { .. } => {
+            Self::Canonical { .. } => {
                 if n % 2 == 1 {
-                    meaning.allowed[middle] = 1 << half;
+                    domains.allowed[middle] = 1 << half;
                 }
-                let fold = Fold::new(half, rows);
+                let canonical = CanonicalRows::new(half, rows);
                 let weight = move |northern| {
-                    fold.columns_weight(fold.complement(fold.outer_columns(size, northern)))
+                    canonical.columns_weight(
+                        canonical.complement(canonical.outer_columns(size, northern)),
+                    )
                 };
-                meaning.weighing = Some(Weighing { row: middle, weight: Box::new(weight) });
+                domains.weighing = Some(Weighing { row: middle, weight: Box::new(weight) });
             }
-            Self::Corner { below, .. } => {
+            Self::OffCentre { below, .. } => {
                 // Columns east of the centre, nearer to it than the middle column's queen.
-                meaning.allowed[middle] = ((1 << below) - 2) << half;
-                meaning.allowed[middle + below as usize] = 1 << half;
+                domains.allowed[middle] = ((1 << below) - 2) << half;
+                domains.allowed[middle + below as usize] = 1 << half;
             }
         }
-        meaning
+        domains
     }
 }
 
@@ -164,8 +166,8 @@ fn nth_subset(of: u32, size: u32, index: usize) -> u32 {
     set
 }
 
-/// How many corner units there are: none on an even board.
-fn corner_units(board: Board) -> usize {
+/// How many off-centre units there are: none on an even board.
+fn off_centre_units(board: HalvedBoard) -> usize {
     match board.gap {
         1 => (board.half as usize - 1) * subsets(2 * board.half - 1, board.half - 1),
         _ => 0,
@@ -176,7 +178,7 @@ fn corner_units(board: Board) -> usize {
 /// north, h/2 or more. C(h, k)² sets have it, and C(h, k) of them are mapped to themselves by
 /// rev ~, as their northern rows say what the southern ones are. If k = h/2 as many are mapped to
 /// themselves by rev, and none by ~.
-fn number_of_folded_units(half: u32) -> usize {
+fn number_of_canonical_units(half: u32) -> usize {
     let orbits = (half.div_ceil(2)..=half).map(|north| {
         let ways = subsets(half, north);
         if 2 * north == half { (ways * ways + 2 * ways) / 4 } else { (ways * ways + ways) / 2 }
@@ -184,18 +186,18 @@ fn number_of_folded_units(half: u32) -> usize {
     orbits.sum()
 }
 
-/// The row sets E of the folded units, in increasing order.
-fn folded_units(half: u32) -> Vec<u32> {
+/// The row sets E of the canonical units, in increasing order.
+fn canonical_units(half: u32) -> Vec<u32> {
     let all = 0..1_u32 << half;
     let mut by_size = vec![Vec::new(); half as usize + 1];
     all.clone().for_each(|set| by_size[set.count_ones() as usize].push(set));
     // Made in one piece: a list that grows takes up to three times as much on the way.
-    let mut units = Vec::with_capacity(number_of_folded_units(half));
+    let mut units = Vec::with_capacity(number_of_canonical_units(half));
     for south in all.filter(|south| 2 * south.count_ones() <= half) {
         let norths = &by_size[(half - south.count_ones()) as usize];
         let sets = norths.iter().map(|north| south << half | north);
-        units.extend(sets.filter(|rows| Fold::is_canonical(half, *rows)));
+        units.extend(sets.filter(|rows| CanonicalRows::is_canonical(half, *rows)));
     }
-    debug_assert_eq!(units.len(), number_of_folded_units(half), "the orbits were miscounted");
+    debug_assert_eq!(units.len(), number_of_canonical_units(half), "the orbits were miscounted");
     units
 }

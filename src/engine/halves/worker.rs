@@ -1,17 +1,17 @@
 //! Counts units: makes the half-boards of a unit and joins them.
 //!
-//! The meaning of a unit, and why the groups of half-boards may be left out or counted twice, is
+//! What a unit counts, and why the groups of half-boards may be left out or counted twice, is
 //! told in [`units`](super::units). A worker owns its lists and scratch and reuses them, so
 //! that threads share nothing but the quadrant lists.
 
 use std::cmp::Ordering::{Equal, Greater};
 
-use super::HalvesFor;
-use super::fold::Fold;
-use super::half_board::append_half_boards;
+use super::PreparedHalves;
+use super::canonical::CanonicalRows;
+use super::half_board::{Half, append_half_boards};
 use super::join::Join;
-use super::kernel::Lanes;
-use super::quadrants::{RowSetCache, Side, Wanted};
+use super::kernel::JoinKernel;
+use super::quadrants::{Quadrant, RowSetCache, Wanted};
 use super::units::Unit;
 use super::word_list::WordList;
 use crate::cancel::Cancel;
@@ -35,8 +35,8 @@ struct GroupedHalf {
 }
 
 /// Counts units, with working memory of its own.
-pub(crate) struct HalvesWorker<'p, K: Lanes> {
-    prepared: &'p HalvesFor<'p, K>,
+pub(crate) struct HalvesWorker<'p, K: JoinKernel> {
+    prepared: &'p PreparedHalves<'p, K>,
     kernel: K,
     join: Join<K>,
     east: GroupedHalf,
@@ -47,8 +47,8 @@ pub(crate) struct HalvesWorker<'p, K: Lanes> {
     caches: [RowSetCache; 4],
 }
 
-impl<'p, K: Lanes> HalvesWorker<'p, K> {
-    pub(crate) fn new(prepared: &'p HalvesFor<'p, K>) -> Self {
+impl<'p, K: JoinKernel> HalvesWorker<'p, K> {
+    pub(crate) fn new(prepared: &'p PreparedHalves<'p, K>) -> Self {
         let kernel = prepared.kernel;
         Self {
             prepared,
@@ -65,19 +65,19 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
 
     /// The join of two lists counts at most the product of their lengths, which fits; the sums of
     /// joins are checked. `None` if they do not fit, or after a cancellation.
-    fn count_folded(&mut self, rows: u32, cancel: &Cancel) -> Option<u64> {
+    fn count_canonical(&mut self, rows: u32, cancel: &Cancel) -> Option<u64> {
         let board = self.prepared.units.board();
-        let fold = Fold::new(board.half, rows);
+        let canonical = CanonicalRows::new(board.half, rows);
         self.make_halves(rows, cancel);
         if cancel.is_cancelled() {
             return None;
         }
         let mut pairs = 0u64;
         for tie in 0..self.east.ties {
-            pairs = pairs.checked_add(self.count_tie(&fold, true, tie, cancel)?)?;
+            pairs = pairs.checked_add(self.count_tie(&canonical, Half::East, tie, cancel)?)?;
         }
         for tie in 0..self.west.ties {
-            pairs = pairs.checked_add(self.count_tie(&fold, false, tie, cancel)?)?;
+            pairs = pairs.checked_add(self.count_tie(&canonical, Half::West, tie, cancel)?)?;
         }
         let (east, west) = (self.east.strict(), self.west.strict());
         let strict = self.join.count(board.field(), east, west, cancel);
@@ -86,47 +86,52 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
 
     /// Makes the half-boards of both halves that can count; returns how many there are.
     pub(crate) fn make_halves(&mut self, rows: u32, cancel: &Cancel) -> usize {
-        let fold = Fold::new(self.prepared.units.board().half, rows);
-        self.make_half(&fold, true, cancel);
-        self.make_half(&fold, false, cancel);
+        let canonical = CanonicalRows::new(self.prepared.units.board().half, rows);
+        self.make_half(&canonical, Half::East, cancel);
+        self.make_half(&canonical, Half::West, cancel);
         self.east.words.len() + self.west.words.len()
     }
 
     /// Makes the half-boards of one half that can count, those that tie first.
-    fn make_half(&mut self, fold: &Fold, is_east: bool, cancel: &Cancel) {
+    fn make_half(&mut self, canonical: &CanonicalRows, half: Half, cancel: &Cancel) {
         let board = self.prepared.units.board();
         let all = (1 << board.half) - 1;
-        let rows = if is_east { fold.rows } else { fold.complement(fold.rows) };
+        let rows = match half {
+            Half::East => canonical.rows,
+            Half::West => canonical.complement(canonical.rows),
+        };
         let (north_rows, south_rows) = (rows & all, rows >> board.half);
-        let half = if is_east { &mut self.east } else { &mut self.west };
         let quadrants = &self.prepared.quadrants;
         let [a, b, c, d] = &mut self.caches;
-        let (north_cache, south_cache) = if is_east { (a, b) } else { (c, d) };
+        let (made, north_cache, south_cache) = match half {
+            Half::East => (&mut self.east, a, b),
+            Half::West => (&mut self.west, c, d),
+        };
         // A queen in the centre blocks the two main diagonals; even boards have none there.
         let centre = if board.gap == 1 { board.word(board.half + 1, board.half - 1) } else { 0 };
-        let wanted = |side, rows| Wanted { side, rows, avoid: centre, middle_columns: 0 };
-        let north = wanted(Side::North, north_rows);
+        let wanted = |quadrant, rows| Wanted { quadrant, rows, avoid: centre, middle_columns: 0 };
+        let north = wanted(Quadrant::North, north_rows);
         let north = quadrants.lists(self.kernel, north, north_cache, cancel);
-        let south = wanted(Side::South, south_rows);
+        let south = wanted(Quadrant::South, south_rows);
         let south = quadrants.lists(self.kernel, south, south_cache, cancel);
-        half.words.clear();
-        half.groups.clear();
-        half.ties = 0;
+        made.words.clear();
+        made.groups.clear();
+        made.ties = 0;
         for wanted in [Equal, Greater] {
             for &columns in quadrants.columns().of_size(south_rows.count_ones()) {
-                if fold.compare_group(is_east, columns) != wanted {
+                if canonical.compare_group(half, columns) != wanted {
                     continue;
                 }
-                let start = half.words.len();
+                let start = made.words.len();
                 let (north, south) = (north.of(all & !columns), south.of(columns));
-                append_half_boards(self.kernel, north, south, &mut half.words, cancel);
-                half.groups.push(Group { south: columns, start, end: half.words.len() });
+                append_half_boards(self.kernel, north, south, &mut made.words, cancel);
+                made.groups.push(Group { south: columns, start, end: made.words.len() });
                 if cancel.is_cancelled() {
                     return;
                 }
             }
             if wanted.is_eq() {
-                half.ties = half.groups.len();
+                made.ties = made.groups.len();
             }
         }
     }
@@ -135,25 +140,28 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
     /// groups are left to the east.
     fn count_tie(
         &mut self,
-        fold: &Fold,
-        is_east: bool,
+        canonical: &CanonicalRows,
+        half: Half,
         tie: usize,
         cancel: &Cancel,
     ) -> Option<u64> {
-        let (own, other) =
-            if is_east { (&self.east, &self.west) } else { (&self.west, &self.east) };
+        let (own, other, first_other) = match half {
+            Half::East => (&self.east, &self.west, 0),
+            Half::West => (&self.west, &self.east, self.east.ties),
+        };
         let tie = own.groups[tie];
-        let first_other = if is_east { 0 } else { other.ties };
         self.twice.clear();
         self.once.clear();
         for group in &other.groups[first_other..] {
-            let (south_east, south_west) =
-                if is_east { (tie.south, group.south) } else { (group.south, tie.south) };
+            let (south_east, south_west) = match half {
+                Half::East => (tie.south, group.south),
+                Half::West => (group.south, tie.south),
+            };
             if cancel.is_cancelled() {
                 return None;
             }
             let words = &other.words.as_slice()[group.start..group.end];
-            match fold.transposed_weight(south_east, south_west) {
+            match canonical.transposed_weight(south_east, south_west) {
                 2 => self.twice.extend_from_slice(words),
                 1 => self.once.extend_from_slice(words),
                 _ => {}
@@ -164,7 +172,10 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
             self.tie.clear();
             self.tie.extend_from_slice(&own.words.as_slice()[tie.start..tie.end]);
             let (tie, others) = (self.tie.as_mut_slice(), others.as_mut_slice());
-            let (east, west) = if is_east { (tie, others) } else { (others, tie) };
+            let (east, west) = match half {
+                Half::East => (tie, others),
+                Half::West => (others, tie),
+            };
             let joined = self.join.count(self.prepared.units.board().field(), east, west, cancel);
             pairs = pairs.checked_add(joined.checked_mul(weight)?)?;
         }
@@ -183,7 +194,7 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
         self.caches = Default::default();
     }
 
-    fn count_corner(&mut self, below: u32, rows: u32, cancel: &Cancel) -> u64 {
+    fn count_off_centre(&mut self, below: u32, rows: u32, cancel: &Cancel) -> u64 {
         let board = self.prepared.units.board();
         let half = board.half;
         let all = (1 << half) - 1;
@@ -200,11 +211,11 @@ impl<'p, K: Lanes> HalvesWorker<'p, K> {
         {
             let [north_cache, south_cache] = caches;
             let quadrants = &self.prepared.quadrants;
-            let (side, rows, south_rows) = (Side::North, rows & all, rows >> half);
-            let north = Wanted { side, rows, avoid: blocked, middle_columns: 0 };
+            let (quadrant, rows, south_rows) = (Quadrant::North, rows & all, rows >> half);
+            let north = Wanted { quadrant, rows, avoid: blocked, middle_columns: 0 };
             let north = quadrants.lists(self.kernel, north, north_cache, cancel);
-            let (side, rows) = (Side::South, south_rows);
-            let south = Wanted { side, rows, avoid: blocked, middle_columns };
+            let (quadrant, rows) = (Quadrant::South, south_rows);
+            let south = Wanted { quadrant, rows, avoid: blocked, middle_columns };
             let south = quadrants.lists(self.kernel, south, south_cache, cancel);
             words.clear();
             let southern = south_rows.count_ones() + u32::from(middle_columns > 0);
@@ -229,11 +240,11 @@ impl GroupedHalf {
     }
 }
 
-impl<K: Lanes> Worker for HalvesWorker<'_, K> {
+impl<K: JoinKernel> Worker for HalvesWorker<'_, K> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         let count = match self.prepared.units.unit(unit) {
-            Unit::Folded { rows } => self.count_folded(rows, cancel),
-            Unit::Corner { below, rows } => Some(self.count_corner(below, rows, cancel)),
+            Unit::Canonical { rows } => self.count_canonical(rows, cancel),
+            Unit::OffCentre { below, rows } => Some(self.count_off_centre(below, rows, cancel)),
         };
         if cancel.is_cancelled() {
             self.release();

@@ -1,6 +1,6 @@
 //! Counts the units of any engine with the passes of `subtrees`.
 //!
-//! The search begins at row 0 with the squares that the unit's [`Meaning`] allows. Where placements
+//! The search begins at row 0 with the squares that the unit's [`RowDomains`] allows. Where placements
 //! are weighed by the columns of their northern rows, the nodes of the row at which the weight is
 //! known are sifted: those of the most frequent weight, 2, go on at once, those of weight 1 are
 //! put aside and searched at the end, those of weight 0 are dropped.
@@ -8,14 +8,14 @@
 use super::level::Node;
 use super::levels::{Levels, Sieve};
 use crate::cancel::Cancel;
-use crate::engine::meaning::{CountMeaning, Meaning};
+use crate::engine::domains::{CountDomains, RowDomains};
 use crate::engine::{Interrupt, Kernel, bitmask};
 use crate::size::BoardSize;
 
 /// On smaller boards the sieve's row has no level; they are left to `bitmask`.
 const SMALLEST: usize = 6;
 
-/// Counts units by their meaning, with buffers of its own.
+/// Counts units by the domains of their rows, with buffers of its own.
 #[derive(Debug)]
 pub(crate) struct RestrictedSubtrees {
     kernel: Kernel,
@@ -29,22 +29,22 @@ impl RestrictedSubtrees {
     }
 }
 
-impl CountMeaning for RestrictedSubtrees {
-    fn count(&mut self, meaning: &Meaning, cancel: &Cancel) -> Result<u64, Interrupt> {
-        if meaning.size.rows() < SMALLEST {
-            return bitmask::Restricted.count(meaning, cancel);
+impl CountDomains for RestrictedSubtrees {
+    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
+        if domains.size.rows() < SMALLEST {
+            return bitmask::Restricted.count(domains, cancel);
         }
         let Self { kernel, levels, once } = self;
-        let blocked = meaning.allowed.map(|columns| !columns);
-        let root = Node { columns: 0, falling: 0, rising: 0, free: meaning.allowed[0] };
+        let blocked = domains.allowed.map(|columns| !columns);
+        let root = Node { columns: 0, falling: 0, rising: 0, free: domains.allowed[0] };
         if root.free == 0 {
             return Ok(0);
         }
-        let Some(weighing) = &meaning.weighing else {
+        let Some(weighing) = &domains.weighing else {
             return levels.count(*kernel, &blocked, 0, root, cancel);
         };
         once.clear();
-        let mut keep = |node: Node| match meaning.weight_at(weighing.row, node.columns) {
+        let mut keep = |node: Node| match domains.weight_at(weighing.row, node.columns) {
             Some(1) => {
                 once.push(node);
                 false

@@ -1,4 +1,4 @@
-//! The AVX2 kernel: four words per step, 256 patterns per block.
+//! The AVX2 kernel: four words per step, 256 build words per block.
 //!
 //! All arithmetic uses by-value intrinsics, which are safe inside functions that enable the
 //! features; the loads, the stores and the calls at the door are the only `unsafe` places.
@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 
 use crate::engine::kernel::Avx2;
 
-use super::{BitOrder, Lanes, no_room};
+use super::{BitOrder, JoinKernel, no_room};
 
 mod leaf;
 
@@ -18,7 +18,7 @@ pub(crate) use leaf::Tables;
 /// Words of one vector.
 const WORDS: usize = 4;
 
-implement_lanes!(Avx2);
+implement_join_kernel!(Avx2);
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -161,7 +161,7 @@ fn combine(short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
 }
 
 #[target_feature(enable = "avx2,bmi2,popcnt")]
-fn arrange(words: &mut [u64], order: &BitOrder) {
+fn permute_bits(words: &mut [u64], order: &BitOrder) {
     let moved = |vectors: &mut [__m256i]| {
         let mut images = [_mm256_setzero_si256(); 4];
         for at in order.moves() {
@@ -200,7 +200,7 @@ fn arrange(words: &mut [u64], order: &BitOrder) {
 }
 
 #[target_feature(enable = "avx2,bmi2,popcnt")]
-fn bit_counts(sample: &[u64]) -> [u8; 64] {
+fn positional_popcount(sample: &[u64]) -> [u8; 64] {
     debug_assert!(sample.len() <= 255, "{} words overflow a byte", sample.len());
     // Each byte of a vector looks at one bit of the half word that is broadcast to all lanes.
     let spread = _mm256_setr_epi8(
@@ -265,16 +265,16 @@ fn partition_rest(words: &[u64], bit: u64, out: &mut [u64]) -> (usize, usize) {
 }
 
 #[target_feature(enable = "avx2,bmi2,popcnt")]
-fn count_plain(patterns: &[u64], items: &[u64]) -> u64 {
+fn nested_loop(build: &[u64], probe: &[u64]) -> u64 {
     let mut pairs = 0;
-    let (vectors, rest) = patterns.as_chunks::<WORDS>();
+    let (vectors, rest) = build.as_chunks::<WORDS>();
     let (last, last_lanes) = load_part(rest);
-    for &item in items {
-        let item = splat(item);
+    for &word in probe {
+        let word = splat(word);
         for vector in vectors {
-            pairs += u64::from(disjoint_lanes(load(vector), item).count_ones());
+            pairs += u64::from(disjoint_lanes(load(vector), word).count_ones());
         }
-        pairs += u64::from((disjoint_lanes(last, item) & last_lanes).count_ones());
+        pairs += u64::from((disjoint_lanes(last, word) & last_lanes).count_ones());
     }
     pairs
 }

@@ -1,4 +1,4 @@
-//! The AVX-512 kernel: eight words per step, 512 patterns per block.
+//! The AVX-512 kernel: eight words per step, 512 build words per block.
 //!
 //! All arithmetic uses by-value intrinsics, which are safe inside functions that enable the
 //! features; the loads, the stores and the calls at the door are the only `unsafe` places.
@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 
 use crate::engine::kernel::Avx512;
 
-use super::{BitOrder, Lanes, no_room};
+use super::{BitOrder, JoinKernel, no_room};
 
 mod leaf;
 
@@ -18,7 +18,7 @@ pub(crate) use leaf::Tables;
 /// Words of one vector.
 const WORDS: usize = 8;
 
-implement_lanes!(Avx512);
+implement_join_kernel!(Avx512);
 
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -120,7 +120,7 @@ fn combine(short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
-fn arrange(words: &mut [u64], order: &BitOrder) {
+fn permute_bits(words: &mut [u64], order: &BitOrder) {
     let moved = |vectors: &mut [__m512i]| {
         let mut images = [_mm512_setzero_si512(); 4];
         for at in order.moves() {
@@ -157,7 +157,7 @@ fn arrange(words: &mut [u64], order: &BitOrder) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
-fn bit_counts(sample: &[u64]) -> [u8; 64] {
+fn positional_popcount(sample: &[u64]) -> [u8; 64] {
     debug_assert!(sample.len() <= 255, "{} words overflow a byte", sample.len());
     // A word is itself the mask of the byte lanes to be raised.
     let minus_one = _mm512_set1_epi8(-1);
@@ -239,17 +239,17 @@ fn partition_rest(words: &[u64], bit: u64, out: &mut [u64]) -> (usize, usize) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
-fn count_plain(patterns: &[u64], items: &[u64]) -> u64 {
+fn nested_loop(build: &[u64], probe: &[u64]) -> u64 {
     let mut pairs = 0;
-    let (vectors, rest) = patterns.as_chunks::<WORDS>();
+    let (vectors, rest) = build.as_chunks::<WORDS>();
     let (last, last_lanes) = load_part(rest);
-    for &item in items {
-        let item = _mm512_set1_epi64(item as i64);
+    for &word in probe {
+        let word = _mm512_set1_epi64(word as i64);
         for vector in vectors {
-            let free = _mm512_testn_epi64_mask(load(vector), item);
+            let free = _mm512_testn_epi64_mask(load(vector), word);
             pairs += u64::from(free.count_ones());
         }
-        let free = _mm512_mask_testn_epi64_mask(last_lanes, last, item);
+        let free = _mm512_mask_testn_epi64_mask(last_lanes, last, word);
         pairs += u64::from(free.count_ones());
     }
     pairs

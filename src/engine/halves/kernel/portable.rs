@@ -1,23 +1,23 @@
-//! The portable kernel: plain `u64` words, 256 patterns per block as four words.
+//! The portable kernel: plain `u64` words, 256 build words per block as four words.
 //!
 //! It is the reference that the vector kernels are tested against, and what other CPUs run.
 
-use super::{BitOrder, CHUNK_BITS, CHUNK_VALUES, Lanes, MAX_CHUNKS};
+use super::{BitOrder, CHUNK_BITS, CHUNK_VALUES, JoinKernel, MAX_CHUNKS};
 
 /// Words of one block.
 const WORDS: usize = 4;
 
-/// One bit of each of 256 patterns.
+/// One bit of each of 256 build words.
 type Slice = [u64; WORDS];
 
 /// The kernel without CPU features.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
-/// For each chunk of an item and each of its values: the patterns that do not clash with it.
+/// For each chunk of a probe word and each of its values: the build words that do not clash with it.
 pub(crate) struct Tables(Box<[[Slice; CHUNK_VALUES]; MAX_CHUNKS]>);
 
-impl Lanes for Portable {
+impl JoinKernel for Portable {
     type Tables = Tables;
     const BLOCK: usize = 64 * WORDS;
 
@@ -45,7 +45,7 @@ impl Lanes for Portable {
         kept
     }
 
-    fn arrange(self, words: &mut [u64], order: &BitOrder) {
+    fn permute_bits(self, words: &mut [u64], order: &BitOrder) {
         for word in words {
             let moved =
                 order.moves().iter().map(|at| word.rotate_left(at.shift as u32 % 64) & at.mask);
@@ -53,7 +53,7 @@ impl Lanes for Portable {
         }
     }
 
-    fn bit_counts(self, sample: &[u64]) -> [u8; 64] {
+    fn positional_popcount(self, sample: &[u64]) -> [u8; 64] {
         let mut counts = [0_u8; 64];
         for &word in sample {
             for (bit, count) in counts.iter_mut().enumerate() {
@@ -77,51 +77,45 @@ impl Lanes for Portable {
         front
     }
 
-    fn count_plain(self, patterns: &[u64], items: &[u64]) -> u64 {
+    fn nested_loop(self, build: &[u64], probe: &[u64]) -> u64 {
         let mut pairs = 0;
-        for &item in items {
-            for &pattern in patterns {
-                pairs += u64::from(pattern & item == 0);
+        for &word in probe {
+            for &built in build {
+                pairs += u64::from(built & word == 0);
             }
         }
         pairs
     }
 
-    fn count_bit_sliced(
-        self,
-        patterns: &[u64],
-        items: &[u64],
-        bits: u32,
-        tables: &mut Tables,
-    ) -> u64 {
+    fn count_bit_sliced(self, build: &[u64], probe: &[u64], bits: u32, tables: &mut Tables) -> u64 {
         let chunks = (bits as usize).div_ceil(CHUNK_BITS).max(1);
         let mut pairs = 0;
-        for block in patterns.chunks(Self::BLOCK) {
+        for block in build.chunks(Self::BLOCK) {
             fill_tables(block, chunks, tables);
             pairs += match chunks {
-                ..=5 => count_items::<5>(items, tables, chunks),
-                6 => count_items::<6>(items, tables, chunks),
-                _ => count_items::<MAX_CHUNKS>(items, tables, chunks),
+                ..=5 => count_probes::<5>(probe, tables, chunks),
+                6 => count_probes::<6>(probe, tables, chunks),
+                _ => count_probes::<MAX_CHUNKS>(probe, tables, chunks),
             };
         }
         pairs
     }
 }
 
-/// Transposes a block of patterns and tabulates the ANDs of its bit slices.
+/// Transposes a block of build words and tabulates the ANDs of its bit slices.
 fn fill_tables(block: &[u64], chunks: usize, tables: &mut Tables) {
     let mut slices = [[0_u64; WORDS]; 64];
     let mut valid = [0_u64; WORDS];
-    for (at, patterns) in block.chunks(64).enumerate() {
+    for (at, build) in block.chunks(64).enumerate() {
         let mut square = [0_u64; 64];
-        for (row, &pattern) in square.iter_mut().zip(patterns) {
-            *row = !pattern;
+        for (row, &built) in square.iter_mut().zip(build) {
+            *row = !built;
         }
         transpose(&mut square);
         for (slice, row) in slices.iter_mut().zip(square) {
             slice[at] = row;
         }
-        valid[at] = u64::MAX >> (64 - patterns.len());
+        valid[at] = u64::MAX >> (64 - build.len());
     }
     for (chunk, table) in tables.0[..chunks].iter_mut().enumerate() {
         table[0] = if chunk == 0 { valid } else { [u64::MAX; WORDS] };
@@ -155,15 +149,15 @@ fn transpose(square: &mut [u64; 64]) {
     }
 }
 
-/// Looks every item up; `COUNT` bounds the tables in use.
-fn count_items<const COUNT: usize>(items: &[u64], tables: &Tables, chunks: usize) -> u64 {
+/// Looks every probe word up; `COUNT` bounds the tables in use.
+fn count_probes<const COUNT: usize>(probe: &[u64], tables: &Tables, chunks: usize) -> u64 {
     let mut pairs = 0;
     let mut ones: Slice = [0; WORDS];
     let mut twos: Slice = [0; WORDS];
     let chunks = chunks.min(COUNT);
-    let look_up = |item: u64| -> Slice {
-        let mut fit = tables.0[0][item as usize % CHUNK_VALUES];
-        let mut rest = item;
+    let look_up = |word: u64| -> Slice {
+        let mut fit = tables.0[0][word as usize % CHUNK_VALUES];
+        let mut rest = word;
         for table in &tables.0[1..chunks] {
             rest >>= CHUNK_BITS;
             let entry = &table[rest as usize % CHUNK_VALUES];
@@ -174,7 +168,7 @@ fn count_items<const COUNT: usize>(items: &[u64], tables: &Tables, chunks: usize
         fit
     };
     // Carry-save adders: four look-ups become one popcount of weight four.
-    let (fours, rest) = items.as_chunks::<4>();
+    let (fours, rest) = probe.as_chunks::<4>();
     for &[a, b, c, d] in fours {
         let (a, b, c, d) = (look_up(a), look_up(b), look_up(c), look_up(d));
         for at in 0..WORDS {
@@ -186,8 +180,8 @@ fn count_items<const COUNT: usize>(items: &[u64], tables: &Tables, chunks: usize
             pairs += 4 * u64::from(four.count_ones());
         }
     }
-    for &item in rest {
-        let fit = look_up(item);
+    for &word in rest {
+        let fit = look_up(word);
         pairs += fit.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
     }
     for at in 0..WORDS {

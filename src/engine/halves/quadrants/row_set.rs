@@ -1,8 +1,8 @@
 //! The lists of one row set, made when a unit needs them.
 
-use super::{Quadrants, RawLists, RowSetLists, Side, Wanted, select, start};
+use super::{Quadrant, QuadrantLists, RawLists, RowSetLists, Wanted, select, start};
 use crate::cancel::Cancel;
-use crate::engine::halves::kernel::Lanes;
+use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::word_list::{PIECE, WordList};
 
 /// The lists of one row set, remade when other ones are asked for.
@@ -23,18 +23,18 @@ struct RawRowSet {
 
 impl RowSetCache {
     /// Makes the lists that are wanted. Some are missing after a cancellation.
-    pub(super) fn fill<K: Lanes>(
+    pub(super) fn fill<K: JoinKernel>(
         &mut self,
         kernel: K,
-        quadrants: &Quadrants,
+        quadrants: &QuadrantLists,
         wanted: Wanted,
         cancel: &Cancel,
     ) {
-        let Quadrants { board, columns, table, .. } = quadrants;
-        let Wanted { side, rows, avoid, middle_columns } = wanted;
+        let QuadrantLists { board, columns, table, .. } = quadrants;
+        let Wanted { quadrant, rows, avoid, middle_columns } = wanted;
         let lists = match table {
-            Some(table) => table.lists(columns, side, rows),
-            None => self.raw.make(kernel, quadrants, side, rows, cancel),
+            Some(table) => table.lists(columns, quadrant, rows),
+            None => self.raw.make(kernel, quadrants, quadrant, rows, cancel),
         };
         let (words, starts) = (&mut self.words, &mut self.starts);
         words.clear();
@@ -66,15 +66,15 @@ impl RowSetCache {
 
 impl RawRowSet {
     /// Makes the lists of one row set from those of its first rows.
-    fn make<'a, K: Lanes>(
+    fn make<'a, K: JoinKernel>(
         &'a mut self,
         kernel: K,
-        quadrants: &'a Quadrants,
-        side: Side,
+        quadrants: &'a QuadrantLists,
+        quadrant: Quadrant,
         rows: u32,
         cancel: &Cancel,
     ) -> RowSetLists<'a> {
-        let Quadrants { board, columns, .. } = quadrants;
+        let QuadrantLists { board, columns, .. } = quadrants;
         self.lists.reset_to_empty_board();
         let chosen = (0..board.half).filter(|row| rows >> row & 1 == 1);
         for row in chosen {
@@ -86,9 +86,9 @@ impl RawRowSet {
                 break;
             }
             for word in piece {
-                *word = match side {
-                    Side::North => board.north(*word),
-                    Side::South => board.south(*word),
+                *word = match quadrant {
+                    Quadrant::North => board.north(*word),
+                    Quadrant::South => board.south(*word),
                 };
             }
         }

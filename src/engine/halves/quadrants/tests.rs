@@ -3,8 +3,8 @@
 use super::*;
 use crate::engine::halves::kernel::portable::Portable;
 
-fn quadrants() -> Quadrants {
-    Quadrants::new(Portable, Board::new(12), true, &Cancel::new())
+fn quadrants() -> QuadrantLists {
+    QuadrantLists::new(Portable, HalvedBoard::new(12), true, &Cancel::new())
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn every_flipped_bit_is_seen() {
 
 #[test]
 fn lists_that_are_made_when_needed_are_not_shared() {
-    let quadrants = Quadrants::new(Portable, Board::new(12), false, &Cancel::new());
+    let quadrants = QuadrantLists::new(Portable, HalvedBoard::new(12), false, &Cancel::new());
     assert!(quadrants.is_intact());
 }
 

@@ -1,9 +1,9 @@
 //! The lists of all row sets, made once and shared by all threads.
 
-use super::{ColumnSets, RawLists, RowSetLists, Side, hash_words, start};
+use super::{ColumnSets, Quadrant, RawLists, RowSetLists, hash_words, start};
 use crate::cancel::Cancel;
-use crate::engine::halves::half_board::Board;
-use crate::engine::halves::kernel::Lanes;
+use crate::engine::halves::half_board::HalvedBoard;
+use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::word_list::PIECE;
 
 /// The lists of all row sets and all column sets.
@@ -18,9 +18,9 @@ pub(super) struct WholeTable {
 
 impl WholeTable {
     /// Makes all lists. Some are missing after a cancellation.
-    pub(super) fn new<K: Lanes>(
+    pub(super) fn new<K: JoinKernel>(
         kernel: K,
-        board: Board,
+        board: HalvedBoard,
         columns: &ColumnSets,
         cancel: &Cancel,
     ) -> Self {
@@ -62,12 +62,12 @@ impl WholeTable {
     pub(super) fn lists<'a>(
         &'a self,
         columns: &'a ColumnSets,
-        side: Side,
+        quadrant: Quadrant,
         rows: u32,
     ) -> RowSetLists<'a> {
-        let words = match side {
-            Side::North => &self.north,
-            Side::South => &self.south,
+        let words = match quadrant {
+            Quadrant::North => &self.north,
+            Quadrant::South => &self.south,
         };
         let starts = &self.starts[self.first[rows as usize] as usize..];
         RowSetLists { words, starts, columns }
@@ -75,10 +75,10 @@ impl WholeTable {
 
     /// Stores the lists of `rows`, which stand at the front of `levels`, and of all row sets that
     /// add later rows to it.
-    fn add<K: Lanes>(
+    fn add<K: JoinKernel>(
         &mut self,
         kernel: K,
-        board: Board,
+        board: HalvedBoard,
         columns: &ColumnSets,
         levels: &mut [RawLists],
         rows: u32,

@@ -2,11 +2,11 @@
 
 use crate::cancel::Cancel;
 use crate::engine::halves::budget::{self, Keep};
-use crate::engine::halves::half_board::Board;
-use crate::engine::halves::kernel::Lanes;
+use crate::engine::halves::half_board::HalvedBoard;
+use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::kernel::portable::Portable;
 use crate::engine::halves::units::{Unit, UnitList};
-use crate::engine::halves::{Halves, HalvesFor};
+use crate::engine::halves::{Halves, PreparedHalves};
 use crate::engine::{Interrupt, Kernel, Prepared, Resources, Units};
 use crate::error::Error;
 use crate::known::known;
@@ -16,10 +16,10 @@ fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
 }
 
-fn total<K: Lanes>(units: &UnitList, kernel: K, keep: Keep) -> u128 {
+fn total<K: JoinKernel>(units: &UnitList, kernel: K, keep: Keep) -> u128 {
     let (_, memory) = budget::plan(units.board(), &resources(1 << 30)).expect("small boards fit");
     let prepared =
-        HalvesFor::new(units, kernel, keep, memory, &Cancel::new()).expect("nobody cancels");
+        PreparedHalves::new(units, kernel, keep, memory, &Cancel::new()).expect("nobody cancels");
     let mut worker = prepared.worker();
     let weighted = |unit| {
         let count = worker.count(unit, &Cancel::new()).expect("nobody cancels");
@@ -52,7 +52,7 @@ fn lists_made_for_each_row_set_count_the_same() {
 
 #[test]
 fn the_budget_decides_what_is_kept() {
-    let keep = |n, memory| budget::plan(Board::new(n), &resources(memory)).map(|plan| plan.0);
+    let keep = |n, memory| budget::plan(HalvedBoard::new(n), &resources(memory)).map(|plan| plan.0);
     assert_eq!(keep(18, 1 << 30), Ok(Keep::Whole));
     assert_eq!(keep(22, 4 << 30), Ok(Keep::Whole));
     assert_eq!(keep(22, 1 << 30), Ok(Keep::RowSets), "the budget is too small for all lists");
@@ -64,7 +64,7 @@ fn the_budget_decides_what_is_kept() {
 #[test]
 fn a_plan_counts_all_its_threads() {
     let plan = |threads| {
-        budget::plan(Board::new(20), &Resources { threads, ..resources(64 << 20) }).is_ok()
+        budget::plan(HalvedBoard::new(20), &Resources { threads, ..resources(64 << 20) }).is_ok()
     };
     assert!(plan(1) && plan(4));
     assert!(!plan(64));
@@ -98,8 +98,9 @@ fn the_length_of_a_list_is_known_before_it_is_made() {
         let (units, bytes) = UnitList::forecast(size(n));
         let list = UnitList::new(size(n));
         assert_eq!(units, list.len(), "n = {n}");
-        let folded = (0..units).filter(|unit| matches!(list.unit(*unit), Unit::Folded { .. }));
-        assert_eq!(bytes, 4 * folded.count() as u64, "n = {n}");
+        let canonical =
+            (0..units).filter(|unit| matches!(list.unit(*unit), Unit::Canonical { .. }));
+        assert_eq!(bytes, 4 * canonical.count() as u64, "n = {n}");
     }
     // Board 32 has no list here: it takes 573 MiB.
     assert_eq!(UnitList::forecast(size(32)), (150_289_699, 601_158_796));
@@ -113,8 +114,8 @@ fn all_units_differ() {
         for index in 0..units.len() {
             let unit = units.unit(index);
             let key = match unit {
-                Unit::Folded { rows } => (0, rows),
-                Unit::Corner { below, rows } => (below, rows),
+                Unit::Canonical { rows } => (0, rows),
+                Unit::OffCentre { below, rows } => (below, rows),
             };
             assert!(seen.insert(key), "{unit:?} comes twice at n = {n}");
         }

@@ -5,7 +5,7 @@ use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::engine::halves::join::Join;
 use crate::engine::halves::kernel::portable::Portable;
-use crate::engine::halves::kernel::{BitOrder, Lanes};
+use crate::engine::halves::kernel::{BitOrder, JoinKernel};
 use crate::engine::halves::word_list::SLACK;
 
 const SIZES: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1030];
@@ -30,9 +30,9 @@ macro_rules! for_every_kernel {
     };
 }
 
-fn double_loop(patterns: &[u64], items: &[u64]) -> u64 {
-    let pairs = |&item: &u64| patterns.iter().filter(|&pattern| pattern & item == 0).count();
-    items.iter().map(|item| pairs(item) as u64).sum()
+fn double_loop(build: &[u64], probe: &[u64]) -> u64 {
+    let pairs = |&word: &u64| build.iter().filter(|&built| built & word == 0).count();
+    probe.iter().map(|word| pairs(word) as u64).sum()
 }
 
 fn ones(bits: u32) -> u64 {
@@ -44,38 +44,38 @@ fn random_words(random: &mut Random, count: usize, bits: u32) -> Vec<u64> {
     (0..count).map(|_| random.next() & random.next() & ones(bits)).collect()
 }
 
-fn check_leaf<K: Lanes>(kernel: K) {
+fn check_leaf<K: JoinKernel>(kernel: K) {
     let mut random = Random(1);
     let mut tables = K::tables();
-    let mut check = |patterns: &[u64], items: &[u64], bits: u32| {
-        let expected = double_loop(patterns, items);
-        let sizes = (patterns.len(), items.len(), bits);
-        let sliced = kernel.count_bit_sliced(patterns, items, bits, &mut tables);
+    let mut check = |build: &[u64], probe: &[u64], bits: u32| {
+        let expected = double_loop(build, probe);
+        let sizes = (build.len(), probe.len(), bits);
+        let sliced = kernel.count_bit_sliced(build, probe, bits, &mut tables);
         assert_eq!(sliced, expected, "bit-sliced, {sizes:?}");
-        assert_eq!(kernel.count_plain(patterns, items), expected, "plain, {sizes:?}");
+        assert_eq!(kernel.nested_loop(build, probe), expected, "plain, {sizes:?}");
     };
     for bits in 1..=64 {
-        let patterns = random_words(&mut random, 257 + bits as usize * 9, bits);
-        let items = random_words(&mut random, 40 + bits as usize, bits);
-        check(&patterns, &items, bits);
+        let build = random_words(&mut random, 257 + bits as usize * 9, bits);
+        let probe = random_words(&mut random, 40 + bits as usize, bits);
+        check(&build, &probe, bits);
     }
-    for patterns in SIZES {
-        for items in [0, 1, 2, 7, 8, 9, 64, 65, 300] {
+    for build in SIZES {
+        for probe in [0, 1, 2, 7, 8, 9, 64, 65, 300] {
             for bits in [1, 6, 30, 31, 36, 38, 46, 62] {
-                let patterns = random_words(&mut random, patterns, bits);
-                let items = random_words(&mut random, items, bits);
-                check(&patterns, &items, bits);
+                let build = random_words(&mut random, build, bits);
+                let probe = random_words(&mut random, probe, bits);
+                check(&build, &probe, bits);
             }
         }
         let word = random.next() & ones(34);
-        check(&vec![word; patterns], &[word; 77], 34);
-        check(&vec![word; patterns], &[!word & ones(34); 77], 34);
-        check(&vec![0; patterns], &[0; 77], 34);
-        check(&vec![ones(34); patterns], &[ones(34); 77], 34);
+        check(&vec![word; build], &[word; 77], 34);
+        check(&vec![word; build], &[!word & ones(34); 77], 34);
+        check(&vec![0; build], &[0; 77], 34);
+        check(&vec![ones(34); build], &[ones(34); 77], 34);
     }
 }
 
-fn check_lists<K: Lanes>(kernel: K) {
+fn check_lists<K: JoinKernel>(kernel: K) {
     let mut random = Random(2);
     for size in SIZES {
         let words = random_words(&mut random, size, 64);
@@ -114,7 +114,7 @@ fn check_lists<K: Lanes>(kernel: K) {
         for kept in [64, 50, 1] {
             let order = BitOrder::new((0..).zip(places[..kept].iter().copied()));
             let mut moved = words.clone();
-            kernel.arrange(&mut moved, &order);
+            kernel.permute_bits(&mut moved, &order);
             for (word, image) in words.iter().zip(moved) {
                 let bits = (0..kept).filter(|bit| word >> bit & 1 == 1);
                 let expected = bits.fold(0, |set, bit| set | 1_u64 << places[bit]);
@@ -123,14 +123,14 @@ fn check_lists<K: Lanes>(kernel: K) {
         }
 
         let sample = &words[..size.min(255)];
-        for (bit, count) in kernel.bit_counts(sample).into_iter().enumerate() {
+        for (bit, count) in kernel.positional_popcount(sample).into_iter().enumerate() {
             let expected = sample.iter().filter(|&word| word >> bit & 1 == 1).count();
             assert_eq!(usize::from(count), expected, "bit {bit} of {size} words");
         }
     }
 }
 
-fn check_join<K: Lanes>(kernel: K) {
+fn check_join<K: JoinKernel>(kernel: K) {
     let mut random = Random(5);
     let mut join = Join::new(kernel);
     let cancel = Cancel::new();
@@ -174,7 +174,7 @@ fn joins_count_like_the_double_loop() {
 }
 
 /// Twenty words do not fit eight, whichever operation writes them.
-fn check_stops<K: Lanes>(kernel: K) {
+fn check_stops<K: JoinKernel>(kernel: K) {
     let words = [0; 20];
     let stops = |write: &dyn Fn() -> usize| {
         let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(write));

@@ -1,11 +1,11 @@
 //! The bit-sliced leaf of the AVX-512 kernel.
 //!
 //! ```text
-//!     for each block of 512 patterns:
-//!         slice b  = the inverted bits b of all patterns          (a transposition)
+//!     for each block of 512 build words:
+//!         slice b  = the inverted bits b of all build words          (a transposition)
 //!         table k  = for each value x of chunk k: AND of the slices of the bits of x
-//!         for each item: AND of table k [chunk k of the item] over all k
-//!                        has a bit for each pattern that fits: count them
+//!         for each probe word: AND of table k [chunk k of the probe word] over all k
+//!                        has a bit for each build word that fits: count them
 //! ```
 //!
 //! With five chunks a look-up takes 1.2 ns and each further chunk 0.2 ns, which looks like a limit
@@ -20,17 +20,17 @@
 
 use std::arch::x86_64::*;
 
-use super::super::{CHUNK_BITS, CHUNK_VALUES, Lanes, MAX_CHUNKS};
+use super::super::{CHUNK_BITS, CHUNK_VALUES, JoinKernel, MAX_CHUNKS};
 use super::{Avx512, WORDS, load, store};
 
-/// One bit of each of 512 patterns.
+/// One bit of each of 512 build words.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Slice([u64; WORDS]);
 
 const NONE: Slice = Slice([0; WORDS]);
 
-/// For each value of a chunk: the patterns that do not clash with it.
+/// For each value of a chunk: the build words that do not clash with it.
 type Table = [Slice; CHUNK_VALUES];
 
 /// The tables of one block, and space to make them.
@@ -57,43 +57,39 @@ impl Tables {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
 pub(super) fn count_bit_sliced(
-    patterns: &[u64],
-    items: &[u64],
+    build: &[u64],
+    probe: &[u64],
     bits: u32,
     tables: &mut Tables,
 ) -> u64 {
     let scratch = &mut *tables.0;
     let chunks = (bits as usize).div_ceil(CHUNK_BITS);
     match chunks {
-        ..=2 => count_blocks::<2>(patterns, items, scratch),
-        3 => count_blocks::<3>(patterns, items, scratch),
-        4 => count_blocks::<4>(patterns, items, scratch),
-        5 => count_blocks::<5>(patterns, items, scratch),
-        6 => count_blocks::<6>(patterns, items, scratch),
-        7 => count_blocks::<7>(patterns, items, scratch),
-        8 => count_blocks::<8>(patterns, items, scratch),
-        _ => count_blocks::<MAX_CHUNKS>(patterns, items, scratch),
+        ..=2 => count_blocks::<2>(build, probe, scratch),
+        3 => count_blocks::<3>(build, probe, scratch),
+        4 => count_blocks::<4>(build, probe, scratch),
+        5 => count_blocks::<5>(build, probe, scratch),
+        6 => count_blocks::<6>(build, probe, scratch),
+        7 => count_blocks::<7>(build, probe, scratch),
+        8 => count_blocks::<8>(build, probe, scratch),
+        _ => count_blocks::<MAX_CHUNKS>(build, probe, scratch),
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
-fn count_blocks<const CHUNKS: usize>(
-    patterns: &[u64],
-    items: &[u64],
-    scratch: &mut Scratch,
-) -> u64 {
+fn count_blocks<const CHUNKS: usize>(build: &[u64], probe: &[u64], scratch: &mut Scratch) -> u64 {
     let mut pairs = 0;
-    for block in patterns.chunks(Avx512::BLOCK) {
+    for block in build.chunks(Avx512::BLOCK) {
         fill_tables(block, CHUNKS, scratch);
-        pairs += count_items::<CHUNKS>(items, &scratch.tables);
+        pairs += count_probes::<CHUNKS>(probe, &scratch.tables);
     }
     pairs
 }
 
-/// Transposes a block of patterns and tabulates the ANDs of its bit slices.
+/// Transposes a block of build words and tabulates the ANDs of its bit slices.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
 fn fill_tables(block: &[u64], chunks: usize, scratch: &mut Scratch) {
-    // What stands behind the last pattern of a partial block does not matter: it is masked out.
+    // What stands behind the last build word of a partial block does not matter: it is masked out.
     let whole: &[u64; Avx512::BLOCK] = if let Some(whole) = block.first_chunk() {
         whole
     } else {
@@ -107,7 +103,7 @@ fn fill_tables(block: &[u64], chunks: usize, scratch: &mut Scratch) {
     let slices = scratch.slices.as_flattened();
     let all = _mm512_set1_epi64(-1);
     for (chunk, table) in scratch.tables[..chunks].iter_mut().enumerate() {
-        let first = if chunk == 0 { load(&valid_patterns(block.len())) } else { all };
+        let first = if chunk == 0 { load(&valid_words(block.len())) } else { all };
         store(&mut table[0].0, first);
         for bit in 0..CHUNK_BITS {
             let slice = match slices.get(chunk * CHUNK_BITS + bit) {
@@ -122,9 +118,9 @@ fn fill_tables(block: &[u64], chunks: usize, scratch: &mut Scratch) {
     }
 }
 
-/// The places of the first `count` patterns in a slice: pattern p stands in lane p % 8, at the
+/// The places of the first `count` build words in a slice: build word p stands in lane p % 8, at the
 /// bit that `transpose` gives to row p / 8.
-fn valid_patterns(count: usize) -> [u64; WORDS] {
+fn valid_words(count: usize) -> [u64; WORDS] {
     let mut valid = [0; WORDS];
     for (lane, word) in valid.iter_mut().enumerate() {
         let rows = (count + WORDS - 1 - lane) / WORDS;
@@ -133,9 +129,9 @@ fn valid_patterns(count: usize) -> [u64; WORDS] {
     valid
 }
 
-/// Bit slices of 512 patterns, inverted: 32 of them, of the low or the high half of the words.
+/// Bit slices of 512 build words, inverted: 32 of them, of the low or the high half of the words.
 ///
-/// The 64 vectors of eight patterns are the rows of eight 64 x 64 bit matrices that lie side by
+/// The 64 vectors of eight build words are the rows of eight 64 x 64 bit matrices that lie side by
 /// side in the lanes, so that nothing ever crosses a lane. The first step packs the wanted halves
 /// of two rows into one; the others swap ever smaller squares of bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
@@ -192,14 +188,14 @@ fn swap_squares<const SHIFT: u32>(rows: &mut [__m512i], distance: usize, low: u6
     }
 }
 
-/// Looks every item up and counts the patterns that fit.
+/// Looks every probe word up and counts the build words that fit.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
-fn count_items<const CHUNKS: usize>(items: &[u64], tables: &[Table; MAX_CHUNKS]) -> u64 {
+fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[Table; MAX_CHUNKS]) -> u64 {
     let mut sums = _mm512_setzero_si512();
-    for &item in items {
-        let mut fit = load(&tables[0][item as usize % CHUNK_VALUES].0);
+    for &word in probe {
+        let mut fit = load(&tables[0][word as usize % CHUNK_VALUES].0);
         for (chunk, table) in tables[..CHUNKS].iter().enumerate().skip(1) {
-            let value = (item >> (CHUNK_BITS * chunk)) as usize % CHUNK_VALUES;
+            let value = (word >> (CHUNK_BITS * chunk)) as usize % CHUNK_VALUES;
             fit = _mm512_and_si512(fit, load(&table[value].0));
         }
         sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(fit));

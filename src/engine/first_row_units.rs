@@ -4,30 +4,30 @@
 //! solutions of column c to those of column n - 1 - c. The textbook engines do not use that; the
 //! tests do. The empty board has one unit with one solution, the empty placement (A000170).
 
-use super::meaning::Meaning;
+use super::domains::RowDomains;
 use super::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 
 /// Counts the solutions of an n x n board whose queen in row 0 stands in the given column; what
-/// it returns after a cancellation has no meaning. `n >= 1`.
+/// it returns after a cancellation is not a count. `n >= 1`.
 pub(crate) type CountFirstColumn = fn(n: usize, first_column: usize, cancel: &Cancel) -> u64;
 
 /// A textbook engine's units.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FirstColumns {
+pub(crate) struct FirstRowUnits {
     size: BoardSize,
     count: CountFirstColumn,
 }
 
-impl FirstColumns {
+impl FirstRowUnits {
     pub(crate) fn new(size: BoardSize, count: CountFirstColumn) -> Self {
         Self { size, count }
     }
 }
 
-impl Units for FirstColumns {
+impl Units for FirstRowUnits {
     fn len(&self) -> usize {
         self.size.rows().max(1)
     }
@@ -36,10 +36,10 @@ impl Units for FirstColumns {
         1
     }
 
-    fn meaning(&self, unit: usize) -> Meaning {
-        let mut meaning = Meaning::whole_board(self.size);
-        meaning.allowed[0] &= 1 << unit;
-        meaning
+    fn domains(&self, unit: usize) -> RowDomains {
+        let mut domains = RowDomains::whole_board(self.size);
+        domains.allowed[0] &= 1 << unit;
+        domains
     }
 
     fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
@@ -47,13 +47,13 @@ impl Units for FirstColumns {
     }
 }
 
-impl Prepared for FirstColumns {
+impl Prepared for FirstRowUnits {
     fn worker(&self) -> Box<dyn Worker + '_> {
         Box::new(*self)
     }
 }
 
-impl Worker for FirstColumns {
+impl Worker for FirstRowUnits {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         if self.size.rows() == 0 {
             return Ok(1);

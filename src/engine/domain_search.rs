@@ -1,6 +1,6 @@
 //! Counts the units of engine `halves` again, in a way that shares nothing with it.
 //!
-//! **Counts** the weighted placements of a [`Meaning`]: the queen of each row stands on one of the
+//! **Counts** the weighted placements of a [`RowDomains`]: the queen of each row stands on one of the
 //! squares that the unit allows it. Fastest by far if about half of the rows are kept to the west
 //! half of the board and the others to the rest; right for any unit.
 //!
@@ -59,7 +59,7 @@ mod fillings;
 mod first;
 mod kernel;
 
-use super::meaning::{CountMeaning, Meaning};
+use super::domains::{CountDomains, RowDomains};
 use super::{Interrupt, Kernel};
 use crate::cancel::Cancel;
 use block::Block;
@@ -67,7 +67,7 @@ use fillings::Fillings;
 use first::FirstRows;
 
 /// The free columns of up to sixteen rows; those that are not in use have all bits set.
-type Domains = [u16; 16];
+type FreeColumns = [u16; 16];
 
 /// From this width of the second rows on the fillings are listed in parts, one for each column of
 /// their first queen, so that the list stays short.
@@ -113,8 +113,8 @@ impl Taken {
 
 /// How many of these rows, in the order of the board, are northern: the weight depends on their
 /// columns.
-fn northern_rows(rows: &[Row], meaning: &Meaning) -> usize {
-    let first_southern = meaning.weighing.as_ref().map_or(0, |weighing| weighing.row);
+fn northern_rows(rows: &[Row], domains: &RowDomains) -> usize {
+    let first_southern = domains.weighing.as_ref().map_or(0, |weighing| weighing.row);
     rows.iter().take_while(|row| row.number < first_southern).count()
 }
 
@@ -132,24 +132,24 @@ fn bits(mut set: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Counts units by their meaning, with buffers of its own.
+/// Counts units by the domains of their rows, with buffers of its own.
 #[derive(Debug)]
-pub(crate) struct RowDomainSearch {
+pub(crate) struct DomainSearch {
     block: Block,
 }
 
-impl RowDomainSearch {
+impl DomainSearch {
     /// A recounter with empty buffers.
     pub(crate) fn new(kernel: Kernel) -> Self {
         Self { block: Block::new(kernel) }
     }
 }
 
-impl CountMeaning for RowDomainSearch {
-    fn count(&mut self, meaning: &Meaning, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let width = meaning.size.get() / 2;
+impl CountDomains for DomainSearch {
+    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
+        let width = domains.size.get() / 2;
         let rows =
-            (0..meaning.size.rows()).map(|number| Row { number, allowed: meaning.allowed[number] });
+            (0..domains.size.rows()).map(|number| Row { number, allowed: domains.allowed[number] });
         let (mut second, first): (Vec<_>, Vec<_>) = rows.partition(|row| row.allowed >> width == 0);
         if second.len() > width as usize {
             return Ok(0);
@@ -165,8 +165,8 @@ impl CountMeaning for RowDomainSearch {
             if let Some(row) = second.first_mut() {
                 row.allowed = part;
             }
-            let fillings = Fillings::list(&second, width, meaning, cancel)?;
-            let mut search = FirstRows::new(&first, &second, meaning, &mut self.block, cancel);
+            let fillings = Fillings::list(&second, width, domains, cancel)?;
+            let mut search = FirstRows::new(&first, &second, domains, &mut self.block, cancel);
             let found = search.count(fillings)?;
             solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
         }

@@ -1,24 +1,24 @@
 //! Against the plain backtracker, on domains of all kinds.
 
 use super::*;
-use crate::engine::meaning::Weighing;
+use crate::engine::domains::Weighing;
 use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::{Engine, SplitRows, bitmask};
 use crate::size::BoardSize;
 
-fn agree(meaning: &Meaning) {
+fn agree(domains: &RowDomains) {
     let cancel = Cancel::new();
-    let expected = bitmask::Restricted.count(meaning, &cancel);
+    let expected = bitmask::Restricted.count(domains, &cancel);
     for kernel in Kernel::available() {
-        let mut search = RowDomainSearch::new(kernel);
-        assert_eq!(search.count(meaning, &cancel), expected, "{kernel}, {meaning:?}");
+        let mut search = DomainSearch::new(kernel);
+        assert_eq!(search.count(domains, &cancel), expected, "{kernel}, {domains:?}");
     }
 }
 
 #[test]
 fn whole_boards_are_counted() {
     for n in 0..=9 {
-        agree(&Meaning::whole_board(BoardSize::new(n).expect("in range")));
+        agree(&RowDomains::whole_board(BoardSize::new(n).expect("in range")));
     }
 }
 
@@ -29,16 +29,16 @@ fn random_domains_and_weights_are_counted() {
     for n in [4, 7, 8, 9, 10, 11, 12] {
         for _ in 0..20 {
             let size = BoardSize::new(n).expect("in range");
-            let mut meaning = Meaning::whole_board(size);
+            let mut domains = RowDomains::whole_board(size);
             let west = (1 << (n / 2)) - 1;
-            for allowed in &mut meaning.allowed[..size.rows()] {
+            for allowed in &mut domains.allowed[..size.rows()] {
                 *allowed &= [west, !west, u32::MAX, random.u32(..) | random.u32(..)]
                     [random.choose_multiple([0, 0, 0, 1, 1, 1, 2, 3], 1)[0]];
             }
             let row = random.usize(0..=size.rows());
             let weight = |columns: u32| u64::from(columns.wrapping_mul(0x9e37_79b9) >> 30);
-            meaning.weighing = Some(Weighing { row, weight: Box::new(weight) });
-            agree(&meaning);
+            domains.weighing = Some(Weighing { row, weight: Box::new(weight) });
+            agree(&domains);
         }
     }
 }
@@ -49,12 +49,12 @@ fn agree_with_subtrees(n: u32, step: usize) {
     let units = Engine::Halves.units(size, SplitRows::TWO);
     let cancel = Cancel::new();
     for kernel in Kernel::available() {
-        let mut search = RowDomainSearch::new(kernel);
+        let mut search = DomainSearch::new(kernel);
         let mut subtrees = RestrictedSubtrees::new(size, kernel);
         for unit in (0..units.len()).step_by(step) {
-            let meaning = units.meaning(unit);
-            let expected = subtrees.count(&meaning, &cancel);
-            assert_eq!(search.count(&meaning, &cancel), expected, "n = {n}, {kernel}, unit {unit}");
+            let domains = units.domains(unit);
+            let expected = subtrees.count(&domains, &cancel);
+            assert_eq!(search.count(&domains, &cancel), expected, "n = {n}, {kernel}, unit {unit}");
         }
     }
 }
@@ -72,16 +72,16 @@ fn units_of_halves_are_counted_as_subtrees_counts_them() {
 #[test]
 #[should_panic(expected = "a placement counts 4 times")]
 fn a_weight_that_has_no_place_stops() {
-    let mut meaning = Meaning::whole_board(BoardSize::new(8).expect("in range"));
-    meaning.weighing = Some(Weighing { row: 4, weight: Box::new(|_| 4) });
-    let _ = RowDomainSearch::new(Kernel::Portable).count(&meaning, &Cancel::new());
+    let mut domains = RowDomains::whole_board(BoardSize::new(8).expect("in range"));
+    domains.weighing = Some(Weighing { row: 4, weight: Box::new(|_| 4) });
+    let _ = DomainSearch::new(Kernel::Portable).count(&domains, &Cancel::new());
 }
 
 #[test]
 fn a_cancelled_search_says_so() {
     let cancel = Cancel::new();
     cancel.cancel();
-    let meaning = Meaning::whole_board(BoardSize::new(8).expect("in range"));
-    let counted = RowDomainSearch::new(Kernel::Portable).count(&meaning, &cancel);
+    let domains = RowDomains::whole_board(BoardSize::new(8).expect("in range"));
+    let counted = DomainSearch::new(Kernel::Portable).count(&domains, &cancel);
     assert_eq!(counted, Err(Interrupt::Cancelled));
 }

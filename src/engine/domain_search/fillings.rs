@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
-use super::{Domains, Row, Taken, bits};
+use super::{FreeColumns, Row, Taken, bits};
 use crate::cancel::Cancel;
 use crate::engine::Interrupt;
-use crate::engine::meaning::Meaning;
+use crate::engine::domains::RowDomains;
 
 /// Pairs of second rows.
 pub(super) const PAIRS: usize = 8;
@@ -60,22 +60,22 @@ impl Fillings {
     pub(super) fn list(
         rows: &[Row],
         width: u32,
-        meaning: &Meaning,
+        domains: &RowDomains,
         cancel: &Cancel,
     ) -> Result<Self, Interrupt> {
         let mut fillings = Self { rows: rows.len(), width, ..Self::default() };
-        let northern = super::northern_rows(rows, meaning);
+        let northern = super::northern_rows(rows, domains);
         let mut lister = Lister { rows, northern, cancel, fillings: &mut fillings };
         lister.fill(0, Taken::default(), Filling::default())?;
         Ok(fillings)
     }
 
     /// Keeps those of some fillings that stand within these domains.
-    pub(super) fn keep_within(&self, domains: &Domains, list: &[Filling], kept: &mut Kept) {
+    pub(super) fn keep_within(&self, free: &FreeColumns, list: &[Filling], kept: &mut Kept) {
         let pairs = self.rows.div_ceil(2);
         let mut fits = [[true; 256]; PAIRS];
         let width = self.width as usize;
-        for (rows, fits) in domains.chunks(2).zip(&mut fits).take(pairs) {
+        for (rows, fits) in free.chunks(2).zip(&mut fits).take(pairs) {
             for (place, fits) in fits.iter_mut().enumerate().take(width * width) {
                 *fits = rows[0] >> (place / width) & rows[1] >> (place % width) & 1 == 1;
             }

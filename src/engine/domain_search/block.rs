@@ -2,11 +2,11 @@
 //!
 //! Placement i of a block is bit i of every [`Set`].
 
-use super::Domains;
+use super::FreeColumns;
 use super::fillings::{Filling, Fillings, NorthernColumns, PAIRS};
 use super::kernel::{self, EMPTY, LANES, Set, WORDS};
 use crate::engine::Kernel;
-use crate::engine::meaning::{Meaning, Weighing};
+use crate::engine::domains::{RowDomains, Weighing};
 
 /// A weight that was not asked for yet.
 const UNKNOWN: u8 = u8::MAX;
@@ -18,7 +18,7 @@ const WEIGHT_PARTS: [u64; 2] = [1, 2];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
     /// What it leaves of the second rows.
-    pub(super) domains: Domains,
+    pub(super) free: FreeColumns,
     /// The number of the set of columns that its northern rows take.
     pub(super) northern: u16,
 }
@@ -73,7 +73,7 @@ impl Block {
         &mut self,
         list: &[Filling],
         fillings: &Fillings,
-        meaning: &Meaning,
+        domains: &RowDomains,
         northern: &NorthernColumns,
     ) -> u64 {
         if self.placements.is_empty() || list.is_empty() {
@@ -83,7 +83,7 @@ impl Block {
         self.make_free(fillings.rows);
         self.make_pairs(fillings);
         self.make_groups();
-        self.make_counting(&fillings.northern, meaning.weighing.as_ref(), northern);
+        self.make_counting(&fillings.northern, domains.weighing.as_ref(), northern);
         self.placements.clear();
         let pairs = &self.pairs[..fillings.rows.div_ceil(2)];
         let found = kernel::count(self.kernel, pairs, &self.counting, list);
@@ -96,8 +96,8 @@ impl Block {
             for (four, free) in self.free.chunks_mut(4).enumerate().take(rows.div_ceil(4)) {
                 let mut bits = [0; 64];
                 for (bits, placement) in bits.iter_mut().zip(placements) {
-                    let domains = placement.domains[4 * four..].iter().take(4).rev();
-                    *bits = domains.fold(0, |bits, domain| bits << 16 | u64::from(*domain));
+                    let free = placement.free[4 * four..].iter().take(4).rev();
+                    *bits = free.fold(0, |bits, domain| bits << 16 | u64::from(*domain));
                 }
                 transpose(&mut bits);
                 for (set, bits) in free.as_flattened_mut().iter_mut().zip(bits) {

@@ -1,13 +1,14 @@
-//! The symmetries of a folded unit: which row sets are counted, how often, and which groups of
+//! The symmetries of a canonical unit: which row sets are counted, how often, and which groups of
 //! half-boards take part. The rules are those of [`units`](super::units).
 
 use std::cmp::Ordering;
 
+use super::half_board::Half;
 use crate::size::BoardSize;
 
-/// The symmetries of a folded unit.
+/// The symmetries of a canonical unit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fold {
+pub(crate) struct CanonicalRows {
     half: u32,
     pub(crate) rows: u32,
     /// Whether k = h/2, so that all four flips keep the case.
@@ -15,14 +16,14 @@ pub(crate) struct Fold {
     pub(crate) weight: u64,
 }
 
-impl Fold {
+impl CanonicalRows {
     pub(crate) fn new(half: u32, rows: u32) -> Self {
-        let mut fold = Self::without_weight(half, rows);
-        let mut images = fold.images(rows);
+        let mut canonical = Self::without_weight(half, rows);
+        let mut images = canonical.images(rows);
         images.sort_unstable();
         let different = 1 + images.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64;
-        fold.weight = if fold.balanced { different } else { 2 * different };
-        fold
+        canonical.weight = if canonical.balanced { different } else { 2 * different };
+        canonical
     }
 
     fn without_weight(half: u32, rows: u32) -> Self {
@@ -84,13 +85,13 @@ impl Fold {
 
     /// How a group of half-boards compares with the top half of E: below it nothing counts, above
     /// it all pairs count twice unless the other half ties or is below.
-    pub(crate) fn compare_group(&self, is_east: bool, south: u32) -> Ordering {
+    pub(crate) fn compare_group(&self, half: Half, south: u32) -> Ordering {
         let top = self.rows >> self.half;
         let other = !south & ((1 << self.half) - 1);
-        let image = match (self.balanced, is_east) {
+        let image = match (self.balanced, half) {
             (true, _) => south.min(other),
-            (false, true) => south,
-            (false, false) => other,
+            (false, Half::East) => south,
+            (false, Half::West) => other,
         };
         image.cmp(&top)
     }

@@ -72,7 +72,7 @@ fn east_rows(columns: &[u32]) -> u32 {
 /// The representative of the eight images is the one whose set E is smallest among those with
 /// at least half of the north-eastern queens, so a placement belongs to the unit if its own E is
 /// that smallest one.
-fn folded_count(size: usize, rows: u32) -> u64 {
+fn canonical_count(size: usize, rows: u32) -> u64 {
     let half = size / 2;
     let outer = outer(size);
     let west: u32 = (1 << half) - 1;
@@ -99,8 +99,8 @@ fn folded_count(size: usize, rows: u32) -> u64 {
     eighths / 840
 }
 
-/// Eight for each placement whose middle queens stand in the corner that the unit asks for.
-fn corner_count(size: usize, below: u32, rows: u32) -> u64 {
+/// Eight for each placement whose middle queens stand as the unit asks.
+fn off_centre_count(size: usize, below: u32, rows: u32) -> u64 {
     let half = size / 2;
     let west: u32 = (1 << half) - 1;
     let queen = half + below as usize;
@@ -125,8 +125,8 @@ fn check(size: u32, kernel: Kernel, choose: &mut dyn FnMut(usize) -> Vec<usize>)
     for index in choose(halves.len()) {
         let unit = halves.units.unit(index);
         let expected = match unit {
-            Unit::Folded { rows } => folded_count(size as usize, rows),
-            Unit::Corner { below, rows } => corner_count(size as usize, below, rows),
+            Unit::Canonical { rows } => canonical_count(size as usize, rows),
+            Unit::OffCentre { below, rows } => off_centre_count(size as usize, below, rows),
         };
         let count = worker.count(index, &Cancel::new()).expect("nobody cancels");
         assert_eq!(count * halves.weight(index), expected, "n = {size}, {unit:?}, {kernel}");

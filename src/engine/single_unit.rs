@@ -1,7 +1,7 @@
 //! The one unit of boards that are too small for an engine to cut up.
 
 use super::bitmask::Restricted;
-use super::meaning::{CountMeaning, Meaning};
+use super::domains::{CountDomains, RowDomains};
 use super::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -11,18 +11,18 @@ use crate::square::FixedQueens;
 /// A whole board with some queens given, counted by engine `bitmask`. The empty board has one
 /// solution (A000170).
 #[derive(Clone, Debug)]
-pub(crate) struct WholeBoard {
+pub(crate) struct SingleUnit {
     size: BoardSize,
     queens: FixedQueens,
 }
 
-impl WholeBoard {
+impl SingleUnit {
     pub(crate) fn new(size: BoardSize, queens: FixedQueens) -> Self {
         Self { size, queens }
     }
 }
 
-impl Units for WholeBoard {
+impl Units for SingleUnit {
     fn len(&self) -> usize {
         1
     }
@@ -31,8 +31,8 @@ impl Units for WholeBoard {
         1
     }
 
-    fn meaning(&self, _unit: usize) -> Meaning {
-        Meaning::with_queens(self.size, &self.queens)
+    fn domains(&self, _unit: usize) -> RowDomains {
+        RowDomains::with_queens(self.size, &self.queens)
     }
 
     fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
@@ -40,14 +40,14 @@ impl Units for WholeBoard {
     }
 }
 
-impl Prepared for WholeBoard {
+impl Prepared for SingleUnit {
     fn worker(&self) -> Box<dyn Worker + '_> {
         Box::new(self.clone())
     }
 }
 
-impl Worker for WholeBoard {
+impl Worker for SingleUnit {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        Restricted.count(&self.meaning(unit), cancel)
+        Restricted.count(&self.domains(unit), cancel)
     }
 }

@@ -6,10 +6,10 @@
 
 use super::block::{Block, Placement};
 use super::fillings::{Fillings, Kept, NorthernColumns};
-use super::{Domains, Row, Taken, bits};
+use super::{FreeColumns, Row, Taken, bits};
 use crate::cancel::Cancel;
 use crate::engine::Interrupt;
-use crate::engine::meaning::Meaning;
+use crate::engine::domains::RowDomains;
 use crate::size::BoardSize;
 
 /// How many first rows are filled before the fillings that they leave are picked out: so many that
@@ -23,14 +23,14 @@ fn prefix_rows(size: BoardSize) -> usize {
 pub(super) struct FirstRows<'a> {
     rows: &'a [Row],
     second: &'a [Row],
-    meaning: &'a Meaning,
+    domains: &'a RowDomains,
     block: &'a mut Block,
     cancel: &'a Cancel,
     /// How many of the rows are northern.
     northern_rows: usize,
     northern: NorthernColumns,
     /// For each row and column: what a queen there leaves of the domains.
-    leaves: Vec<[Domains; 32]>,
+    leaves: Vec<[FreeColumns; 32]>,
     /// Rows that are filled before the list of fillings is kept to what they leave.
     prefix: usize,
     fillings: Fillings,
@@ -44,15 +44,15 @@ impl<'a> FirstRows<'a> {
     pub(super) fn new(
         rows: &'a [Row],
         second: &'a [Row],
-        meaning: &'a Meaning,
+        domains: &'a RowDomains,
         block: &'a mut Block,
         cancel: &'a Cancel,
     ) -> Self {
         let leaves = rows.iter().map(|row| {
             let mut by_column = [[u16::MAX; 16]; 32];
-            for (column, domains) in (0..meaning.size.get()).zip(&mut by_column) {
+            for (column, free) in (0..domains.size.get()).zip(&mut by_column) {
                 let queen = Taken::default().with(row.number, column);
-                for (row, domain) in second.iter().zip(domains) {
+                for (row, domain) in second.iter().zip(free) {
                     *domain = queen.free(*row) as u16;
                 }
             }
@@ -61,12 +61,12 @@ impl<'a> FirstRows<'a> {
         Self {
             rows,
             second,
-            meaning,
+            domains,
             cancel,
-            northern_rows: super::northern_rows(rows, meaning),
+            northern_rows: super::northern_rows(rows, domains),
             northern: NorthernColumns::default(),
             leaves: leaves.collect(),
-            prefix: prefix_rows(meaning.size).min(rows.len()),
+            prefix: prefix_rows(domains.size).min(rows.len()),
             fillings: Fillings::default(),
             left: Vec::new(),
             block,
@@ -77,13 +77,13 @@ impl<'a> FirstRows<'a> {
     /// The weighted number of placements of the first rows and fillings that fit each other.
     pub(super) fn count(&mut self, fillings: Fillings) -> Result<u64, Interrupt> {
         self.left = vec![Kept::default(); self.prefix];
-        let mut domains = [u16::MAX; 16];
-        for (row, domain) in self.second.iter().zip(&mut domains) {
+        let mut free = [u16::MAX; 16];
+        for (row, domain) in self.second.iter().zip(&mut free) {
             *domain = row.allowed as u16;
         }
         self.block.clear();
         self.fillings = fillings;
-        self.fill(0, Taken::default(), 0, &domains)?;
+        self.fill(0, Taken::default(), 0, &free)?;
         Ok(self.solutions)
     }
 
@@ -93,7 +93,7 @@ impl<'a> FirstRows<'a> {
         depth: usize,
         taken: Taken,
         northern: u16,
-        domains: &Domains,
+        free: &FreeColumns,
     ) -> Result<(), Interrupt> {
         let northern = if depth == self.northern_rows {
             if self.cancel.is_cancelled() {
@@ -106,7 +106,7 @@ impl<'a> FirstRows<'a> {
         if depth > 0 && depth <= self.prefix {
             let (longer, kept) = self.left.split_at_mut(depth - 1);
             let list = longer.last().map_or(&self.fillings.list[..], Kept::list);
-            self.fillings.keep_within(domains, list, &mut kept[0]);
+            self.fillings.keep_within(free, list, &mut kept[0]);
             if kept[0].list().is_empty() {
                 return Ok(());
             }
@@ -114,7 +114,7 @@ impl<'a> FirstRows<'a> {
         if let Some(row) = self.rows.get(depth).copied() {
             for column in bits(taken.free(row)) {
                 let leaves = &self.leaves[depth][column as usize];
-                let mut left = *domains;
+                let mut left = *free;
                 let mut is_empty = false;
                 for (domain, kept) in left.iter_mut().zip(leaves) {
                     *domain &= kept;
@@ -124,7 +124,7 @@ impl<'a> FirstRows<'a> {
                     self.fill(depth + 1, taken.with(row.number, column), northern, &left)?;
                 }
             }
-        } else if self.block.push(Placement { domains: *domains, northern }) {
+        } else if self.block.push(Placement { free: *free, northern }) {
             self.flush()?;
         }
         if depth == self.prefix { self.flush() } else { Ok(()) }
@@ -136,7 +136,7 @@ impl<'a> FirstRows<'a> {
             return Err(Interrupt::Cancelled);
         }
         let left = self.left.last().map_or(&self.fillings.list[..], Kept::list);
-        let found = self.block.count(left, &self.fillings, self.meaning, &self.northern);
+        let found = self.block.count(left, &self.fillings, self.domains, &self.northern);
         self.solutions = self.solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
         Ok(())
     }

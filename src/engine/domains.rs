@@ -1,8 +1,8 @@
 //! What a unit counts, said without the engine that counts it.
 //!
-//! Every engine's units are sets of placements of one form: the queen of row r stands in one of
+//! Every engine's units are sets of solutions of one form: the queen of each row stands in one of
 //! the columns that the unit allows it. That is enough for any backtracker to count a unit again.
-//! Folded units of `halves` also weigh each placement, by the set of columns that its northern
+//! Canonical units of `halves` also weigh each solution, by the set of columns that its northern
 //! rows take; see `halves/units.rs`.
 
 use std::fmt;
@@ -12,17 +12,17 @@ use crate::cancel::Cancel;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
 
-/// The placements of a unit.
+/// The solutions of a unit.
 #[derive(Debug)]
-pub(crate) struct Meaning {
+pub(crate) struct RowDomains {
     pub(crate) size: BoardSize,
     /// The columns in which the queen of each row may stand, as bits; none beyond the board.
     pub(crate) allowed: [u32; BoardSize::MAX as usize],
-    /// How often a placement counts; without it once.
+    /// How often a solution counts; without it once.
     pub(crate) weighing: Option<Weighing>,
 }
 
-/// The weight of a placement, known as soon as its northern rows are filled.
+/// The weight of a solution, known as soon as its northern rows are filled.
 pub(crate) struct Weighing {
     /// The first row that has no part in the weight.
     pub(crate) row: usize,
@@ -36,20 +36,20 @@ impl fmt::Debug for Weighing {
     }
 }
 
-impl Meaning {
-    /// All placements on a board.
+impl RowDomains {
+    /// All solutions of a board.
     pub(crate) fn whole_board(size: BoardSize) -> Self {
         let mut allowed = [0; BoardSize::MAX as usize];
         allowed[..size.rows()].fill(size.columns());
         Self { size, allowed, weighing: None }
     }
 
-    /// All placements that have these queens.
+    /// All solutions that have these queens.
     pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         Self { size, allowed: queens.allowed(size), weighing: None }
     }
 
-    /// The weight of the placements whose rows above `row` take these columns, where that is
+    /// The weight of the solutions whose rows above `row` take these columns, where that is
     /// the row at which it is known.
     pub(crate) fn weight_at(&self, row: usize, columns: u32) -> Option<u64> {
         let weighing = self.weighing.as_ref().filter(|weighing| weighing.row == row);
@@ -57,8 +57,8 @@ impl Meaning {
     }
 }
 
-/// Counts a unit by its meaning.
-pub(crate) trait CountMeaning: Send {
-    /// The weighted number of placements.
-    fn count(&mut self, meaning: &Meaning, cancel: &Cancel) -> Result<u64, Interrupt>;
+/// Counts a unit by the domains of its rows.
+pub(crate) trait CountDomains: Send {
+    /// The weighted number of solutions.
+    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt>;
 }
