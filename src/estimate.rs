@@ -38,6 +38,7 @@ const MOST: usize = 1 << 20;
 
 /// What a count is expected to take and to give.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Estimate {
     /// The engine that would count.
@@ -53,6 +54,7 @@ pub struct Estimate {
     /// How many clusters of neighbouring units they form.
     pub clusters: usize,
     /// How long the sample took, in wall time.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
     /// Seconds of CPU time for all units.
     pub cpu_seconds: Approximate,

@@ -53,6 +53,7 @@ pub(crate) use writer::{Access, Journal, Locked, State};
 
 /// One process's work, as a journal tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ProcessRun {
     /// The program's version.
     pub version: String,
@@ -67,7 +68,9 @@ pub struct ProcessRun {
     /// How many units it finished.
     pub units: usize,
     /// Wall time from its beginning to its last record.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
     /// The CPU time that its threads spent on units, summed.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub cpu_time: Duration,
 }

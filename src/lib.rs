@@ -29,8 +29,9 @@
 //!
 //! # Features
 //!
-//! `cli` (default): the command line `nqueens`. Without it the crate depends on crc32fast, fastrand,
-//! rayon, sysinfo, thiserror and, on Unix, rustix only.
+//! * `cli` (default): the command line `nqueens`. Without it the crate depends on crc32fast,
+//!   fastrand, rayon, sysinfo, thiserror and, on Unix, rustix only.
+//! * `serde`: results implement `serde::Serialize`; counts are decimal strings.
 
 mod cancel;
 mod cgroup;
@@ -48,6 +49,8 @@ mod observe;
 mod plan;
 mod run;
 mod self_check;
+#[cfg(feature = "serde")]
+mod serialize;
 mod shard;
 mod size;
 mod solution;

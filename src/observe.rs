@@ -34,6 +34,13 @@ pub trait Observer: Sync {
 /// Nobody watches.
 impl Observer for () {}
 
+/// Only finished units are of interest.
+impl<F: Fn(&UnitsDone) + Sync> Observer for F {
+    fn units_done(&self, done: &UnitsDone) {
+        self(done);
+    }
+}
+
 /// What a count begins with.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

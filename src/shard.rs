@@ -21,6 +21,7 @@ const BLOCKS: usize = 256;
 
 /// One of several shards: all of them together are a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shard {
     index: usize,
     shards: usize,

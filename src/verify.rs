@@ -31,6 +31,7 @@ pub struct Sample {
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Verdict {
     /// The name of the method that recounted, see [`UnitRecounter::method`].
@@ -45,13 +46,16 @@ pub struct Verdict {
 
 /// A unit whose recorded count is not what the other method counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Difference {
     /// The unit's number in its plan.
     pub unit: usize,
     /// The count in the journals, before its weight.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
     pub recorded: u64,
     /// The count that the other method finds.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
     pub recounted: u64,
 }
 

@@ -45,7 +45,7 @@ fn every_kernel_counts_the_published_totals() {
 
 #[test]
 fn the_short_form_counts() {
-    assert_eq!(nqueens::count(0), Ok(1), "one empty placement");
+    assert_eq!(nqueens::count(0), Ok(1), "one empty solution");
     assert_eq!(nqueens::count(2), Ok(0));
     assert_eq!(nqueens::count(3), Ok(0));
     assert_eq!(nqueens::count(14), Ok(365_596));

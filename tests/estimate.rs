@@ -8,9 +8,9 @@ use nqueens::{BoardSize, Count, Engine};
 fn total(n: u32, engine: Engine, units: usize, seed: u64) -> (Approximate, usize) {
     let size = BoardSize::new(n).expect("in range");
     let effort = Effort { time: Duration::from_secs(60), units, seed };
-    let (estimate, count) =
-        Count::new(size).engine(engine).threads(2).estimate(effort).expect("a sample");
-    assert!(estimate.units_sampled <= count.units);
+    let count = Count::new(size).engine(engine).threads(2);
+    let estimate = count.estimate(effort).expect("a sample");
+    assert!(estimate.units_sampled <= estimate.units);
     (estimate.total, estimate.units_sampled)
 }
 
@@ -20,7 +20,7 @@ fn the_interval_covers_the_published_total_in_90_of_100_cases() {
         let covered = (0..100)
             .filter(|seed| {
                 let (total, _) = total(14, engine, units, *seed);
-                (total.mean - 365_596.0).abs() <= 2.0 * total.error
+                (total.value - 365_596.0).abs() <= 2.0 * total.standard_error
             })
             .count();
         assert!(covered >= 90, "{engine}: {covered} of 100");
@@ -34,10 +34,10 @@ fn a_sample_of_all_units_is_the_total() {
             let (estimated, _) = total(n, engine, usize::MAX, 1);
             let counted = nqueens::count(n).expect("a count") as f64;
             assert!(
-                (estimated.mean - counted).abs() < 1e-6 * counted.max(1.0),
+                (estimated.value - counted).abs() < 1e-6 * counted.max(1.0),
                 "n = {n}, {engine}"
             );
-            assert!(estimated.error <= 1e-6 * counted, "n = {n}, {engine}: {estimated:?}");
+            assert!(estimated.standard_error <= 1e-6 * counted, "n = {n}, {engine}: {estimated:?}");
         }
     }
 }

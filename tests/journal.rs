@@ -39,20 +39,20 @@ fn finished_journal(name: &str, n: u32, engine: Engine) -> Vec<u8> {
     fs::read(path).expect("it was written")
 }
 
-fn problem_of(result: Result<nqueens::Outcome, Error>) -> JournalError {
+fn error_of(result: Result<nqueens::Outcome, Error>) -> JournalError {
     match result {
-        Err(Error::Journal { problem, .. }) => problem,
-        other => panic!("a problem with the journal was expected, not {other:?}"),
+        Err(Error::Journal { error, .. }) => error,
+        other => panic!("an error of the journal was expected, not {other:?}"),
     }
 }
 
 /// What reading a journal says of some bytes.
-fn problem_in(name: &str, bytes: impl AsRef<[u8]>) -> JournalError {
+fn error_in(name: &str, bytes: impl AsRef<[u8]>) -> JournalError {
     let path = fresh(name);
     fs::write(&path, bytes).expect("the folder can be written");
     match journal::read(&path) {
-        Err(Error::Journal { problem, .. }) => problem,
-        other => panic!("a problem was expected, not {other:?}"),
+        Err(Error::Journal { error, .. }) => error,
+        other => panic!("an error was expected, not {other:?}"),
     }
 }
 
@@ -241,7 +241,7 @@ fn another_count_is_refused_with_what_differs() {
     for (count, holds, asked) in refusals {
         let expected =
             JournalError::OtherCount { holds: holds.to_owned(), asked: asked.to_owned() };
-        assert_eq!(problem_of(count.run()), expected);
+        assert_eq!(error_of(count.run()), expected);
     }
 }
 
@@ -251,7 +251,7 @@ fn two_writers_are_kept_apart() {
     impl Observer for Second<'_> {
         fn units_done(&self, _: &UnitsDone) {
             let second = Count::new(size(10)).engine(Engine::Bitmask).threads(1).journal(self.0);
-            assert_eq!(problem_of(second.run()), JournalError::InUse);
+            assert_eq!(error_of(second.run()), JournalError::InUse);
         }
     }
     let path = fresh("two-writers");
@@ -273,7 +273,7 @@ fn what_is_not_as_it_was_written_is_named() {
     let other = first.replace("solutions=4", "solutions=5").replace("counts=4", "counts=5");
     let twice = journal(&[header, run, first, &other]);
     let expected = JournalError::TwoCounts { line: 4, unit: 0, first: 4, second: 5 };
-    assert_eq!(problem_in("named", twice), expected);
+    assert_eq!(error_in("named", twice), expected);
 
     let damages = [
         (journal(&[header, run, &first.replace("counts=4", "counts=5")]), "sum"),
@@ -292,12 +292,12 @@ fn what_is_not_as_it_was_written_is_named() {
         (journal(&[header, run]) + first + "\n", "CRC differs"),
     ];
     for (bytes, reason) in damages {
-        match problem_in("named", &bytes) {
+        match error_in("named", &bytes) {
             JournalError::Damaged { line: 3, what } => assert!(what.contains(reason), "{what}"),
             other => panic!("{reason}: {other:?}"),
         }
     }
-    let early = problem_in("named", journal(&[header, first]));
+    let early = error_in("named", journal(&[header, first]));
     assert!(matches!(early, JournalError::Damaged { line: 2, .. }), "{early:?}");
 }
 
@@ -307,13 +307,13 @@ fn foreign_files_are_refused_and_left_as_they_are() {
         let path = fresh("foreign");
         fs::write(&path, text).expect("the folder can be written");
         let refused = Count::new(size(8)).journal(&path).run();
-        assert_eq!(problem_of(refused), JournalError::NotAJournal, "{text:?}");
+        assert_eq!(error_of(refused), JournalError::NotAJournal, "{text:?}");
         assert_eq!(fs::read_to_string(&path).expect("still there"), text);
     }
     let folder = Count::new(size(8)).journal(env!("CARGO_TARGET_TMPDIR")).run();
-    assert_eq!(problem_of(folder), JournalError::NotAFile);
+    assert_eq!(error_of(folder), JournalError::NotAFile);
     let nowhere = Count::new(size(8)).journal(fresh("no-such-folder").join("x")).run();
-    assert!(matches!(problem_of(nowhere), JournalError::CannotOpen { .. }));
+    assert!(matches!(error_of(nowhere), JournalError::CannotOpen { .. }));
 }
 
 /// Damage that leaves no line feed in the first block: such a file may hold weeks of work.
@@ -352,15 +352,15 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
     for (damage, bytes) in files {
         fs::write(&path, &bytes).expect("the folder can be written");
         let refused = Count::new(size(11)).engine(Engine::Halves).journal(&path).run();
-        let problem = problem_of(refused);
+        let error = error_of(refused);
         assert!(
             matches!(
-                problem,
+                error,
                 JournalError::NotAJournal
                     | JournalError::DamagedHeader { .. }
                     | JournalError::HeaderCutOff { .. }
             ),
-            "{damage}: {problem:?}"
+            "{damage}: {error:?}"
         );
         assert_eq!(fs::read(&path).expect("still there"), bytes, "{damage}");
         let merged = nqueens::merge::merge(std::slice::from_ref(&path));
@@ -387,12 +387,12 @@ fn only_a_line_that_was_cut_off_is_dropped() {
         .iter_mut()
         .filter(|byte| **byte == b'\n')
         .for_each(|byte| *byte = b'\r');
-    let problem = problem_in("tail", &other_ends);
-    assert!(matches!(problem, JournalError::Damaged { .. }), "{problem:?}");
+    let error = error_in("tail", &other_ends);
+    assert!(matches!(error, JournalError::Damaged { .. }), "{error:?}");
     let mut appended = whole.clone();
     appended.extend_from_slice(b"A LETTER");
-    let problem = problem_in("tail", &appended);
-    assert!(matches!(problem, JournalError::Damaged { .. }), "{problem:?}");
+    let error = error_in("tail", &appended);
+    assert!(matches!(error, JournalError::Damaged { .. }), "{error:?}");
 }
 
 /// A recount differed: the unit was taken back, and is counted again.
@@ -415,7 +415,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
     let header = unsealed(&whole)[0];
     let newer = header.replace("nqueens-journal 1", "nqueens-journal 2");
     let expected = JournalError::UnknownFormat { format: "2".to_owned(), known: 1 };
-    assert_eq!(problem_in("formats", seal(&newer)), expected);
+    assert_eq!(error_in("formats", seal(&newer)), expected);
 
     let plan = Plan::new(size(8), Engine::Halves, None);
     let hash = format!("plan={:08x}", plan.hash());
@@ -426,12 +426,12 @@ fn journals_of_other_formats_and_plans_are_refused() {
         units: plan.units(),
         makes: plan.hash(),
     };
-    assert_eq!(problem_in("formats", seal(&header.replace(&hash, "plan=00000007"))), expected);
+    assert_eq!(error_in("formats", seal(&header.replace(&hash, "plan=00000007"))), expected);
     for (field, bad) in
         [("n=8", "n=33"), ("engine=halves", "engine=x"), ("split-rows=none", "split-rows=2")]
     {
-        let problem = problem_in("formats", seal(&header.replace(field, bad)));
-        assert!(matches!(problem, JournalError::DamagedHeader { .. }), "{bad}: {problem:?}");
+        let error = error_in("formats", seal(&header.replace(field, bad)));
+        assert!(matches!(error, JournalError::DamagedHeader { .. }), "{bad}: {error:?}");
     }
 }
 

@@ -172,7 +172,7 @@ proptest! {
         let plan = Plan::new(BoardSize::new(N).expect("in range"), Engine::Halves, None);
         let saved = match salvage(&path, &new, Some(plan), &[]) {
             Ok(saved) => saved,
-            Err(Error::Journal { problem, .. }) => panic!("{problem}"),
+            Err(Error::Journal { error, .. }) => panic!("{error}"),
             Err(error) => panic!("{error}"),
         };
         prop_assert_eq!(fs::read(&path)?, &bytes[..], "the old file is only read");

@@ -1,4 +1,4 @@
-//! Listed placements: order, legality and number by an independent checker; fixed queens; pictures.
+//! Listed solutions: order, legality and number by an independent checker; fixed queens; pictures.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output, Stdio};
@@ -42,25 +42,25 @@ fn is_solution(columns: &[usize]) -> bool {
 #[test]
 fn lists_are_complete_legal_and_in_order() {
     for (n, total) in (1..).zip([1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14_200]) {
-        let placements = listed(&[&n.to_string()]);
-        assert_eq!(placements.len(), total, "n = {n}");
+        let solutions = listed(&[&n.to_string()]);
+        assert_eq!(solutions.len(), total, "n = {n}");
         assert!(
-            placements.iter().all(|columns| columns.len() == n && is_solution(columns)),
+            solutions.iter().all(|columns| columns.len() == n && is_solution(columns)),
             "n = {n}"
         );
-        assert!(placements.windows(2).all(|pair| pair[0] < pair[1]), "n = {n}: order");
+        assert!(solutions.windows(2).all(|pair| pair[0] < pair[1]), "n = {n}: order");
     }
 }
 
 #[test]
-fn boards_without_placements_get_a_word() {
+fn boards_without_solutions_are_explained() {
     for n in ["2", "3"] {
         let output = nqueens(&["list", n]);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
-        assert!(text(&output.stderr).contains("no placement"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("no solution"), "{}", text(&output.stderr));
     }
     let empty = nqueens(&["list", "0"]);
-    assert_eq!((empty.status.code(), text(&empty.stdout)), (Some(0), "\n"), "the empty placement");
+    assert_eq!((empty.status.code(), text(&empty.stdout)), (Some(0), "\n"), "the empty solution");
 }
 
 #[test]
@@ -80,10 +80,10 @@ fn representatives_and_their_classes_sum_up() {
         for line in &lines {
             let columns = line["columns"].as_array().expect("a list");
             let column = |column: &serde_json::Value| {
-                u8::try_from(column.as_u64().expect("a number") - 1).expect("on the board")
+                u32::try_from(column.as_u64().expect("a number") - 1).expect("on the board")
             };
-            let columns: Vec<u8> = columns.iter().map(column).collect();
-            let solution = Solution::new(&columns).expect("legal");
+            let columns: Vec<u32> = columns.iter().map(column).collect();
+            let solution = Solution::new(columns).expect("legal");
             assert!(images.insert(solution.clone()), "n = {n}");
             images.extend(solution.images());
         }
@@ -103,7 +103,7 @@ fn a_list_is_limited_and_goes_on() {
 }
 
 #[test]
-fn one_placement_of_a_large_board_comes_at_once() {
+fn one_solution_of_a_large_board_comes_at_once() {
     for n in [33, 1000, 100_000] {
         let lines = listed(&[&n.to_string(), "--limit", "1"]);
         assert_eq!((lines.len(), lines[0].len()), (1, n));
@@ -157,9 +157,7 @@ fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
     let size = BoardSize::new(n).expect("in range");
     let Ok(queens) = FixedQueens::new(size, squares) else {
         let holds = |solution: &Solution| {
-            squares
-                .iter()
-                .all(|square| u32::from(solution.columns()[square.row as usize]) == square.column)
+            squares.iter().all(|square| solution.columns()[square.row as usize] == square.column)
         };
         assert!(!all.iter().any(holds), "refused, but {squares:?} can stand together");
         return;
@@ -167,9 +165,7 @@ fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
     let expected: Vec<&Solution> = all
         .iter()
         .filter(|solution| {
-            squares
-                .iter()
-                .all(|square| u32::from(solution.columns()[square.row as usize]) == square.column)
+            squares.iter().all(|square| solution.columns()[square.row as usize] == square.column)
         })
         .collect();
     let listed: Vec<Solution> = Solutions::with_queens(size, &queens).collect();
@@ -197,7 +193,7 @@ fn completions_agree_with_the_whole_list() {
     }
 }
 
-/// Every placement has one queen in each row.
+/// Every solution has one queen in each row.
 #[test]
 fn the_completions_of_a_rows_squares_sum_to_the_total() {
     for n in [6, 10, 12] {

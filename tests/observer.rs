@@ -36,3 +36,12 @@ fn every_unit_is_reported_once() {
         assert_eq!(log.announced.into_inner().expect("no panic"), [(outcome.units, 3)]);
     }
 }
+
+#[test]
+fn a_closure_hears_of_finished_units() {
+    let sum = Mutex::new(0);
+    let add = |done: &UnitsDone| *sum.lock().expect("no panic") += done.solutions;
+    let size = BoardSize::new(10).expect("in range");
+    Count::new(size).observer(&add).run().expect("a count");
+    assert_eq!(sum.into_inner().expect("no panic"), 724);
+}

@@ -175,7 +175,7 @@ fn a_damaged_journal_is_left_out_by_shards_and_named_by_merge() {
     let again = count(12, 0, 3, &folder).expect("a shard");
     assert_eq!((again.units_before, again.left_out.len()), (0, 1));
     let refused = merge(&journals_in(&[folder]).expect("a folder"));
-    let Err(Error::Journal { path: named, problem: JournalError::Damaged { .. } }) = refused else {
+    let Err(Error::Journal { path: named, error: JournalError::Damaged { .. } }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(named, path);

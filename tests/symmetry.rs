@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use nqueens::known::known;
 use nqueens::symmetry::{fundamental, half_turn, quarter_turn};
-use nqueens::{BoardSize, Cancel, Error, Solution};
+use nqueens::{BoardSize, Cancel, Error, Solution, Solutions};
 
 fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
@@ -47,28 +47,13 @@ fn a_cancelled_search_says_so() {
     assert_eq!(quarter_turn(size(12), &cancel), Err(Error::SymmetryStopped));
 }
 
-/// Adds all solutions that begin with these columns.
-fn add_solutions(n: u8, columns: &mut Vec<u8>, found: &mut BTreeSet<Solution>) {
-    if columns.len() == usize::from(n) {
-        found.extend(Solution::new(columns));
-        return;
-    }
-    let free: Vec<u8> = (0..n).filter(|column| !columns.contains(column)).collect();
-    for column in free {
-        columns.push(column);
-        add_solutions(n, columns, found);
-        columns.pop();
-    }
-}
-
 /// The symmetric counts and the fundamental one from the solutions themselves.
 #[test]
 fn counts_agree_with_the_images_of_all_solutions() {
     let cancel = Cancel::new();
     for n in 1..=9 {
-        let mut solutions = BTreeSet::new();
-        add_solutions(n, &mut Vec::new(), &mut solutions);
-        let size = size(u32::from(n));
+        let size = size(n);
+        let solutions: Vec<Solution> = Solutions::new(size).collect();
         let unchanged_by = |image: usize| {
             solutions.iter().filter(|solution| solution.images()[image] == **solution).count()
         };

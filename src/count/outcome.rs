@@ -12,11 +12,13 @@ use crate::size::BoardSize;
 
 /// A finished count.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Outcome {
     /// The board.
     pub size: BoardSize,
     /// The number of solutions, Q(n).
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
     pub total: u128,
     /// The engine that counted.
     pub engine: Engine,
@@ -33,17 +35,20 @@ pub struct Outcome {
     /// How memory was planned; `None` for engines that need little.
     pub memory: Option<MemoryUse>,
     /// Wall-clock time, without starting the threads.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
     /// How the total stands to the published one.
     pub published: Published,
     /// The processes that worked on the journal, as it tells when it is read back.
     pub runs: Vec<ProcessRun>,
     /// Why the journal cannot be relied on, although the total is counted.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::message"))]
     pub journal_fault: Option<Error>,
 }
 
 /// A finished shard of a count.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ShardOutcome {
     /// The board.
@@ -63,13 +68,17 @@ pub struct ShardOutcome {
     /// How many of them were counted a second time in another way.
     pub units_recounted: usize,
     /// The solutions in the shard's units, with their weights.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
     pub solutions: u128,
     /// Wall-clock time, without starting the threads.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
     /// The journal that was written; `None` if all units were finished before.
     pub journal: Option<PathBuf>,
     /// Why it cannot be relied on, although the units are counted.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::message"))]
     pub journal_fault: Option<Error>,
     /// Journals in the folder that could not be read, and why: their units count as not finished.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::messages"))]
     pub left_out: Vec<Error>,
 }

@@ -2,6 +2,7 @@
 
 /// An estimated number.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Approximate {
     /// The expected value.
     pub value: f64,

@@ -147,21 +147,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::solution::Solution;
-
-    /// Adds the solutions that begin with these columns.
-    fn add_solutions(n: u8, columns: &mut Vec<u8>, found: &mut BTreeSet<Solution>) {
-        if columns.len() == usize::from(n) {
-            found.extend(Solution::new(columns));
-            return;
-        }
-        let free: Vec<u8> = (0..n).filter(|column| !columns.contains(column)).collect();
-        for column in free {
-            columns.push(column);
-            add_solutions(n, columns, found);
-            columns.pop();
-        }
-    }
+    use crate::solution::{Solution, Solutions};
 
     fn belongs(solution: &Solution, case: &Case) -> bool {
         let queens = solution.columns().iter().map(|column| 1u32 << column);
@@ -175,9 +161,9 @@ mod tests {
     #[test]
     fn the_weights_of_every_orbit_sum_to_its_size() {
         for n in 4..=9 {
-            let cases = all(BoardSize::new(u32::from(n)).expect("in range"));
-            let mut rest = BTreeSet::new();
-            add_solutions(n, &mut Vec::new(), &mut rest);
+            let size = BoardSize::new(n).expect("in range");
+            let cases = all(size);
+            let mut rest: BTreeSet<Solution> = Solutions::new(size).collect();
             while let Some(solution) = rest.pop_first() {
                 let orbit: BTreeSet<_> = solution.images().into_iter().collect();
                 let weights: u64 = orbit

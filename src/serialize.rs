@@ -1,0 +1,70 @@
+//! How results are serialised: counts as decimal strings, because many readers of JSON round
+//! numbers beyond 2^53; times as seconds; errors as their messages; names as on the command line.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use crate::engine::{Engine, Kernel};
+use crate::error::Error;
+use crate::known::Published;
+use crate::size::BoardSize;
+
+/// A number, or anything else that is displayed, as a string.
+pub(crate) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Errors as their messages.
+pub(crate) fn messages<S: Serializer>(errors: &[Error], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(errors.iter().map(Error::to_string))
+}
+
+/// An error as its message, or null.
+pub(crate) fn message<S: Serializer>(
+    error: &Option<Error>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    error.as_ref().map(Error::to_string).serialize(serializer)
+}
+
+/// A duration as seconds.
+pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}
+
+/// Types that are serialised as they are displayed.
+macro_rules! as_displayed {
+    ($($name:ty),*) => {$(
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                text(self, serializer)
+            }
+        }
+    )*};
+}
+
+as_displayed!(Engine, Kernel, Published);
+
+impl Serialize for BoardSize {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(self.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Count;
+    use crate::size::BoardSize;
+
+    #[test]
+    fn an_outcome_is_serialised_without_loss() {
+        let size = BoardSize::new(8).expect("in range");
+        let outcome = Count::new(size).threads(1).run().expect("a count");
+        let json = serde_json::to_value(&outcome).expect("every field has a form");
+        assert_eq!((&json["size"], &json["total"]), (&8.into(), &"92".into()));
+        assert_eq!((&json["engine"], &json["published"]), (&"subtrees".into(), &"agrees".into()));
+        assert!(json["elapsed"].is_f64() && json["journal_fault"].is_null(), "{json}");
+    }
+}
