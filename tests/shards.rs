@@ -27,7 +27,7 @@ fn fresh(name: &str) -> PathBuf {
 }
 
 fn count(n: u32, index: usize, of: usize, folder: &Path) -> Result<ShardOutcome, Error> {
-    let shard = Shard::new(index, of).expect("in range");
+    let shard = Shard::new(index, shards).expect("in range");
     Count::new(size(n)).threads(2).run_shard(shard, folder)
 }
 
@@ -47,11 +47,11 @@ fn set_aside(outcome: &ShardOutcome, name: &str) -> PathBuf {
 #[test]
 fn the_shards_of_every_engine_sum_to_the_total() {
     for engine in Engine::ALL {
-        for of in [1, 3, 40] {
-            let folder = fresh(&format!("sum-{engine}-{of}"));
+        for shards in [1, 3, 40] {
+            let folder = fresh(&format!("sum-{engine}-{shards}"));
             let mut units = 0;
-            for index in 0..of {
-                let shard = Shard::new(index, of).expect("in range");
+            for index in 0..shards {
+                let shard = Shard::new(index, shards).expect("in range");
                 let count = Count::new(size(8)).engine(engine).threads(1);
                 let outcome = count.run_shard(shard, &folder).expect("a shard");
                 units += outcome.units;
@@ -60,7 +60,7 @@ fn the_shards_of_every_engine_sum_to_the_total() {
                 }
             }
             let merged = merged(&folder);
-            assert!(merged.finished.is_complete(), "{engine}, {of} shards");
+            assert!(merged.finished.is_complete(), "{engine}, {shards} shards");
             assert_eq!((merged.finished.solutions(), merged.twice), (92, 0));
             assert_eq!(units, merged.plan.units());
             assert_eq!(merged.missing_shards(shards), []);
