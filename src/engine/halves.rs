@@ -47,21 +47,20 @@ mod canonical;
 mod half_board;
 pub mod internals;
 mod join;
-pub(crate) mod kernel;
+mod kernel;
 mod quadrants;
 mod units;
 mod word_list;
 mod worker;
 
 use super::domains::RowDomains;
-use super::{Kernel, MemoryUse, Prepared, Resources, Units, Worker};
+use super::{MemoryUse, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 use budget::Keep;
 use half_board::HalvedBoard;
 use kernel::JoinKernel;
-use kernel::portable::Portable;
 use quadrants::QuadrantLists;
 use units::UnitList;
 use worker::HalvesWorker;
@@ -112,34 +111,23 @@ impl Units for Halves {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared + '_>, Error> {
         let (keep, memory) = budget::plan(self.units.board(), resources)?;
-        Ok(match resources.kernel {
-            Kernel::Portable => {
-                Box::new(PreparedHalves::new(&self.units, Portable, keep, memory, cancel)?)
-            }
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(token) => {
-                Box::new(PreparedHalves::new(&self.units, token, keep, memory, cancel)?)
-            }
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(token) => {
-                Box::new(PreparedHalves::new(&self.units, token, keep, memory, cancel)?)
-            }
-        })
+        let kernel = JoinKernel(resources.kernel);
+        Ok(Box::new(PreparedHalves::new(&self.units, kernel, keep, memory, cancel)?))
     }
 }
 
 /// The units with the quadrant lists that all threads share.
-pub(crate) struct PreparedHalves<'a, K: JoinKernel> {
+pub(crate) struct PreparedHalves<'a> {
     units: &'a UnitList,
-    kernel: K,
+    kernel: JoinKernel,
     quadrants: QuadrantLists,
     memory: MemoryUse,
 }
 
-impl<'a, K: JoinKernel> PreparedHalves<'a, K> {
+impl<'a> PreparedHalves<'a> {
     fn new(
         units: &'a UnitList,
-        kernel: K,
+        kernel: JoinKernel,
         keep: Keep,
         memory: MemoryUse,
         cancel: &Cancel,
@@ -152,7 +140,7 @@ impl<'a, K: JoinKernel> PreparedHalves<'a, K> {
     }
 }
 
-impl<K: JoinKernel> Prepared for PreparedHalves<'_, K> {
+impl Prepared for PreparedHalves<'_> {
     fn worker(&self) -> Box<dyn Worker + '_> {
         Box::new(HalvesWorker::new(self))
     }

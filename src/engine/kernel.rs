@@ -2,11 +2,29 @@
 //!
 //! Kernels differ in speed only. A [`Kernel`] other than the portable one holds a token whose
 //! only constructor asks the CPU, so that whoever has one may call the functions compiled for
-//! those instructions: the value is the proof.
+//! those instructions: the value is the proof, and [`dispatch`] is the only place that relies on it.
+//!
+//! # How to add a kernel
+//!
+//! 1. Add a token with its `detect`, loads and stores in `kernel/NAME.rs`, a variant to [`Kernel`], a
+//!    name to [`Kernel::NAMES`], and an arm to [`dispatch`].
+//! 2. Write the functions that the portable kernels have, under the same names, in
+//!    `subtrees/kernel/NAME.rs`, `domain_search/kernel/NAME.rs` and `halves/kernel/NAME.rs`. The last
+//!    only needs a vector type and its operations: `vector_kernel!` makes the loops from them.
+//! 3. Run `cargo test`: the tests take the new kernel from [`Kernel::available`].
+
+#[cfg(target_arch = "x86_64")]
+pub(in crate::engine) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::engine) mod avx512;
 
 use std::fmt;
 
 use crate::error::Error;
+#[cfg(target_arch = "x86_64")]
+use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+use avx512::Avx512;
 
 /// A version of the inner loops that this CPU can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,43 +40,36 @@ pub enum Kernel {
     Avx512(Avx512),
 }
 
-/// Proof that this CPU has AVX2, BMI1, BMI2 and POPCNT.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Avx2(());
-
-#[cfg(target_arch = "x86_64")]
-impl Avx2 {
-    /// Asks the CPU.
-    #[must_use]
-    pub fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt");
-        found.then_some(Self(()))
-    }
+/// Calls the version of a function that was compiled for a kernel: of the modules `portable`,
+/// `avx2` and `avx512` that stand where the macro is used.
+macro_rules! dispatch {
+    ($kernel:expr, $function:ident($($argument:expr),*)) => {
+        match $kernel {
+            $crate::Kernel::Portable => portable::$function($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
+            $crate::Kernel::Avx2(_) => {
+                // SAFETY: an `Avx2` comes from `Avx2::detect` only, which found these features.
+                unsafe { avx2::$function($($argument),*) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
+            $crate::Kernel::Avx512(_) => {
+                // SAFETY: an `Avx512` comes from `Avx512::detect` only, which found these features.
+                unsafe { avx512::$function($($argument),*) }
+            }
+        }
+    };
 }
+pub(in crate::engine) use dispatch;
 
-/// Proof that this CPU has AVX-512 F, BW, DQ, VL and VPOPCNTDQ, and all that [`Avx2`] proves.
+/// Numbers that fill vectors: every pattern of their bits is one.
 #[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Avx512(());
-
+pub(in crate::engine) trait Lane: Copy {}
 #[cfg(target_arch = "x86_64")]
-impl Avx512 {
-    /// Asks the CPU.
-    #[must_use]
-    pub fn detect() -> Option<Self> {
-        let found = Avx2::detect().is_some()
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512vpopcntdq");
-        found.then_some(Self(()))
-    }
-}
+impl Lane for u32 {}
+#[cfg(target_arch = "x86_64")]
+impl Lane for u64 {}
 
 impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not.

@@ -15,7 +15,7 @@ mod avx512;
 mod portable;
 
 use super::fillings::Filling;
-use crate::engine::Kernel;
+use crate::engine::kernel::{Kernel, dispatch};
 
 /// Words of a set.
 pub(super) const WORDS: usize = 8;
@@ -45,19 +45,5 @@ pub(super) fn count(
     counting: &[[Set; 2]],
     list: &[Filling],
 ) -> [u64; 2] {
-    match kernel {
-        Kernel::Portable => portable::count(pairs, counting, list),
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
-        Kernel::Avx2(_) => {
-            // SAFETY: an `Avx2` comes from `Avx2::detect` only, which found these features.
-            unsafe { avx2::count(pairs, counting, list) }
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
-        Kernel::Avx512(_) => {
-            // SAFETY: an `Avx512` comes from `Avx512::detect` only, which found these features.
-            unsafe { avx512::count(pairs, counting, list) }
-        }
-    }
+    dispatch!(kernel, count(pairs, counting, list))
 }

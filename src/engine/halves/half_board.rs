@@ -86,8 +86,8 @@ impl HalvedBoard {
 }
 
 /// Appends all half-boards of the two lists; fewer after a cancellation.
-pub(crate) fn append_half_boards<K: JoinKernel>(
-    kernel: K,
+pub(crate) fn append_half_boards(
+    kernel: JoinKernel,
     north: &[u64],
     south: &[u64],
     out: &mut WordList,

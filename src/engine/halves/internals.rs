@@ -1,10 +1,9 @@
 //! Parts of the engine for benchmarks: undocumented elsewhere and not stable.
 
 use super::half_board::HalvedBoard;
-use super::kernel::JoinKernel;
-use super::kernel::portable::Portable;
+use super::kernel::{JoinKernel, Tables};
 use super::units::{Unit, UnitList};
-use super::{Keep, PreparedHalves, budget};
+use super::{HalvesWorker, PreparedHalves, budget};
 use crate::cancel::Cancel;
 use crate::engine::{Kernel, Resources};
 use crate::error::Error;
@@ -16,20 +15,9 @@ pub type CountPairs = Box<dyn FnMut(&[u64], &[u64], u32) -> u64>;
 /// The leaf of the join: blocks of build words (the first list) against probe words (the second).
 #[must_use]
 pub fn leaf(kernel: Kernel) -> CountPairs {
-    fn leaf<K: JoinKernel + 'static>(kernel: K) -> CountPairs
-    where
-        K::Tables: 'static,
-    {
-        let mut tables = K::tables();
-        Box::new(move |build, probe, bits| kernel.count_bit_sliced(build, probe, bits, &mut tables))
-    }
-    match kernel {
-        Kernel::Portable => leaf(Portable),
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2(token) => leaf(token),
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512(token) => leaf(token),
-    }
+    let kernel = JoinKernel(kernel);
+    let mut tables = Tables::new(kernel);
+    Box::new(move |build, probe, bits| kernel.count_bit_sliced(build, probe, bits, &mut tables))
 }
 
 /// Hands `measure` a function that makes the half-boards of a unit of an even board, chosen by a
@@ -43,22 +31,6 @@ pub fn with_half_boards(
     kernel: Kernel,
     measure: impl FnOnce(&mut dyn FnMut(usize) -> usize),
 ) -> Result<(), Error> {
-    fn run<K: JoinKernel>(
-        kernel: K,
-        units: &UnitList,
-        resources: &Resources,
-        measure: impl FnOnce(&mut dyn FnMut(usize) -> usize),
-    ) -> Result<(), Error> {
-        let (keep, memory): (Keep, _) = budget::plan(units.board(), resources)?;
-        let cancel = Cancel::new();
-        let prepared = PreparedHalves::new(units, kernel, keep, memory, &cancel)?;
-        let mut worker = super::HalvesWorker::new(&prepared);
-        measure(&mut |number| match units.unit(number % units.len()) {
-            Unit::Canonical { rows } => worker.make_halves(rows, &cancel),
-            Unit::OffCentre { .. } => 0,
-        });
-        Ok(())
-    }
     debug_assert_eq!(
         HalvedBoard::new(size.get()).gap,
         0,
@@ -66,11 +38,13 @@ pub fn with_half_boards(
     );
     let units = UnitList::new(size);
     let resources = Resources { kernel, threads: 1, memory: 4 << 30 };
-    match kernel {
-        Kernel::Portable => run(Portable, &units, &resources, measure),
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2(token) => run(token, &units, &resources, measure),
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512(token) => run(token, &units, &resources, measure),
-    }
+    let (keep, memory) = budget::plan(units.board(), &resources)?;
+    let cancel = Cancel::new();
+    let prepared = PreparedHalves::new(&units, JoinKernel(kernel), keep, memory, &cancel)?;
+    let mut worker = HalvesWorker::new(&prepared);
+    measure(&mut |number| match units.unit(number % units.len()) {
+        Unit::Canonical { rows } => worker.make_halves(rows, &cancel),
+        Unit::OffCentre { .. } => 0,
+    });
+    Ok(())
 }

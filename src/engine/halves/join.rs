@@ -54,7 +54,7 @@
 //! in the order 10, 00, 01, 11, every list of two levels is contiguous, so that one pass over each
 //! does the work of three partitions and three selections.
 
-use super::kernel::{BitOrder, CHUNK_BITS, JoinKernel};
+use super::kernel::{BitOrder, CHUNK_BITS, JoinKernel, Tables};
 use super::word_list::{PIECE, SLACK};
 use crate::cancel::Cancel;
 
@@ -79,9 +79,9 @@ const LEAF_PIECE: usize = 1 << 13;
 const ARENA: usize = 4;
 
 /// The working memory of one thread.
-pub(crate) struct Join<K: JoinKernel> {
-    kernel: K,
-    tables: K::Tables,
+pub(crate) struct Join {
+    kernel: JoinKernel,
+    tables: Tables,
     arena: Vec<u64>,
 }
 
@@ -92,10 +92,10 @@ struct Splits<'a> {
     cancel: &'a Cancel,
 }
 
-impl<K: JoinKernel> Join<K> {
+impl Join {
     /// Fresh working memory.
-    pub(crate) fn new(kernel: K) -> Self {
-        Self { kernel, tables: K::tables(), arena: Vec::new() }
+    pub(crate) fn new(kernel: JoinKernel) -> Self {
+        Self { kernel, tables: Tables::new(kernel), arena: Vec::new() }
     }
 
     /// Gives the arena back.
@@ -121,7 +121,7 @@ impl<K: JoinKernel> Join<K> {
             *place = bit as u32;
         }
         let (shorter, longer) = (east.len().min(west.len()), east.len().max(west.len()));
-        if !is_leaf::<K>(longer, shorter) {
+        if !self.is_leaf(longer, shorter) {
             let space = ARENA * (shorter + longer) + SLACK;
             if self.arena.len() < space {
                 // Fresh memory, which the operating system clears page by page when it is used;
@@ -199,7 +199,7 @@ impl<K: JoinKernel> Join<K> {
             return in_pieces(x, splits, |x| self.kernel.nested_loop(x, y));
         }
         let needed = x.len() + y.len() + SLACK;
-        if unused == 0 || needed > free.len() || is_leaf::<K>(x.len(), y.len()) {
+        if unused == 0 || needed > free.len() || self.is_leaf(x.len(), y.len()) {
             let bits = u64::BITS - unused.leading_zeros();
             return in_pieces(x, splits, |x| {
                 y.chunks(LEAF_PIECE).map(|y| self.leaf(x, y, bits, splits)).sum()
@@ -236,13 +236,26 @@ impl<K: JoinKernel> Join<K> {
         if x.len() + y.len() >= LEAF_PIECE && splits.cancel.is_cancelled() {
             return 0;
         }
-        let (build, probe) = if leaf_cost::<K>(x.len(), y.len()) <= leaf_cost::<K>(y.len(), x.len())
+        let (build, probe) = if self.leaf_cost(x.len(), y.len()) <= self.leaf_cost(y.len(), x.len())
         {
             (x, y)
         } else {
             (y, x)
         };
         self.kernel.count_bit_sliced(build, probe, bits, &mut self.tables)
+    }
+
+    /// Cost of a leaf in look-ups of one word in one block: filling the tables of a block costs as
+    /// much as some 150 of them.
+    fn leaf_cost(&self, build: usize, probe: usize) -> usize {
+        build.div_ceil(self.kernel.block()) * (probe + 150)
+    }
+
+    /// Whether the lists are so short that another split would not pay. The optimum is flat: half or
+    /// twice these sizes cost 1 % to 4 %.
+    fn is_leaf(&self, longer: usize, shorter: usize) -> bool {
+        let block = self.kernel.block();
+        longer * shorter <= 4 * block * block || shorter <= block * 5 / 4
     }
 }
 
@@ -252,18 +265,6 @@ fn in_pieces(x: &[u64], splits: &Splits, count: impl FnMut(&[u64]) -> u64) -> u6
     let is_long = x.len() > PIECE;
     let pieces = x.chunks(PIECE).take_while(|_| !(is_long && splits.cancel.is_cancelled()));
     pieces.map(count).sum()
-}
-
-/// Cost of a leaf in look-ups of one probe word in one block: filling the tables of a block costs as
-/// much as some 150 of them.
-fn leaf_cost<K: JoinKernel>(build: usize, probe: usize) -> usize {
-    build.div_ceil(K::BLOCK) * (probe + 150)
-}
-
-/// Whether the lists are so short that another split would not pay. The optimum is flat: half or
-/// twice these sizes cost 1 % to 4 %.
-fn is_leaf<K: JoinKernel>(longer: usize, shorter: usize) -> bool {
-    longer * shorter <= 4 * K::BLOCK * K::BLOCK || shorter <= K::BLOCK * 5 / 4
 }
 
 /// Where to move the bits, and which of them to split on: the best ones go to the top, in groups of

@@ -83,9 +83,9 @@ impl RawLists {
     }
 
     /// Makes the lists of the rows of `shorter` and the row above them all.
-    fn extend<K: JoinKernel>(
+    fn extend(
         &mut self,
-        kernel: K,
+        kernel: JoinKernel,
         board: HalvedBoard,
         columns: &ColumnSets,
         shorter: &Self,
@@ -160,8 +160,8 @@ pub(crate) struct Wanted {
 impl QuadrantLists {
     /// Prepares the board; makes all quadrant lists if `whole`. What comes after a cancellation is
     /// unusable.
-    pub(crate) fn new<K: JoinKernel>(
-        kernel: K,
+    pub(crate) fn new(
+        kernel: JoinKernel,
         board: HalvedBoard,
         whole: bool,
         cancel: &Cancel,
@@ -200,9 +200,9 @@ impl QuadrantLists {
 
     /// The lists of one row set: from the table if there is nothing special about them, else from
     /// the cache. Some lists are missing after a cancellation.
-    pub(crate) fn lists<'a, K: JoinKernel>(
+    pub(crate) fn lists<'a>(
         &'a self,
-        kernel: K,
+        kernel: JoinKernel,
         wanted: Wanted,
         cache: &'a mut RowSetCache,
         cancel: &Cancel,
@@ -221,7 +221,7 @@ impl QuadrantLists {
 }
 
 /// Appends `w | add` for every word `w` that shares no bit with `avoid`.
-fn select<K: JoinKernel>(kernel: K, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
+fn select(kernel: JoinKernel, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
     let count = kernel.select(words, avoid, add, out.room(words.len()));
     out.grow(count);
 }

@@ -35,10 +35,10 @@ struct GroupedHalf {
 }
 
 /// Counts units, with working memory of its own.
-pub(crate) struct HalvesWorker<'p, K: JoinKernel> {
-    prepared: &'p PreparedHalves<'p, K>,
-    kernel: K,
-    join: Join<K>,
+pub(crate) struct HalvesWorker<'p> {
+    prepared: &'p PreparedHalves<'p>,
+    kernel: JoinKernel,
+    join: Join,
     east: GroupedHalf,
     west: GroupedHalf,
     tie: WordList,
@@ -47,8 +47,8 @@ pub(crate) struct HalvesWorker<'p, K: JoinKernel> {
     caches: [RowSetCache; 4],
 }
 
-impl<'p, K: JoinKernel> HalvesWorker<'p, K> {
-    pub(crate) fn new(prepared: &'p PreparedHalves<'p, K>) -> Self {
+impl<'p> HalvesWorker<'p> {
+    pub(crate) fn new(prepared: &'p PreparedHalves<'p>) -> Self {
         let kernel = prepared.kernel;
         Self {
             prepared,
@@ -240,7 +240,7 @@ impl GroupedHalf {
     }
 }
 
-impl<K: JoinKernel> Worker for HalvesWorker<'_, K> {
+impl Worker for HalvesWorker<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         let count = match self.prepared.units.unit(unit) {
             Unit::Canonical { rows } => self.count_canonical(rows, cancel),

@@ -13,7 +13,7 @@ mod avx512;
 mod portable;
 
 use super::level::{CAPACITY, Level};
-use crate::engine::Kernel;
+use crate::engine::kernel::{Kernel, dispatch};
 
 /// Moves children from `level` to `next`. `blocked` are the forbidden squares of the three rows
 /// below the level's.
@@ -27,21 +27,7 @@ pub(super) fn expand(
     if next.len + level.len.saturating_sub(from) > CAPACITY {
         overflows(next.len);
     }
-    match kernel {
-        Kernel::Portable => portable::expand(level, next, from, blocked),
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
-        Kernel::Avx2(_) => {
-            // SAFETY: an `Avx2` comes from `Avx2::detect` only, which found these features.
-            unsafe { avx2::expand(level, next, from, blocked) }
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
-        Kernel::Avx512(_) => {
-            // SAFETY: an `Avx512` comes from `Avx512::detect` only, which found these features.
-            unsafe { avx512::expand(level, next, from, blocked) }
-        }
-    }
+    dispatch!(kernel, expand(level, next, from, blocked));
 }
 
 /// Counts the solutions below the next children. `blocked` are the forbidden squares of the last
@@ -53,21 +39,7 @@ pub(super) fn finish(
     blocked: [u32; 2],
     board: u32,
 ) -> u64 {
-    match kernel {
-        Kernel::Portable => portable::finish(level, from, blocked, board),
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
-        Kernel::Avx2(_) => {
-            // SAFETY: an `Avx2` comes from `Avx2::detect` only, which found these features.
-            unsafe { avx2::finish(level, from, blocked, board) }
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "the token proves that the CPU has the instructions")]
-        Kernel::Avx512(_) => {
-            // SAFETY: an `Avx512` comes from `Avx512::detect` only, which found these features.
-            unsafe { avx512::finish(level, from, blocked, board) }
-        }
-    }
+    dispatch!(kernel, finish(level, from, blocked, board))
 }
 
 /// Stops the process: nodes beyond the capacity would overwrite others, and the count would be

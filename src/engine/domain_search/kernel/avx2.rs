@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::fillings::Filling;
 use super::Set;
+use crate::engine::kernel::avx2::load;
 
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn count(
@@ -15,10 +16,10 @@ pub(in super::super) fn count(
     for filling in list {
         let mut fits = [_mm256_set1_epi8(-1); 2];
         for (sets, pair) in pairs.iter().zip(filling.pairs) {
-            fits = and(fits, load(&sets[usize::from(pair)]));
+            fits = and(fits, load_set(&sets[usize::from(pair)]));
         }
         for (counting, found) in counting[usize::from(filling.northern)].iter().zip(&mut found) {
-            let [low, high] = and(fits, load(counting));
+            let [low, high] = and(fits, load_set(counting));
             let bytes = _mm256_add_epi8(bits_of_bytes(low), bits_of_bytes(high));
             let sums = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
             *found = _mm256_add_epi64(*found, sums);
@@ -54,9 +55,7 @@ fn sum(words: __m256i) -> u64 {
 }
 
 #[target_feature(enable = "avx2")]
-#[expect(unsafe_code, reason = "vector loads take pointers")]
-fn load(set: &Set) -> [__m256i; 2] {
+fn load_set(set: &Set) -> [__m256i; 2] {
     let [low, high] = set.0.as_chunks::<4>().0 else { unreachable!("a set has eight words") };
-    // SAFETY: each reference covers the 32 bytes read; these loads need no alignment.
-    unsafe { [_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())] }
+    [load(low), load(high)]
 }

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::fillings::Filling;
 use super::Set;
+use crate::engine::kernel::avx512::load;
 
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
 pub(in super::super) fn count(
@@ -15,19 +16,12 @@ pub(in super::super) fn count(
     for filling in list {
         let mut fits = _mm512_set1_epi64(-1);
         for (sets, pair) in pairs.iter().zip(filling.pairs) {
-            fits = _mm512_and_si512(fits, load(&sets[usize::from(pair)]));
+            fits = _mm512_and_si512(fits, load(&sets[usize::from(pair)].0));
         }
         for (counting, found) in counting[usize::from(filling.northern)].iter().zip(&mut found) {
-            let fits = _mm512_and_si512(fits, load(counting));
+            let fits = _mm512_and_si512(fits, load(&counting.0));
             *found = _mm512_add_epi64(*found, _mm512_popcnt_epi64(fits));
         }
     }
     found.map(|found| _mm512_reduce_add_epi64(found).cast_unsigned())
-}
-
-#[target_feature(enable = "avx512f")]
-#[expect(unsafe_code, reason = "vector loads take pointers")]
-fn load(set: &Set) -> __m512i {
-    // SAFETY: the reference covers the 64 bytes read; this load needs no alignment.
-    unsafe { _mm512_loadu_si512(set.0.as_ptr().cast()) }
 }

@@ -1,37 +1,43 @@
 //! The AVX2 kernel: four words per step, 256 build words per block.
-//!
-//! All arithmetic uses by-value intrinsics, which are safe inside functions that enable the
-//! features; the loads, the stores and the calls at the door are the only `unsafe` places.
-
-#![expect(unsafe_code, reason = "vector loads and stores, and calls that the value proves sound")]
 
 use std::arch::x86_64::*;
 
-use crate::engine::kernel::Avx2;
-
-use super::{BitOrder, JoinKernel, no_room};
-
-mod leaf;
-
-pub(crate) use leaf::Tables;
+use super::room::{Room, partition_rest};
+use super::tables::{
+    BlockTables, CHUNK_BITS, CHUNK_VALUES, CacheLines, MAX_CHUNKS, Table, Tables, valid_words,
+};
+use super::{BitMove, BitOrder, vector_kernel};
+use crate::engine::kernel::avx2::{load, store};
 
 /// Words of one vector.
 const WORDS: usize = 4;
 
-implement_join_kernel!(Avx2);
+type Vector = __m256i;
+
+vector_kernel!("avx2,bmi2,popcnt", Four);
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load(words: &[u64; WORDS]) -> __m256i {
-    // SAFETY: the reference covers the 32 bytes read, and the load needs no alignment.
-    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+fn splat(word: u64) -> Vector {
+    _mm256_set1_epi64x(word as i64)
 }
 
-/// Loads up to four words and fills up with ones; also says which lanes hold words.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load_part(words: &[u64]) -> (__m256i, u32) {
-    let mut four = [u64::MAX; WORDS];
+fn and(a: Vector, b: Vector) -> Vector {
+    _mm256_and_si256(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn or(a: Vector, b: Vector) -> Vector {
+    _mm256_or_si256(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_part(words: &[u64]) -> (Vector, u32) {
+    let mut four = [0; WORDS];
     for (lane, &word) in four.iter_mut().zip(words) {
         *lane = word;
     }
@@ -40,47 +46,8 @@ fn load_part(words: &[u64]) -> (__m256i, u32) {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store(words: &mut [u64; WORDS], vector: __m256i) {
-    // SAFETY: the reference covers the 32 bytes written, and the store needs no alignment.
-    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
-}
-
-/// Memory for whole vectors at any place; its last place is worked out once.
-struct Room<'a> {
-    words: &'a mut [u64],
-    places: usize,
-}
-
-impl<'a> Room<'a> {
-    fn new(words: &'a mut [u64]) -> Self {
-        let places = (words.len() + 1).saturating_sub(WORDS);
-        Self { words, places }
-    }
-
-    /// Stores a whole vector at `at`; the callers keep a vector of room behind what they count. A
-    /// store without room would lose words, and the count would be wrong: it stops the process.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn store(&mut self, at: usize, vector: __m256i) {
-        if at >= self.places {
-            no_room(at, self.words.len());
-        }
-        // SAFETY: `places` leaves room for a whole vector behind `at`.
-        unsafe { _mm256_storeu_si256(self.words.as_mut_ptr().add(at).cast(), vector) }
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn splat(word: u64) -> __m256i {
-    _mm256_set1_epi64x(word as i64)
-}
-
-/// The lanes in which two vectors share no bit, as four bits.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn disjoint_lanes(a: __m256i, b: __m256i) -> u32 {
-    let equal = _mm256_cmpeq_epi64(_mm256_and_si256(a, b), _mm256_setzero_si256());
+fn disjoint_lanes(a: Vector, b: Vector) -> u32 {
+    let equal = _mm256_cmpeq_epi64(and(a, b), _mm256_setzero_si256());
     _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as u32
 }
 
@@ -106,101 +73,43 @@ static LANES_TO_FRONT: [[u32; 8]; 16] = {
     table
 };
 
-/// Brings the chosen lanes to the front, the others behind them.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn compress(lanes: u32, vector: __m256i) -> __m256i {
-    let places = &LANES_TO_FRONT[lanes as usize % 16];
-    // SAFETY: the reference covers the 32 bytes read, and the load needs no alignment.
-    let places = unsafe { _mm256_loadu_si256(places.as_ptr().cast()) };
-    _mm256_permutevar8x32_epi32(vector, places)
+fn to_front(lanes: u32, vector: Vector) -> Vector {
+    _mm256_permutevar8x32_epi32(vector, load(&LANES_TO_FRONT[lanes as usize % 16]))
 }
 
-#[target_feature(enable = "avx2,bmi2,popcnt")]
-fn select(words: &[u64], avoid: u64, add: u64, out: &mut [u64]) -> usize {
-    let mut room = Room::new(out);
-    let (avoid, add) = (splat(avoid), splat(add));
-    let mut kept = 0;
-    let (vectors, rest) = words.as_chunks::<WORDS>();
-    for vector in vectors {
-        let vector = load(vector);
-        let free = disjoint_lanes(vector, avoid);
-        room.store(kept, compress(free, _mm256_or_si256(vector, add)));
-        kept += free.count_ones() as usize;
-    }
-    if !rest.is_empty() {
-        let (vector, lanes) = load_part(rest);
-        let free = disjoint_lanes(vector, avoid) & lanes;
-        room.store(kept, compress(free, _mm256_or_si256(vector, add)));
-        kept += free.count_ones() as usize;
-    }
-    kept
+#[inline]
+#[target_feature(enable = "avx2")]
+fn compress(lanes: u32, vector: Vector) -> Vector {
+    to_front(lanes, vector)
 }
 
-#[target_feature(enable = "avx2,bmi2,popcnt")]
-fn combine(short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
-    let mut room = Room::new(out);
-    let mut kept = 0;
-    let (vectors, rest) = long.as_chunks::<WORDS>();
-    let (last, last_lanes) = load_part(rest);
-    for &word in short {
-        let word = splat(word);
-        for vector in vectors {
-            let vector = load(vector);
-            let free = disjoint_lanes(vector, word);
-            room.store(kept, compress(free, _mm256_or_si256(vector, word)));
-            kept += free.count_ones() as usize;
-        }
-        if last_lanes != 0 {
-            let free = disjoint_lanes(last, word) & last_lanes;
-            room.store(kept, compress(free, _mm256_or_si256(last, word)));
-            kept += free.count_ones() as usize;
-        }
-    }
-    kept
-}
-
-#[target_feature(enable = "avx2,bmi2,popcnt")]
-fn permute_bits(words: &mut [u64], order: &BitOrder) {
-    let moved = |vectors: &mut [__m256i]| {
-        let mut images = [_mm256_setzero_si256(); 4];
-        for at in order.moves() {
-            let mask = splat(at.mask);
-            let distance = _mm_cvtsi32_si128(at.shift.abs());
-            for (image, &vector) in images.iter_mut().zip(&*vectors) {
-                let bits = if at.shift >= 0 {
-                    _mm256_sll_epi64(vector, distance)
-                } else {
-                    _mm256_srl_epi64(vector, distance)
-                };
-                *image = _mm256_or_si256(*image, _mm256_and_si256(bits, mask));
-            }
-        }
-        vectors.copy_from_slice(&images[..vectors.len()]);
+#[inline]
+#[target_feature(enable = "avx2")]
+fn move_bits(image: Vector, vector: Vector, to: &BitMove) -> Vector {
+    let distance = _mm_cvtsi32_si128(to.shift.abs());
+    let bits = if to.shift >= 0 {
+        _mm256_sll_epi64(vector, distance)
+    } else {
+        _mm256_srl_epi64(vector, distance)
     };
-    let (groups, rest) = words.as_chunks_mut::<{ 4 * WORDS }>();
-    for group in groups {
-        let vectors = group.as_chunks_mut::<WORDS>().0;
-        let mut four = [_mm256_setzero_si256(); 4];
-        for (vector, words) in four.iter_mut().zip(&*vectors) {
-            *vector = load(words);
-        }
-        moved(&mut four);
-        for (words, vector) in vectors.iter_mut().zip(four) {
-            store(words, vector);
-        }
-    }
-    for words in rest.chunks_mut(WORDS) {
-        let mut one = [load_part(words).0];
-        moved(&mut one);
-        let mut last = [0; WORDS];
-        store(&mut last, one[0]);
-        words.copy_from_slice(&last[..words.len()]);
-    }
+    or(image, and(bits, splat(to.mask)))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn inverted_halves<const HIGH: bool>(a: Vector, b: Vector) -> Vector {
+    let halves = if HIGH {
+        _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<32>(a), b)
+    } else {
+        _mm256_blend_epi32::<0b1010_1010>(a, _mm256_slli_epi64::<32>(b))
+    };
+    _mm256_xor_si256(halves, splat(u64::MAX))
 }
 
 #[target_feature(enable = "avx2,bmi2,popcnt")]
-fn positional_popcount(sample: &[u64]) -> [u8; 64] {
+pub(super) fn positional_popcount(sample: &[u64]) -> [u8; 64] {
     debug_assert!(sample.len() <= 255, "{} words overflow a byte", sample.len());
     // Each byte of a vector looks at one bit of the half word that is broadcast to all lanes.
     let spread = _mm256_setr_epi8(
@@ -218,7 +127,7 @@ fn positional_popcount(sample: &[u64]) -> [u8; 64] {
     }
     let mut bytes = [0_u8; 64];
     for (half, count) in bytes.as_chunks_mut::<32>().0.iter_mut().zip(counts) {
-        let mut words = [0; WORDS];
+        let mut words = [0_u64; WORDS];
         store(&mut words, count);
         for (eight, word) in half.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *eight = word.to_le_bytes();
@@ -227,54 +136,101 @@ fn positional_popcount(sample: &[u64]) -> [u8; 64] {
     bytes
 }
 
-#[target_feature(enable = "avx2,bmi2,popcnt")]
-fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
-    debug_assert!(words.len() <= out.len(), "the parts fit the space");
-    let (vectors, rest) = words.as_chunks::<WORDS>();
-    let (mut front, mut back) = partition_rest(rest, bit, out);
-    let bit = splat(bit);
-    let mut room = Room::new(out);
-    for vector in vectors {
-        let vector = load(vector);
-        let lacks = disjoint_lanes(vector, bit);
-        let count = lacks.count_ones() as usize;
-        // At least as many places are free as words are left, so that whole vectors fit at both ends: the
-        // first lanes stay at the front, the last ones at the back, the others are overwritten.
-        let sorted = compress(lacks, vector);
-        room.store(front, sorted);
-        front += count;
-        room.store(back.wrapping_sub(WORDS), sorted);
-        back = back.wrapping_sub(WORDS - count);
-    }
-    front
+/// The bits of `a` where `mask` is set, those of `b` elsewhere.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn choose(mask: __m256i, a: __m256i, b: __m256i) -> __m256i {
+    _mm256_or_si256(_mm256_and_si256(mask, a), _mm256_andnot_si256(mask, b))
 }
 
-/// Partitions words one by one; returns the free range of `out` that is left.
-fn partition_rest(words: &[u64], bit: u64, out: &mut [u64]) -> (usize, usize) {
-    let (mut front, mut back) = (0, out.len());
-    for &word in words {
-        if word & bit == 0 {
-            out[front] = word;
-            front += 1;
-        } else {
-            back -= 1;
-            out[back] = word;
+/// Swaps, in rows that are `distance` apart, the high bits of one with the low bits of the other.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn swap_squares<const SHIFT: i32>(rows: &mut [__m256i], distance: usize, low: u64) {
+    let low = splat(low);
+    for row in 0..rows.len() {
+        if row & distance == 0 {
+            let (a, b) = (rows[row], rows[row + distance]);
+            rows[row] = choose(low, a, _mm256_slli_epi64::<SHIFT>(b));
+            rows[row + distance] = choose(low, _mm256_srli_epi64::<SHIFT>(a), b);
         }
     }
-    (front, back)
 }
 
-#[target_feature(enable = "avx2,bmi2,popcnt")]
-fn nested_loop(build: &[u64], probe: &[u64]) -> u64 {
-    let mut pairs = 0;
-    let (vectors, rest) = build.as_chunks::<WORDS>();
-    let (last, last_lanes) = load_part(rest);
-    for &word in probe {
-        let word = splat(word);
-        for vector in vectors {
-            pairs += u64::from(disjoint_lanes(load(vector), word).count_ones());
-        }
-        pairs += u64::from((disjoint_lanes(last, word) & last_lanes).count_ones());
+/// Sum and carry of three bits, 256 times.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn full_adder(a: __m256i, b: __m256i, c: __m256i) -> (__m256i, __m256i) {
+    let half = _mm256_xor_si256(a, b);
+    let carry = _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(half, c));
+    (_mm256_xor_si256(half, c), carry)
+}
+
+/// The set bits of each lane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lane_popcount(vector: __m256i) -> __m256i {
+    let nibble_counts = _mm256_setr_epi8(
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3,
+        3, 4,
+    );
+    let nibbles = _mm256_set1_epi8(15);
+    let low = _mm256_shuffle_epi8(nibble_counts, _mm256_and_si256(vector, nibbles));
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(vector), nibbles);
+    let bytes = _mm256_add_epi8(low, _mm256_shuffle_epi8(nibble_counts, high));
+    _mm256_sad_epu8(bytes, _mm256_setzero_si256())
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sum_of_lanes(vector: __m256i) -> u64 {
+    let mut words = [0_u64; WORDS];
+    store(&mut words, vector);
+    words.into_iter().sum()
+}
+
+/// The build words that fit a probe word.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn look_up<const CHUNKS: usize>(word: u64, tables: &[Table<WORDS>; MAX_CHUNKS]) -> __m256i {
+    let mut fit = load(&tables[0][word as usize % CHUNK_VALUES]);
+    for (chunk, table) in tables[..CHUNKS].iter().enumerate().skip(1) {
+        let value = (word >> (CHUNK_BITS * chunk)) as usize % CHUNK_VALUES;
+        fit = _mm256_and_si256(fit, load(&table[value]));
     }
-    pairs
+    fit
+}
+
+/// Looks every probe word up and counts the build words that fit.
+///
+/// Carry-save adders gather eight look-ups into one vector of weight eight, so that there is one
+/// popcount for eight probe words.
+#[target_feature(enable = "avx2,bmi2,popcnt")]
+fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[Table<WORDS>; MAX_CHUNKS]) -> u64 {
+    let zero = _mm256_setzero_si256();
+    let (mut ones, mut twos, mut fours, mut eights) = (zero, zero, zero, zero);
+    let (groups, rest) = probe.as_chunks::<8>();
+    for group in groups {
+        let mut four_of = [zero; 2];
+        for (quad, four) in group.as_chunks::<4>().0.iter().zip(&mut four_of) {
+            let mut two_of = [zero; 2];
+            for (&[a, b], two) in quad.as_chunks::<2>().0.iter().zip(&mut two_of) {
+                let (a, b) = (look_up::<CHUNKS>(a, tables), look_up::<CHUNKS>(b, tables));
+                (ones, *two) = full_adder(ones, a, b);
+            }
+            (twos, *four) = full_adder(twos, two_of[0], two_of[1]);
+        }
+        let eight;
+        (fours, eight) = full_adder(fours, four_of[0], four_of[1]);
+        eights = _mm256_add_epi64(eights, lane_popcount(eight));
+    }
+    let mut singles = zero;
+    for &word in rest {
+        singles = _mm256_add_epi64(singles, lane_popcount(look_up::<CHUNKS>(word, tables)));
+    }
+    sum_of_lanes(singles)
+        + sum_of_lanes(lane_popcount(ones))
+        + 2 * sum_of_lanes(lane_popcount(twos))
+        + 4 * sum_of_lanes(lane_popcount(fours))
+        + 8 * sum_of_lanes(eights)
 }

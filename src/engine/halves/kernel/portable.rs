@@ -2,7 +2,8 @@
 //!
 //! It is the reference that the vector kernels are tested against, and what other CPUs run.
 
-use super::{BitOrder, CHUNK_BITS, CHUNK_VALUES, JoinKernel, MAX_CHUNKS};
+use super::BitOrder;
+use super::tables::{BlockTables, CHUNK_BITS, CHUNK_VALUES, MAX_CHUNKS, Tables};
 
 /// Words of one block.
 const WORDS: usize = 4;
@@ -10,100 +11,89 @@ const WORDS: usize = 4;
 /// One bit of each of 256 build words.
 type Slice = [u64; WORDS];
 
-/// The kernel without CPU features.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Portable;
-
-/// For each chunk of a probe word and each of its values: the build words that do not clash with it.
-pub(crate) struct Tables(Box<[[Slice; CHUNK_VALUES]; MAX_CHUNKS]>);
-
-impl JoinKernel for Portable {
-    type Tables = Tables;
-    const BLOCK: usize = 64 * WORDS;
-
-    fn tables() -> Tables {
-        Tables(Box::new([[[0; WORDS]; CHUNK_VALUES]; MAX_CHUNKS]))
+pub(super) fn select(words: &[u64], avoid: u64, add: u64, out: &mut [u64]) -> usize {
+    let mut kept = 0;
+    for &word in words {
+        out[kept] = word | add;
+        kept += usize::from(word & avoid == 0);
     }
+    kept
+}
 
-    fn select(self, words: &[u64], avoid: u64, add: u64, out: &mut [u64]) -> usize {
-        let mut kept = 0;
-        for &word in words {
-            out[kept] = word | add;
-            kept += usize::from(word & avoid == 0);
-        }
-        kept
-    }
-
-    fn combine(self, short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
-        let mut kept = 0;
-        for &a in short {
-            for &b in long {
-                out[kept] = a | b;
-                kept += usize::from(a & b == 0);
-            }
-        }
-        kept
-    }
-
-    fn permute_bits(self, words: &mut [u64], order: &BitOrder) {
-        for word in words {
-            let moved =
-                order.moves().iter().map(|at| word.rotate_left(at.shift as u32 % 64) & at.mask);
-            *word = moved.fold(0, |image, bits| image | bits);
+pub(super) fn combine(short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
+    let mut kept = 0;
+    for &a in short {
+        for &b in long {
+            out[kept] = a | b;
+            kept += usize::from(a & b == 0);
         }
     }
+    kept
+}
 
-    fn positional_popcount(self, sample: &[u64]) -> [u8; 64] {
-        let mut counts = [0_u8; 64];
-        for &word in sample {
-            for (bit, count) in counts.iter_mut().enumerate() {
-                *count += (word >> bit & 1) as u8;
-            }
-        }
-        counts
-    }
-
-    fn partition(self, words: &[u64], bit: u64, out: &mut [u64]) -> usize {
-        let mut front = 0;
-        let mut back = out.len();
-        for &word in words {
-            // Both free ends take the word; the wrong one is overwritten later.
-            out[front] = word;
-            out[back - 1] = word;
-            let has = usize::from(word & bit != 0);
-            front += 1 - has;
-            back -= has;
-        }
-        front
-    }
-
-    fn nested_loop(self, build: &[u64], probe: &[u64]) -> u64 {
-        let mut pairs = 0;
-        for &word in probe {
-            for &built in build {
-                pairs += u64::from(built & word == 0);
-            }
-        }
-        pairs
-    }
-
-    fn count_bit_sliced(self, build: &[u64], probe: &[u64], bits: u32, tables: &mut Tables) -> u64 {
-        let chunks = (bits as usize).div_ceil(CHUNK_BITS).max(1);
-        let mut pairs = 0;
-        for block in build.chunks(Self::BLOCK) {
-            fill_tables(block, chunks, tables);
-            pairs += match chunks {
-                ..=5 => count_probes::<5>(probe, tables, chunks),
-                6 => count_probes::<6>(probe, tables, chunks),
-                _ => count_probes::<MAX_CHUNKS>(probe, tables, chunks),
-            };
-        }
-        pairs
+pub(super) fn permute_bits(words: &mut [u64], order: &BitOrder) {
+    for word in words {
+        let moved = order.moves().iter().map(|at| word.rotate_left(at.shift as u32 % 64) & at.mask);
+        *word = moved.fold(0, |image, bits| image | bits);
     }
 }
 
+pub(super) fn positional_popcount(sample: &[u64]) -> [u8; 64] {
+    let mut counts = [0_u8; 64];
+    for &word in sample {
+        for (bit, count) in counts.iter_mut().enumerate() {
+            *count += (word >> bit & 1) as u8;
+        }
+    }
+    counts
+}
+
+pub(super) fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
+    let mut front = 0;
+    let mut back = out.len();
+    for &word in words {
+        // Both free ends take the word; the wrong one is overwritten later.
+        out[front] = word;
+        out[back - 1] = word;
+        let has = usize::from(word & bit != 0);
+        front += 1 - has;
+        back -= has;
+    }
+    front
+}
+
+pub(super) fn nested_loop(build: &[u64], probe: &[u64]) -> u64 {
+    let mut pairs = 0;
+    for &word in probe {
+        for &built in build {
+            pairs += u64::from(built & word == 0);
+        }
+    }
+    pairs
+}
+
+pub(super) fn count_bit_sliced(
+    build: &[u64],
+    probe: &[u64],
+    bits: u32,
+    tables: &mut Tables,
+) -> u64 {
+    let Tables::Four(tables) = tables else { unreachable!("tables are made for their kernel") };
+    let chunks = (bits as usize).div_ceil(CHUNK_BITS).max(1);
+    let mut pairs = 0;
+    for block in build.chunks(64 * WORDS) {
+        fill_tables(block, chunks, tables);
+        pairs += match chunks {
+            ..=5 => count_probes::<5>(probe, tables, chunks),
+            6 => count_probes::<6>(probe, tables, chunks),
+            _ => count_probes::<MAX_CHUNKS>(probe, tables, chunks),
+        };
+    }
+    pairs
+}
+
 /// Transposes a block of build words and tabulates the ANDs of its bit slices.
-fn fill_tables(block: &[u64], chunks: usize, tables: &mut Tables) {
+fn fill_tables(block: &[u64], chunks: usize, tables: &mut BlockTables<WORDS>) {
     let mut slices = [[0_u64; WORDS]; 64];
     let mut valid = [0_u64; WORDS];
     for (at, build) in block.chunks(64).enumerate() {
@@ -117,7 +107,7 @@ fn fill_tables(block: &[u64], chunks: usize, tables: &mut Tables) {
         }
         valid[at] = u64::MAX >> (64 - build.len());
     }
-    for (chunk, table) in tables.0[..chunks].iter_mut().enumerate() {
+    for (chunk, table) in tables.tables[..chunks].iter_mut().enumerate() {
         table[0] = if chunk == 0 { valid } else { [u64::MAX; WORDS] };
         for bit in 0..CHUNK_BITS {
             let slice = slices.get(chunk * CHUNK_BITS + bit).unwrap_or(&[u64::MAX; WORDS]);
@@ -150,15 +140,19 @@ fn transpose(square: &mut [u64; 64]) {
 }
 
 /// Looks every probe word up; `COUNT` bounds the tables in use.
-fn count_probes<const COUNT: usize>(probe: &[u64], tables: &Tables, chunks: usize) -> u64 {
+fn count_probes<const COUNT: usize>(
+    probe: &[u64],
+    tables: &BlockTables<WORDS>,
+    chunks: usize,
+) -> u64 {
     let mut pairs = 0;
     let mut ones: Slice = [0; WORDS];
     let mut twos: Slice = [0; WORDS];
     let chunks = chunks.min(COUNT);
     let look_up = |word: u64| -> Slice {
-        let mut fit = tables.0[0][word as usize % CHUNK_VALUES];
+        let mut fit = tables.tables[0][word as usize % CHUNK_VALUES];
         let mut rest = word;
-        for table in &tables.0[1..chunks] {
+        for table in &tables.tables[1..chunks] {
             rest >>= CHUNK_BITS;
             let entry = &table[rest as usize % CHUNK_VALUES];
             for at in 0..WORDS {

@@ -23,9 +23,9 @@ struct RawRowSet {
 
 impl RowSetCache {
     /// Makes the lists that are wanted. Some are missing after a cancellation.
-    pub(super) fn fill<K: JoinKernel>(
+    pub(super) fn fill(
         &mut self,
-        kernel: K,
+        kernel: JoinKernel,
         quadrants: &QuadrantLists,
         wanted: Wanted,
         cancel: &Cancel,
@@ -66,9 +66,9 @@ impl RowSetCache {
 
 impl RawRowSet {
     /// Makes the lists of one row set from those of its first rows.
-    fn make<'a, K: JoinKernel>(
+    fn make<'a>(
         &'a mut self,
-        kernel: K,
+        kernel: JoinKernel,
         quadrants: &'a QuadrantLists,
         quadrant: Quadrant,
         rows: u32,

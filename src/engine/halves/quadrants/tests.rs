@@ -1,10 +1,12 @@
 //! Lists that have changed or do not fit are noticed.
 
 use super::*;
-use crate::engine::halves::kernel::portable::Portable;
+use crate::engine::Kernel;
+
+const KERNEL: JoinKernel = JoinKernel(Kernel::Portable);
 
 fn quadrants() -> QuadrantLists {
-    QuadrantLists::new(Portable, HalvedBoard::new(12), true, &Cancel::new())
+    QuadrantLists::new(KERNEL, HalvedBoard::new(12), true, &Cancel::new())
 }
 
 #[test]
@@ -34,7 +36,7 @@ fn every_flipped_bit_is_seen() {
 
 #[test]
 fn lists_that_are_made_when_needed_are_not_shared() {
-    let quadrants = QuadrantLists::new(Portable, HalvedBoard::new(12), false, &Cancel::new());
+    let quadrants = QuadrantLists::new(KERNEL, HalvedBoard::new(12), false, &Cancel::new());
     assert!(quadrants.is_intact());
 }
 

@@ -18,8 +18,8 @@ pub(super) struct WholeTable {
 
 impl WholeTable {
     /// Makes all lists. Some are missing after a cancellation.
-    pub(super) fn new<K: JoinKernel>(
-        kernel: K,
+    pub(super) fn new(
+        kernel: JoinKernel,
         board: HalvedBoard,
         columns: &ColumnSets,
         cancel: &Cancel,
@@ -75,9 +75,9 @@ impl WholeTable {
 
     /// Stores the lists of `rows`, which stand at the front of `levels`, and of all row sets that
     /// add later rows to it.
-    fn add<K: JoinKernel>(
+    fn add(
         &mut self,
-        kernel: K,
+        kernel: JoinKernel,
         board: HalvedBoard,
         columns: &ColumnSets,
         levels: &mut [RawLists],

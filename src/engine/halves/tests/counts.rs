@@ -4,7 +4,6 @@ use crate::cancel::Cancel;
 use crate::engine::halves::budget::{self, Keep};
 use crate::engine::halves::half_board::HalvedBoard;
 use crate::engine::halves::kernel::JoinKernel;
-use crate::engine::halves::kernel::portable::Portable;
 use crate::engine::halves::units::{Unit, UnitList};
 use crate::engine::halves::{Halves, PreparedHalves};
 use crate::engine::{Interrupt, Kernel, Prepared, Resources, Units};
@@ -16,7 +15,7 @@ fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
 }
 
-fn total<K: JoinKernel>(units: &UnitList, kernel: K, keep: Keep) -> u128 {
+fn total(units: &UnitList, kernel: JoinKernel, keep: Keep) -> u128 {
     let (_, memory) = budget::plan(units.board(), &resources(1 << 30)).expect("small boards fit");
     let prepared =
         PreparedHalves::new(units, kernel, keep, memory, &Cancel::new()).expect("nobody cancels");
@@ -38,13 +37,7 @@ fn lists_made_for_each_row_set_count_the_same() {
     for n in 4..=15 {
         let units = UnitList::new(size(n));
         for kernel in Kernel::available() {
-            let total = match kernel {
-                Kernel::Portable => total(&units, Portable, Keep::RowSets),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2(kernel) => total(&units, kernel, Keep::RowSets),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx512(kernel) => total(&units, kernel, Keep::RowSets),
-            };
+            let total = total(&units, JoinKernel(kernel), Keep::RowSets);
             assert_eq!(Some(total), known(size(n)).total, "n = {n}, kernel {kernel}");
         }
     }

@@ -4,30 +4,19 @@ use super::Random;
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::engine::halves::join::Join;
-use crate::engine::halves::kernel::portable::Portable;
-use crate::engine::halves::kernel::{BitOrder, JoinKernel};
+use crate::engine::halves::kernel::{BitOrder, JoinKernel, Tables};
 use crate::engine::halves::word_list::SLACK;
 
 const SIZES: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1030];
 
-/// Runs a generic check with every kernel of this CPU.
-macro_rules! for_every_kernel {
-    ($check:ident) => {
-        for kernel in Kernel::available() {
-            match kernel {
-                Kernel::Portable => $check(Portable),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2(kernel) => $check(kernel),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx512(kernel) => $check(kernel),
-            }
+/// Runs a check with every kernel of this CPU.
+fn for_every_kernel(check: fn(JoinKernel)) {
+    Kernel::available().into_iter().for_each(|kernel| check(JoinKernel(kernel)));
+    for name in Kernel::NAMES {
+        if Kernel::available().iter().all(|kernel| kernel.name() != name) {
+            eprintln!("skipped: this CPU has no {name}");
         }
-        for name in ["avx2", "avx512"] {
-            if Kernel::available().iter().all(|kernel| kernel.name() != name) {
-                eprintln!("skipped: this CPU has no {name}");
-            }
-        }
-    };
+    }
 }
 
 fn double_loop(build: &[u64], probe: &[u64]) -> u64 {
@@ -44,9 +33,9 @@ fn random_words(random: &mut Random, count: usize, bits: u32) -> Vec<u64> {
     (0..count).map(|_| random.next() & random.next() & ones(bits)).collect()
 }
 
-fn check_leaf<K: JoinKernel>(kernel: K) {
+fn check_leaf(kernel: JoinKernel) {
     let mut random = Random(1);
-    let mut tables = K::tables();
+    let mut tables = Tables::new(kernel);
     let mut check = |build: &[u64], probe: &[u64], bits: u32| {
         let expected = double_loop(build, probe);
         let sizes = (build.len(), probe.len(), bits);
@@ -75,7 +64,7 @@ fn check_leaf<K: JoinKernel>(kernel: K) {
     }
 }
 
-fn check_lists<K: JoinKernel>(kernel: K) {
+fn check_lists(kernel: JoinKernel) {
     let mut random = Random(2);
     for size in SIZES {
         let words = random_words(&mut random, size, 64);
@@ -130,7 +119,7 @@ fn check_lists<K: JoinKernel>(kernel: K) {
     }
 }
 
-fn check_join<K: JoinKernel>(kernel: K) {
+fn check_join(kernel: JoinKernel) {
     let mut random = Random(5);
     let mut join = Join::new(kernel);
     let cancel = Cancel::new();
@@ -160,21 +149,21 @@ fn check_join<K: JoinKernel>(kernel: K) {
 
 #[test]
 fn leaves_count_like_the_double_loop() {
-    for_every_kernel!(check_leaf);
+    for_every_kernel(check_leaf);
 }
 
 #[test]
 fn lists_are_split_selected_combined_and_arranged() {
-    for_every_kernel!(check_lists);
+    for_every_kernel(check_lists);
 }
 
 #[test]
 fn joins_count_like_the_double_loop() {
-    for_every_kernel!(check_join);
+    for_every_kernel(check_join);
 }
 
 /// Twenty words do not fit eight, whichever operation writes them.
-fn check_stops<K: JoinKernel>(kernel: K) {
+fn check_stops(kernel: JoinKernel) {
     let words = [0; 20];
     let stops = |write: &dyn Fn() -> usize| {
         let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(write));
@@ -187,5 +176,5 @@ fn check_stops<K: JoinKernel>(kernel: K) {
 
 #[test]
 fn words_without_room_stop_every_kernel() {
-    for_every_kernel!(check_stops);
+    for_every_kernel(check_stops);
 }

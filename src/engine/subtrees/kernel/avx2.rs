@@ -5,7 +5,8 @@
 
 use std::arch::x86_64::*;
 
-use super::super::level::{Field, Level};
+use super::super::level::Level;
+use crate::engine::kernel::avx2::{load, store};
 
 const LANES: usize = 8;
 
@@ -151,35 +152,25 @@ fn keep_unfinished(
 fn pack(level: &mut Level, at: usize, nodes: Nodes, chosen: u8) -> usize {
     let lanes = PACK[usize::from(chosen)].cast_signed();
     let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes));
-    store(&mut level.columns, at, _mm256_permutevar8x32_epi32(nodes.columns, order));
-    store(&mut level.falling, at, _mm256_permutevar8x32_epi32(nodes.falling, order));
-    store(&mut level.rising, at, _mm256_permutevar8x32_epi32(nodes.rising, order));
-    store(&mut level.free, at, _mm256_permutevar8x32_epi32(nodes.free, order));
+    store::<_, LANES>(
+        level.columns.lanes_mut(at),
+        _mm256_permutevar8x32_epi32(nodes.columns, order),
+    );
+    store::<_, LANES>(
+        level.falling.lanes_mut(at),
+        _mm256_permutevar8x32_epi32(nodes.falling, order),
+    );
+    store::<_, LANES>(level.rising.lanes_mut(at), _mm256_permutevar8x32_epi32(nodes.rising, order));
+    store::<_, LANES>(level.free.lanes_mut(at), _mm256_permutevar8x32_epi32(nodes.free, order));
     chosen.count_ones() as usize
 }
 
 #[target_feature(enable = "avx2")]
 fn load_nodes(level: &Level, at: usize) -> Nodes {
     Nodes {
-        columns: load(&level.columns, at),
-        falling: load(&level.falling, at),
-        rising: load(&level.rising, at),
-        free: load(&level.free, at),
+        columns: load::<_, LANES>(level.columns.lanes(at)),
+        falling: load::<_, LANES>(level.falling.lanes(at)),
+        rising: load::<_, LANES>(level.rising.lanes(at)),
+        free: load::<_, LANES>(level.free.lanes(at)),
     }
-}
-
-#[target_feature(enable = "avx2")]
-#[expect(unsafe_code, reason = "vector loads take pointers")]
-fn load(field: &Field, at: usize) -> __m256i {
-    let lanes: &[u32; LANES] = field.lanes(at);
-    // SAFETY: the reference covers the 32 bytes read; this load needs no alignment.
-    unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2")]
-#[expect(unsafe_code, reason = "vector stores take pointers")]
-fn store(field: &mut Field, at: usize, value: __m256i) {
-    let lanes: &mut [u32; LANES] = field.lanes_mut(at);
-    // SAFETY: the reference covers the 32 bytes written; this store needs no alignment.
-    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), value) }
 }

@@ -6,7 +6,8 @@
 
 use std::arch::x86_64::*;
 
-use super::super::level::{Field, Level};
+use super::super::level::Level;
+use crate::engine::kernel::avx512::{load, store};
 
 const LANES: usize = 16;
 
@@ -117,35 +118,28 @@ fn keep_unfinished(
 /// Writes the chosen lanes from `at` on; returns how many.
 #[target_feature(enable = "avx512f")]
 fn pack(level: &mut Level, at: usize, nodes: Nodes, chosen: __mmask16) -> usize {
-    store(&mut level.columns, at, _mm512_maskz_compress_epi32(chosen, nodes.columns));
-    store(&mut level.falling, at, _mm512_maskz_compress_epi32(chosen, nodes.falling));
-    store(&mut level.rising, at, _mm512_maskz_compress_epi32(chosen, nodes.rising));
-    store(&mut level.free, at, _mm512_maskz_compress_epi32(chosen, nodes.free));
+    store::<_, LANES>(
+        level.columns.lanes_mut(at),
+        _mm512_maskz_compress_epi32(chosen, nodes.columns),
+    );
+    store::<_, LANES>(
+        level.falling.lanes_mut(at),
+        _mm512_maskz_compress_epi32(chosen, nodes.falling),
+    );
+    store::<_, LANES>(
+        level.rising.lanes_mut(at),
+        _mm512_maskz_compress_epi32(chosen, nodes.rising),
+    );
+    store::<_, LANES>(level.free.lanes_mut(at), _mm512_maskz_compress_epi32(chosen, nodes.free));
     chosen.count_ones() as usize
 }
 
 #[target_feature(enable = "avx512f")]
 fn load_nodes(level: &Level, at: usize) -> Nodes {
     Nodes {
-        columns: load(&level.columns, at),
-        falling: load(&level.falling, at),
-        rising: load(&level.rising, at),
-        free: load(&level.free, at),
+        columns: load::<_, LANES>(level.columns.lanes(at)),
+        falling: load::<_, LANES>(level.falling.lanes(at)),
+        rising: load::<_, LANES>(level.rising.lanes(at)),
+        free: load::<_, LANES>(level.free.lanes(at)),
     }
-}
-
-#[target_feature(enable = "avx512f")]
-#[expect(unsafe_code, reason = "vector loads take pointers")]
-fn load(field: &Field, at: usize) -> __m512i {
-    let lanes: &[u32; LANES] = field.lanes(at);
-    // SAFETY: the reference covers the 64 bytes read; this load needs no alignment.
-    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[expect(unsafe_code, reason = "vector stores take pointers")]
-fn store(field: &mut Field, at: usize, value: __m512i) {
-    let lanes: &mut [u32; LANES] = field.lanes_mut(at);
-    // SAFETY: the reference covers the 64 bytes written; this store needs no alignment.
-    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), value) }
 }

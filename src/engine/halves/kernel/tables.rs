@@ -1,0 +1,73 @@
+//! The tables of a leaf, and the memory that vectors are stored in.
+
+use super::JoinKernel;
+
+/// Bits of a probe word that one table look-up consumes.
+///
+/// Six bits make tables of 64 entries: five of them, for 30 bits, take 20 KiB with 512 build words and
+/// 10 KiB with 256, which leaves room for the lists in a first-level cache. Seven bits were slower.
+pub(crate) const CHUNK_BITS: usize = 6;
+
+/// Entries of one table.
+pub(super) const CHUNK_VALUES: usize = 1 << CHUNK_BITS;
+
+/// Most chunks that the leaf can look at: the words have at most 62 bits.
+pub(super) const MAX_CHUNKS: usize = 11;
+
+/// For each value of a chunk: the build words of the block that do not clash with it, as bits.
+pub(super) type Table<const WORDS: usize> = [[u64; WORDS]; CHUNK_VALUES];
+
+/// The working memory of a thread's leaves.
+pub(crate) enum Tables {
+    /// For blocks of 256 build words.
+    Four(Box<BlockTables<4>>),
+    /// For blocks of 512 build words.
+    Eight(Box<BlockTables<8>>),
+}
+
+/// Memory in which no vector crosses the border of two cache lines.
+#[cfg(target_arch = "x86_64")]
+#[repr(align(64))]
+pub(super) struct CacheLines<T>(pub(super) T);
+
+/// The tables of one block of build words, and space to make them; each of the parts fills whole
+/// cache lines.
+#[repr(align(64))]
+pub(crate) struct BlockTables<const WORDS: usize> {
+    /// One for each chunk.
+    pub(super) tables: [Table<WORDS>; MAX_CHUNKS],
+    /// The bit slices of the block, of the low and of the high halves of its words.
+    pub(super) slices: [[[u64; WORDS]; 32]; 2],
+    /// A partial block.
+    pub(super) padded: [[u64; WORDS]; 64],
+}
+
+impl<const WORDS: usize> BlockTables<WORDS> {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            tables: [[[0; WORDS]; CHUNK_VALUES]; MAX_CHUNKS],
+            slices: [[[0; WORDS]; 32]; 2],
+            padded: [[0; WORDS]; 64],
+        })
+    }
+}
+
+impl Tables {
+    /// Tables for the leaves of this kernel.
+    pub(crate) fn new(kernel: JoinKernel) -> Self {
+        match kernel.block() {
+            512 => Self::Eight(BlockTables::new()),
+            _ => Self::Four(BlockTables::new()),
+        }
+    }
+}
+
+/// The places of the first `count` build words in a slice: word p stands in lane p % `WORDS`, at the
+/// bit that the transposition gives to row p / `WORDS`.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn valid_words<const WORDS: usize>(count: usize) -> [u64; WORDS] {
+    std::array::from_fn(|lane| {
+        let rows = (count + WORDS - 1 - lane) / WORDS;
+        if rows >= 64 { u64::MAX } else { (1 << rows) - 1 }
+    })
+}
