@@ -66,7 +66,7 @@ pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 pub use error::Error;
 pub use known::Published;
 pub use observe::{Observer, Start, UnitsDone};
-pub use plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
+pub use plan::{Plan, PreparedPlan, UnitCounter};
 pub use shard::Shard;
 pub use size::BoardSize;
 pub use solution::{Solution, Solutions, SvgSheet, UnicodeBoard};

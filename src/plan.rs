@@ -26,7 +26,7 @@ use crate::engine::domain_search::DomainSearch;
 use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::{self, domains::CountDomains};
 use crate::engine::{
-    Engine, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, Worker, bitmask,
+    Engine, Interrupt, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, bitmask,
 };
 use crate::error::Error;
 use crate::memory;
@@ -148,13 +148,14 @@ impl Plan {
     /// [`Engine::Subtrees`] by the plain backtracker of [`Engine::Bitmask`], those of the other
     /// engines by the passes of [`Engine::Subtrees`]. The kernel is for the first and the last.
     #[must_use]
-    pub fn recounter(&self, kernel: Kernel) -> UnitRecounter<'_> {
-        let (method, counter): (_, Box<dyn CountDomains>) = match self.engine {
+    pub fn recounter(&self, kernel: Kernel) -> UnitCounter<'_> {
+        let (method, mut counter): (_, Box<dyn CountDomains>) = match self.engine {
             Engine::Halves => ("row-domains", Box::new(DomainSearch::new(kernel))),
             Engine::Subtrees => ("bitmask", Box::new(bitmask::Restricted)),
             _ => ("subtrees", Box::new(RestrictedSubtrees::new(self.size, kernel))),
         };
-        UnitRecounter { plan: self, method, counter }
+        let count = move |unit, cancel: &Cancel| counter.count(&self.units.domains(unit), cancel);
+        UnitCounter { method, count: Box::new(count) }
     }
 
     /// Makes what the units share.
@@ -168,7 +169,8 @@ impl Plan {
         resources: &Resources,
         cancel: &Cancel,
     ) -> Result<PreparedPlan<'_>, Error> {
-        Ok(PreparedPlan(self.units.prepare(resources, cancel)?))
+        let prepared = self.units.prepare(resources, cancel)?;
+        Ok(PreparedPlan { engine: self.engine, prepared })
     }
 }
 
@@ -184,25 +186,30 @@ impl fmt::Display for Plan {
 }
 
 /// A plan with what its units share.
-pub struct PreparedPlan<'a>(Box<dyn Prepared + 'a>);
+pub struct PreparedPlan<'a> {
+    engine: Engine,
+    prepared: Box<dyn Prepared + 'a>,
+}
 
 impl<'a> PreparedPlan<'a> {
     /// A plan with what was made in another way.
     #[cfg(test)]
     pub(crate) fn of(prepared: Box<dyn Prepared + 'a>) -> Self {
-        Self(prepared)
+        Self { engine: Engine::Halves, prepared }
     }
 
     /// A counter for one thread.
     #[must_use]
     pub fn counter(&self) -> UnitCounter<'_> {
-        UnitCounter(self.0.worker())
+        let mut worker = self.prepared.worker();
+        let count = move |unit, cancel: &Cancel| worker.count(unit, cancel);
+        UnitCounter { method: self.engine.name(), count: Box::new(count) }
     }
 
     /// How memory is used; `None` for engines that need little.
     #[must_use]
     pub fn memory(&self) -> Option<MemoryUse> {
-        self.0.memory()
+        self.prepared.memory()
     }
 
     /// Whether what all threads read during the count is still as it was made, found out by a
@@ -211,14 +218,26 @@ impl<'a> PreparedPlan<'a> {
     /// nothing are always intact.
     #[must_use]
     pub fn shared_is_intact(&self) -> bool {
-        self.0.shared_is_intact()
+        self.prepared.shared_is_intact()
     }
 }
 
+/// Counts one unit, before its weight.
+type CountUnit<'a> = dyn FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send + 'a;
+
 /// Counts units on one thread, in memory of its own.
-pub struct UnitCounter<'a>(Box<dyn Worker + 'a>);
+pub struct UnitCounter<'a> {
+    method: &'static str,
+    count: Box<CountUnit<'a>>,
+}
 
 impl UnitCounter<'_> {
+    /// How it counts: the name of an engine, or `row-domains`.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        self.method
+    }
+
     /// Counts one unit, before its weight.
     ///
     /// # Errors
@@ -230,72 +249,18 @@ impl UnitCounter<'_> {
     ///
     /// If the plan has no such unit.
     pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        let count = self.0.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit));
-        #[cfg(nqueens_faulty)]
-        let count = count.map(|count| count + fault(unit));
-        count
-    }
-}
-
-/// What a machine with a fault adds: 1 to one unit in as many as `NQUEENS_FAULTY` says. Only builds
-/// that measure the self-check have it; see scripts/measure-self-check.sh.
-#[cfg(nqueens_faulty)]
-fn fault(unit: usize) -> u64 {
-    use std::sync::OnceLock;
-    static ONE_IN: OnceLock<u64> = OnceLock::new();
-    let one_in = *ONE_IN.get_or_init(|| {
-        let variable = std::env::var("NQUEENS_FAULTY").ok();
-        variable.and_then(|text| text.parse().ok()).unwrap_or(u64::MAX)
-    });
-    // Scattered over the plan.
-    let scattered = (unit as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    u64::from(scattered % one_in == 0)
-}
-
-/// Counts units a second time, by another method than the engine of the plan.
-pub struct UnitRecounter<'a> {
-    plan: &'a Plan,
-    method: &'static str,
-    counter: Box<dyn CountDomains>,
-}
-
-impl UnitRecounter<'_> {
-    /// The name of the method: `row-domains`, `subtrees` or `bitmask`.
-    #[must_use]
-    pub fn method(&self) -> &'static str {
-        self.method
-    }
-
-    /// Counts one unit, before its weight.
-    ///
-    /// # Errors
-    ///
-    /// As [`UnitCounter::count`].
-    ///
-    /// # Panics
-    ///
-    /// If the plan has no such unit.
-    pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        self.counter
-            .count(&self.plan.units.domains(unit), cancel)
-            .map_err(|interrupt| interrupt.in_unit(unit))
+        (self.count)(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 }
 
 impl fmt::Debug for PreparedPlan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedPlan").finish_non_exhaustive()
+        f.debug_struct("PreparedPlan").field("engine", &self.engine).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for UnitCounter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnitCounter").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for UnitRecounter<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnitRecounter").field("method", &self.method).finish_non_exhaustive()
+        f.debug_struct("UnitCounter").field("method", &self.method).finish_non_exhaustive()
     }
 }

@@ -22,7 +22,7 @@ use crate::cancel::Cancel;
 use crate::cpu_time;
 use crate::error::Error;
 use crate::observe::UnitsDone;
-use crate::plan::{Plan, PreparedPlan, UnitCounter, UnitRecounter};
+use crate::plan::{Plan, PreparedPlan, UnitCounter};
 pub(crate) use reporter::Reporter;
 
 /// Ranges for each thread: enough that the last one to finish is short.
@@ -57,7 +57,7 @@ impl Tally {
 /// One thread's scratch memory.
 struct Scratch<'a> {
     counter: UnitCounter<'a>,
-    recounter: Option<UnitRecounter<'a>>,
+    recounter: Option<UnitCounter<'a>>,
 }
 
 impl Driver<'_> {
@@ -137,6 +137,8 @@ impl Driver<'_> {
         for unit in range {
             match counter.count(unit, self.cancel) {
                 Ok(count) => {
+                    #[cfg(nqueens_faulty)]
+                    let count = count + fault(unit);
                     counts.push(count);
                     solutions += u128::from(count) * u128::from(self.plan.weight(unit));
                 }
@@ -153,6 +155,21 @@ impl Driver<'_> {
         let cpu_time = cpu_time::of_this_thread().saturating_sub(cpu_begun);
         (UnitsDone { units, counts, solutions, busy: begun.elapsed(), cpu_time }, ended)
     }
+}
+
+/// What a machine with a fault adds: 1 to one unit in as many as `NQUEENS_FAULTY` says. Only builds
+/// that measure the self-check have it; see scripts/measure-self-check.sh.
+#[cfg(nqueens_faulty)]
+fn fault(unit: usize) -> u64 {
+    use std::sync::OnceLock;
+    static ONE_IN: OnceLock<u64> = OnceLock::new();
+    let one_in = *ONE_IN.get_or_init(|| {
+        let variable = std::env::var("NQUEENS_FAULTY").ok();
+        variable.and_then(|text| text.parse().ok()).unwrap_or(u64::MAX)
+    });
+    // Scattered over the plan.
+    let scattered = (unit as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    u64::from(scattered % one_in == 0)
 }
 
 /// Stops the other threads if this one panics.

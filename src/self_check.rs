@@ -23,7 +23,7 @@ use crate::engine::Kernel;
 use crate::error::Error;
 use crate::journal::{Finished, JournalError};
 use crate::observe::UnitsDone;
-use crate::plan::{Plan, UnitRecounter};
+use crate::plan::{Plan, UnitCounter};
 use crate::shard::Shard;
 
 /// Of the CPU time spent on units: one part in this many.
@@ -84,7 +84,7 @@ impl<'a> SelfCheck<'a> {
     }
 
     /// A recounter for one thread.
-    pub(crate) fn recounter(&self) -> UnitRecounter<'a> {
+    pub(crate) fn recounter(&self) -> UnitCounter<'a> {
         self.plan.recounter(self.kernel)
     }
 
@@ -126,7 +126,7 @@ impl<'a> SelfCheck<'a> {
     /// Recounts a unit.
     pub(crate) fn recount(
         &self,
-        recounter: &mut UnitRecounter<'_>,
+        recounter: &mut UnitCounter<'_>,
         chosen: Chosen,
         cancel: &Cancel,
     ) -> Result<(), Error> {

@@ -18,7 +18,7 @@ use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::journal::Finished;
-use crate::plan::{Plan, UnitRecounter};
+use crate::plan::{Plan, UnitCounter};
 
 /// What to recount.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub struct Sample {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The name of the method that recounted, see [`UnitRecounter::method`].
+    /// The name of the method that recounted, see [`UnitCounter::method`].
     pub method: &'static str,
     /// How many units were to be recounted.
     pub chosen: usize,
@@ -81,7 +81,7 @@ pub fn verify(
 
     let agreeing = AtomicUsize::new(0);
     let differences = Mutex::new(Vec::new());
-    let recount = |recounter: &mut UnitRecounter<'_>, unit: usize| {
+    let recount = |recounter: &mut UnitCounter<'_>, unit: usize| {
         let (recorded, count) = match (finished.count(unit), recounter.count(unit, cancel)) {
             (Some(recorded), Ok(count)) => (recorded, count),
             (None, _) | (_, Err(Error::UnitStopped { .. })) => return Ok(()),

@@ -26,7 +26,7 @@ fn fresh(name: &str) -> PathBuf {
     folder
 }
 
-fn count(n: u32, index: usize, of: usize, folder: &Path) -> Result<ShardOutcome, Error> {
+fn count(n: u32, index: usize, shards: usize, folder: &Path) -> Result<ShardOutcome, Error> {
     let shard = Shard::new(index, shards).expect("in range");
     Count::new(size(n)).threads(2).run_shard(shard, folder)
 }

@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::journal::{Journal, JournalError, State};
 use crate::observe::{Observer, UnitsDone};
-use crate::plan::{PreparedPlan, UnitRecounter};
+use crate::plan::{PreparedPlan, UnitCounter};
 use crate::self_check::SelfCheck;
 
 /// How often the journal is asked what happened to it.
@@ -51,7 +51,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Recounts units for one thread, if any are to be recounted.
-    pub(crate) fn recounter(&self) -> Option<UnitRecounter<'a>> {
+    pub(crate) fn recounter(&self) -> Option<UnitCounter<'a>> {
         self.self_check.map(SelfCheck::recounter)
     }
 
@@ -65,7 +65,7 @@ impl<'a> Reporter<'a> {
     pub(crate) fn units_done(
         &self,
         done: &UnitsDone,
-        recounter: Option<&mut UnitRecounter<'_>>,
+        recounter: Option<&mut UnitCounter<'_>>,
         cancel: &Cancel,
     ) -> Result<(), Error> {
         if done.units.is_empty() {
