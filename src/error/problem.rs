@@ -83,7 +83,7 @@ pub enum Problem {
     /// The file system has no locks, so that nothing would keep a second process off.
     #[error(
         "this file system has no locks ({reason}), so two processes could write this file at once: \
-         name one elsewhere, or use 'nqueens shard --index 0 --of 1 --out FOLDER', whose processes \
+         name one elsewhere, or use 'nqueens shard --index 0 --shards 1 --out FOLDER', whose processes \
          write files of their own"
     )]
     NoLocks {
