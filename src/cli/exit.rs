@@ -6,7 +6,7 @@ use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
-use serde::Serialize;
+use serde_json::Value;
 
 use super::output::stderr::message;
 
@@ -48,10 +48,7 @@ impl Exit {
             Format::Quiet => {
                 report.numbers().into_iter().try_for_each(|number| writeln!(out, "{number}"))
             }
-            Format::Json => {
-                serde_json::to_writer(&mut *out, report)?;
-                writeln!(out)
-            }
+            Format::Json => writeln!(out, "{}", report.json()),
         })
     }
 
@@ -102,10 +99,13 @@ impl Format {
 /// A line of a text answer: its label, and what is behind it.
 pub(crate) type Line = (&'static str, String);
 
-/// The answer of a command. As it is serialized, it is the JSON object.
-pub(crate) trait Report: Serialize {
+/// The answer of a command.
+pub(crate) trait Report {
     /// The text.
     fn rows(&self) -> Vec<Line>;
+
+    /// The object of `--json`, as docs/JSON.md describes it.
+    fn json(&self) -> Value;
 
     /// What `--quiet` prints, for commands that have it.
     fn numbers(&self) -> Vec<u128> {

@@ -15,7 +15,7 @@ use super::exit::Failure;
 use super::output::bar::ProgressWhen;
 use super::output::stderr::message;
 pub(crate) use bytes::bytes;
-pub(crate) use journals::{JournalsArgs, MergedReport, MissingReport};
+pub(crate) use journals::{JournalsArgs, MergedReport, MissingShards, missing_json};
 pub(crate) use shards::{number_of_shards, shard};
 pub(crate) use sizes::sizes;
 pub(crate) use threads::{default_threads, number_of_threads};

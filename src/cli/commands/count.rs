@@ -3,18 +3,17 @@
 mod record;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use nqueens::memory::readable;
-use nqueens::{BoardSize, FixedQueens, MemoryUse, Outcome, Published, Square};
-use serde::Serialize;
+use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
 use crate::cli::options::EngineArgs;
-use crate::cli::output::json::{as_seconds, as_string, as_string_or_null};
+use crate::cli::output::json::seconds;
 use crate::cli::output::stderr::message;
-use crate::cli::output::text::many;
+use crate::cli::output::text::self_check;
 use crate::cli::session::Session;
 use record::Record;
 
@@ -75,9 +74,10 @@ impl CountArgs {
                 None => failure,
             })?;
         let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
-        let journal = self.journal.as_deref().map(|path| Record::new(path, &outcome));
-        let report = CountReport::new(&outcome, fundamental, journal);
-        Ok(judge(&outcome).answer(Format::new(self.json, self.quiet), &report))
+        let record = self.journal.map(|path| Record::new(&path, &outcome));
+        let exit = judge(&outcome);
+        let report = CountReport { outcome, fundamental, record };
+        Ok(exit.answer(Format::new(self.json, self.quiet), &report))
     }
 }
 
@@ -96,83 +96,59 @@ fn judge(outcome: &Outcome) -> Exit {
     exit
 }
 
-#[derive(Debug, Serialize)]
 struct CountReport {
-    n: u32,
-    #[serde(serialize_with = "as_string")]
-    total: u128,
-    #[serde(serialize_with = "as_string_or_null")]
+    outcome: Outcome,
     fundamental: Option<u128>,
-    engine: &'static str,
-    kernel: &'static str,
-    threads: usize,
-    units: usize,
-    memory: Option<MemoryReport>,
-    recounted: usize,
-    journal: Option<Record>,
-    #[serde(serialize_with = "as_seconds")]
-    seconds: Duration,
-    #[serde(serialize_with = "as_string")]
-    published: Published,
-}
-
-/// Planned memory, in bytes.
-#[derive(Debug, Serialize)]
-struct MemoryReport {
-    shared: u64,
-    per_thread: u64,
-    strategy: &'static str,
-}
-
-impl CountReport {
-    fn new(outcome: &Outcome, fundamental: Option<u128>, journal: Option<Record>) -> Self {
-        let memory = |planned: MemoryUse| MemoryReport {
-            shared: planned.shared,
-            per_thread: planned.per_thread,
-            strategy: planned.strategy,
-        };
-        Self {
-            n: outcome.size.get(),
-            total: outcome.total,
-            fundamental,
-            engine: outcome.engine.name(),
-            kernel: outcome.kernel.name(),
-            threads: outcome.threads,
-            units: outcome.units,
-            memory: outcome.memory.map(memory),
-            recounted: outcome.units_recounted,
-            journal,
-            seconds: outcome.elapsed,
-            published: outcome.published,
-        }
-    }
+    record: Option<Record>,
 }
 
 impl Report for CountReport {
     fn rows(&self) -> Vec<Line> {
-        let Self { threads, recounted, .. } = self;
-        let mut rows = vec![("n", self.n.to_string()), ("total", self.total.to_string())];
+        let Outcome { size, total, published, engine, kernel, threads, units, .. } = &self.outcome;
+        let mut rows = vec![("n", size.to_string()), ("total", total.to_string())];
         rows.extend(self.fundamental.map(|number| ("fundamental", number.to_string())));
         rows.extend([
-            ("published", self.published.to_string()),
-            ("engine", format!("{}, kernel {}", self.engine, self.kernel)),
+            ("published", published.to_string()),
+            ("engine", format!("{engine}, kernel {kernel}")),
             ("threads", threads.to_string()),
-            ("units", self.units.to_string()),
+            ("units", units.to_string()),
         ]);
-        rows.extend(self.memory.as_ref().map(|MemoryReport { shared, per_thread, strategy }| {
-            let (shared, per_thread) = (readable(*shared), readable(*per_thread));
-            ("memory", format!("{strategy}: {shared} + {threads} x {per_thread}"))
+        rows.extend(self.outcome.memory.map(|memory| {
+            let (shared, per_thread) = (readable(memory.shared), readable(memory.per_thread));
+            ("memory", format!("{}: {shared} + {threads} x {per_thread}", memory.strategy))
         }));
-        if *recounted > 0 {
-            let units = many(*recounted, "unit");
-            rows.push(("self-check", format!("{units} recounted, no difference")));
-        }
-        rows.push(("seconds", format!("{:.3}", self.seconds.as_secs_f64())));
-        rows.extend(self.journal.iter().flat_map(Record::rows));
+        rows.extend(self_check(self.outcome.units_recounted));
+        rows.push(("seconds", format!("{:.3}", self.outcome.elapsed.as_secs_f64())));
+        rows.extend(self.record.iter().flat_map(Record::rows));
         rows
     }
 
+    fn json(&self) -> Value {
+        let Outcome { size, total, published, engine, kernel, threads, units, .. } = &self.outcome;
+        let memory = self.outcome.memory.map(|memory| {
+            json!({
+                "shared": memory.shared,
+                "per_thread": memory.per_thread,
+                "strategy": memory.strategy,
+            })
+        });
+        json!({
+            "n": size.get(),
+            "total": total.to_string(),
+            "fundamental": self.fundamental.map(|number| number.to_string()),
+            "engine": engine.name(),
+            "kernel": kernel.name(),
+            "threads": threads,
+            "units": units,
+            "memory": memory,
+            "recounted": self.outcome.units_recounted,
+            "journal": self.record.as_ref().map(Record::json),
+            "seconds": seconds(self.outcome.elapsed),
+            "published": published.to_string(),
+        })
+    }
+
     fn numbers(&self) -> Vec<u128> {
-        [Some(self.total), self.fundamental].into_iter().flatten().collect()
+        [Some(self.outcome.total), self.fundamental].into_iter().flatten().collect()
     }
 }

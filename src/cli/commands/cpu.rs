@@ -6,7 +6,7 @@ use clap::Args;
 use nqueens::Kernel;
 use nqueens::cpu::{self, Cpu};
 use nqueens::memory::{self, Memory, readable};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
 use crate::cli::options::default_threads;
@@ -21,67 +21,69 @@ pub(crate) struct CpuArgs {
 
 impl CpuArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let cpu = Cpu::look();
-        let memory = Memory::look();
         let report = CpuReport {
-            cpu: cpu.brand,
-            physical_cores: num_cpus::get_physical(),
-            logical_cores: cpu.logical_cores,
-            affinity: affinity(),
+            cpu: Cpu::look(),
             quota: cpu::quota(),
             threads: default_threads()?,
-            features: features(),
-            kernels: Kernel::available().into_iter().map(Kernel::name).collect(),
-            kernel: Kernel::detect().name(),
-            memory_total: memory.total,
-            memory_available: memory.available,
-            memory_limit: memory.limit.to_string(),
-            memory_budget: memory::default_budget(),
+            memory: Memory::look(),
         };
         Ok(Exit::Done.answer(Format::new(self.json, false), &report))
     }
 }
 
-#[derive(Debug, Serialize)]
 struct CpuReport {
-    cpu: String,
-    physical_cores: usize,
-    logical_cores: usize,
-    /// Logical cores that this process may use, as Linux lists them: `0-3,8`.
-    affinity: Option<String>,
+    cpu: Cpu,
     /// Cores' worth of time that the container may use.
     quota: Option<f64>,
     threads: usize,
-    features: Vec<&'static str>,
-    kernels: Vec<&'static str>,
-    kernel: &'static str,
-    memory_total: u64,
-    memory_available: u64,
-    memory_limit: String,
-    memory_budget: u64,
+    memory: Memory,
+}
+
+fn kernels() -> Vec<&'static str> {
+    Kernel::available().into_iter().map(Kernel::name).collect()
 }
 
 impl Report for CpuReport {
     fn rows(&self) -> Vec<Line> {
-        let Self { physical_cores, logical_cores, .. } = self;
+        let Self { cpu, memory, .. } = self;
+        let (physical, logical) = (num_cpus::get_physical(), cpu.logical_cores);
         let quota = self.quota.map_or("none".to_owned(), |cores| format!("{cores} cores"));
         let [available, total, budget] =
-            [self.memory_available, self.memory_total, self.memory_budget].map(readable);
+            [memory.available, memory.total, memory::default_budget()].map(readable);
         vec![
-            ("cpu", self.cpu.clone()),
-            ("cores", format!("{physical_cores} physical, {logical_cores} logical")),
-            ("affinity", self.affinity.clone().unwrap_or_else(|| "unknown".to_owned())),
+            ("cpu", cpu.brand.clone()),
+            ("cores", format!("{physical} physical, {logical} logical")),
+            ("affinity", affinity().unwrap_or_else(|| "unknown".to_owned())),
             ("quota", quota),
             ("threads", format!("{} without --threads", self.threads)),
-            ("features", self.features.join(" ")),
-            ("kernel", format!("{} of {}", self.kernel, self.kernels.join(", "))),
+            ("features", features().join(" ")),
+            ("kernel", format!("{} of {}", Kernel::detect(), kernels().join(", "))),
             ("memory", format!("{available} available of {total}, {budget} used without --memory")),
-            ("limit", format!("{} (it leaves the least memory)", self.memory_limit)),
+            ("limit", format!("{} (it leaves the least memory)", memory.limit)),
         ]
+    }
+
+    fn json(&self) -> Value {
+        let Self { cpu, memory, .. } = self;
+        json!({
+            "cpu": cpu.brand,
+            "physical_cores": num_cpus::get_physical(),
+            "logical_cores": cpu.logical_cores,
+            "affinity": affinity(),
+            "quota": self.quota,
+            "threads": self.threads,
+            "features": features(),
+            "kernels": kernels(),
+            "kernel": Kernel::detect().name(),
+            "memory_total": memory.total,
+            "memory_available": memory.available,
+            "memory_limit": memory.limit.to_string(),
+            "memory_budget": memory::default_budget(),
+        })
     }
 }
 
-/// Linux: the mask in `/proc`.
+/// Logical cores that this process may use, as Linux lists them: `0-3,8`.
 fn affinity() -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;

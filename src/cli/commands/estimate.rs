@@ -7,12 +7,12 @@ use nqueens::estimate::{Effort, Estimate};
 use nqueens::known::known;
 use nqueens::memory::readable;
 use nqueens::{BoardSize, EstimatedCount};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
 use crate::cli::options::EngineArgs;
-use crate::cli::output::json::{as_seconds, as_string_or_null, microseconds};
-use crate::cli::output::text::{duration, many, seconds};
+use crate::cli::output::json::{microseconds, seconds};
+use crate::cli::output::text::{self, duration, many};
 use crate::cli::session::Session;
 
 /// The times that a sample may take.
@@ -58,91 +58,75 @@ impl EstimateArgs {
         let (estimate, count) = estimate.map_err(|failure| {
             failure.if_stopped(|_| "stopped before the sample was large enough".to_owned())
         })?;
-        let report = EstimateReport::new(self.n, &estimate, &count, seed);
+        let report = EstimateReport { size: self.n, estimate, count, seed };
         Ok(Exit::Done.answer(Format::new(self.json, false), &report))
     }
 }
 
-/// All of it is estimated, except for what the sample was and what is published.
-#[derive(Debug, Serialize)]
 struct EstimateReport {
-    n: u32,
-    engine: &'static str,
-    kernel: &'static str,
-    threads: usize,
-    units: usize,
-    units_sampled: usize,
-    clusters: usize,
-    #[serde(serialize_with = "as_seconds")]
-    sample_seconds: Duration,
+    size: BoardSize,
+    estimate: Estimate,
+    count: EstimatedCount,
     seed: u64,
-    estimated_seconds: f64,
-    /// Half the width of its interval of 95 %.
-    estimated_seconds_error: f64,
-    estimated_cpu_seconds: f64,
-    estimated_total: f64,
-    estimated_total_standard_error: f64,
-    #[serde(serialize_with = "as_string_or_null")]
-    published_total: Option<u128>,
-    memory_shared: Option<u64>,
-    memory_per_thread: Option<u64>,
-}
-
-impl EstimateReport {
-    fn new(size: BoardSize, estimate: &Estimate, count: &EstimatedCount, seed: u64) -> Self {
-        let Estimate { seconds, core_seconds, total, memory, .. } = *estimate;
-        Self {
-            n: size.get(),
-            engine: count.engine.name(),
-            kernel: count.kernel.name(),
-            threads: count.threads,
-            units: count.units,
-            units_sampled: estimate.units_sampled,
-            clusters: estimate.clusters,
-            sample_seconds: estimate.elapsed,
-            seed,
-            estimated_seconds: microseconds(seconds.mean),
-            estimated_seconds_error: microseconds(2.0 * seconds.error),
-            estimated_cpu_seconds: microseconds(core_seconds.mean),
-            estimated_total: total.mean,
-            estimated_total_standard_error: total.error,
-            published_total: known(size).total,
-            memory_shared: memory.map(|memory| memory.shared),
-            memory_per_thread: memory.map(|memory| memory.per_thread),
-        }
-    }
 }
 
 impl Report for EstimateReport {
     fn rows(&self) -> Vec<Line> {
-        let Self { threads, units_sampled, units, clusters, seed, .. } = self;
-        let sample_seconds = self.sample_seconds.as_secs_f64();
-        let sample = format!(
-            "{units_sampled} of {} in {}",
-            many(*units, "unit"),
-            many(*clusters, "cluster")
-        );
+        let Estimate { units_sampled, clusters, memory, seconds: time, total, .. } = self.estimate;
+        let EstimatedCount { engine, kernel, threads, units, .. } = self.count;
+        let (units, clusters) = (many(units, "unit"), many(clusters, "cluster"));
+        let (sample_time, seed) = (self.estimate.elapsed.as_secs_f64(), self.seed);
+        let sample = format!("{units_sampled} of {units} in {clusters}");
         let mut rows = vec![
-            ("n", self.n.to_string()),
-            ("engine", format!("{}, kernel {}", self.engine, self.kernel)),
+            ("n", self.size.to_string()),
+            ("engine", format!("{engine}, kernel {kernel}")),
             ("threads", threads.to_string()),
-            ("sample", format!("{sample}, {sample_seconds:.1} s, seed {seed}")),
+            ("sample", format!("{sample}, {sample_time:.1} s, seed {seed}")),
         ];
-        if let (Some(shared), Some(per_thread)) = (self.memory_shared, self.memory_per_thread) {
-            let (shared, per_thread) = (readable(shared), readable(per_thread));
-            rows.push(("memory", format!("{shared} + {threads} x {per_thread}")));
-        }
-        let (mean, error) = (self.estimated_seconds, self.estimated_seconds_error);
-        let [mean, low, high] =
-            [mean, mean - error, mean + error].map(|time| duration(seconds(time)));
-        let cpu_time = duration(seconds(self.estimated_cpu_seconds));
-        let (total, error) = (self.estimated_total, self.estimated_total_standard_error);
+        rows.extend(memory.map(|memory| {
+            let (shared, per_thread) = (readable(memory.shared), readable(memory.per_thread));
+            ("memory", format!("{shared} + {threads} x {per_thread}"))
+        }));
+        let (mean, error) = (time.mean, 2.0 * time.error);
+        let [mean, low, high, cpu_time] =
+            [mean, mean - error, mean + error, self.estimate.core_seconds.mean]
+                .map(|time| duration(text::seconds(time)));
+        let published = known(self.size).total;
         rows.extend([
             ("time", format!("about {mean}, {low} to {high} with 95 % (estimated, this machine)")),
             ("CPU time", format!("about {cpu_time} (estimated)")),
-            ("total", format!("about {total:.4e} ± {error:.1e} (estimated, standard error)")),
-            ("published", self.published_total.map_or("unknown".to_owned(), |q| q.to_string())),
+            (
+                "total",
+                format!(
+                    "about {:.4e} ± {:.1e} (estimated, standard error)",
+                    total.mean, total.error
+                ),
+            ),
+            ("published", published.map_or("unknown".to_owned(), |total| total.to_string())),
         ]);
         rows
+    }
+
+    fn json(&self) -> Value {
+        let Estimate { seconds: time, core_seconds, total, memory, .. } = self.estimate;
+        json!({
+            "n": self.size.get(),
+            "engine": self.count.engine.name(),
+            "kernel": self.count.kernel.name(),
+            "threads": self.count.threads,
+            "units": self.count.units,
+            "units_sampled": self.estimate.units_sampled,
+            "clusters": self.estimate.clusters,
+            "sample_seconds": seconds(self.estimate.elapsed),
+            "seed": self.seed,
+            "estimated_seconds": microseconds(time.mean),
+            "estimated_seconds_error": microseconds(2.0 * time.error),
+            "estimated_cpu_seconds": microseconds(core_seconds.mean),
+            "estimated_total": total.mean,
+            "estimated_total_standard_error": total.error,
+            "published_total": known(self.size).total.map(|total| total.to_string()),
+            "memory_shared": memory.map(|memory| memory.shared),
+            "memory_per_thread": memory.map(|memory| memory.per_thread),
+        })
     }
 }

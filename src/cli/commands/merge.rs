@@ -1,10 +1,12 @@
 //! `nqueens merge FILE|FOLDER...`.
 
 use clap::Args;
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
-use crate::cli::options::{JournalsArgs, MergedReport, MissingReport, number_of_shards};
+use crate::cli::options::{
+    JournalsArgs, MergedReport, MissingShards, missing_json, number_of_shards,
+};
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::many;
 
@@ -29,62 +31,60 @@ pub(crate) struct MergeArgs {
 
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let merged = self.journals.read()?;
-        let missing = MissingReport::new(&merged, self.shards);
-        let report = MergeReport { merged: MergedReport::new(&merged), missing };
-        let mut exit = report.merged.check_published();
-        if report.missing.units > 0 {
-            report.tell_missing();
+        let merged = MergedReport::new(self.journals.read()?);
+        let missing = MissingShards::new(&merged.merged, self.shards);
+        let mut exit = merged.check_published();
+        if merged.total.is_none() {
+            tell_missing(&merged, missing.as_ref());
             exit = Exit::Stopped;
         }
-        Ok(exit.answer(Format::new(self.json, self.quiet), &report))
+        Ok(exit.answer(Format::new(self.json, self.quiet), &MergeReport { merged, missing }))
     }
 }
 
-#[derive(Debug, Serialize)]
+fn tell_missing(report: &MergedReport, missing: Option<&MissingShards>) {
+    let units = report.missing_units();
+    let are = if units == 1 { "is" } else { "are" };
+    let all = many(report.merged.plan.units(), "unit");
+    match missing {
+        Some(MissingShards { shards, indices }) => message!(
+            "{units} of {all} {are} missing, in shards {indices} (of 0..={}): run these again",
+            shards - 1
+        ),
+        None => message!(
+            "{units} of {all} {are} missing, the first is {}: run their shards again (the journals \
+             do not agree on how many there are; --shards names those that are missing)",
+            report.merged.missing_units().first().map_or(0, |range| range.start)
+        ),
+    }
+}
+
 struct MergeReport {
-    #[serde(flatten)]
     merged: MergedReport,
-    missing: MissingReport,
-}
-
-impl MergeReport {
-    fn tell_missing(&self) {
-        let MissingReport { units, shards, indices, .. } = &self.missing;
-        let are = if *units == 1 { "is" } else { "are" };
-        let all = many(self.merged.units, "unit");
-        match (shards, indices) {
-            (Some(shards), Some(indices)) => message!(
-                "{units} of {all} {are} missing, in shards {indices} (of 0..={}): run these again",
-                shards - 1
-            ),
-            _ => message!(
-                "{units} of {all} {are} missing, the first is {}: run their shards again (the \
-                 journals do not agree on how many there are; --shards names those that are missing)",
-                self.missing.first_unit()
-            ),
-        }
-    }
+    missing: Option<MissingShards>,
 }
 
 impl Report for MergeReport {
     /// Without a total there is no answer.
     fn rows(&self) -> Vec<Line> {
-        let MergedReport { total: Some(total), published, files, twice, cpu_seconds, .. } =
-            &self.merged
-        else {
+        let MergedReport { merged, cpu_time, total, .. } = &self.merged;
+        if total.is_none() {
             return Vec::new();
-        };
-        let [n, plan] = self.merged.plan_rows();
-        let twice = many(*twice, "unit");
-        vec![
-            n,
-            ("total", total.to_string()),
-            ("published", published.to_string()),
-            plan,
+        }
+        let (files, twice) = (merged.files.len(), many(merged.twice, "unit"));
+        let mut rows = self.merged.plan_rows();
+        rows.splice(1..1, self.merged.total_rows());
+        rows.extend([
             ("journals", format!("{files}, {twice} in more than one, all with equal counts")),
-            ("CPU time", format!("{:.3} s", cpu_seconds.as_secs_f64())),
-        ]
+            ("CPU time", format!("{:.3} s", cpu_time.as_secs_f64())),
+        ]);
+        rows
+    }
+
+    fn json(&self) -> Value {
+        let mut json = self.merged.json();
+        json["missing"] = missing_json(&self.merged.merged, self.missing.as_ref());
+        json
     }
 
     fn numbers(&self) -> Vec<u128> {

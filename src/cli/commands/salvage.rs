@@ -1,12 +1,12 @@
 //! `nqueens salvage FILE --into NEW`.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::journal::{Salvaged, salvage};
 use nqueens::{BoardSize, Engine, Kernel, Plan, SplitRows};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
 use crate::cli::output::stderr::{escaped, message};
@@ -64,8 +64,9 @@ impl SalvageArgs {
             Plan::new(size, engine, self.split_rows)
         });
         let salvaged = salvage(&self.path, &self.into, plan, &self.without)?;
-        let report = SalvageReport::new(&salvaged, &self.into);
-        Ok(judge(&salvaged).answer(Format::new(self.json, false), &report))
+        let exit = judge(&salvaged);
+        let report = SalvageReport { salvaged, journal: escaped(self.into.display()) };
+        Ok(exit.answer(Format::new(self.json, false), &report))
     }
 }
 
@@ -86,49 +87,40 @@ fn judge(salvaged: &Salvaged) -> Exit {
     Exit::Failed
 }
 
-#[derive(Debug, Serialize)]
 struct SalvageReport {
-    n: u32,
-    engine: &'static str,
-    plan: String,
-    units: usize,
-    kept: usize,
-    lines_kept: usize,
-    places_left_out: usize,
-    disputed: Vec<usize>,
+    salvaged: Salvaged,
     journal: String,
-}
-
-impl SalvageReport {
-    fn new(salvaged: &Salvaged, into: &Path) -> Self {
-        let Salvaged { plan, finished, .. } = salvaged;
-        Self {
-            n: plan.size().get(),
-            engine: plan.engine().name(),
-            plan: format!("{:08x}", plan.hash()),
-            units: plan.units(),
-            kept: finished.units_done(),
-            lines_kept: salvaged.lines_kept,
-            places_left_out: salvaged.left_out.len(),
-            disputed: salvaged.disputed.clone(),
-            journal: escaped(into.display()),
-        }
-    }
 }
 
 impl Report for SalvageReport {
     fn rows(&self) -> Vec<Line> {
-        let Self { engine, plan, units, kept, .. } = self;
-        let units_of_plan = many(*units, "unit");
-        let (kept_units, kept_lines) = (many(*kept, "unit"), many(self.lines_kept, "line"));
+        let Salvaged { plan, finished, lines_kept, left_out, .. } = &self.salvaged;
+        let (engine, hash, units) = (plan.engine(), plan.hash(), plan.units());
+        let kept = finished.units_done();
+        let (kept_units, kept_lines) = (many(kept, "unit"), many(*lines_kept, "line"));
         vec![
-            ("n", self.n.to_string()),
-            ("plan", format!("engine {engine}, hash {plan}, {units_of_plan}")),
+            ("n", plan.size().to_string()),
+            ("plan", format!("engine {engine}, hash {hash:08x}, {}", many(units, "unit"))),
             ("kept", format!("{kept_units}, {kept_lines}")),
-            ("left out", many(self.places_left_out, "place")),
+            ("left out", many(left_out.len(), "place")),
             ("to count", many(units - kept, "unit")),
             ("journal", self.journal.clone()),
         ]
+    }
+
+    fn json(&self) -> Value {
+        let Salvaged { plan, finished, lines_kept, left_out, disputed, .. } = &self.salvaged;
+        json!({
+            "n": plan.size().get(),
+            "engine": plan.engine().name(),
+            "plan": format!("{:08x}", plan.hash()),
+            "units": plan.units(),
+            "kept": finished.units_done(),
+            "lines_kept": lines_kept,
+            "places_left_out": left_out.len(),
+            "disputed": disputed,
+            "journal": self.journal,
+        })
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use nqueens::{BoardSize, ShardOutcome};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
 use crate::cli::options::{EngineArgs, number_of_shards, shard};
-use crate::cli::output::json::{as_seconds, as_string};
+use crate::cli::output::json::seconds;
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::{self, many};
 use crate::cli::session::Session;
@@ -62,65 +61,46 @@ impl ShardArgs {
             message!("{name} is counted, but not all recorded: {fault}");
             exit = Exit::Failed;
         }
-        Ok(exit.answer(Format::new(self.json, false), &ShardReport::new(&outcome)))
+        Ok(exit.answer(Format::new(self.json, false), &ShardReport(outcome)))
     }
 }
 
-#[derive(Debug, Serialize)]
-struct ShardReport {
-    n: u32,
-    index: usize,
-    shards: usize,
-    units: usize,
-    units_before: usize,
-    #[serde(serialize_with = "as_string")]
-    solutions: u128,
-    engine: &'static str,
-    kernel: &'static str,
-    threads: usize,
-    recounted: usize,
-    #[serde(serialize_with = "as_seconds")]
-    seconds: Duration,
-    journal: Option<String>,
-}
-
-impl ShardReport {
-    fn new(outcome: &ShardOutcome) -> Self {
-        Self {
-            n: outcome.size.get(),
-            index: outcome.shard.index(),
-            shards: outcome.shard.of(),
-            units: outcome.units,
-            units_before: outcome.units_before,
-            solutions: outcome.solutions,
-            engine: outcome.engine.name(),
-            kernel: outcome.kernel.name(),
-            threads: outcome.threads,
-            recounted: outcome.units_recounted,
-            seconds: outcome.elapsed,
-            journal: outcome.journal.as_ref().map(|path| escaped(path.display())),
-        }
-    }
-}
+struct ShardReport(ShardOutcome);
 
 impl Report for ShardReport {
     fn rows(&self) -> Vec<Line> {
-        let (units, before) = (many(self.units, "unit"), self.units_before);
-        let (index, last) = (self.index, self.shards - 1);
+        let ShardOutcome { shard, units_before, solutions, engine, kernel, .. } = &self.0;
+        let (index, last) = (shard.index(), shard.of() - 1);
+        let units = many(self.0.units, "unit");
         let mut rows = vec![
-            ("n", self.n.to_string()),
-            ("shard", format!("{index} (of 0..={last}): {units}, {before} done before")),
-            ("solutions", format!("{} in this shard", self.solutions)),
-            ("engine", format!("{}, kernel {}", self.engine, self.kernel)),
-            ("threads", self.threads.to_string()),
+            ("n", self.0.size.to_string()),
+            ("shard", format!("{index} (of 0..={last}): {units}, {units_before} done before")),
+            ("solutions", format!("{solutions} in this shard")),
+            ("engine", format!("{engine}, kernel {kernel}")),
+            ("threads", self.0.threads.to_string()),
         ];
-        if self.recounted > 0 {
-            let units = many(self.recounted, "unit");
-            rows.push(("self-check", format!("{units} recounted, no difference")));
-        }
-        let journal = self.journal.as_deref().unwrap_or("nothing was left to count");
-        rows.push(("seconds", format!("{:.3}", self.seconds.as_secs_f64())));
-        rows.push(("journal", journal.to_owned()));
+        rows.extend(text::self_check(self.0.units_recounted));
+        rows.push(("seconds", format!("{:.3}", self.0.elapsed.as_secs_f64())));
+        let journal = self.0.journal.as_ref().map(|path| escaped(path.display()));
+        rows.push(("journal", journal.unwrap_or_else(|| "nothing was left to count".to_owned())));
         rows
+    }
+
+    fn json(&self) -> Value {
+        let ShardOutcome { size, shard, engine, kernel, threads, .. } = &self.0;
+        json!({
+            "n": size.get(),
+            "index": shard.index(),
+            "shards": shard.of(),
+            "units": self.0.units,
+            "units_before": self.0.units_before,
+            "solutions": self.0.solutions.to_string(),
+            "engine": engine.name(),
+            "kernel": kernel.name(),
+            "threads": threads,
+            "recounted": self.0.units_recounted,
+            "seconds": seconds(self.0.elapsed),
+            "journal": self.0.journal.as_ref().map(|path| escaped(path.display())),
+        })
     }
 }

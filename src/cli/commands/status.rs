@@ -5,11 +5,13 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use nqueens::journal::Run;
 use nqueens::merge::{Member, Merged};
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
-use crate::cli::options::{JournalsArgs, MergedReport, MissingReport, number_of_shards};
-use crate::cli::output::json::{as_seconds_or_null, microseconds};
+use crate::cli::options::{
+    JournalsArgs, MergedReport, MissingShards, missing_json, number_of_shards,
+};
+use crate::cli::output::json::{self, microseconds};
 use crate::cli::output::text::{duration, many, seconds};
 
 /// A journal is being written if it was written so recently and its shard is not complete. Units
@@ -33,96 +35,113 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let merged = self.journals.read()?;
-        let report = StatusReport::new(&merged, MissingReport::new(&merged, self.shards));
+        let merged = MergedReport::new(self.journals.read()?);
+        let missing = MissingShards::new(&merged.merged, self.shards);
+        let running = Running::new(&merged.merged);
+        let report = StatusReport { merged, missing, running };
         Ok(Exit::Done.answer(Format::new(self.json, false), &report))
     }
 }
 
-#[derive(Debug, Serialize)]
-struct StatusReport {
-    #[serde(flatten)]
-    merged: MergedReport,
-    /// Processes that write now.
-    running: usize,
-    /// Their threads.
+/// The processes that write now.
+struct Running {
+    processes: usize,
     threads: usize,
     /// What they finish together.
     units_per_second: f64,
-    /// Expected wall time to the end at that rate.
-    #[serde(serialize_with = "as_seconds_or_null")]
-    seconds_left: Option<Duration>,
-    /// Expected CPU time of the missing units.
-    #[serde(serialize_with = "as_seconds_or_null")]
-    cpu_seconds_left: Option<Duration>,
-    missing: MissingReport,
 }
 
-impl StatusReport {
+impl Running {
     #[expect(clippy::cast_precision_loss, reason = "rates")]
-    fn new(merged: &Merged, missing: MissingReport) -> Self {
+    fn new(merged: &Merged) -> Self {
         let now = SystemTime::now();
-        let running: Vec<&Run> = merged
-            .files
-            .iter()
-            .filter(|file| is_written(file, now))
+        let runs = merged.files.iter().filter(|file| is_written(file, now));
+        let runs: Vec<&Run> = runs
             .filter_map(|file| file.runs.last())
             .filter(|run| !merged.is_complete(run.shard))
             .collect();
-        let rates =
-            running.iter().map(|run| run.units as f64 / run.elapsed.as_secs_f64().max(1e-3));
-        // The sum of no numbers is -0.0.
-        let units_per_second = rates.sum::<f64>() + 0.0;
-        let threads = running.iter().map(|run| run.threads).sum();
-        let running = running.len();
-        let merged = MergedReport::new(merged);
-        // Units that were counted twice took time twice.
-        let counted = merged.finished + merged.twice;
-        let cpu_per_unit = merged.cpu_seconds.as_secs_f64() / counted.max(1) as f64;
-        let left = missing.units as f64;
+        let rates = runs.iter().map(|run| run.units as f64 / run.elapsed.as_secs_f64().max(1e-3));
         Self {
-            running,
-            threads,
-            units_per_second: microseconds(units_per_second),
-            seconds_left: (units_per_second > 0.0).then(|| seconds(left / units_per_second)),
-            cpu_seconds_left: (counted > 0).then(|| seconds(left * cpu_per_unit)),
-            merged,
-            missing,
+            processes: runs.len(),
+            threads: runs.iter().map(|run| run.threads).sum(),
+            // The sum of no numbers is -0.0.
+            units_per_second: rates.sum::<f64>() + 0.0,
         }
+    }
+}
+
+struct StatusReport {
+    merged: MergedReport,
+    missing: Option<MissingShards>,
+    running: Running,
+}
+
+impl StatusReport {
+    /// The expected wall time to the end at the present rate.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn time_left(&self) -> Option<Duration> {
+        let rate = self.running.units_per_second;
+        (rate > 0.0).then(|| seconds(self.merged.missing_units() as f64 / rate))
+    }
+
+    /// The expected CPU time of the missing units.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn cpu_time_left(&self) -> Option<Duration> {
+        let Merged { finished, twice, .. } = &self.merged.merged;
+        // Units that were counted twice took time twice.
+        let counted = finished.units_done() + twice;
+        let left = self.merged.missing_units() as f64 / counted as f64;
+        (counted > 0).then(|| seconds(self.merged.cpu_time.as_secs_f64() * left))
     }
 }
 
 impl Report for StatusReport {
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
     fn rows(&self) -> Vec<Line> {
-        let MergedReport { units, finished, solutions, files, cpu_seconds, .. } = self.merged;
-        let Self { running, threads, units_per_second, .. } = self;
-        let percent = 100.0 * finished as f64 / units as f64;
-        let done = many(finished, "unit");
-        let shards = match (&self.missing.shards, self.missing.indices.as_deref()) {
-            (Some(shards), Some("")) => format!("all {shards} complete"),
-            (Some(shards), Some(missing)) => format!("missing {missing} (of 0..={})", shards - 1),
-            _ => "unknown: the journals do not agree on how many there are".to_owned(),
+        let Merged { plan, finished, files, .. } = &self.merged.merged;
+        let percent = 100.0 * finished.units_done() as f64 / plan.units() as f64;
+        let (done, solutions) = (many(finished.units_done(), "unit"), finished.solutions());
+        let shards = match &self.missing {
+            Some(MissingShards { shards, indices }) if indices.is_empty() => {
+                format!("all {shards} complete")
+            }
+            Some(MissingShards { shards, indices }) => {
+                format!("missing {indices} (of 0..={})", shards - 1)
+            }
+            None => "unknown: the journals do not agree on how many there are".to_owned(),
         };
-        let (processes, threads) = (many(files, "journal"), many(*threads, "thread"));
-        let cpu_left = self.cpu_seconds_left.map_or("unknown".to_owned(), duration);
-        let end = match self.seconds_left {
-            _ if finished == units => "reached".to_owned(),
+        let Running { processes, threads, units_per_second } = self.running;
+        let (journals, threads) = (many(files.len(), "journal"), many(threads, "thread"));
+        let cpu_time = duration(self.merged.cpu_time);
+        let cpu_left = self.cpu_time_left().map_or("unknown".to_owned(), duration);
+        let end = match self.time_left() {
+            _ if finished.is_complete() => "reached".to_owned(),
             Some(time) => format!("in about {} at this rate", duration(time)),
             None => "not in sight: no process is writing".to_owned(),
         };
-        let mut rows = self.merged.plan_rows().to_vec();
+        let mut rows = self.merged.plan_rows();
         rows.extend([
             ("done", format!("{done}, {percent:.1} %, {solutions} solutions")),
             ("shards", shards),
             (
                 "running",
-                format!("{running} of {processes}, {threads}, {units_per_second:.1} units/s"),
+                format!("{processes} of {journals}, {threads}, {units_per_second:.1} units/s"),
             ),
-            ("CPU time", format!("{} so far, about {cpu_left} to go", duration(cpu_seconds))),
+            ("CPU time", format!("{cpu_time} so far, about {cpu_left} to go")),
             ("end", end),
         ]);
         rows
+    }
+
+    fn json(&self) -> Value {
+        let mut json = self.merged.json();
+        json["running"] = self.running.processes.into();
+        json["threads"] = self.running.threads.into();
+        json["units_per_second"] = microseconds(self.running.units_per_second).into();
+        json["seconds_left"] = self.time_left().map(json::seconds).into();
+        json["cpu_seconds_left"] = self.cpu_time_left().map(json::seconds).into();
+        json["missing"] = missing_json(&self.merged.merged, self.missing.as_ref());
+        json
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::ops::RangeInclusive;
-use std::time::Duration;
 
 use clap::Args;
 use nqueens::known::known;
@@ -11,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{EngineArgs, sizes};
-use crate::cli::output::json::{as_seconds, as_string};
+use crate::cli::output::json::{as_string, seconds};
 use crate::cli::output::rows::{Row, RowFormat, RowWriter};
 use crate::cli::output::stderr::message;
 use crate::cli::session::Session;
@@ -78,8 +77,7 @@ struct TableRow {
     total: u128,
     #[serde(serialize_with = "as_string")]
     fundamental: u128,
-    #[serde(serialize_with = "as_seconds")]
-    seconds: Duration,
+    seconds: f64,
     /// The worse one of the verdicts.
     #[serde(serialize_with = "as_string")]
     published: Published,
@@ -94,7 +92,7 @@ impl TableRow {
             n: outcome.size.get(),
             total: outcome.total,
             fundamental,
-            seconds: outcome.elapsed,
+            seconds: seconds(outcome.elapsed),
             published: match verdicts {
                 [Published::Agrees, differs @ Published::Differs { .. }] => differs,
                 [total, _] => total,
@@ -121,8 +119,7 @@ impl Row for TableRow {
     }
 
     fn line(&self) -> String {
-        let Self { n, total, fundamental, published, .. } = self;
-        let seconds = self.seconds.as_secs_f64();
+        let Self { n, total, fundamental, seconds, published, .. } = self;
         format!("{n:>2} {total:>21} {fundamental:>20} {seconds:>12.3}  {published}")
     }
 }

@@ -4,12 +4,11 @@ use clap::Args;
 use nqueens::merge::Merged;
 use nqueens::verify::{Difference, Sample, Verdict, verify};
 use nqueens::{Kernel, thread_pool};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
 use crate::cli::options::{JournalsArgs, MachineArgs, MergedReport};
 use crate::cli::output::bar::{Bar, Display};
-use crate::cli::output::json::as_string;
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::{duration, many};
 use crate::cli::signals::cancel_on_signals;
@@ -59,67 +58,32 @@ impl VerifyArgs {
         let verdict =
             pool.install(|| verify(plan, finished, sample, kernel, &|| bar.advance(1), &cancel));
         bar.clear();
-        let report = VerifyReport::new(&merged, verdict?, seed);
+        let report = VerifyReport { verdict: verdict?, merged: MergedReport::new(merged), seed };
         Ok(report.judge().answer(Format::new(self.json, false), &report))
     }
 }
 
-#[derive(Debug, Serialize)]
 struct VerifyReport {
-    #[serde(flatten)]
     merged: MergedReport,
-    #[serde(skip)]
-    chosen: usize,
-    recounted: usize,
-    recounted_by: &'static str,
-    differences: Vec<DifferenceReport>,
-    undetected_part: f64,
+    verdict: Verdict,
     seed: u64,
 }
 
-#[derive(Debug, Serialize)]
-struct DifferenceReport {
-    unit: usize,
-    #[serde(serialize_with = "as_string")]
-    recorded: u64,
-    #[serde(serialize_with = "as_string")]
-    recounted: u64,
-}
-
 impl VerifyReport {
-    fn new(merged: &Merged, verdict: Verdict, seed: u64) -> Self {
-        let undetected_part = verdict.undetected_part(merged.finished.units_done());
-        let difference = |Difference { unit, recorded, recounted, .. }| DifferenceReport {
-            unit,
-            recorded,
-            recounted,
-        };
-        Self {
-            merged: MergedReport::new(merged),
-            chosen: verdict.chosen,
-            recounted: verdict.recounted,
-            recounted_by: verdict.method,
-            differences: verdict.differences.into_iter().map(difference).collect(),
-            undetected_part,
-            seed,
-        }
+    fn undetected_part(&self) -> f64 {
+        self.verdict.undetected_part(self.merged.merged.finished.units_done())
     }
 
     /// Prints what is wrong or missing.
     fn judge(&self) -> Exit {
-        let Self { merged, chosen, recounted, recounted_by, differences, .. } = self;
-        for difference in differences.iter().take(PRINTED) {
-            message!(
-                "unit {} is recorded with {}, {recounted_by} counts {}",
-                difference.unit,
-                difference.recorded,
-                difference.recounted
-            );
+        let Verdict { method, chosen, recounted, differences, .. } = &self.verdict;
+        for Difference { unit, recorded, recounted, .. } in differences.iter().take(PRINTED) {
+            message!("unit {unit} is recorded with {recorded}, {method} counts {recounted}");
         }
         if differences.len() > PRINTED {
             message!("and {} more", differences.len() - PRINTED);
         }
-        if merged.check_published() == Exit::Failed || !differences.is_empty() {
+        if self.merged.check_published() == Exit::Failed || !differences.is_empty() {
             return Exit::Failed;
         }
         if recounted < chosen {
@@ -127,8 +91,9 @@ impl VerifyReport {
             message!("stopped after recounting {recounted} of {chosen}: no difference so far");
             return Exit::Stopped;
         }
-        if merged.total.is_none() {
-            let (missing, units) = (merged.missing_units(), many(merged.units, "unit"));
+        if self.merged.total.is_none() {
+            let missing = self.merged.missing_units();
+            let units = many(self.merged.merged.plan.units(), "unit");
             message!("the count is not finished: {missing} of {units} are missing");
             return Exit::Stopped;
         }
@@ -138,13 +103,13 @@ impl VerifyReport {
 
 impl Report for VerifyReport {
     fn rows(&self) -> Vec<Line> {
-        let Self { merged, recounted, recounted_by, seed, .. } = self;
-        let finished = many(merged.finished, "unit");
-        let found = match self.differences.len() {
+        let Verdict { method, recounted, differences, .. } = &self.verdict;
+        let finished = many(self.merged.merged.finished.units_done(), "unit");
+        let found = match differences.len() {
             0 => "no difference".to_owned(),
             differences => format!("{differences} DIFFER"),
         };
-        let evidence = match (self.differences.len(), self.undetected_part) {
+        let evidence = match (differences.len(), self.undetected_part()) {
             (1.., _) => "against the count: at least one of its units is wrong".to_owned(),
             (0, 0.0) => "every finished unit was counted twice, in two ways".to_owned(),
             (0, part) if part < 1.0 => format!(
@@ -154,14 +119,29 @@ impl Report for VerifyReport {
             ),
             (0, _) => "none: no unit was recounted".to_owned(),
         };
-        let mut rows = merged.plan_rows().to_vec();
+        let recounted =
+            format!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed);
+        let mut rows = self.merged.plan_rows();
         rows.push(("finished", format!("{finished}, every line and sum as it was written")));
-        rows.extend(merged.total_rows());
-        rows.push((
-            "recounted",
-            format!("{recounted} of {finished} by {recounted_by}, seed {seed}: {found}"),
-        ));
-        rows.push(("evidence", evidence));
+        rows.extend(self.merged.total_rows());
+        rows.extend([("recounted", recounted), ("evidence", evidence)]);
         rows
+    }
+
+    fn json(&self) -> Value {
+        let difference = |difference: &Difference| {
+            json!({
+                "unit": difference.unit,
+                "recorded": difference.recorded.to_string(),
+                "recounted": difference.recounted.to_string(),
+            })
+        };
+        let mut json = self.merged.json();
+        json["recounted"] = self.verdict.recounted.into();
+        json["recounted_by"] = self.verdict.method.into();
+        json["differences"] = self.verdict.differences.iter().map(difference).collect();
+        json["undetected_part"] = self.undetected_part().into();
+        json["seed"] = self.seed.into();
+        json
     }
 }

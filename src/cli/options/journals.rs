@@ -7,10 +7,10 @@ use clap::Args;
 use nqueens::known::known;
 use nqueens::merge::{Merged, journals_in, merge};
 use nqueens::{Published, Shard};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure, Line};
-use crate::cli::output::json::{as_seconds, as_string, as_string_or_null};
+use crate::cli::output::json::seconds;
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::many;
 
@@ -55,102 +55,96 @@ impl JournalsArgs {
 }
 
 /// What journals of one plan hold together.
-#[derive(Debug, Serialize)]
 pub(crate) struct MergedReport {
-    pub(crate) n: u32,
-    engine: &'static str,
-    plan: String,
-    pub(crate) units: usize,
-    pub(crate) finished: usize,
-    /// In the finished units, with their weights.
-    #[serde(serialize_with = "as_string")]
-    pub(crate) solutions: u128,
+    pub(crate) merged: Merged,
     /// The solutions, if all units are finished.
-    #[serde(serialize_with = "as_string_or_null")]
     pub(crate) total: Option<u128>,
-    #[serde(serialize_with = "as_string")]
     pub(crate) published: Published,
-    pub(crate) files: usize,
-    /// Units that more than one file holds.
-    pub(crate) twice: usize,
-    #[serde(serialize_with = "as_seconds")]
-    pub(crate) cpu_seconds: Duration,
+    pub(crate) cpu_time: Duration,
 }
 
 impl MergedReport {
-    pub(crate) fn new(merged: &Merged) -> Self {
-        let Merged { plan, finished, files, twice, .. } = merged;
+    pub(crate) fn new(merged: Merged) -> Self {
+        let Merged { plan, finished, files, .. } = &merged;
         let total = finished.is_complete().then(|| finished.solutions());
+        let published = known(plan.size()).total;
         Self {
-            n: plan.size().get(),
-            engine: plan.engine().name(),
-            plan: format!("{:08x}", plan.hash()),
-            units: plan.units(),
-            finished: finished.units_done(),
-            solutions: finished.solutions(),
             total,
-            published: total.map_or(Published::Unknown, |total| {
-                Published::compare(total, known(plan.size()).total)
-            }),
-            files: files.len(),
-            twice: *twice,
-            cpu_seconds: files.iter().flat_map(|file| &file.runs).map(|run| run.busy).sum(),
+            published: total
+                .map_or(Published::Unknown, |total| Published::compare(total, published)),
+            cpu_time: files.iter().flat_map(|file| &file.runs).map(|run| run.busy).sum(),
+            merged,
         }
+    }
+
+    pub(crate) fn missing_units(&self) -> usize {
+        self.merged.plan.units() - self.merged.finished.units_done()
     }
 
     /// Prints it if the total is not the published one.
     pub(crate) fn check_published(&self) -> Exit {
         let Published::Differs { expected } = self.published else { return Exit::Done };
-        message!("Q({}) = {} differs from the published {expected}", self.n, self.solutions);
+        let (n, total) = (self.merged.plan.size(), self.merged.finished.solutions());
+        message!("Q({n}) = {total} differs from the published {expected}");
         Exit::Failed
     }
 
-    pub(crate) fn missing_units(&self) -> usize {
-        self.units - self.finished
-    }
-
-    pub(crate) fn plan_rows(&self) -> [Line; 2] {
-        let Self { n, engine, plan, units, .. } = self;
-        let units = many(*units, "unit");
-        [("n", n.to_string()), ("plan", format!("engine {engine}, hash {plan}, {units}"))]
+    pub(crate) fn plan_rows(&self) -> Vec<Line> {
+        let plan = &self.merged.plan;
+        let (engine, hash, units) = (plan.engine(), plan.hash(), many(plan.units(), "unit"));
+        let plan_row = ("plan", format!("engine {engine}, hash {hash:08x}, {units}"));
+        vec![("n", plan.size().to_string()), plan_row]
     }
 
     pub(crate) fn total_rows(&self) -> Vec<Line> {
         let rows =
-            |total| [("total", format!("{total}")), ("published", self.published.to_string())];
+            |total: u128| [("total", total.to_string()), ("published", self.published.to_string())];
         self.total.into_iter().flat_map(rows).collect()
     }
+
+    pub(crate) fn json(&self) -> Value {
+        let Merged { plan, finished, files, twice, .. } = &self.merged;
+        json!({
+            "n": plan.size().get(),
+            "engine": plan.engine().name(),
+            "plan": format!("{:08x}", plan.hash()),
+            "units": plan.units(),
+            "finished": finished.units_done(),
+            "solutions": finished.solutions().to_string(),
+            "total": self.total.map(|total| total.to_string()),
+            "published": self.published.to_string(),
+            "files": files.len(),
+            "twice": twice,
+            "cpu_seconds": seconds(self.cpu_time),
+        })
+    }
 }
 
-/// What is not finished.
-#[derive(Debug, Serialize)]
-pub(crate) struct MissingReport {
-    pub(crate) units: usize,
-    /// First unit and the one behind the last.
-    ranges: Vec<(usize, usize)>,
-    /// How many shards there are, if the journals agree on it or the command line tells.
-    pub(crate) shards: Option<usize>,
-    /// The shards with missing units, as a job array is written: `3,7-9`.
-    pub(crate) indices: Option<String>,
+/// Which shards have units that are not finished.
+pub(crate) struct MissingShards {
+    /// How many shards there are.
+    pub(crate) shards: usize,
+    /// Those with missing units, as a job array is written: `3,7-9`.
+    pub(crate) indices: String,
 }
 
-impl MissingReport {
-    pub(crate) fn new(merged: &Merged, shards: Option<usize>) -> Self {
-        let ranges: Vec<(usize, usize)> =
-            merged.missing_units().into_iter().map(|range| (range.start, range.end)).collect();
-        let shards = shards.or_else(|| merged.shards());
-        Self {
-            units: merged.plan.units() - merged.finished.units_done(),
-            ranges,
-            shards,
-            indices: shards.map(|shards| as_array(&merged.missing_shards(shards))),
-        }
+impl MissingShards {
+    /// `None` if the number of shards is not given and the journals do not agree on it.
+    pub(crate) fn new(merged: &Merged, shards: Option<usize>) -> Option<Self> {
+        let shards = shards.or_else(|| merged.shards())?;
+        Some(Self { shards, indices: as_array(&merged.missing_shards(shards)) })
     }
+}
 
-    /// The first missing unit.
-    pub(crate) fn first_unit(&self) -> usize {
-        self.ranges.first().map_or(0, |range| range.0)
-    }
+/// The field `missing` of a report.
+pub(crate) fn missing_json(merged: &Merged, missing: Option<&MissingShards>) -> Value {
+    let ranges = merged.missing_units();
+    json!({
+        "units": ranges.iter().map(ExactSizeIterator::len).sum::<usize>(),
+        "ranges": ranges.iter().map(|range| [range.start, range.end]).collect::<Vec<_>>(),
+        "shards": missing.map(|missing| missing.shards),
+        "indices": missing.map(|missing| &missing.indices),
+    })
 }
 
 /// Numbers in the form of job arrays: `3,7-9`.

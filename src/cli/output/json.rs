@@ -10,30 +10,10 @@ pub(crate) fn microseconds(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-pub(crate) fn as_seconds<S: Serializer>(time: &Duration, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_f64(microseconds(time.as_secs_f64()))
-}
-
-pub(crate) fn as_seconds_or_null<S: Serializer>(
-    time: &Option<Duration>,
-    out: S,
-) -> Result<S::Ok, S::Error> {
-    match time {
-        Some(time) => as_seconds(time, out),
-        None => out.serialize_none(),
-    }
+pub(crate) fn seconds(time: Duration) -> f64 {
+    microseconds(time.as_secs_f64())
 }
 
 pub(crate) fn as_string<S: Serializer>(value: &impl ToString, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(&value.to_string())
-}
-
-pub(crate) fn as_string_or_null<S: Serializer>(
-    value: &Option<u128>,
-    out: S,
-) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => as_string(value, out),
-        None => out.serialize_none(),
-    }
 }

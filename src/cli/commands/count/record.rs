@@ -5,28 +5,24 @@ use std::path::Path;
 use std::time::Duration;
 
 use nqueens::Outcome;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::exit::Line;
-use crate::cli::output::json::as_seconds;
+use crate::cli::output::json::seconds;
 use crate::cli::output::stderr::escaped;
 use crate::cli::output::text::{duration, many};
 use crate::cli::version;
 
 /// All runs of one journal together.
-#[derive(Debug, Serialize)]
 pub(crate) struct Record {
     file: String,
     runs: usize,
     units_before: usize,
     /// Wall time, without the pauses between runs.
-    #[serde(serialize_with = "as_seconds")]
-    seconds: Duration,
+    wall: Duration,
     /// CPU time that all threads spent on units.
-    #[serde(serialize_with = "as_seconds")]
-    cpu_seconds: Duration,
+    cpu: Duration,
     /// The row of the record book.
-    #[serde(skip)]
     row: String,
 }
 
@@ -49,23 +45,27 @@ impl Record {
             version::SHORT,
             version::COMMIT
         );
-        Self {
-            file: escaped(path.display()),
-            runs: runs.len(),
-            units_before: *units_before,
-            seconds: wall,
-            cpu_seconds: cpu,
-            row,
-        }
+        let (file, runs) = (escaped(path.display()), runs.len());
+        Self { file, runs, units_before: *units_before, wall, cpu, row }
     }
 
     pub(crate) fn rows(&self) -> [Line; 3] {
         let units = many(self.units_before, "unit");
-        let (wall, cpu) = (self.seconds.as_secs_f64(), self.cpu_seconds.as_secs_f64());
+        let (wall, cpu) = (self.wall.as_secs_f64(), self.cpu.as_secs_f64());
         [
             ("journal", format!("{}: {units} done before", self.file)),
             ("runs", format!("{}, {wall:.3} s wall time, {cpu:.3} s CPU time", self.runs)),
             ("record", self.row.clone()),
         ]
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "file": self.file,
+            "runs": self.runs,
+            "units_before": self.units_before,
+            "seconds": seconds(self.wall),
+            "cpu_seconds": seconds(self.cpu),
+        })
     }
 }
