@@ -1,58 +1,28 @@
 //! The command line: everything that reads arguments, prints, or exits.
 //!
-//! `args` (clap) -> `options` (checked) -> one module for each subcommand -> `report` (text, CSV,
-//! JSON) and `progress` (the bar).
+//! | module | holds |
+//! |---|---|
+//! | [`args`] | the list of commands, the parser, its errors |
+//! | [`commands`] | one file a command: its arguments, what it does, its answer |
+//! | [`compare`] | the command `compare` |
+//! | [`session`] | threads, signals and progress of a command that counts |
+//! | [`options`] | options that several commands share |
+//! | [`exit`] | exit codes, failures, and the answer on standard output |
+//! | [`output`] | how all that is printed looks |
+//!
+//! A module uses only what stands below it.
 
-mod answer;
 mod args;
-mod array;
-mod bytes;
+mod commands;
 mod compare;
-mod count;
-mod cpu;
-mod estimate;
 mod exit;
-mod fields;
-mod generated;
-mod list;
-mod machine;
-mod merge;
 mod options;
 mod out_of_memory;
-mod progress;
-mod record;
-mod remaining;
-mod report;
-mod salvage;
-mod shard;
+mod output;
+mod session;
 mod signals;
-mod sizes;
-mod status;
-mod table;
-mod talk;
-mod ticker;
-mod verify;
 mod version;
 
-pub(crate) use exit::{Exit, Failure, guarded};
-pub(crate) use options::Options;
+pub(crate) use args::run;
+pub(crate) use exit::guarded;
 pub(crate) use out_of_memory::OrExit;
-
-/// Runs the subcommand.
-pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
-    match options {
-        Options::Count(options) => count::run(&options),
-        Options::Table(options) => table::run(&options),
-        Options::Estimate(options) => estimate::run(&options),
-        Options::List(options) => list::run(&options),
-        Options::Compare(options) => compare::run(&options),
-        Options::Shard(options) => shard::run(&options),
-        Options::Merge(options) => merge::run(&options),
-        Options::Status(options) => status::run(&options),
-        Options::Verify(options) => verify::run(&options),
-        Options::Salvage(options) => salvage::run(options),
-        Options::Cpu(options) => cpu::run(&options),
-        Options::Completions(shell) => generated::completions(shell),
-        Options::Man => generated::man(),
-    }
-}

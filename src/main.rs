@@ -8,6 +8,5 @@ use std::process::ExitCode;
 static ALLOCATOR: cli::OrExit = cli::OrExit;
 
 fn main() -> ExitCode {
-    let run = || cli::Options::from_command_line().and_then(cli::run);
-    cli::guarded(|| run().unwrap_or_else(|failure| failure.report())).into()
+    cli::guarded(|| cli::run().unwrap_or_else(|failure| failure.report())).into()
 }

@@ -123,8 +123,9 @@ pub(crate) fn fitting_threads(bytes: u64, per_thread: u64) -> usize {
     bytes.checked_div(per_thread).and_then(|threads| threads.try_into().ok()).unwrap_or(usize::MAX)
 }
 
-/// Mebibytes below a gibibyte, else gibibytes, with one digit.
-pub(crate) fn readable(bytes: u64) -> String {
+/// Mebibytes below a gibibyte, else gibibytes, with one digit: `1.5 MiB`, `3.0 GiB`.
+#[must_use]
+pub fn readable(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     match mebibytes < 1024.0 {
@@ -148,6 +149,11 @@ mod tests {
         assert_eq!(tightest(&[]), machine);
         assert_eq!(tightest(std::slice::from_ref(&roomy)), machine);
         assert_eq!(tightest(&[roomy, full.clone()]), full);
+    }
+
+    #[test]
+    fn sizes_are_readable() {
+        assert_eq!([3 << 19, 3 << 30].map(readable), ["1.5 MiB", "3.0 GiB"]);
     }
 
     #[test]

@@ -22,18 +22,18 @@ use anyhow::Context;
 use nqueens::known::known;
 use nqueens::{Cancel, memory, thread_pool};
 
-use super::answer::unprinted;
 use super::exit::{Exit, Failure};
+use super::output::stderr::message;
 use super::signals::cancel_on_signals;
-use super::talk::say;
 use bar::CompareBar;
-pub(super) use options::CompareOptions;
+pub(super) use options::CompareArgs;
+use options::CompareOptions;
 use rounds::{Contestant, Rounds};
 use statistics::Row;
 use write::RowWriter;
 
-pub(super) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
-    let cancel = cancel_on_signals().context("cannot catch signals").map_err(Failure::Other)?;
+fn run(options: &CompareOptions) -> Result<Exit, Failure> {
+    let cancel = cancel_on_signals()?;
     // Before any measuring, so that no measurements are lost for a wrong path.
     let picture = options.svg.as_deref().map(Picture::open).transpose()?;
     if let Some(measured) = &options.draw {
@@ -79,19 +79,19 @@ fn compare(
     let mut writer = RowWriter::new(options.format, io::stdout().lock());
     let mut exit = Exit::Done;
     if let Err(error) = bar.suspend(|| writer.write_header()) {
-        return Ok(unprinted(exit, &error));
+        return Ok(exit.unprinted(&error));
     }
     for size in &options.sizes {
         let board = rounds.measure(*size, &contestants)?;
         let rows = statistics::rows(*size, &board.timings);
         for line in statistics::differences(*size, known(*size).total, &board.timings) {
-            bar.suspend(|| say(line));
+            bar.suspend(|| message!("{line}"));
             exit = Exit::Failed;
         }
         let written = bar.suspend(|| rows.iter().try_for_each(|row| writer.write_row(row)));
         all_rows.extend(rows);
         if let Err(error) = written {
-            return Ok(unprinted(exit, &error));
+            return Ok(exit.unprinted(&error));
         }
         if cancel.is_cancelled() {
             let message = match (board.runs_done(), board.runs) {
@@ -101,7 +101,7 @@ fn compare(
             if exit == Exit::Done {
                 return Err(Failure::Stopped(message));
             }
-            bar.suspend(|| say(message));
+            bar.suspend(|| message!("{message}"));
             return Ok(exit);
         }
     }

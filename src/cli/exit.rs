@@ -1,13 +1,14 @@
-//! Exit codes, and how failures become one line on stderr.
+//! Exit codes, failures in one line on standard error, and answers on standard output.
 //!
-//! The code is decided before anything is printed; [`answer`](super::answer) keeps it, whatever
-//! happens to standard output.
+//! The code is decided before anything is printed, and kept whatever happens to standard output.
 
-use std::io;
+use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
-use super::talk::say;
+use serde_json::Value;
+
+use super::output::stderr::message;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +37,84 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Runs the program. A panic is a fault of ours: it is said in one line, as every error is, and
-/// what was recorded before it stays good.
+impl Exit {
+    /// Prints an answer that ends with this code.
+    pub(crate) fn answer(self, format: Format, report: &impl Report) -> Self {
+        self.print(|out| match format {
+            Format::Text => report
+                .rows()
+                .into_iter()
+                .try_for_each(|(label, value)| writeln!(out, "{label:<13}{value}")),
+            Format::Quiet => {
+                report.numbers().into_iter().try_for_each(|number| writeln!(out, "{number}"))
+            }
+            Format::Json => writeln!(out, "{}", report.json()),
+        })
+    }
+
+    /// Writes to standard output.
+    pub(crate) fn print(
+        self,
+        write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>,
+    ) -> Self {
+        let mut out = io::stdout().lock();
+        match write(&mut out).and_then(|()| out.flush()) {
+            Ok(()) => self,
+            Err(error) => self.unprinted(&error),
+        }
+    }
+
+    /// The code if not all of an answer could be printed. A reader that has gone has seen enough.
+    pub(crate) fn unprinted(self, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return self;
+        }
+        message!("cannot write to standard output: {error}");
+        if self == Self::Done { Self::Failed } else { self }
+    }
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Format {
+    /// Labels and values.
+    Text,
+    /// One object.
+    Json,
+    /// The bare numbers.
+    Quiet,
+}
+
+impl Format {
+    /// The format of the flags `--json` and `--quiet`, which exclude each other.
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        match (json, quiet) {
+            (true, _) => Self::Json,
+            (_, true) => Self::Quiet,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// A line of a text answer: its label, and what is behind it.
+pub(crate) type Line = (&'static str, String);
+
+/// The answer of a command.
+pub(crate) trait Report {
+    /// The text.
+    fn rows(&self) -> Vec<Line>;
+
+    /// The object of `--json`, as docs/JSON.md describes it.
+    fn json(&self) -> Value;
+
+    /// What `--quiet` prints, for commands that have it.
+    fn numbers(&self) -> Vec<u128> {
+        Vec::new()
+    }
+}
+
+/// Runs the program. A panic is a fault of ours: its message is one line, as that of every error,
+/// and what was recorded before it stays good.
 pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|panic| {
@@ -46,10 +123,10 @@ pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
             let text = payload.downcast_ref::<&str>().copied();
             let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
             let message = text.unwrap_or("no message");
-            say(format_args!(
+            message!(
                 "the program has a fault{place}: {message}; please report it; finished units are in \
                  the journal, if there is one"
-            ));
+            );
         }));
     }
     std::panic::catch_unwind(program).unwrap_or(Exit::Failed)
@@ -71,26 +148,24 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Says it in one line; returns the exit code.
+    /// Prints it in one line; returns the exit code.
     pub(crate) fn report(&self) -> Exit {
+        let (text, exit) = match self {
+            Self::Usage(text) => (text, Exit::Usage),
+            Self::Stopped(text) => (text, Exit::Stopped),
+            Self::NotNow(text) => (text, Exit::NotNow),
+            Self::ClosedOutput => return Exit::Done,
+            Self::Other(error) => (&format!("{error:#}"), Exit::Failed),
+        };
+        message!("{text}");
+        exit
+    }
+
+    /// Changes the message of a count that was stopped.
+    pub(crate) fn if_stopped(self, change: impl FnOnce(String) -> String) -> Self {
         match self {
-            Self::Usage(message) => {
-                say(message);
-                Exit::Usage
-            }
-            Self::Stopped(message) => {
-                say(message);
-                Exit::Stopped
-            }
-            Self::NotNow(message) => {
-                say(message);
-                Exit::NotNow
-            }
-            Self::ClosedOutput => Exit::Done,
-            Self::Other(error) => {
-                say(format_args!("{error:#}"));
-                Exit::Failed
-            }
+            Self::Stopped(text) => Self::Stopped(change(text)),
+            other => other,
         }
     }
 }
@@ -100,12 +175,15 @@ impl From<nqueens::Error> for Failure {
         use nqueens::Error as E;
         use nqueens::journal::JournalError as P;
         match error {
-            E::Stopped { .. } | E::PreparationStopped | E::SymmetryStopped => {
-                Self::Stopped(error.to_string())
-            }
+            E::Stopped { .. }
+            | E::UnitStopped { .. }
+            | E::PreparationStopped
+            | E::SymmetryStopped => Self::Stopped(error.to_string()),
             E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
             E::ThreadsNotStarted { .. } => Self::NotNow(format!("--threads: {error}")),
-            E::QueensGiven => Self::Usage(format!("--place: {error}")),
+            E::QueensGiven | E::SquareOffBoard { .. } | E::SquaresClash { .. } => {
+                Self::Usage(format!("--place: {error}"))
+            }
             E::PlansDiffer { .. } => Self::Usage(error.to_string()),
             E::Journal { ref problem, .. } => match problem {
                 P::OtherCount { .. }
@@ -132,17 +210,5 @@ impl From<io::Error> for Failure {
         } else {
             Self::Other(anyhow::Error::new(error).context("cannot write to standard output"))
         }
-    }
-}
-
-impl From<csv::Error> for Failure {
-    fn from(error: csv::Error) -> Self {
-        io::Error::from(error).into()
-    }
-}
-
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        io::Error::from(error).into()
     }
 }

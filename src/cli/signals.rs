@@ -4,17 +4,22 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use anyhow::Context;
 use nqueens::Cancel;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use super::exit::Failure;
+
 /// A cancellation that the signals raise.
-pub(super) fn cancel_on_signals() -> io::Result<Cancel> {
+pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let raised = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    let register = |signal| -> io::Result<()> {
         // In this order: the first signal finds the flag still down.
         flag::register_conditional_default(signal, Arc::clone(&raised))?;
-        flag::register(signal, Arc::clone(&raised))?;
-    }
+        flag::register(signal, Arc::clone(&raised)).map(|_| ())
+    };
+    let registered = [SIGINT, SIGTERM].into_iter().try_for_each(register);
+    registered.context("cannot catch signals").map_err(Failure::Other)?;
     Ok(Cancel::from(raised))
 }

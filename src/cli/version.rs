@@ -4,16 +4,16 @@ use git_version::git_version;
 use nqueens::Kernel;
 
 /// The version's number.
-pub(super) const SHORT: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const SHORT: &str = env!("CARGO_PKG_VERSION");
 
 /// The commit, with `-modified` if files were changed after it; `unknown` outside of a repository.
-pub(super) const COMMIT: &str = git_version!(
+pub(crate) const COMMIT: &str = git_version!(
     args = ["--always", "--dirty=-modified", "--abbrev=7", "--exclude=*"],
     fallback = "unknown"
 );
 
 /// Version, commit, target and kernels.
-pub(super) fn long() -> String {
+pub(crate) fn long() -> String {
     let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
     let (arch, os) = (std::env::consts::ARCH, std::env::consts::OS);
     format!(

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::progress::{When, short};
-use crate::cli::talk::say;
-use crate::cli::ticker::Ticker;
+use crate::cli::output::bar::{ProgressWhen, Ticker};
+use crate::cli::output::stderr::message;
+use crate::cli::output::text::duration;
 
 /// Shows how far a comparison is.
 pub(super) struct CompareBar {
@@ -24,7 +24,7 @@ pub(super) struct CompareBar {
 impl CompareBar {
     /// A bar on a terminal; elsewhere nothing, or a line for each board if progress is always
     /// wanted.
-    pub(super) fn new(when: When, runs: u64) -> Self {
+    pub(super) fn new(when: ProgressWhen, runs: u64) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::hidden());
         bar.set_style(
@@ -33,17 +33,17 @@ impl CompareBar {
                 .progress_chars("=> "),
         );
         let mut ticker = None;
-        if terminal && when != When::Never {
+        if terminal && when != ProgressWhen::Never {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             ticker = Ticker::start(&bar);
         }
-        Self { bar, ticker, lines: !terminal && when == When::Always }
+        Self { bar, ticker, lines: !terminal && when == ProgressWhen::Always }
     }
 
     /// A board's rounds begin: so long will they take.
     pub(super) fn begin_rounds(&self, n: u32, rest: Duration) {
         if self.lines {
-            say(format_args!("n = {n}: about {} to go on this board", short(rest)));
+            message!("n = {n}: about {} to go on this board", duration(rest));
         }
     }
 
@@ -54,7 +54,7 @@ impl CompareBar {
         }
         let rest = rest.map_or_else(
             || "warming up".to_owned(),
-            |rest| format!("{} to go on this board", short(rest)),
+            |rest| format!("{} to go on this board", duration(rest)),
         );
         self.bar.set_message(format!("{}, {rest}", what()));
     }

@@ -1,16 +1,74 @@
 //! The arguments of `nqueens compare`, checked.
 
-use std::env;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
 use nqueens::{BoardSize, Engine, Error, Kernel};
 
-use crate::cli::args::CompareArgs;
-use crate::cli::bytes::Bytes;
-use crate::cli::exit::Failure;
-use crate::cli::options::{TableFormat, kernel, table_format, threads};
-use crate::cli::progress::When;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::{OrAuto, bytes, default_threads, number_of_threads, or_auto, sizes};
+use crate::cli::output::bar::ProgressWhen;
+use crate::cli::output::rows::RowFormat;
+
+/// Time engines and numbers of threads side by side
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CompareArgs {
+    /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
+    #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
+    #[arg(value_parser = sizes)]
+    sizes: Vec<RangeInclusive<u32>>,
+
+    /// Engines to compare, the first of which the others are measured by; or all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
+    engines: Vec<String>,
+
+    /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
+    /// or all cores that this process may use
+    #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(value_parser = number_of_threads)]
+    threads: Vec<usize>,
+
+    /// How often each is timed, after one run to warm up
+    #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    repeat: u32,
+
+    /// Leave engines out on boards where one run takes longer
+    #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
+    seconds_limit: f64,
+
+    /// Vector instructions to use: auto, portable, avx2 or avx512
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(value_parser = or_auto(Kernel::from_name))]
+    kernel: OrAuto<Kernel>,
+
+    /// Memory that a count may use, for example 4G [default: three quarters of what is available]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(value_parser = bytes)]
+    memory: Option<u64>,
+
+    /// Draw time against n, and speed-up against threads if there are several numbers of them
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    /// Draw what an earlier run wrote with --csv into FILE, instead of measuring
+    #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
+    draw: Option<PathBuf>,
+
+    /// When to show progress on standard error
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    progress: ProgressWhen,
+
+    /// Print comma-separated values with a header line
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
 
 #[derive(Debug)]
 pub(crate) struct CompareOptions {
@@ -27,8 +85,8 @@ pub(crate) struct CompareOptions {
     pub(super) svg: Option<PathBuf>,
     /// Rows to draw instead of measuring.
     pub(super) draw: Option<PathBuf>,
-    pub(super) progress: When,
-    pub(super) format: TableFormat,
+    pub(super) progress: ProgressWhen,
+    pub(super) format: RowFormat,
 }
 
 impl CompareOptions {
@@ -40,18 +98,19 @@ impl CompareOptions {
 }
 
 impl CompareArgs {
-    pub(in crate::cli) fn checked(self) -> Result<CompareOptions, Failure> {
-        let sizes = self.sizes.into_iter().flat_map(|sizes| sizes.0);
+    pub(in crate::cli) fn run(self) -> Result<Exit, Failure> {
+        super::run(&self.checked()?)
+    }
+
+    fn checked(self) -> Result<CompareOptions, Failure> {
+        let sizes = self.sizes.into_iter().flatten();
         let mut sizes: Vec<BoardSize> =
             sizes.map(BoardSize::new).collect::<Result<_, _>>().map_err(Failure::from)?;
         sizes.sort_unstable();
         sizes.dedup();
-        let variable = |name: &str| env::var(name).ok();
-        let numbers = if self.threads.is_empty() {
-            vec![threads(None, variable)?]
-        } else {
-            let numbers = self.threads.iter().map(|text| threads(Some(text), variable));
-            numbers.collect::<Result<_, _>>()?
+        let numbers = match self.threads.is_empty() {
+            true => vec![default_threads()?],
+            false => self.threads,
         };
         let seconds_limit = Duration::try_from_secs_f64(self.seconds_limit).ok();
         let seconds_limit = seconds_limit.filter(|limit| !limit.is_zero()).ok_or_else(|| {
@@ -64,12 +123,12 @@ impl CompareArgs {
             threads: without_repetitions(numbers),
             repeat: self.repeat,
             seconds_limit,
-            kernel: kernel(&self.kernel)?,
-            memory: self.memory.map(|Bytes(bytes)| bytes),
+            kernel: self.kernel,
+            memory: self.memory,
             svg: self.svg,
             draw: self.draw,
-            progress: self.progress.into(),
-            format: table_format(self.csv, self.json),
+            progress: self.progress,
+            format: RowFormat::new(self.csv, self.json),
         })
     }
 }

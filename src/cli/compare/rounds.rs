@@ -10,8 +10,8 @@ use super::bar::CompareBar;
 use super::forecast::{Known, predicted_seconds, with_deadline};
 use super::statistics::median;
 use crate::cli::exit::Failure;
-use crate::cli::progress::short;
-use crate::cli::talk::say;
+use crate::cli::output::stderr::message;
+use crate::cli::output::text::duration;
 
 /// An engine on a number of threads.
 #[derive(Clone, Copy)]
@@ -143,7 +143,7 @@ impl Rounds<'_> {
         let (engine, threads) = (contestant.engine, contestant.threads());
         let predicted = predicted_seconds(engine, threads, size.get(), &self.known);
         if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
-            let reason = format!("a run would take longer than {}", short(limit));
+            let reason = format!("a run would take longer than {}", duration(limit));
             self.say_left_out(size, contestant, &reason);
             return Ok(None);
         }
@@ -158,7 +158,7 @@ impl Rounds<'_> {
             Err(_) if self.cancel.is_cancelled() => Ok(None),
             Err(Error::Stopped { .. } | Error::PreparationStopped) => {
                 self.learn(size, contestant, limit.as_secs_f64());
-                let reason = format!("a run takes longer than {}", short(limit));
+                let reason = format!("a run takes longer than {}", duration(limit));
                 self.say_left_out(size, contestant, &reason);
                 Ok(None)
             }
@@ -181,7 +181,7 @@ impl Rounds<'_> {
     fn say_left_out(&self, size: BoardSize, contestant: &Contestant<'_>, reason: &str) {
         self.bar.leave_out(u64::from(self.repeat) + 1);
         let name = contestant.name();
-        self.bar.suspend(|| say(format_args!("n = {size}: {name} is left out: {reason}")));
+        self.bar.suspend(|| message!("n = {size}: {name} is left out: {reason}"));
     }
 
     fn count(

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::statistics::Row;
-use crate::cli::fields::{as_string, microseconds};
-use crate::cli::options::TableFormat;
+use crate::cli::output::json::{as_string, microseconds};
+use crate::cli::output::rows::RowFormat;
 
 /// Writes rows as they come.
 pub(super) enum RowWriter<W: Write> {
@@ -58,11 +58,11 @@ fn thousandths(ratio: f64) -> f64 {
 }
 
 impl<W: Write> RowWriter<W> {
-    pub(super) fn new(format: TableFormat, out: W) -> Self {
+    pub(super) fn new(format: RowFormat, out: W) -> Self {
         match format {
-            TableFormat::Text => Self::Text(out),
-            TableFormat::Csv => Self::Csv(Box::new(csv::Writer::from_writer(out))),
-            TableFormat::Json => Self::Json(out),
+            RowFormat::Text => Self::Text(out),
+            RowFormat::Csv => Self::Csv(Box::new(csv::Writer::from_writer(out))),
+            RowFormat::Json => Self::Json(out),
         }
     }
 

@@ -7,38 +7,35 @@ use std::time::Duration;
 
 use nqueens::estimate::Sample;
 
+use super::text::seconds;
+
 /// Fewer reports than this, or than twice the threads, are no sample.
 const SMALLEST_SAMPLE: usize = 8;
 
 /// A running estimate.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RemainingTime {
+pub(crate) struct Eta {
     units: usize,
     threads: usize,
     sample: Sample,
 }
 
-/// An expected duration and twice its standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Estimate {
-    pub(super) mean: Duration,
-    pub(super) error: Duration,
-}
-
-impl RemainingTime {
-    pub(super) fn new(units: usize, threads: usize) -> Self {
+impl Eta {
+    /// For so many units that are not finished.
+    pub(crate) fn new(units: usize, threads: usize) -> Self {
         Self { units, threads, ..Self::default() }
     }
 
     /// Takes the time of some finished units into the sample.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub(super) fn record(&mut self, units: usize, busy: Duration) {
+    pub(crate) fn record(&mut self, units: usize, busy: Duration) {
         self.sample.record(units as f64, busy.as_secs_f64());
     }
 
-    /// The expected time to the end; `None` while the sample is too small.
+    /// The expected time to the end and twice its standard error; `None` while the sample is too
+    /// small.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub(super) fn estimate(&self, elapsed: Duration) -> Option<Estimate> {
+    pub(crate) fn estimate(&self, elapsed: Duration) -> Option<(Duration, Duration)> {
         if self.sample.clusters() < SMALLEST_SAMPLE.max(2 * self.threads) as f64 {
             return None;
         }
@@ -47,13 +44,8 @@ impl RemainingTime {
         // Units under way have used up part of what the rest will take.
         let busy = self.sample.values();
         let begun = (elapsed.as_secs_f64() * threads - busy).max(0.0);
-        let rest = (all.mean - busy - begun).max(0.0) / threads;
-        Some(Estimate { mean: seconds(rest), error: seconds(2.0 * all.error / threads) })
+        Some((seconds((all.mean - busy - begun) / threads), seconds(2.0 * all.error / threads)))
     }
-}
-
-fn seconds(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 #[cfg(test)]
@@ -61,25 +53,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_sample_gives_no_estimate() {
-        let mut remaining = RemainingTime::new(100, 2);
-        for _ in 1..SMALLEST_SAMPLE {
-            remaining.record(1, Duration::from_secs(1));
-            assert_eq!(remaining.estimate(Duration::from_secs(4)), None);
+    fn equal_units_give_an_exact_estimate_once_they_are_enough() {
+        let mut eta = Eta::new(100, 2);
+        for done in 1..=40 {
+            eta.record(1, Duration::from_secs(1));
+            assert_eq!(eta.estimate(Duration::ZERO).is_some(), done >= SMALLEST_SAMPLE);
         }
-        remaining.record(1, Duration::from_secs(1));
-        assert!(remaining.estimate(Duration::from_secs(4)).is_some());
-    }
-
-    #[test]
-    fn equal_units_give_an_exact_estimate() {
-        let mut remaining = RemainingTime::new(100, 2);
-        for _ in 0..40 {
-            remaining.record(1, Duration::from_secs(1));
-        }
-        let estimate = remaining.estimate(Duration::from_secs(20)).expect("a sample");
-        assert_eq!(estimate.mean, Duration::from_secs(30));
-        assert!(estimate.error < Duration::from_millis(1));
+        let (rest, error) = eta.estimate(Duration::from_secs(20)).expect("a sample");
+        assert_eq!(rest, Duration::from_secs(30));
+        assert!(error < Duration::from_millis(1));
     }
 
     /// Sizes that differ a hundredfold, taken in a scattered order: the truth lies within the
@@ -90,18 +72,18 @@ mod tests {
             (0..500u32).map(|unit| 1.0 + f64::from(unit * unit) / 2500.0).collect();
         let (mut covered, mut estimates) = (0, 0);
         for start in 0..100 {
-            let mut remaining = RemainingTime::new(500, 1);
+            let mut eta = Eta::new(500, 1);
             let mut elapsed = 0.0;
             for turn in 0..500 {
                 let unit = (start * 7 + turn * 309) % 500;
-                remaining.record(1, Duration::from_secs_f64(sizes[unit]));
+                eta.record(1, Duration::from_secs_f64(sizes[unit]));
                 elapsed += sizes[unit];
-                let Some(estimate) = remaining.estimate(Duration::from_secs_f64(elapsed)) else {
+                let Some((rest, error)) = eta.estimate(Duration::from_secs_f64(elapsed)) else {
                     continue;
                 };
                 let truth = sizes.iter().sum::<f64>() - elapsed;
-                let off = (estimate.mean.as_secs_f64() - truth).abs();
-                covered += u32::from(off <= estimate.error.as_secs_f64() + 1e-6);
+                let off = (rest.as_secs_f64() - truth).abs();
+                covered += u32::from(off <= error.as_secs_f64() + 1e-6);
                 estimates += 1;
             }
         }

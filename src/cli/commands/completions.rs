@@ -1,0 +1,31 @@
+//! `nqueens completions SHELL`: made from the definition of the arguments.
+
+use std::io::Write;
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use crate::cli::exit::{Exit, Failure};
+
+/// Print completions for a shell
+///
+/// bash: nqueens completions bash > ~/.local/share/bash-completion/completions/nqueens
+///
+/// zsh: nqueens completions zsh > a folder of $fpath/_nqueens
+///
+/// fish: nqueens completions fish > ~/.config/fish/completions/nqueens.fish
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    pub(crate) fn run(self, mut command: Command) -> Result<Exit, Failure> {
+        // Made before anything is written: the generator would panic if nobody reads.
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command, "nqueens", &mut script);
+        Ok(Exit::Done.print(|out| out.write_all(&script)))
+    }
+}

@@ -1,0 +1,238 @@
+//! `nqueens list N`.
+
+use std::io::{self, BufWriter, Write};
+
+use clap::{Args, ValueEnum};
+use nqueens::{
+    BoardSize, Cancel, FixedQueens, Placements, Solution, Square, SvgSheet, TextBoard,
+    UnicodeBoard, is_legal, one_placement,
+};
+use serde::Serialize;
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::stderr::message;
+use crate::cli::signals::cancel_on_signals;
+
+/// A picture of more boards is only made if it is asked for by `--limit`.
+const BOARDS_OF_A_PICTURE: usize = 100;
+/// Boards above [`BoardSize::MAX`] have one solution, made without a search.
+const LARGEST: u32 = 1_000_000;
+/// Signals are looked for once in this many solutions.
+const SOLUTIONS_BETWEEN_LOOKS: u64 = 256;
+
+/// Print the solutions themselves, in lexicographic order, one by one
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Size of the board, 0 to 32; larger ones, up to 1000000, with --limit 1
+    #[arg(allow_negative_numbers = true, value_parser = board)]
+    n: Board,
+
+    /// The style in which a solution is written
+    #[arg(long, value_name = "STYLE", default_value = "columns")]
+    style: Style,
+
+    /// Print at most K solutions
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    limit: Option<u64>,
+
+    /// Print one solution of each class under rotation and reflection, the smallest, with the
+    /// size of its class: 1, 2, 4 or 8
+    #[arg(long)]
+    fundamental: bool,
+
+    /// Begin after this solution: its columns, from 1, as style columns prints them
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = solution)]
+    from_columns: Option<Solution>,
+
+    /// Fix queens in advance: squares as in chess (a1,d5: column and row) or as row:column
+    #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
+    place: Vec<Square>,
+
+    /// Print one JSON object a line
+    #[arg(long, conflicts_with = "style")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Board {
+    Listed(BoardSize),
+    Large(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Style {
+    /// A line of columns, from 1, one for each row
+    Columns,
+    /// Q and #, a line for each row
+    Board,
+    /// A chequered board with chess queens
+    Unicode,
+    /// One picture of all boards
+    Svg,
+}
+
+fn board(text: &str) -> Result<Board, nqueens::Error> {
+    let large = text.parse().ok().filter(|n| (BoardSize::MAX + 1..=LARGEST).contains(n));
+    large.map_or_else(|| text.parse().map(Board::Listed), |n| Ok(Board::Large(n)))
+}
+
+/// A solution from its columns, counted from 1.
+fn solution(text: &str) -> Result<Solution, &'static str> {
+    let columns = text.split([' ', ',']).filter(|field| !field.is_empty());
+    let columns = columns.map(|column| column.parse::<u8>().ok()?.checked_sub(1));
+    let columns: Option<Vec<u8>> = columns.collect();
+    columns.and_then(|columns| Solution::new(&columns)).ok_or(
+        "this is not a solution: give the columns of all rows from 1, no two queens attacking each \
+         other",
+    )
+}
+
+impl ListArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let exit = match self.n {
+            Board::Listed(size) => self.list(size, &mut out)?,
+            Board::Large(n) => self.write_one_of_large(n, &mut out)?,
+        };
+        out.flush()?;
+        Ok(exit)
+    }
+
+    fn list(&self, size: BoardSize, out: &mut impl Write) -> Result<Exit, Failure> {
+        let mut solutions = Placements::with_queens(size, &FixedQueens::new(size, &self.place)?);
+        if let Some(after) = &self.from_columns {
+            let columns = after.columns().len();
+            if columns != size.rows() {
+                return Err(Failure::Usage(format!(
+                    "--from-columns: this is a solution of {columns} queens: give {size} columns"
+                )));
+            }
+            solutions = solutions.after(after);
+        }
+        let cancel = cancel_on_signals()?;
+        let listed = solutions.filter_map(|solution| match self.fundamental {
+            false => Some((solution, None)),
+            true => solution.class_size().map(|class| (solution, Some(class))),
+        });
+        let exit = match self.style {
+            Style::Svg => self.write_svg(listed, &cancel, out)?,
+            _ => self.write_all(listed, &cancel, out)?,
+        };
+        if matches!(size.get(), 2 | 3) {
+            message!("there is no solution with {size} queens");
+        }
+        Ok(exit)
+    }
+
+    fn write_all(
+        &self,
+        listed: impl Iterator<Item = Listed>,
+        cancel: &Cancel,
+        out: &mut impl Write,
+    ) -> Result<Exit, Failure> {
+        for (number, (solution, class)) in (0u64..).zip(listed) {
+            if Some(number) == self.limit {
+                break;
+            }
+            if number.is_multiple_of(SOLUTIONS_BETWEEN_LOOKS) && cancel.is_cancelled() {
+                return Ok(Exit::Stopped);
+            }
+            let columns = solution.columns().iter().copied();
+            if self.json || self.style == Style::Columns {
+                self.write_columns(columns, class, out)?;
+                continue;
+            }
+            if number > 0 {
+                writeln!(out)?;
+            }
+            if let Some(class) = class {
+                writeln!(out, "class of {class}")?;
+            }
+            match self.style {
+                Style::Unicode => write!(out, "{}", UnicodeBoard(&solution))?,
+                _ => write!(out, "{}", TextBoard(&solution))?,
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    /// A line of columns or of JSON.
+    fn write_columns(
+        &self,
+        columns: impl Iterator<Item = impl Into<u32>>,
+        class: Option<usize>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let columns = columns.map(|column| column.into() + 1);
+        if self.json {
+            serde_json::to_writer(&mut *out, &JsonLine { columns: columns.collect(), class })?;
+            return writeln!(out);
+        }
+        // `write!` would take most of the time.
+        let mut digits = itoa::Buffer::new();
+        for (row, column) in columns.enumerate() {
+            if row > 0 {
+                out.write_all(b" ")?;
+            }
+            out.write_all(digits.format(column).as_bytes())?;
+        }
+        match class {
+            Some(class) => writeln!(out, " ({class})"),
+            None => out.write_all(b"\n"),
+        }
+    }
+
+    fn write_svg(
+        &self,
+        listed: impl Iterator<Item = Listed>,
+        cancel: &Cancel,
+        out: &mut impl Write,
+    ) -> Result<Exit, Failure> {
+        let most = self
+            .limit
+            .map_or(BOARDS_OF_A_PICTURE + 1, |limit| limit.try_into().unwrap_or(usize::MAX));
+        let boards: Vec<Solution> = listed
+            .map(|(solution, _)| solution)
+            .take_while(|_| !cancel.is_cancelled())
+            .take(most)
+            .collect();
+        if cancel.is_cancelled() {
+            return Ok(Exit::Stopped);
+        }
+        if self.limit.is_none() && boards.len() > BOARDS_OF_A_PICTURE {
+            return Err(Failure::Usage(format!(
+                "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
+            )));
+        }
+        write!(out, "{}", SvgSheet(&boards))?;
+        Ok(Exit::Done)
+    }
+
+    fn write_one_of_large(&self, n: u32, out: &mut impl Write) -> Result<Exit, Failure> {
+        let plain = self.place.is_empty() && self.from_columns.is_none() && !self.fundamental;
+        if self.limit != Some(1) || !plain || self.style != Style::Columns {
+            return Err(Failure::Usage(format!(
+                "boards above {} have one solution only, and no list: give --limit 1 and no \
+                 --place, --from-columns, --fundamental or picture, or choose n up to {0}",
+                BoardSize::MAX
+            )));
+        }
+        let columns = one_placement(n).filter(|columns| is_legal(columns));
+        let Some(columns) = columns else {
+            return Err(Failure::Other(anyhow::anyhow!("the construction fails for n = {n}")));
+        };
+        self.write_columns(columns.into_iter(), None, out)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// A solution, with the size of its class if only one of each class is listed.
+type Listed = (Solution, Option<usize>);
+
+#[derive(Serialize)]
+struct JsonLine {
+    /// From 1.
+    columns: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<usize>,
+}

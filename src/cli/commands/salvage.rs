@@ -1,0 +1,139 @@
+//! `nqueens salvage FILE --into NEW`.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use clap::Args;
+use nqueens::journal::{Salvaged, salvage};
+use nqueens::{BoardSize, Engine, Kernel, Plan, SplitRows};
+use serde_json::{Value, json};
+
+use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::output::stderr::{escaped, message};
+use crate::cli::output::text::many;
+
+/// Only the first broken places are printed one by one.
+const PRINTED: usize = 5;
+
+/// Copy the good lines of a damaged journal to a new one
+#[derive(Debug, Args)]
+pub(crate) struct SalvageArgs {
+    /// The journal; it is only read
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+
+    /// The new journal; there must be no such file yet
+    #[arg(long, value_name = "NEW")]
+    into: PathBuf,
+
+    /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = unit_range)]
+    without: Vec<Range<usize>>,
+
+    /// Size of the board, if the first line is damaged
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    size: Option<BoardSize>,
+
+    /// Engine of the journal, if the first line is damaged [default: the one that auto chooses]
+    #[arg(long, value_name = "NAME", requires = "size")]
+    engine: Option<Engine>,
+
+    /// Split rows of the journal, if the first line is damaged and the engine is subtrees
+    #[arg(long, value_name = "ROWS", requires = "size", allow_negative_numbers = true)]
+    split_rows: Option<SplitRows>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Units as they are written on the command line: `17` or `40..44`.
+fn unit_range(text: &str) -> Result<Range<usize>, String> {
+    let number = |text: &str| text.parse::<usize>().ok();
+    let range = match text.split_once("..") {
+        Some((first, end)) => number(first).zip(number(end)).map(|(first, end)| first..end),
+        None => number(text).and_then(|unit| Some(unit..unit.checked_add(1)?)),
+    };
+    range.filter(|units| !units.is_empty()).ok_or_else(|| "write units as 17 or 40..44".to_owned())
+}
+
+impl SalvageArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let plan = self.size.map(|size| {
+            let engine = self.engine.unwrap_or_else(|| Engine::auto(size, Kernel::detect()));
+            Plan::new(size, engine, self.split_rows)
+        });
+        let salvaged = salvage(&self.path, &self.into, plan, &self.without)?;
+        let exit = judge(&salvaged);
+        let report = SalvageReport { salvaged, journal: escaped(self.into.display()) };
+        Ok(exit.answer(Format::new(self.json, false), &report))
+    }
+}
+
+/// Prints what was left out.
+fn judge(salvaged: &Salvaged) -> Exit {
+    for broken in salvaged.left_out.iter().take(PRINTED) {
+        message!("line {}, {}: {}", broken.line, many(broken.bytes, "byte"), broken.what);
+    }
+    if let Some(more @ 1..) = salvaged.left_out.len().checked_sub(PRINTED) {
+        message!("and {}", many(more, "more place"));
+    }
+    let [first, ..] = salvaged.disputed[..] else { return Exit::Done };
+    message!(
+        "{}, the first is {first}, recorded with two counts: a machine made errors; verify what \
+         the same machine counted elsewhere",
+        many(salvaged.disputed.len(), "unit")
+    );
+    Exit::Failed
+}
+
+struct SalvageReport {
+    salvaged: Salvaged,
+    journal: String,
+}
+
+impl Report for SalvageReport {
+    fn rows(&self) -> Vec<Line> {
+        let Salvaged { plan, finished, lines_kept, left_out, .. } = &self.salvaged;
+        let (engine, hash, units) = (plan.engine(), plan.hash(), plan.units());
+        let kept = finished.units_done();
+        let (kept_units, kept_lines) = (many(kept, "unit"), many(*lines_kept, "line"));
+        vec![
+            ("n", plan.size().to_string()),
+            ("plan", format!("engine {engine}, hash {hash:08x}, {}", many(units, "unit"))),
+            ("kept", format!("{kept_units}, {kept_lines}")),
+            ("left out", many(left_out.len(), "place")),
+            ("to count", many(units - kept, "unit")),
+            ("journal", self.journal.clone()),
+        ]
+    }
+
+    fn json(&self) -> Value {
+        let Salvaged { plan, finished, lines_kept, left_out, disputed, .. } = &self.salvaged;
+        json!({
+            "n": plan.size().get(),
+            "engine": plan.engine().name(),
+            "plan": format!("{:08x}", plan.hash()),
+            "units": plan.units(),
+            "kept": finished.units_done(),
+            "lines_kept": lines_kept,
+            "places_left_out": left_out.len(),
+            "disputed": disputed,
+            "journal": self.journal,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_numbers_and_ranges() {
+        assert_eq!(unit_range("17"), Ok(17..18));
+        assert_eq!(unit_range("40..44"), Ok(40..44));
+        for bad in ["", "-1", "4..4", "5..4", "..4", "4..", "x", "18446744073709551615"] {
+            assert!(unit_range(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `nqueens status FILE|FOLDER...`.
+
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use nqueens::journal::Run;
+use nqueens::merge::{Member, Merged};
+use serde_json::Value;
+
+use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::options::{
+    JournalsArgs, MergedReport, MissingShards, missing_json, number_of_shards,
+};
+use crate::cli::output::json::{self, microseconds};
+use crate::cli::output::text::{duration, many, seconds};
+
+/// A journal is being written if it was written so recently and its shard is not complete. Units
+/// take seconds, the clocks of file servers differ a little.
+const RECENTLY: Duration = Duration::from_secs(60);
+
+/// Show how far the shards have come
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    journals: JournalsArgs,
+
+    /// How many shards there are, to name those that are missing [default: as in the journals]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
+    shards: Option<usize>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl StatusArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let merged = MergedReport::new(self.journals.read()?);
+        let missing = MissingShards::new(&merged.merged, self.shards);
+        let running = Running::new(&merged.merged);
+        let report = StatusReport { merged, missing, running };
+        Ok(Exit::Done.answer(Format::new(self.json, false), &report))
+    }
+}
+
+/// The processes that write now.
+struct Running {
+    processes: usize,
+    threads: usize,
+    /// What they finish together.
+    units_per_second: f64,
+}
+
+impl Running {
+    #[expect(clippy::cast_precision_loss, reason = "rates")]
+    fn new(merged: &Merged) -> Self {
+        let now = SystemTime::now();
+        let runs = merged.files.iter().filter(|file| is_written(file, now));
+        let runs: Vec<&Run> = runs
+            .filter_map(|file| file.runs.last())
+            .filter(|run| !merged.is_complete(run.shard))
+            .collect();
+        let rates = runs.iter().map(|run| run.units as f64 / run.elapsed.as_secs_f64().max(1e-3));
+        Self {
+            processes: runs.len(),
+            threads: runs.iter().map(|run| run.threads).sum(),
+            // The sum of no numbers is -0.0.
+            units_per_second: rates.sum::<f64>() + 0.0,
+        }
+    }
+}
+
+struct StatusReport {
+    merged: MergedReport,
+    missing: Option<MissingShards>,
+    running: Running,
+}
+
+impl StatusReport {
+    /// The expected wall time to the end at the present rate.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn time_left(&self) -> Option<Duration> {
+        let rate = self.running.units_per_second;
+        (rate > 0.0).then(|| seconds(self.merged.missing_units() as f64 / rate))
+    }
+
+    /// The expected CPU time of the missing units.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn cpu_time_left(&self) -> Option<Duration> {
+        let Merged { finished, twice, .. } = &self.merged.merged;
+        // Units that were counted twice took time twice.
+        let counted = finished.units_done() + twice;
+        let left = self.merged.missing_units() as f64 / counted as f64;
+        (counted > 0).then(|| seconds(self.merged.cpu_time.as_secs_f64() * left))
+    }
+}
+
+impl Report for StatusReport {
+    #[expect(clippy::cast_precision_loss, reason = "a percentage")]
+    fn rows(&self) -> Vec<Line> {
+        let Merged { plan, finished, files, .. } = &self.merged.merged;
+        let percent = 100.0 * finished.units_done() as f64 / plan.units() as f64;
+        let (done, solutions) = (many(finished.units_done(), "unit"), finished.solutions());
+        let shards = match &self.missing {
+            Some(MissingShards { shards, indices }) if indices.is_empty() => {
+                format!("all {shards} complete")
+            }
+            Some(MissingShards { shards, indices }) => {
+                format!("missing {indices} (of 0..={})", shards - 1)
+            }
+            None => "unknown: the journals do not agree on how many there are".to_owned(),
+        };
+        let Running { processes, threads, units_per_second } = self.running;
+        let (journals, threads) = (many(files.len(), "journal"), many(threads, "thread"));
+        let cpu_time = duration(self.merged.cpu_time);
+        let cpu_left = self.cpu_time_left().map_or("unknown".to_owned(), duration);
+        let end = match self.time_left() {
+            _ if finished.is_complete() => "reached".to_owned(),
+            Some(time) => format!("in about {} at this rate", duration(time)),
+            None => "not in sight: no process is writing".to_owned(),
+        };
+        let mut rows = self.merged.plan_rows();
+        rows.extend([
+            ("done", format!("{done}, {percent:.1} %, {solutions} solutions")),
+            ("shards", shards),
+            (
+                "running",
+                format!("{processes} of {journals}, {threads}, {units_per_second:.1} units/s"),
+            ),
+            ("CPU time", format!("{cpu_time} so far, about {cpu_left} to go")),
+            ("end", end),
+        ]);
+        rows
+    }
+
+    fn json(&self) -> Value {
+        let mut json = self.merged.json();
+        json["running"] = self.running.processes.into();
+        json["threads"] = self.running.threads.into();
+        json["units_per_second"] = microseconds(self.running.units_per_second).into();
+        json["seconds_left"] = self.time_left().map(json::seconds).into();
+        json["cpu_seconds_left"] = self.cpu_time_left().map(json::seconds).into();
+        json["missing"] = missing_json(&self.merged.merged, self.missing.as_ref());
+        json
+    }
+}
+
+fn is_written(file: &Member, now: SystemTime) -> bool {
+    // A time in the future, from a clock that is ahead, is recent as well.
+    file.modified
+        .is_some_and(|at| now.duration_since(at).is_ok_and(|ago| ago < RECENTLY) || at > now)
+}

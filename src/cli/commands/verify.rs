@@ -1,0 +1,147 @@
+//! `nqueens verify FILE|FOLDER...`.
+
+use clap::Args;
+use nqueens::merge::Merged;
+use nqueens::verify::{Difference, Sample, Verdict, verify};
+use nqueens::{Kernel, thread_pool};
+use serde_json::{Value, json};
+
+use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::options::{JournalsArgs, MachineArgs, MergedReport};
+use crate::cli::output::bar::{Bar, Display};
+use crate::cli::output::stderr::message;
+use crate::cli::output::text::{duration, many};
+use crate::cli::signals::cancel_on_signals;
+
+/// Only the first differences are printed one by one.
+const PRINTED: usize = 5;
+
+/// Check journals: recount some of their units in another way
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    journals: JournalsArgs,
+
+    /// How many units to recount, chosen at random
+    #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
+    units: usize,
+
+    /// Choose the same units again: the number that an earlier check printed
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl VerifyArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let cancel = cancel_on_signals()?;
+        let merged = self.journals.read()?;
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        let sample = Sample { units: self.units, seed };
+        let kernel = self.machine.kernel.unwrap_or_else(Kernel::detect);
+        let Merged { plan, finished, .. } = &merged;
+        let pool = thread_pool(self.machine.threads()?)?;
+        let bar = Bar::new("verify", finished.units_done().min(self.units), |state| {
+            let (done, all) = (state.pos(), state.len().unwrap_or_default());
+            let (elapsed, eta) = (duration(state.elapsed()), duration(state.eta()));
+            format!("{done}/{all} units, {elapsed}, ETA {eta}")
+        });
+        if self.machine.progress.display() == Display::Bar {
+            bar.show();
+        }
+        let verdict =
+            pool.install(|| verify(plan, finished, sample, kernel, &|| bar.advance(1), &cancel));
+        bar.clear();
+        let report = VerifyReport { verdict: verdict?, merged: MergedReport::new(merged), seed };
+        Ok(report.judge().answer(Format::new(self.json, false), &report))
+    }
+}
+
+struct VerifyReport {
+    merged: MergedReport,
+    verdict: Verdict,
+    seed: u64,
+}
+
+impl VerifyReport {
+    fn undetected_part(&self) -> f64 {
+        self.verdict.undetected_part(self.merged.merged.finished.units_done())
+    }
+
+    /// Prints what is wrong or missing.
+    fn judge(&self) -> Exit {
+        let Verdict { method, chosen, recounted, differences, .. } = &self.verdict;
+        for Difference { unit, recorded, recounted, .. } in differences.iter().take(PRINTED) {
+            message!("unit {unit} is recorded with {recorded}, {method} counts {recounted}");
+        }
+        if differences.len() > PRINTED {
+            message!("and {} more", differences.len() - PRINTED);
+        }
+        if self.merged.check_published() == Exit::Failed || !differences.is_empty() {
+            return Exit::Failed;
+        }
+        if recounted < chosen {
+            let chosen = many(*chosen, "unit");
+            message!("stopped after recounting {recounted} of {chosen}: no difference so far");
+            return Exit::Stopped;
+        }
+        if self.merged.total.is_none() {
+            let missing = self.merged.missing_units();
+            let units = many(self.merged.merged.plan.units(), "unit");
+            message!("the count is not finished: {missing} of {units} are missing");
+            return Exit::Stopped;
+        }
+        Exit::Done
+    }
+}
+
+impl Report for VerifyReport {
+    fn rows(&self) -> Vec<Line> {
+        let Verdict { method, recounted, differences, .. } = &self.verdict;
+        let finished = many(self.merged.merged.finished.units_done(), "unit");
+        let found = match differences.len() {
+            0 => "no difference".to_owned(),
+            differences => format!("{differences} DIFFER"),
+        };
+        let evidence = match (differences.len(), self.undetected_part()) {
+            (1.., _) => "against the count: at least one of its units is wrong".to_owned(),
+            (0, 0.0) => "every finished unit was counted twice, in two ways".to_owned(),
+            (0, part) if part < 1.0 => format!(
+                "had {:.2} % of the units been wrong, this check would have found one in 19 of \
+                 20 cases",
+                100.0 * part
+            ),
+            (0, _) => "none: no unit was recounted".to_owned(),
+        };
+        let recounted =
+            format!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed);
+        let mut rows = self.merged.plan_rows();
+        rows.push(("finished", format!("{finished}, every line and sum as it was written")));
+        rows.extend(self.merged.total_rows());
+        rows.extend([("recounted", recounted), ("evidence", evidence)]);
+        rows
+    }
+
+    fn json(&self) -> Value {
+        let difference = |difference: &Difference| {
+            json!({
+                "unit": difference.unit,
+                "recorded": difference.recorded.to_string(),
+                "recounted": difference.recounted.to_string(),
+            })
+        };
+        let mut json = self.merged.json();
+        json["recounted"] = self.verdict.recounted.into();
+        json["recounted_by"] = self.verdict.method.into();
+        json["differences"] = self.verdict.differences.iter().map(difference).collect();
+        json["undetected_part"] = self.undetected_part().into();
+        json["seed"] = self.seed.into();
+        json
+    }
+}

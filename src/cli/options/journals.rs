@@ -1,0 +1,176 @@
+//! The journals that a command reads, and what all such commands report.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use nqueens::known::known;
+use nqueens::merge::{Merged, journals_in, merge};
+use nqueens::{Published, Shard};
+use serde_json::{Value, json};
+
+use crate::cli::exit::{Exit, Failure, Line};
+use crate::cli::output::json::seconds;
+use crate::cli::output::stderr::message;
+use crate::cli::output::text::many;
+
+/// Which journals.
+#[derive(Debug, Args)]
+pub(crate) struct JournalsArgs {
+    /// Journals of one plan, or folders of them, finished or not, also while they are written
+    #[arg(required = true, value_name = "FILE|FOLDER")]
+    paths: Vec<PathBuf>,
+}
+
+impl JournalsArgs {
+    /// Reads them together.
+    pub(crate) fn read(&self) -> Result<Merged, Failure> {
+        let files = journals_in(&self.paths)?;
+        let merged = merge(&files)?;
+        for path in merged.iter().flat_map(|merged| &merged.unbegun) {
+            message!("warning: nothing is recorded in {}; it is left out", path.display());
+        }
+        for file in merged.iter().flat_map(|merged| &merged.files) {
+            let path = file.path.display();
+            if file.torn {
+                message!("warning: the last line of {path} was cut off and is left out");
+            }
+            if file.withdrawn > 0 {
+                message!(
+                    "warning: {path} withdrew {} after a recount differed; do not trust the \
+                     machine that counted them",
+                    many(file.withdrawn, "unit")
+                );
+            }
+        }
+        merged.ok_or_else(|| {
+            let paths = self.paths.iter().map(|path| path.display().to_string());
+            let paths = paths.collect::<Vec<_>>().join(", ");
+            Failure::Usage(match files.is_empty() {
+                true => format!("{paths}: there are no journals (files *.journal) in it"),
+                false => format!("{paths}: nothing is recorded yet"),
+            })
+        })
+    }
+}
+
+/// What journals of one plan hold together.
+pub(crate) struct MergedReport {
+    pub(crate) merged: Merged,
+    /// The solutions, if all units are finished.
+    pub(crate) total: Option<u128>,
+    pub(crate) published: Published,
+    pub(crate) cpu_time: Duration,
+}
+
+impl MergedReport {
+    pub(crate) fn new(merged: Merged) -> Self {
+        let Merged { plan, finished, files, .. } = &merged;
+        let total = finished.is_complete().then(|| finished.solutions());
+        let published = known(plan.size()).total;
+        Self {
+            total,
+            published: total
+                .map_or(Published::Unknown, |total| Published::compare(total, published)),
+            cpu_time: files.iter().flat_map(|file| &file.runs).map(|run| run.busy).sum(),
+            merged,
+        }
+    }
+
+    pub(crate) fn missing_units(&self) -> usize {
+        self.merged.plan.units() - self.merged.finished.units_done()
+    }
+
+    /// Prints it if the total is not the published one.
+    pub(crate) fn check_published(&self) -> Exit {
+        let Published::Differs { expected } = self.published else { return Exit::Done };
+        let (n, total) = (self.merged.plan.size(), self.merged.finished.solutions());
+        message!("Q({n}) = {total} differs from the published {expected}");
+        Exit::Failed
+    }
+
+    pub(crate) fn plan_rows(&self) -> Vec<Line> {
+        let plan = &self.merged.plan;
+        let (engine, hash, units) = (plan.engine(), plan.hash(), many(plan.units(), "unit"));
+        let plan_row = ("plan", format!("engine {engine}, hash {hash:08x}, {units}"));
+        vec![("n", plan.size().to_string()), plan_row]
+    }
+
+    pub(crate) fn total_rows(&self) -> Vec<Line> {
+        let rows =
+            |total: u128| [("total", total.to_string()), ("published", self.published.to_string())];
+        self.total.into_iter().flat_map(rows).collect()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let Merged { plan, finished, files, twice, .. } = &self.merged;
+        json!({
+            "n": plan.size().get(),
+            "engine": plan.engine().name(),
+            "plan": format!("{:08x}", plan.hash()),
+            "units": plan.units(),
+            "finished": finished.units_done(),
+            "solutions": finished.solutions().to_string(),
+            "total": self.total.map(|total| total.to_string()),
+            "published": self.published.to_string(),
+            "files": files.len(),
+            "twice": twice,
+            "cpu_seconds": seconds(self.cpu_time),
+        })
+    }
+}
+
+/// Which shards have units that are not finished.
+pub(crate) struct MissingShards {
+    /// How many shards there are.
+    pub(crate) shards: usize,
+    /// Those with missing units, as a job array is written: `3,7-9`.
+    pub(crate) indices: String,
+}
+
+impl MissingShards {
+    /// `None` if the number of shards is not given and the journals do not agree on it.
+    pub(crate) fn new(merged: &Merged, shards: Option<usize>) -> Option<Self> {
+        let shards = shards.or_else(|| merged.shards())?;
+        Some(Self { shards, indices: as_array(&merged.missing_shards(shards)) })
+    }
+}
+
+/// The field `missing` of a report.
+pub(crate) fn missing_json(merged: &Merged, missing: Option<&MissingShards>) -> Value {
+    let ranges = merged.missing_units();
+    json!({
+        "units": ranges.iter().map(ExactSizeIterator::len).sum::<usize>(),
+        "ranges": ranges.iter().map(|range| [range.start, range.end]).collect::<Vec<_>>(),
+        "shards": missing.map(|missing| missing.shards),
+        "indices": missing.map(|missing| &missing.indices),
+    })
+}
+
+/// Numbers in the form of job arrays: `3,7-9`.
+fn as_array(shards: &[Shard]) -> String {
+    let runs = shards.chunk_by(|shard, next| next.index() == shard.index() + 1);
+    let ranges = runs.map(|run| match run {
+        [first, .., last] => format!("{}-{}", first.index(), last.index()),
+        _ => run.iter().map(|shard| shard.index().to_string()).collect(),
+    });
+    ranges.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_written_as_job_arrays() {
+        let array = |indices: &[usize]| {
+            let shards: Vec<Shard> =
+                indices.iter().map(|index| Shard::new(*index, 100).expect("in range")).collect();
+            as_array(&shards)
+        };
+        assert_eq!(array(&[]), "");
+        assert_eq!(array(&[3]), "3");
+        assert_eq!(array(&[0, 1]), "0-1");
+        assert_eq!(array(&[3, 7, 8, 9, 99]), "3,7-9,99");
+    }
+}

@@ -1,0 +1,9 @@
+//! How all that is printed looks: bars and lines on standard error, numbers, JSON, rows of tables.
+
+pub(crate) mod bar;
+mod eta;
+pub(crate) mod json;
+pub(crate) mod progress;
+pub(crate) mod rows;
+pub(crate) mod stderr;
+pub(crate) mod text;

@@ -1,0 +1,73 @@
+//! A command that counts: its threads, its progress, and the signals that stop it.
+
+use nqueens::{Cancel, Count, Error, Outcome, symmetry, thread_pool};
+use rayon::ThreadPool;
+
+use super::exit::Failure;
+use super::options::EngineArgs;
+use super::output::bar::ProgressWhen;
+use super::output::progress::Progress;
+use super::signals::cancel_on_signals;
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    cancel: Cancel,
+    pool: ThreadPool,
+    progress: ProgressWhen,
+}
+
+impl Session {
+    pub(crate) fn new(args: &EngineArgs) -> Result<Self, Failure> {
+        args.warn_of_options_without_effect();
+        Ok(Self {
+            cancel: cancel_on_signals()?,
+            pool: thread_pool(args.machine.threads()?)?,
+            progress: args.machine.progress,
+        })
+    }
+
+    /// Runs a count on these threads. Signals stop it; its bar is gone when this returns.
+    pub(crate) fn run<T>(
+        &self,
+        count: Count<'_>,
+        run: impl FnOnce(Count<'_>) -> Result<T, Error>,
+    ) -> Result<T, Failure> {
+        let progress = Progress::new(self.progress);
+        let result = run(count.pool(&self.pool).observer(&progress).cancel(&self.cancel));
+        progress.clear();
+        Ok(result?)
+    }
+
+    /// The solutions up to symmetry.
+    pub(crate) fn fundamental(&self, outcome: &Outcome) -> Result<u128, Failure> {
+        fundamental(outcome, &self.cancel)
+    }
+}
+
+/// If the search for symmetric solutions is stopped, the message tells the total, which may have
+/// taken long.
+fn fundamental(outcome: &Outcome, cancel: &Cancel) -> Result<u128, Failure> {
+    let Outcome { size, total, .. } = outcome;
+    symmetry::fundamental(*size, *total, cancel).map_err(|error| {
+        let reason = Failure::from(error);
+        reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nqueens::BoardSize;
+
+    #[test]
+    fn a_stopped_search_for_symmetric_solutions_does_not_lose_the_total() {
+        let size = BoardSize::new(8).expect("in range");
+        let outcome = Count::new(size).run().expect("a count");
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let Err(Failure::Stopped(message)) = fundamental(&outcome, &cancel) else {
+            panic!("it was stopped");
+        };
+        assert!(message.ends_with("Q(8) = 92"), "{message}");
+    }
+}
