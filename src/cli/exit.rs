@@ -173,31 +173,28 @@ impl Failure {
 impl From<nqueens::Error> for Failure {
     fn from(error: nqueens::Error) -> Self {
         use nqueens::Error as E;
-        use nqueens::journal::JournalError as P;
+        use nqueens::journal::JournalError as J;
         match error {
-            E::Stopped { .. }
-            | E::UnitStopped { .. }
-            | E::PreparationStopped
-            | E::SymmetryStopped => Self::Stopped(error.to_string()),
+            _ if error.is_cancelled() => Self::Stopped(error.to_string()),
             E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
             E::ThreadsNotStarted { .. } => Self::NotNow(format!("--threads: {error}")),
             E::QueensGiven | E::SquareOffBoard { .. } | E::SquaresClash { .. } => {
                 Self::Usage(format!("--place: {error}"))
             }
             E::PlansDiffer { .. } => Self::Usage(error.to_string()),
-            E::Journal { ref problem, .. } => match problem {
-                P::OtherCount { .. }
-                | P::NotAFile
-                | P::NotAJournal
-                | P::NoLocks { .. }
-                | P::NotOfPlan { .. }
-                | P::Exists => Self::Usage(error.to_string()),
-                P::InUse | P::TooLarge { .. } => Self::NotNow(error.to_string()),
-                _ => Self::Other(error.into()),
+            E::Journal { error: ref reason, .. } => match reason {
+                J::OtherCount { .. }
+                | J::NotAFile
+                | J::NotAJournal
+                | J::NoLocks { .. }
+                | J::NotOfPlan { .. }
+                | J::Exists => Self::Usage(error.to_string()),
+                J::InUse | J::TooLarge { .. } => Self::NotNow(error.to_string()),
+                _ => Self::Other(anyhow::Error::msg(error.to_string())),
             },
             E::MemoryBudget { given: true, .. } => Self::Usage(error.to_string()),
             E::MemoryBudget { given: false, .. } => Self::NotNow(error.to_string()),
-            _ => Self::Other(error.into()),
+            _ => Self::Other(anyhow::Error::msg(error.to_string())),
         }
     }
 }

@@ -22,10 +22,10 @@ pub(crate) struct CpuArgs {
 impl CpuArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let report = CpuReport {
-            cpu: Cpu::look(),
+            cpu: Cpu::detect(),
             quota: cpu::quota(),
             threads: default_threads()?,
-            memory: Memory::look(),
+            memory: Memory::detect(),
         };
         Ok(Exit::Done.answer(Format::new(self.json, false), &report))
     }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
+use nqueens::BoardSize;
 use nqueens::estimate::{Effort, Estimate};
 use nqueens::known::known;
 use nqueens::memory::readable;
-use nqueens::{BoardSize, EstimatedCount};
 use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure, Format, Line, Report};
@@ -55,10 +55,10 @@ impl EstimateArgs {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let effort = Effort { time: self.seconds, units: usize::MAX, seed };
         let estimate = session.run(self.engine.count(self.n), |count| count.estimate(effort));
-        let (estimate, count) = estimate.map_err(|failure| {
+        let estimate = estimate.map_err(|failure| {
             failure.if_stopped(|_| "stopped before the sample was large enough".to_owned())
         })?;
-        let report = EstimateReport { size: self.n, estimate, count, seed };
+        let report = EstimateReport { size: self.n, estimate, seed };
         Ok(Exit::Done.answer(Format::new(self.json, false), &report))
     }
 }
@@ -66,14 +66,14 @@ impl EstimateArgs {
 struct EstimateReport {
     size: BoardSize,
     estimate: Estimate,
-    count: EstimatedCount,
     seed: u64,
 }
 
 impl Report for EstimateReport {
     fn rows(&self) -> Vec<Line> {
-        let Estimate { units_sampled, clusters, memory, seconds: time, total, .. } = self.estimate;
-        let EstimatedCount { engine, kernel, threads, units, .. } = self.count;
+        let Estimate { engine, kernel, threads, units, units_sampled, clusters, .. } =
+            self.estimate;
+        let Estimate { memory, seconds: time, total, .. } = self.estimate;
         let (units, clusters) = (many(units, "unit"), many(clusters, "cluster"));
         let (sample_time, seed) = (self.estimate.elapsed.as_secs_f64(), self.seed);
         let sample = format!("{units_sampled} of {units} in {clusters}");
@@ -87,9 +87,9 @@ impl Report for EstimateReport {
             let (shared, per_thread) = (readable(memory.shared), readable(memory.per_thread));
             ("memory", format!("{shared} + {threads} x {per_thread}"))
         }));
-        let (mean, error) = (time.mean, 2.0 * time.error);
+        let (mean, error) = (time.value, 2.0 * time.standard_error);
         let [mean, low, high, cpu_time] =
-            [mean, mean - error, mean + error, self.estimate.core_seconds.mean]
+            [mean, mean - error, mean + error, self.estimate.cpu_seconds.value]
                 .map(|time| duration(text::seconds(time)));
         let published = known(self.size).total;
         rows.extend([
@@ -99,7 +99,7 @@ impl Report for EstimateReport {
                 "total",
                 format!(
                     "about {:.4e} ± {:.1e} (estimated, standard error)",
-                    total.mean, total.error
+                    total.value, total.standard_error
                 ),
             ),
             ("published", published.map_or("unknown".to_owned(), |total| total.to_string())),
@@ -108,22 +108,22 @@ impl Report for EstimateReport {
     }
 
     fn json(&self) -> Value {
-        let Estimate { seconds: time, core_seconds, total, memory, .. } = self.estimate;
+        let Estimate { seconds: time, cpu_seconds, total, memory, .. } = self.estimate;
         json!({
             "n": self.size.get(),
-            "engine": self.count.engine.name(),
-            "kernel": self.count.kernel.name(),
-            "threads": self.count.threads,
-            "units": self.count.units,
+            "engine": self.estimate.engine.name(),
+            "kernel": self.estimate.kernel.name(),
+            "threads": self.estimate.threads,
+            "units": self.estimate.units,
             "units_sampled": self.estimate.units_sampled,
             "clusters": self.estimate.clusters,
             "sample_seconds": seconds(self.estimate.elapsed),
             "seed": self.seed,
-            "estimated_seconds": microseconds(time.mean),
-            "estimated_seconds_error": microseconds(2.0 * time.error),
-            "estimated_cpu_seconds": microseconds(core_seconds.mean),
-            "estimated_total": total.mean,
-            "estimated_total_standard_error": total.error,
+            "estimated_seconds": microseconds(time.value),
+            "estimated_seconds_error": microseconds(2.0 * time.standard_error),
+            "estimated_cpu_seconds": microseconds(cpu_seconds.value),
+            "estimated_total": total.value,
+            "estimated_total_standard_error": total.standard_error,
             "published_total": known(self.size).total.map(|total| total.to_string()),
             "memory_shared": memory.map(|memory| memory.shared),
             "memory_per_thread": memory.map(|memory| memory.per_thread),

@@ -3,10 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
-use nqueens::{
-    BoardSize, Cancel, FixedQueens, Placements, Solution, Square, SvgSheet, TextBoard,
-    UnicodeBoard, is_legal, one_placement,
-};
+use nqueens::{BoardSize, Cancel, FixedQueens, Solution, Solutions, Square, SvgSheet};
 use serde::Serialize;
 
 use crate::cli::exit::{Exit, Failure};
@@ -79,9 +76,9 @@ fn board(text: &str) -> Result<Board, nqueens::Error> {
 /// A solution from its columns, counted from 1.
 fn solution(text: &str) -> Result<Solution, &'static str> {
     let columns = text.split([' ', ',']).filter(|field| !field.is_empty());
-    let columns = columns.map(|column| column.parse::<u8>().ok()?.checked_sub(1));
-    let columns: Option<Vec<u8>> = columns.collect();
-    columns.and_then(|columns| Solution::new(&columns)).ok_or(
+    let columns = columns.map(|column| column.parse::<u32>().ok()?.checked_sub(1));
+    let columns: Option<Vec<u32>> = columns.collect();
+    columns.and_then(Solution::new).ok_or(
         "this is not a solution: give the columns of all rows from 1, no two queens attacking each \
          other",
     )
@@ -99,7 +96,7 @@ impl ListArgs {
     }
 
     fn list(&self, size: BoardSize, out: &mut impl Write) -> Result<Exit, Failure> {
-        let mut solutions = Placements::with_queens(size, &FixedQueens::new(size, &self.place)?);
+        let mut solutions = Solutions::with_queens(size, &FixedQueens::new(size, &self.place)?);
         if let Some(after) = &self.from_columns {
             let columns = after.columns().len();
             if columns != size.rows() {
@@ -137,9 +134,8 @@ impl ListArgs {
             if number.is_multiple_of(SOLUTIONS_BETWEEN_LOOKS) && cancel.is_cancelled() {
                 return Ok(Exit::Stopped);
             }
-            let columns = solution.columns().iter().copied();
             if self.json || self.style == Style::Columns {
-                self.write_columns(columns, class, out)?;
+                self.write_columns(&solution, class, out)?;
                 continue;
             }
             if number > 0 {
@@ -149,8 +145,8 @@ impl ListArgs {
                 writeln!(out, "class of {class}")?;
             }
             match self.style {
-                Style::Unicode => write!(out, "{}", UnicodeBoard(&solution))?,
-                _ => write!(out, "{}", TextBoard(&solution))?,
+                Style::Unicode => write!(out, "{}", solution.unicode())?,
+                _ => writeln!(out, "{solution}")?,
             }
         }
         Ok(Exit::Done)
@@ -159,11 +155,11 @@ impl ListArgs {
     /// A line of columns or of JSON.
     fn write_columns(
         &self,
-        columns: impl Iterator<Item = impl Into<u32>>,
+        solution: &Solution,
         class: Option<usize>,
         out: &mut impl Write,
     ) -> io::Result<()> {
-        let columns = columns.map(|column| column.into() + 1);
+        let columns = solution.columns().iter().map(|column| column + 1);
         if self.json {
             serde_json::to_writer(&mut *out, &JsonLine { columns: columns.collect(), class })?;
             return writeln!(out);
@@ -217,11 +213,10 @@ impl ListArgs {
                 BoardSize::MAX
             )));
         }
-        let columns = one_placement(n).filter(|columns| is_legal(columns));
-        let Some(columns) = columns else {
+        let Some(solution) = Solution::construct(n) else {
             return Err(Failure::Other(anyhow::anyhow!("the construction fails for n = {n}")));
         };
-        self.write_columns(columns.into_iter(), None, out)?;
+        self.write_columns(&solution, None, out)?;
         Ok(Exit::Done)
     }
 }

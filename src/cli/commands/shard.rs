@@ -70,7 +70,7 @@ struct ShardReport(ShardOutcome);
 impl Report for ShardReport {
     fn rows(&self) -> Vec<Line> {
         let ShardOutcome { shard, units_before, solutions, engine, kernel, .. } = &self.0;
-        let (index, last) = (shard.index(), shard.of() - 1);
+        let (index, last) = (shard.index(), shard.shards() - 1);
         let units = many(self.0.units, "unit");
         let mut rows = vec![
             ("n", self.0.size.to_string()),
@@ -91,7 +91,7 @@ impl Report for ShardReport {
         json!({
             "n": size.get(),
             "index": shard.index(),
-            "shards": shard.of(),
+            "shards": shard.shards(),
             "units": self.0.units,
             "units_before": self.0.units_before,
             "solutions": self.0.solutions.to_string(),

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
-use nqueens::journal::Run;
+use nqueens::journal::ProcessRun;
 use nqueens::merge::{Member, Merged};
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ impl Running {
     fn new(merged: &Merged) -> Self {
         let now = SystemTime::now();
         let runs = merged.files.iter().filter(|file| is_written(file, now));
-        let runs: Vec<&Run> = runs
+        let runs: Vec<&ProcessRun> = runs
             .filter_map(|file| file.runs.last())
             .filter(|run| !merged.is_complete(run.shard))
             .collect();

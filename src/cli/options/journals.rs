@@ -72,7 +72,7 @@ impl MergedReport {
             total,
             published: total
                 .map_or(Published::Unknown, |total| Published::compare(total, published)),
-            cpu_time: files.iter().flat_map(|file| &file.runs).map(|run| run.busy).sum(),
+            cpu_time: files.iter().flat_map(|file| &file.runs).map(|run| run.cpu_time).sum(),
             merged,
         }
     }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use nqueens::estimate::Sample;
+use nqueens::estimate::RatioEstimator;
 
 use super::text::seconds;
 
@@ -17,7 +17,7 @@ const SMALLEST_SAMPLE: usize = 8;
 pub(crate) struct Eta {
     units: usize,
     threads: usize,
-    sample: Sample,
+    sample: RatioEstimator,
 }
 
 impl Eta {
@@ -36,7 +36,7 @@ impl Eta {
     /// small.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(crate) fn estimate(&self, elapsed: Duration) -> Option<(Duration, Duration)> {
-        if self.sample.clusters() < SMALLEST_SAMPLE.max(2 * self.threads) as f64 {
+        if self.sample.clusters() < SMALLEST_SAMPLE.max(2 * self.threads) {
             return None;
         }
         let threads = self.threads as f64;
@@ -44,7 +44,10 @@ impl Eta {
         // Units under way have used up part of what the rest will take.
         let busy = self.sample.values();
         let begun = (elapsed.as_secs_f64() * threads - busy).max(0.0);
-        Some((seconds((all.mean - busy - begun) / threads), seconds(2.0 * all.error / threads)))
+        Some((
+            seconds((all.value - busy - begun) / threads),
+            seconds(2.0 * all.standard_error / threads),
+        ))
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn self_check(recounted: usize) -> Option<(&'static str, String)> {
 
 /// `shard 2 (of 0..=9)`.
 pub(crate) fn shard(shard: Shard) -> String {
-    format!("shard {} (of 0..={})", shard.index(), shard.of() - 1)
+    format!("shard {} (of 0..={})", shard.index(), shard.shards() - 1)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl Record {
     pub(crate) fn new(path: &Path, outcome: &Outcome) -> Self {
         let Outcome { size, total, engine, runs, units_before, .. } = outcome;
         let wall: Duration = runs.iter().map(|run| run.elapsed).sum();
-        let cpu: Duration = runs.iter().map(|run| run.busy).sum();
+        let cpu: Duration = runs.iter().map(|run| run.cpu_time).sum();
         let machines = runs
             .iter()
             .filter(|run| run.units > 0)
