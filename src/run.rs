@@ -306,6 +306,7 @@ mod tests {
     use crate::journal::{Access, Locked, read};
     use crate::shard::Shard;
     use crate::size::BoardSize;
+    use crate::square::FixedQueens;
 
     fn journal(plan: &Plan, path: &Path) -> Journal {
         let _ = std::fs::remove_file(path);
@@ -337,7 +338,7 @@ mod tests {
         let journal = journal(&plan, &path);
         let resources = Resources { kernel: Kernel::Portable, threads: 1, memory: 1 << 30 };
         let cancel = Cancel::new();
-        let units = Engine::Bitmask.units(plan.size(), SplitRows::TWO);
+        let units = Engine::Bitmask.units(plan.size(), &FixedQueens::default(), SplitRows::TWO);
         let lists = units.prepare(&resources, &cancel).expect("a small board");
         let prepared = PreparedPlan::of(Box::new(Damaged(lists)));
         let pool = crate::thread_pool(1).expect("one thread");

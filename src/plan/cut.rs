@@ -1,7 +1,6 @@
 //! What a plan is made from, and what it will take, before it is made.
 
 use super::Plan;
-use crate::engine::subtrees::{self, Subtrees};
 use crate::engine::{Engine, SplitRows};
 use crate::error::Problem;
 use crate::memory::Memory;
@@ -56,12 +55,9 @@ impl Cut<'_> {
     /// nobody should wait for it to learn that the rest does not fit.
     pub(crate) fn forecast(&self) -> Forecast {
         let split_rows = self.split_rows.unwrap_or(SplitRows::TWO);
-        let (units, list) = match self.queens {
-            Some(queens) if self.size.rows() >= subtrees::SMALLEST => {
-                Subtrees::forecast_with_queens(self.size, queens, split_rows)
-            }
-            _ => self.engine.forecast(self.size, split_rows),
-        };
+        let no_queens = FixedQueens::default();
+        let queens = self.queens.unwrap_or(&no_queens);
+        let (units, list) = self.engine.forecast(self.size, queens, split_rows);
         Forecast { units, list }
     }
 

@@ -1,0 +1,71 @@
+//! What all engines promise: units that count every solution as often as they should.
+
+use super::domains::RowDomains;
+use super::*;
+use crate::placements::Placements;
+use crate::solution::Solution;
+
+/// The kernels that this CPU can run; says which ones a test leaves out.
+pub(super) fn kernels() -> Vec<Kernel> {
+    let available = Kernel::available();
+    for name in Kernel::NAMES {
+        if available.iter().all(|kernel| kernel.name() != name) {
+            eprintln!("skipped: this CPU has no {name}");
+        }
+    }
+    available
+}
+
+/// Pseudo-random numbers, the same ones each time, so that failures repeat.
+pub(super) fn random() -> fastrand::Rng {
+    fastrand::Rng::with_seed(11)
+}
+
+pub(super) fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
+
+pub(super) fn units(engine: Engine, n: u32, split_rows: u32) -> Box<dyn Units> {
+    let split_rows = SplitRows::new(split_rows).expect("in range");
+    engine.units(size(n), &FixedQueens::default(), split_rows)
+}
+
+/// How often a unit counts a solution.
+fn times(domains: &RowDomains, solution: &Solution) -> u64 {
+    let queens: Vec<u32> = solution.columns().iter().map(|column| 1 << column).collect();
+    if queens.iter().zip(domains.allowed).any(|(queen, allowed)| queen & allowed == 0) {
+        return 0;
+    }
+    let weigh =
+        |weighing: &domains::Weighing| (weighing.weight)(queens[..weighing.row].iter().sum());
+    domains.weighing.as_ref().map_or(1, weigh)
+}
+
+/// The reduction by symmetries, orbit by orbit: the units count the images of a solution as often,
+/// with their weights, as there are different ones.
+fn check_orbits(engine: Engine, n: u32, split_rows: u32) {
+    let units = units(engine, n, split_rows);
+    let units: Vec<_> =
+        (0..units.len()).map(|unit| (units.weight(unit), units.domains(unit))).collect();
+    for solution in Placements::new(size(n)) {
+        let Some(different) = solution.class_size() else { continue };
+        let mut images = solution.images().to_vec();
+        images.sort_unstable();
+        images.dedup();
+        let count =
+            |image| units.iter().map(move |(weight, domains)| weight * times(domains, image));
+        let counted: u64 = images.iter().flat_map(count).sum();
+        assert_eq!(counted, different as u64, "{engine}, orbit of\n{solution}");
+    }
+}
+
+#[test]
+fn every_orbit_is_counted_once_for_each_of_its_images() {
+    for engine in Engine::ALL {
+        let largest = if engine == Engine::Halves { 13 } else { 9 };
+        for n in 0..=largest {
+            let split_rows = if engine == Engine::Subtrees { SplitRows::MAX } else { 1 };
+            (1..=split_rows).for_each(|rows| check_orbits(engine, n, rows));
+        }
+    }
+}
