@@ -3,7 +3,6 @@
 use super::domains::RowDomains;
 use super::*;
 use crate::placements::Placements;
-use crate::solution::Solution;
 
 /// The kernels that this CPU can run; says which ones a test leaves out.
 pub(super) fn kernels() -> Vec<Kernel> {
@@ -30,31 +29,32 @@ pub(super) fn units(engine: Engine, n: u32, split_rows: u32) -> Box<dyn Units> {
     engine.units(size(n), &FixedQueens::default(), split_rows)
 }
 
-/// How often a unit counts a solution.
-fn times(domains: &RowDomains, solution: &Solution) -> u64 {
-    let queens: Vec<u32> = solution.columns().iter().map(|column| 1 << column).collect();
-    if queens.iter().zip(domains.allowed).any(|(queen, allowed)| queen & allowed == 0) {
+/// How often a unit counts the solution with these queens, a bit for each row.
+fn times(domains: &RowDomains, queens: &[u32]) -> u64 {
+    if queens.iter().zip(&domains.allowed).any(|(queen, allowed)| queen & allowed == 0) {
         return 0;
     }
-    let weigh =
-        |weighing: &domains::Weighing| (weighing.weight)(queens[..weighing.row].iter().sum());
-    domains.weighing.as_ref().map_or(1, weigh)
+    let northern = |weighing: &domains::Weighing| queens[..weighing.row].iter().sum();
+    domains.weighing.as_ref().map_or(1, |weighing| (weighing.weight)(northern(weighing)))
 }
 
 /// The reduction by symmetries, orbit by orbit: the units count the images of a solution as often,
 /// with their weights, as there are different ones.
 fn check_orbits(engine: Engine, n: u32, split_rows: u32) {
     let units = units(engine, n, split_rows);
-    let units: Vec<_> =
+    let units: Vec<(u64, RowDomains)> =
         (0..units.len()).map(|unit| (units.weight(unit), units.domains(unit))).collect();
     for solution in Placements::new(size(n)) {
         let Some(different) = solution.class_size() else { continue };
         let mut images = solution.images().to_vec();
         images.sort_unstable();
         images.dedup();
-        let count =
-            |image| units.iter().map(move |(weight, domains)| weight * times(domains, image));
-        let counted: u64 = images.iter().flat_map(count).sum();
+        let mut counted = 0;
+        for image in images {
+            let queens: Vec<u32> = image.columns().iter().map(|column| 1 << column).collect();
+            let weighted = |(weight, domains): &(u64, RowDomains)| weight * times(domains, &queens);
+            counted += units.iter().map(weighted).sum::<u64>();
+        }
         assert_eq!(counted, different as u64, "{engine}, orbit of\n{solution}");
     }
 }

@@ -44,7 +44,7 @@ fn random_domains_and_weights_are_counted() {
 fn units_of_halves_are_counted() {
     for n in 0..=16 {
         let units = units(Engine::Halves, n, 1);
-        let step = if n < 12 { 1 } else { units.len() / 12 | 1 };
+        let step = if n < 12 { 1 } else { (units.len() / 12) | 1 };
         (0..units.len()).step_by(step).for_each(|unit| agree(&units.domains(unit)));
     }
 }

@@ -31,13 +31,12 @@ fn nodes(level: &Level) -> Vec<[u32; 4]> {
     (0..level.len).map(|at| fields.map(|field| field.lanes::<1>(at)[0])).collect()
 }
 
+/// A pass over a level, from a node on, with the next level and the forbidden squares below.
+type Pass = dyn Fn(Kernel, &mut Level, &mut Level, usize, [u32; 3]) -> u64;
+
 /// Makes a pass with every kernel over levels with `queens` queens, and compares what is left of the
 /// level, what is in the next one and what the pass returns; returns the sum of the latter.
-fn agree(
-    n: u32,
-    queens: u32,
-    pass: &dyn Fn(Kernel, &mut Level, &mut Level, usize, [u32; 3]) -> u64,
-) -> u64 {
+fn agree(n: u32, queens: u32, pass: &Pass) -> u64 {
     let mut random = random();
     let outside = !(u32::MAX >> (32 - n));
     let mut sum = 0;
@@ -75,7 +74,7 @@ fn every_kernel_expands_as_the_portable_one() {
 fn every_kernel_finishes_as_the_portable_one() {
     let found = [4, 6, 16, 31, 32].map(|n| {
         let board = u32::MAX >> (32 - n);
-        agree(n, n - 3, &|kernel, level, _, from, _| {
+        agree(n, n - 3, &move |kernel, level, _, from, _| {
             finish(kernel, level, from, [!board; 2], board)
         })
     });
