@@ -25,18 +25,19 @@ mod kernel;
 mod permutation;
 mod single_unit;
 pub(crate) mod subtrees;
+pub(crate) mod unit;
 
 use std::fmt;
 use std::str::FromStr;
 
 pub use kernel::Kernel;
 pub use subtrees::SplitRows;
+pub use unit::{MemoryUse, Resources};
+pub(crate) use unit::{Prepared, Units, Worker};
 
-use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-use domains::RowDomains;
 use first_row_units::FirstRowUnits;
 use halves::Halves;
 use single_unit::SingleUnit;
@@ -126,10 +127,15 @@ impl Engine {
 
     /// How many units [`Engine::units`] cuts a board into, and about how many bytes their list
     /// takes, found out without it.
-    pub(crate) fn forecast(self, size: BoardSize, split_rows: SplitRows) -> (usize, u64) {
+    pub(crate) fn forecast(
+        self,
+        size: BoardSize,
+        queens: &FixedQueens,
+        split_rows: SplitRows,
+    ) -> (usize, u64) {
         match self {
             Self::Subtrees if size.rows() >= subtrees::SMALLEST => {
-                Subtrees::forecast(size, split_rows)
+                Subtrees::forecast(size, queens, split_rows)
             }
             Self::Halves if size.rows() >= halves::SMALLEST => halves::forecast(size),
             Self::Subtrees | Self::Halves => (1, 0),
@@ -143,33 +149,25 @@ impl Engine {
         Self::ALL.map(Self::name)
     }
 
-    /// Cuts the count of a board into units.
-    pub(crate) fn units(self, size: BoardSize, split_rows: SplitRows) -> Box<dyn Units> {
-        let single_unit = || Box::new(SingleUnit::new(size, FixedQueens::default()));
+    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] heeds the given queens.
+    pub(crate) fn units(
+        self,
+        size: BoardSize,
+        queens: &FixedQueens,
+        split_rows: SplitRows,
+    ) -> Box<dyn Units> {
         match self {
             Self::Permutation => Box::new(FirstRowUnits::new(size, permutation::count)),
             Self::BoardScan => Box::new(FirstRowUnits::new(size, board_scan::count)),
             Self::ColumnArray => Box::new(FirstRowUnits::new(size, column_array::count)),
             Self::BoolArrays => Box::new(FirstRowUnits::new(size, bool_arrays::count)),
             Self::Bitmask => Box::new(FirstRowUnits::new(size, bitmask::count)),
-            Self::Subtrees if size.rows() < subtrees::SMALLEST => single_unit(),
-            Self::Subtrees => Box::new(Subtrees::new(size, split_rows)),
-            Self::Halves if size.rows() < halves::SMALLEST => single_unit(),
-            Self::Halves => Box::new(Halves::new(size)),
+            Self::Subtrees if size.rows() >= subtrees::SMALLEST => {
+                Box::new(Subtrees::new(size, queens, split_rows))
+            }
+            Self::Halves if size.rows() >= halves::SMALLEST => Box::new(Halves::new(size)),
+            Self::Subtrees | Self::Halves => Box::new(SingleUnit::new(size, queens.clone())),
         }
-    }
-}
-
-/// Cuts the count of a board with some queens given into units, for [`Engine::Subtrees`].
-pub(crate) fn units_with_queens(
-    size: BoardSize,
-    queens: &FixedQueens,
-    split_rows: SplitRows,
-) -> Box<dyn Units> {
-    if size.rows() < subtrees::SMALLEST {
-        Box::new(SingleUnit::new(size, queens.clone()))
-    } else {
-        Box::new(Subtrees::with_queens(size, queens, split_rows))
     }
 }
 
@@ -189,86 +187,5 @@ impl FromStr for Engine {
     }
 }
 
-/// The independent parts of one count, numbered from 0. The list depends on the board, the engine
-/// and the number of split rows alone, never on the machine.
-pub(crate) trait Units: fmt::Debug + Send + Sync {
-    /// How many there are.
-    fn len(&self) -> usize;
-
-    /// How many solutions of the whole board each solution of this unit stands for.
-    fn weight(&self, unit: usize) -> u64;
-
-    /// Which placements the unit counts, and how often.
-    fn domains(&self, unit: usize) -> RowDomains;
-
-    /// Makes what the units of a count share, within the memory given.
-    fn prepare(
-        &self,
-        resources: &Resources,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared + '_>, Error>;
-}
-
-/// What a count may use of the machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Resources {
-    /// The kernel for the inner loops.
-    pub kernel: Kernel,
-    /// Workers that will be at work at the same time.
-    pub threads: usize,
-    /// Bytes for all of them together.
-    pub memory: u64,
-}
-
-/// Shared by the threads of a count.
-pub(crate) trait Prepared: Sync {
-    /// A counter of units for one thread, with its own scratch memory.
-    fn worker(&self) -> Box<dyn Worker + '_>;
-
-    /// How memory is used, for engines that need much.
-    fn memory(&self) -> Option<MemoryUse> {
-        None
-    }
-
-    /// Whether what the threads share is still as it was made.
-    fn shared_is_intact(&self) -> bool {
-        true
-    }
-}
-
-/// Memory that a count plans to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct MemoryUse {
-    /// Bytes of what all threads share.
-    pub shared: u64,
-    /// Bytes that each thread may come to need.
-    pub per_thread: u64,
-    /// How the engine fits its lists into the budget, in a few words.
-    pub strategy: &'static str,
-}
-
-/// Counts units on one thread.
-pub(crate) trait Worker: Send {
-    /// The number of solutions in this unit, before its weight.
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
-}
-
-/// Why a unit has no count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interrupt {
-    /// The count was cancelled.
-    Cancelled,
-    /// The unit's count passed `u64::MAX`.
-    Overflow,
-}
-
-impl Interrupt {
-    /// The same as an error that names the unit.
-    pub(crate) fn in_unit(self, unit: usize) -> Error {
-        match self {
-            Self::Cancelled => Error::UnitStopped { unit },
-            Self::Overflow => Error::UnitOverflow { unit },
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

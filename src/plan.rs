@@ -24,7 +24,7 @@ use std::fmt;
 use crate::cancel::Cancel;
 use crate::engine::domain_search::DomainSearch;
 use crate::engine::subtrees::RestrictedSubtrees;
-use crate::engine::{self, domains::CountDomains};
+use crate::engine::unit::CountDomains;
 use crate::engine::{
     Engine, Interrupt, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, bitmask,
 };
@@ -54,7 +54,8 @@ impl Plan {
     #[must_use]
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<SplitRows>) -> Self {
         let split_rows = (engine == Engine::Subtrees).then(|| split_rows.unwrap_or(SplitRows::TWO));
-        let units = engine.units(size, split_rows.unwrap_or(SplitRows::TWO));
+        let units =
+            engine.units(size, &FixedQueens::default(), split_rows.unwrap_or(SplitRows::TWO));
         Self { size, engine, split_rows, units }
     }
 
@@ -67,7 +68,7 @@ impl Plan {
         split_rows: Option<SplitRows>,
     ) -> Self {
         let split_rows = split_rows.unwrap_or(SplitRows::TWO);
-        let units = engine::units_with_queens(size, queens, split_rows);
+        let units = Engine::Subtrees.units(size, queens, split_rows);
         Self { size, engine: Engine::Subtrees, split_rows: Some(split_rows), units }
     }
 

@@ -24,8 +24,8 @@
 //! **Sources.** J. Somers, "The N Queens JournalError: a study in optimization", 1999–2002; M. Richards,
 //! "Backtracking algorithms in MCPL using bit patterns and recursion", 1997.
 
-use super::Interrupt;
-use super::domains::{CountDomains, RowDomains};
+use super::domains::RowDomains;
+use super::unit::{CountDomains, Interrupt};
 use crate::cancel::Cancel;
 
 /// 8 s on one core; the next board takes ten times as long.

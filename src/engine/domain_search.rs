@@ -58,79 +58,21 @@ mod block;
 mod fillings;
 mod first;
 mod kernel;
+mod rows;
+mod set;
 
-use super::domains::{CountDomains, RowDomains};
-use super::{Interrupt, Kernel};
+use super::domains::RowDomains;
+use super::kernel::Kernel;
+use super::unit::{CountDomains, Interrupt};
 use crate::cancel::Cancel;
 use block::Block;
 use fillings::Fillings;
 use first::FirstRows;
-
-/// The free columns of up to sixteen rows; those that are not in use have all bits set.
-type FreeColumns = [u16; 16];
+use rows::{Row, bits};
 
 /// From this width of the second rows on the fillings are listed in parts, one for each column of
 /// their first queen, so that the list stays short.
 const LISTED_IN_PARTS: u32 = 13;
-
-/// A row and the columns in which its queen may stand.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    number: usize,
-    allowed: u32,
-}
-
-/// Columns and diagonals that queens take.
-#[derive(Clone, Copy, Debug, Default)]
-struct Taken {
-    columns: u32,
-    rising: u64,
-    falling: u64,
-}
-
-impl Taken {
-    /// With one more queen.
-    fn with(self, row: usize, column: u32) -> Self {
-        let [rising, falling] = diagonals(row, column);
-        Self {
-            columns: self.columns | 1 << column,
-            rising: self.rising | rising,
-            falling: self.falling | falling,
-        }
-    }
-
-    /// The columns of a row that it attacks.
-    fn attacked(self, row: usize) -> u32 {
-        let row_bits = |diagonals: u64, shift: usize| (diagonals >> shift) as u32;
-        self.columns | row_bits(self.rising, row) | row_bits(self.falling, 31 - row)
-    }
-
-    /// The squares of a row on which a queen may still stand.
-    fn free(self, row: Row) -> u32 {
-        row.allowed & !self.attacked(row.number)
-    }
-}
-
-/// How many of these rows, in the order of the board, are northern: the weight depends on their
-/// columns.
-fn northern_rows(rows: &[Row], domains: &RowDomains) -> usize {
-    let first_southern = domains.weighing.as_ref().map_or(0, |weighing| weighing.row);
-    rows.iter().take_while(|row| row.number < first_southern).count()
-}
-
-/// The two diagonals of a square, each as a bit of its family.
-fn diagonals(row: usize, column: u32) -> [u64; 2] {
-    [1 << (row + column as usize), 1 << (column as usize + 31 - row)]
-}
-
-/// The bits of a set, lowest first.
-fn bits(mut set: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let lowest = (set != 0).then(|| set.trailing_zeros())?;
-        set &= set - 1;
-        Some(lowest)
-    })
-}
 
 /// Counts units by the domains of their rows, with buffers of its own.
 #[derive(Debug)]

@@ -7,8 +7,6 @@
 
 use std::fmt;
 
-use super::Interrupt;
-use crate::cancel::Cancel;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
 
@@ -55,10 +53,4 @@ impl RowDomains {
         let weighing = self.weighing.as_ref().filter(|weighing| weighing.row == row);
         weighing.map(|weighing| (weighing.weight)(columns))
     }
-}
-
-/// Counts a unit by the domains of its rows.
-pub(crate) trait CountDomains: Send {
-    /// The weighted number of solutions.
-    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt>;
 }

@@ -5,7 +5,7 @@
 //! tests do. The empty board has one unit with one solution, the empty placement (A000170).
 
 use super::domains::RowDomains;
-use super::{Interrupt, Prepared, Resources, Units, Worker};
+use super::unit::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;

@@ -18,28 +18,29 @@
 //!   . . . Q | . . . .
 //! ```
 //!
-//! [`half_board`] says what a word holds, [`quadrants`] how lists of them are made, [`join`] how
-//! the pairs of two lists are counted, hundreds at a time. docs/HALVES.md derives all of it.
+//! This is meet in the middle; counting the pairs is a join on orthogonal vectors. [`half_board`]
+//! says what a word holds, [`quadrants`] how lists of them are made, [`join`] how the pairs of two
+//! lists are counted, hundreds at a time. docs/HALVES.md derives all of it.
 //!
-//! **Against `subtrees`.** No solution is ever walked through.
+//! **Against `subtrees`.** It meets in the middle: no solution is ever walked through.
 //!
 //! **Time.** 1 ns for each solution at n = 18, 0.6 at n = 20, 0.4 at n = 22 on one core with
-//! AVX-512; odd boards take up to twice as long. Backtrackers take 8 and more, rising with n. **Memory**: lists
-//! of quadrants and half-boards, within the budget given; see [`budget`].
+//! AVX-512; odd boards take up to twice as long. Backtrackers take 8 and more, rising with n.
+//! **Memory**: lists of quadrants and half-boards, within the budget given; see [`budget`].
 //!
-//! **Where kernels have run.** All three on x86-64 with AVX-512 (Intel Xeon); the portable one also
-//! as an aarch64 program under an emulator.
+//! **Invariants.** How many units there are, and what each of them counts, depends on n alone.
 //!
-//! **Invariants.** the number of the units and what each of them counts depend on n alone.
+//! **What was tried and lost** is told in docs/HALVES.md.
 //!
 //! **Sources.** E. Kluev's N-Queens-Count-Sol joins quadrants, after an idea from the older
 //! "DeepGreen" page; the cut into halves by row sets, the symmetries group by group and the
-//! bit-sliced join are derived in docs/HALVES.md.
+//! bit-sliced join are derived in docs/HALVES.md. Meet in the middle and the orthogonal-vectors
+//! problem are the names under which the two ideas are known.
 
 #![expect(
     clippy::cast_possible_truncation,
-    reason = "row sets have at most 32 bits, and chunks of an item are cut to six bits; the lengths \
-              of lists are checked"
+    reason = "row sets have at most 32 bits, and chunks of a probe word are cut to six bits; the \
+              lengths of lists are checked"
 )]
 
 mod budget;
@@ -54,16 +55,14 @@ mod word_list;
 mod worker;
 
 use super::domains::RowDomains;
-use super::{MemoryUse, Prepared, Resources, Units, Worker};
+use super::unit::{Prepared, Resources, Units};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
-use budget::Keep;
 use half_board::HalvedBoard;
 use kernel::JoinKernel;
-use quadrants::QuadrantLists;
 use units::UnitList;
-use worker::HalvesWorker;
+use worker::PreparedHalves;
 
 /// Smaller boards are counted whole.
 pub(crate) const SMALLEST: usize = 4;
@@ -110,47 +109,9 @@ impl Units for Halves {
         resources: &Resources,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared + '_>, Error> {
-        let (keep, memory) = budget::plan(self.units.board(), resources)?;
         let kernel = JoinKernel(resources.kernel);
-        Ok(Box::new(PreparedHalves::new(&self.units, kernel, keep, memory, cancel)?))
-    }
-}
-
-/// The units with the quadrant lists that all threads share.
-pub(crate) struct PreparedHalves<'a> {
-    units: &'a UnitList,
-    kernel: JoinKernel,
-    quadrants: QuadrantLists,
-    memory: MemoryUse,
-}
-
-impl<'a> PreparedHalves<'a> {
-    fn new(
-        units: &'a UnitList,
-        kernel: JoinKernel,
-        keep: Keep,
-        memory: MemoryUse,
-        cancel: &Cancel,
-    ) -> Result<Self, Error> {
-        let quadrants = QuadrantLists::new(kernel, units.board(), keep == Keep::Whole, cancel);
-        if cancel.is_cancelled() {
-            return Err(Error::PreparationStopped);
-        }
-        Ok(Self { units, kernel, quadrants, memory })
-    }
-}
-
-impl Prepared for PreparedHalves<'_> {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(HalvesWorker::new(self))
-    }
-
-    fn memory(&self) -> Option<MemoryUse> {
-        Some(self.memory)
-    }
-
-    fn shared_is_intact(&self) -> bool {
-        self.quadrants.is_intact()
+        let memory = budget::plan(self.units.board(), resources)?;
+        Ok(Box::new(PreparedHalves::new(&self.units, kernel, memory, cancel)?))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The one unit of boards that are too small for an engine to cut up.
 
 use super::bitmask::Restricted;
-use super::domains::{CountDomains, RowDomains};
-use super::{Interrupt, Prepared, Resources, Units, Worker};
+use super::domains::RowDomains;
+use super::unit::{CountDomains, Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;

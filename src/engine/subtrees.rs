@@ -65,7 +65,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::domains::RowDomains;
-use super::{Interrupt, Kernel, Prepared, Resources, Units, Worker};
+use super::kernel::Kernel;
+use super::unit::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
@@ -120,7 +121,10 @@ impl SplitRows {
         let for_progress = 1 << size.get().saturating_sub(10);
         (Self::MIN..=Self::MAX)
             .filter_map(|rows| Self::new(rows).ok())
-            .find(|rows| Subtrees::forecast(size, *rows).0 >= for_threads.max(for_progress))
+            .find(|rows| {
+                Subtrees::forecast(size, &FixedQueens::default(), *rows).0
+                    >= for_threads.max(for_progress)
+            })
             .unwrap_or(Self(4))
     }
 }
@@ -162,49 +166,32 @@ struct Subtree {
 }
 
 impl Subtrees {
-    pub(crate) fn new(size: BoardSize, split_rows: SplitRows) -> Self {
-        Self::of_cases(size, cases::all(size), split_rows)
-    }
-
-    /// How many subtrees a board has, and how many bytes their list takes, found out without it.
-    pub(crate) fn forecast(size: BoardSize, split_rows: SplitRows) -> (usize, u64) {
-        Self::forecast_of(size, &cases::all(size), split_rows)
-    }
-
-    /// The same of a board on which some queens are given.
-    pub(crate) fn forecast_with_queens(
-        size: BoardSize,
-        queens: &FixedQueens,
-        split_rows: SplitRows,
-    ) -> (usize, u64) {
-        Self::forecast_of(size, &cases_with_queens(size, queens), split_rows)
-    }
-
-    fn forecast_of(size: BoardSize, cases: &[Case], split_rows: SplitRows) -> (usize, u64) {
-        let mut units = 0;
-        for_each_prefix(size, cases, split_rows, &mut |_| units += 1);
-        // A list that grows is copied: the old and the new one are there at the same time.
-        (units, (3 * units * size_of::<Subtree>()) as u64)
-    }
-
-    /// The subtrees of a board on which some queens are given.
-    pub(crate) fn with_queens(
-        size: BoardSize,
-        queens: &FixedQueens,
-        split_rows: SplitRows,
-    ) -> Self {
-        Self::of_cases(size, cases_with_queens(size, queens), split_rows)
-    }
-
-    fn of_cases(size: BoardSize, cases: Vec<Case>, split_rows: SplitRows) -> Self {
+    /// The subtrees of a board on which these queens are given.
+    pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: SplitRows) -> Self {
+        let cases = cases_of(size, queens);
         let mut subtrees = Vec::new();
         for_each_prefix(size, &cases, split_rows, &mut |subtree| subtrees.push(subtree));
         Self { size, first_row: first_row(size, split_rows), cases, subtrees }
     }
+
+    /// How many subtrees a board has, and how many bytes their list takes, found out without it.
+    pub(crate) fn forecast(
+        size: BoardSize,
+        queens: &FixedQueens,
+        split_rows: SplitRows,
+    ) -> (usize, u64) {
+        let mut units = 0;
+        for_each_prefix(size, &cases_of(size, queens), split_rows, &mut |_| units += 1);
+        // A list that grows is copied: the old and the new one are there at the same time.
+        (units, (3 * units * size_of::<Subtree>()) as u64)
+    }
 }
 
-/// Given queens break the symmetry, so there is a case of weight 1 for each square of the first row.
-fn cases_with_queens(size: BoardSize, queens: &FixedQueens) -> Vec<Case> {
+/// Given queens break the symmetry: there is a case of weight 1 for each square of the first row.
+fn cases_of(size: BoardSize, queens: &FixedQueens) -> Vec<Case> {
+    if *queens == FixedQueens::default() {
+        return cases::all(size);
+    }
     let allowed = queens.allowed(size);
     let first_queens = (0..size.get()).map(|column| 1 << column);
     first_queens

@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::path::Path;
 
 use super::Plan;
-use crate::engine::subtrees::{self, Subtrees};
 use crate::engine::{Engine, SplitRows};
 use crate::error::{Error, JournalError};
 use crate::memory::Memory;
@@ -74,12 +73,9 @@ impl Cut<'_> {
     /// nobody should wait for it to learn that the rest does not fit.
     pub(crate) fn forecast(&self) -> Forecast {
         let split_rows = self.split_rows.unwrap_or(SplitRows::TWO);
-        let (units, list) = match self.queens {
-            Some(queens) if self.size.rows() >= subtrees::SMALLEST => {
-                Subtrees::forecast_with_queens(self.size, queens, split_rows)
-            }
-            _ => self.engine.forecast(self.size, split_rows),
-        };
+        let no_queens = FixedQueens::default();
+        let queens = self.queens.unwrap_or(&no_queens);
+        let (units, list) = self.engine.forecast(self.size, queens, split_rows);
         Forecast { units, list }
     }
 

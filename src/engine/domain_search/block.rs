@@ -2,11 +2,12 @@
 //!
 //! Placement i of a block is bit i of every [`Set`].
 
-use super::FreeColumns;
 use super::fillings::{Filling, Fillings, NorthernColumns, PAIRS};
-use super::kernel::{self, EMPTY, LANES, Set, WORDS};
-use crate::engine::Kernel;
+use super::kernel;
+use super::rows::FreeColumns;
+use super::set::{EMPTY, LANES, Set, WORDS};
 use crate::engine::domains::{RowDomains, Weighing};
+use crate::engine::kernel::Kernel;
 
 /// A weight that was not asked for yet.
 const UNKNOWN: u8 = u8::MAX;

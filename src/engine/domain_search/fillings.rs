@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
-use super::{FreeColumns, Row, Taken, bits};
+use super::rows::{FreeColumns, Row, Taken, bits, northern_rows};
 use crate::cancel::Cancel;
-use crate::engine::Interrupt;
 use crate::engine::domains::RowDomains;
+use crate::engine::unit::Interrupt;
 
 /// Pairs of second rows.
 pub(super) const PAIRS: usize = 8;
@@ -64,7 +64,7 @@ impl Fillings {
         cancel: &Cancel,
     ) -> Result<Self, Interrupt> {
         let mut fillings = Self { rows: rows.len(), width, ..Self::default() };
-        let northern = super::northern_rows(rows, domains);
+        let northern = northern_rows(rows, domains);
         let mut lister = Lister { rows, northern, cancel, fillings: &mut fillings };
         lister.fill(0, Taken::default(), Filling::default())?;
         Ok(fillings)

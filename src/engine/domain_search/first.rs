@@ -6,10 +6,10 @@
 
 use super::block::{Block, Placement};
 use super::fillings::{Fillings, Kept, NorthernColumns};
-use super::{FreeColumns, Row, Taken, bits};
+use super::rows::{FreeColumns, Row, Taken, bits, northern_rows};
 use crate::cancel::Cancel;
-use crate::engine::Interrupt;
 use crate::engine::domains::RowDomains;
+use crate::engine::unit::Interrupt;
 use crate::size::BoardSize;
 
 /// How many first rows are filled before the fillings that they leave are picked out: so many that
@@ -63,7 +63,7 @@ impl<'a> FirstRows<'a> {
             second,
             domains,
             cancel,
-            northern_rows: super::northern_rows(rows, domains),
+            northern_rows: northern_rows(rows, domains),
             northern: NorthernColumns::default(),
             leaves: leaves.collect(),
             prefix: prefix_rows(domains.size).min(rows.len()),

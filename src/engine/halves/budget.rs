@@ -5,7 +5,7 @@
 //! a unit needs them; below that the engine cannot work.
 
 use super::half_board::HalvedBoard;
-use crate::engine::{MemoryUse, Resources};
+use crate::engine::unit::{MemoryUse, Resources};
 use crate::error::Error;
 use crate::memory::fitting_threads;
 

@@ -1,12 +1,25 @@
-//! The symmetries of a canonical unit: which row sets are counted, how often, and which groups of
-//! half-boards take part. The rules are those of [`units`](super::units).
+//! Canonical row sets: one E of each orbit under the flips, and how often its half-boards count.
+//!
+//! Let rev be the reversal of 2h bits, k the queens in the north-east quadrant, and G the set of
+//! outer columns whose queen is in the south.
+//!
+//! * k ≠ h/2: only k > h/2 is counted, weight 2; a half turn maps E to r(E) = rev(~E): the smaller
+//!   one is counted, weight 2, or 1 if they are equal.
+//! * k = h/2: the smallest of E, rev E, ~E, rev ~E is counted, weighted by how many differ.
+//! * Transposing swaps E and G. Let key(X) be the smallest image of X under the maps of its case.
+//!   A pair with key(G) > key(E) counts twice, with key(G) = key(E) once, else not at all.
+//!
+//! The top half of key(G) is the minimum of numbers that are known from one half-board alone, so
+//! that nearly all pairs are decided by leaving whole groups out of the lists. Only the few groups
+//! that *tie* with the top half of E are joined one by one, with those groups of the other half
+//! that give weight 2 or 1.
 
 use std::cmp::Ordering;
 
 use super::half_board::Half;
 use crate::size::BoardSize;
 
-/// The symmetries of a canonical unit.
+/// A canonical row set and its symmetries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CanonicalRows {
     half: u32,

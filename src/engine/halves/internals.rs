@@ -1,11 +1,13 @@
 //! Parts of the engine for benchmarks: undocumented elsewhere and not stable.
 
+use super::budget;
 use super::half_board::HalvedBoard;
-use super::kernel::{JoinKernel, Tables};
+use super::kernel::JoinKernel;
 use super::units::{Unit, UnitList};
-use super::{HalvesWorker, PreparedHalves, budget};
+use super::worker::{HalvesWorker, PreparedHalves};
 use crate::cancel::Cancel;
-use crate::engine::{Kernel, Resources};
+use crate::engine::kernel::Kernel;
+use crate::engine::unit::Resources;
 use crate::error::Error;
 use crate::size::BoardSize;
 
@@ -16,7 +18,7 @@ pub type CountPairs = Box<dyn FnMut(&[u64], &[u64], u32) -> u64>;
 #[must_use]
 pub fn leaf(kernel: Kernel) -> CountPairs {
     let kernel = JoinKernel(kernel);
-    let mut tables = Tables::new(kernel);
+    let mut tables = kernel.tables();
     Box::new(move |build, probe, bits| kernel.count_bit_sliced(build, probe, bits, &mut tables))
 }
 
@@ -38,9 +40,9 @@ pub fn with_half_boards(
     );
     let units = UnitList::new(size);
     let resources = Resources { kernel, threads: 1, memory: 4 << 30 };
-    let (keep, memory) = budget::plan(units.board(), &resources)?;
+    let memory = budget::plan(units.board(), &resources)?;
     let cancel = Cancel::new();
-    let prepared = PreparedHalves::new(&units, JoinKernel(kernel), keep, memory, &cancel)?;
+    let prepared = PreparedHalves::new(&units, JoinKernel(kernel), memory, &cancel)?;
     let mut worker = HalvesWorker::new(&prepared);
     measure(&mut |number| match units.unit(number % units.len()) {
         Unit::Canonical { rows } => worker.make_halves(rows, &cancel),

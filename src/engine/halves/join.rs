@@ -14,45 +14,20 @@
 //! Of the four products of halves only X1 x Y1 is dropped: a share p·q of all pairs, where p and q
 //! say how often the bit occurs in the two lists. The bits are ranked by p·q, from a sample of each
 //! list, and the best ones are used first. Always splitting the *longer* list keeps both sides long
-//! enough to fill the blocks of the leaf, which cuts one list into block of build words and looks
-//! the probe words of the other up in tables (see the kernels). The best bits are moved to the top of the
-//! words, so that a leaf mostly looks at the lowest 30 bits only; a split on one of these is no
-//! loss, though they stay in the words.
+//! enough to fill the blocks of the leaf, which cuts one list, the build side, into blocks and looks
+//! the words of the other, the probe side, up in tables (see the kernels). The best bits are moved
+//! to the top of the words, so that a leaf mostly looks at the lowest 30 bits only; a split on one
+//! of these is no loss, though they stay in the words.
 //!
 //! **Time** (AVX-512): `partition` takes 0.35 ns for each word and `select` 0.25 while the lists fit
-//! the second-level cache, 0.7 to 1.1 and 0.6 to 1 on lists from 2^17 words on; a look-up of a probe word
-//! in a block of 512 build words 1.2 ns, making a block 140 ns. At n = 20 half of the time goes into the
-//! leaves, a quarter into splits; at n = 22 and 24 splits take two fifths.
+//! the second-level cache, 0.7 to 1.1 and 0.6 to 1 on lists from 2^17 words on. docs/HALVES.md says
+//! what part of the time each step takes, and what was tried and lost.
 //!
 //! **Memory:** the parts go into an arena of `ARENA` times the lists; the lists themselves are
 //! brought into the order of the join where they are, and then only read.
 //!
 //! **Invariants:** a pair that clashes only in a bit that was split on is never met again, since
 //! one of its words lacks the bit.
-//!
-//! **Tried and lost.** Measured in interleaved runs, best of 3 to 7:
-//!
-//! * choosing the bit anew at every node of more than 1 200 to 8 000 words, from samples: 1 % to
-//!   7 % slower at n = 20, 1 % to 3 % faster at n = 22 and 24.
-//! * words of 32 bits once only 32 bits are unused, sixteen or eight in a vector, in splits and
-//!   leaves (best of 2 to 4 on a machine that varied by 6 %): even at n = 22 and 3 % faster at
-//!   n = 24 with AVX-512, 8 % slower at both with AVX2. Lists are down to the size of leaves about
-//!   when their words are down to 32 bits: only a quarter of the words partitioned were narrow, at
-//!   0.22 ns each instead of 0.35.
-//!
-//! Replaced on the way, seen in single runs on a machine that varies by 10 %, each together with
-//! smaller changes, so that the figures are rough:
-//!
-//! * splitting in place and putting both lists into order, which needs copies: some 12 % slower at
-//!   n = 20 than parts in an arena;
-//! * stopping to split when the top bits are used up: some 9 % slower at n = 20;
-//! * bit extraction instead of shifts to bring the words into order: some 6 % slower at n = 20.
-//!
-//! **Open:** splitting on two bits in one pass over lists that do not fit the second-level cache.
-//! Lists of 2^16 words or more hold a quarter of the words that are partitioned and take 36 % of
-//! the time of that at n = 22, 47 % at n = 24. With X in the order 00, 01, 10, 11 of two bits and Y
-//! in the order 10, 00, 01, 11, every list of two levels is contiguous, so that one pass over each
-//! does the work of three partitions and three selections.
 
 use super::kernel::{BitOrder, CHUNK_BITS, JoinKernel, Tables};
 use super::word_list::{PIECE, SLACK};
@@ -95,7 +70,7 @@ struct Splits<'a> {
 impl Join {
     /// Fresh working memory.
     pub(crate) fn new(kernel: JoinKernel) -> Self {
-        Self { kernel, tables: Tables::new(kernel), arena: Vec::new() }
+        Self { kernel, tables: kernel.tables(), arena: Vec::new() }
     }
 
     /// Gives the arena back.

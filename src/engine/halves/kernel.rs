@@ -1,8 +1,8 @@
 //! What a kernel does for the join.
 //!
-//! The operations are the functions of [`portable`], of [`avx2`] and of [`avx512`], under the same
-//! names: plain words in blocks of 256, vectors of four words in blocks of 256, and of eight words
-//! in blocks of 512. [`vector`] has the loops of the last two.
+//! The operations are functions of the modules `portable`, `avx2` and `avx512`, under the same
+//! names: on plain words in blocks of 256, on vectors of four words in blocks of 256, and on vectors
+//! of eight words in blocks of 512. `vector` has the loops of the last two.
 //!
 //! # The leaf
 //!
@@ -21,6 +21,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bit_order;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod room;
@@ -29,48 +30,8 @@ mod tables;
 mod vector;
 
 use crate::engine::kernel::{Kernel, dispatch};
+pub(crate) use bit_order::BitOrder;
 pub(crate) use tables::{CHUNK_BITS, Tables};
-#[cfg(target_arch = "x86_64")]
-use vector::vector_kernel;
-
-/// How a list of half-boards is brought into the bit order of the join: bits that move equally far
-/// move together, by one shift, so that no bit extraction is needed, which some CPUs lack.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BitOrder {
-    moves: [BitMove; 64],
-    len: usize,
-}
-
-/// Bits that move equally far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BitMove {
-    /// Places to the left; to the right if negative.
-    pub(crate) shift: i32,
-    /// The bits at their destination.
-    pub(crate) mask: u64,
-}
-
-impl BitOrder {
-    /// The order that moves bit `source` to place `destination` for each of the given pairs and
-    /// drops all other bits.
-    pub(crate) fn new(pairs: impl Iterator<Item = (u32, u32)>) -> Self {
-        let mut order = Self { moves: [BitMove::default(); 64], len: 0 };
-        for (source, destination) in pairs {
-            let shift = destination as i32 - source as i32;
-            let known = order.moves[..order.len].iter().position(|at| at.shift == shift);
-            let at = known.unwrap_or(order.len);
-            order.len = order.len.max(at + 1);
-            order.moves[at].shift = shift;
-            order.moves[at].mask |= 1 << destination;
-        }
-        order
-    }
-
-    /// The moves.
-    pub(crate) fn moves(&self) -> &[BitMove] {
-        &self.moves[..self.len]
-    }
-}
 
 /// The operations of the join, as a kernel does them.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +45,11 @@ impl JoinKernel {
             Kernel::Avx512(_) => 512,
             _ => 256,
         }
+    }
+
+    /// Working memory for [`count_bit_sliced`](Self::count_bit_sliced).
+    pub(crate) fn tables(self) -> Tables {
+        Tables::new(self.block())
     }
 
     /// Writes `w | add` to `out` for every word `w` of `words` that shares no bit with `avoid`, and

@@ -1,27 +1,17 @@
-//! The work units of a count.
+//! The work units of a count; docs/HALVES.md derives them.
 //!
-//! **Even n, and odd n with a queen in the centre: canonical units.** Leave the middle row and column
-//! of an odd board out, so that there are 2h outer rows, north = 0..h and south = h..2h, and E
-//! holds h of them. Let G be the set of outer columns whose queen is in the south, rev the reversal
-//! of 2h bits, and k the queens in the north-east quadrant.
+//! **Canonical units: even n, and odd n with a queen in the centre.** Leave the middle row and
+//! column of an odd board out, so that there are 2h outer rows, north = 0..h and south = h..2h, and
+//! E holds h of them, those with their queens in the east. One E of each orbit under the flips is a
+//! unit; the transposition, which swaps E and the set of columns with their queens in the south, is
+//! in the weight of each solution (see [`canonical`](super::canonical)).
 //!
-//! * k ≠ h/2: only k > h/2 is counted, weight 2; a half turn maps E to r(E) = rev(~E): the smaller
-//!   one is counted, weight 2, or 1 if they are equal.
-//! * k = h/2: the smallest of E, rev E, ~E, rev ~E is counted, weighted by how many differ.
-//! * Transposing swaps E and G. Let key(X) be the smallest image of X under the maps of its case.
-//!   A pair with key(G) > key(E) counts twice, with key(G) = key(E) once, else not at all.
-//!
-//! The top half of key(G) is the minimum of numbers that are known from one half-board alone, so
-//! that nearly all pairs are decided by leaving whole groups out of the lists. Only the few groups
-//! that *tie* with the top half of E are joined one by one, with those groups of the other side
-//! that give weight 2 or 1.
-//!
-//! **Odd n, no queen in the centre: off-centre units.** Let m = h be the middle. The middle column has
-//! its queen in row r, the middle row in column c. Of the eight images of a solution exactly one
+//! **Off-centre units: odd n, no queen in the centre.** Let m = h be the middle. The middle column
+//! has its queen in row r, the middle row in column c. Of the eight images of a solution exactly one
 //! has r > m, c > m and c - m < r - m. A unit is (b, E) with b = r - m in 2..=h and E the other
 //! h - 1 rows of the east; weight 8.
 //!
-//! **Invariants:** the number of the units and what each of them counts depend on n alone.
+//! **Invariants:** how many units there are, and what each of them counts, depends on n alone.
 
 use super::canonical::CanonicalRows;
 use super::half_board::HalvedBoard;
@@ -45,7 +35,7 @@ pub(crate) enum Unit {
     },
 }
 
-/// All units of a board: the off-centre units of an odd board, then the canonical ones.
+/// All units of a board: the off-centre ones of an odd board, then the canonical ones.
 #[derive(Debug)]
 pub(crate) struct UnitList {
     board: HalvedBoard,
@@ -101,7 +91,7 @@ impl UnitList {
 }
 
 impl Unit {
-    /// The placements that the unit counts.
+    /// The solutions that the unit counts.
     pub(crate) fn domains(self, size: BoardSize) -> RowDomains {
         let (n, half) = (size.get(), size.get() / 2);
         let west = (1 << half) - 1;

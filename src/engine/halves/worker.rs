@@ -6,16 +6,54 @@
 
 use std::cmp::Ordering::{Equal, Greater};
 
-use super::PreparedHalves;
+use super::budget::Keep;
 use super::canonical::CanonicalRows;
 use super::half_board::{Half, append_half_boards};
 use super::join::Join;
 use super::kernel::JoinKernel;
-use super::quadrants::{Quadrant, RowSetCache, Wanted};
-use super::units::Unit;
+use super::quadrants::{Quadrant, QuadrantLists, RowSetCache, Wanted};
+use super::units::{Unit, UnitList};
 use super::word_list::WordList;
 use crate::cancel::Cancel;
-use crate::engine::{Interrupt, Worker};
+use crate::engine::unit::{Interrupt, MemoryUse, Prepared, Worker};
+use crate::error::Error;
+
+/// The units with the quadrant lists that all threads share.
+pub(crate) struct PreparedHalves<'a> {
+    units: &'a UnitList,
+    kernel: JoinKernel,
+    quadrants: QuadrantLists,
+    memory: MemoryUse,
+}
+
+impl<'a> PreparedHalves<'a> {
+    pub(crate) fn new(
+        units: &'a UnitList,
+        kernel: JoinKernel,
+        (keep, memory): (Keep, MemoryUse),
+        cancel: &Cancel,
+    ) -> Result<Self, Error> {
+        let quadrants = QuadrantLists::new(kernel, units.board(), keep == Keep::Whole, cancel);
+        if cancel.is_cancelled() {
+            return Err(Error::PreparationStopped);
+        }
+        Ok(Self { units, kernel, quadrants, memory })
+    }
+}
+
+impl Prepared for PreparedHalves<'_> {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(HalvesWorker::new(self))
+    }
+
+    fn memory(&self) -> Option<MemoryUse> {
+        Some(self.memory)
+    }
+
+    fn shared_is_intact(&self) -> bool {
+        self.quadrants.is_intact()
+    }
+}
 
 /// A group of half-boards with the same southern columns, as a range of its list.
 #[derive(Clone, Copy)]

@@ -141,39 +141,3 @@ fn attacks(one: Square, other: Square) -> bool {
     let columns_apart = one.1.abs_diff(other.1);
     rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::solution::{Solution, Solutions};
-
-    fn belongs(solution: &Solution, case: &Case) -> bool {
-        let queens = solution.columns().iter().map(|column| 1u32 << column);
-        queens.zip(&case.blocked).enumerate().all(|(row, (queen, blocked))| {
-            if row == 0 { queen == case.first_queen } else { queen & blocked == 0 }
-        })
-    }
-
-    /// What the reduction promises, orbit by orbit: the weights of the cases to which the images
-    /// of a solution belong sum to the number of its images.
-    #[test]
-    fn the_weights_of_every_orbit_sum_to_its_size() {
-        for n in 4..=9 {
-            let size = BoardSize::new(n).expect("in range");
-            let cases = all(size);
-            let mut rest: BTreeSet<Solution> = Solutions::new(size).collect();
-            while let Some(solution) = rest.pop_first() {
-                let orbit: BTreeSet<_> = solution.images().into_iter().collect();
-                let weights: u64 = orbit
-                    .iter()
-                    .flat_map(|image| cases.iter().filter(|case| belongs(image, case)))
-                    .map(|case| case.weight)
-                    .sum();
-                assert_eq!(weights, orbit.len() as u64, "orbit of\n{solution}");
-                rest.retain(|other| !orbit.contains(other));
-            }
-        }
-    }
-}

@@ -98,19 +98,6 @@ impl Level {
         }
     }
 
-    /// Keeps those of the nodes from index `from` on that are wanted.
-    pub(crate) fn retain_from(&mut self, from: usize, wanted: &mut dyn FnMut(Node) -> bool) {
-        let mut kept = from;
-        for index in from..self.len {
-            let node = self.get(index);
-            if wanted(node) {
-                self.set(kept, node);
-                kept += 1;
-            }
-        }
-        self.len = kept;
-    }
-
     /// Adds a node.
     ///
     /// # Panics

@@ -17,7 +17,8 @@
 use super::kernel;
 use super::level::{CAPACITY, Level, Node};
 use crate::cancel::Cancel;
-use crate::engine::{Interrupt, Kernel};
+use crate::engine::kernel::Kernel;
+use crate::engine::unit::Interrupt;
 use crate::size::BoardSize;
 
 /// Nodes in a full pass: a multiple of all kernels' lanes, large enough that the mispredicted
@@ -25,12 +26,6 @@ use crate::size::BoardSize;
 const BATCH: usize = 96;
 
 const _: () = assert!(2 * BATCH <= CAPACITY && CAPACITY.is_power_of_two());
-
-/// Decides which nodes of a row are searched; the row is below the first and has a level.
-pub(super) struct Sieve<'a> {
-    pub(super) row: usize,
-    pub(super) keep: &'a mut dyn FnMut(Node) -> bool,
-}
 
 /// The levels of one thread.
 #[derive(Debug)]
@@ -54,43 +49,11 @@ impl Levels {
         root: Node,
         cancel: &Cancel,
     ) -> Result<u64, Interrupt> {
-        self.count_sifted(kernel, blocked, first_row, &[root], None, cancel)
-    }
-
-    /// Counts the solutions below some nodes of `first_row` that pass the sieve.
-    pub(super) fn count_sifted(
-        &mut self,
-        kernel: Kernel,
-        blocked: &[u32; BoardSize::MAX as usize],
-        first_row: usize,
-        roots: &[Node],
-        mut sieve: Option<Sieve<'_>>,
-        cancel: &Cancel,
-    ) -> Result<u64, Interrupt> {
         // A cancelled count leaves nodes behind.
         for level in &mut self.levels {
             level.len = 0;
         }
-        let mut solutions = 0u64;
-        for roots in roots.chunks(BATCH) {
-            for root in roots {
-                self.levels[first_row].push(*root);
-            }
-            let found = self.work_off(kernel, blocked, first_row, &mut sieve, cancel)?;
-            solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
-        }
-        Ok(solutions)
-    }
-
-    /// Makes passes until all levels are empty.
-    fn work_off(
-        &mut self,
-        kernel: Kernel,
-        blocked: &[u32; BoardSize::MAX as usize],
-        first_row: usize,
-        sieve: &mut Option<Sieve<'_>>,
-        cancel: &Cancel,
-    ) -> Result<u64, Interrupt> {
+        self.levels[first_row].push(root);
         let mut solutions = 0u64;
         let mut row = first_row;
         loop {
@@ -107,12 +70,8 @@ impl Levels {
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            let below = self.levels.get(row + 1).map_or(0, |level| level.len);
             let found = self.pass(kernel, blocked, row);
             solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
-            if let Some(sieve) = sieve.as_mut().filter(|sieve| sieve.row == row + 1) {
-                self.levels[row + 1].retain_from(below, &mut sieve.keep);
-            }
             if self.levels.get(row + 1).is_some_and(|below| below.len >= BATCH) {
                 row += 1;
             }

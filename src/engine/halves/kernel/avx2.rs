@@ -2,11 +2,12 @@
 
 use std::arch::x86_64::*;
 
+use super::bit_order::{BitMove, BitOrder};
 use super::room::{Room, partition_rest};
 use super::tables::{
     BlockTables, CHUNK_BITS, CHUNK_VALUES, CacheLines, MAX_CHUNKS, Table, Tables, valid_words,
 };
-use super::{BitMove, BitOrder, vector_kernel};
+use super::vector::vector_kernel;
 use crate::engine::kernel::avx2::{load, store};
 
 /// Words of one vector.

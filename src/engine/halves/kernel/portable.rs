@@ -2,7 +2,7 @@
 //!
 //! It is the reference that the vector kernels are tested against, and what other CPUs run.
 
-use super::BitOrder;
+use super::bit_order::BitOrder;
 use super::tables::{BlockTables, CHUNK_BITS, CHUNK_VALUES, MAX_CHUNKS, Tables};
 
 /// Words of one block.

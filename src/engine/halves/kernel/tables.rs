@@ -1,7 +1,5 @@
 //! The tables of a leaf, and the memory that vectors are stored in.
 
-use super::JoinKernel;
-
 /// Bits of a probe word that one table look-up consumes.
 ///
 /// Six bits make tables of 64 entries: five of them, for 30 bits, take 20 KiB with 512 build words and
@@ -53,9 +51,9 @@ impl<const WORDS: usize> BlockTables<WORDS> {
 }
 
 impl Tables {
-    /// Tables for the leaves of this kernel.
-    pub(crate) fn new(kernel: JoinKernel) -> Self {
-        match kernel.block() {
+    /// Tables for blocks of 256 or 512 build words.
+    pub(super) fn new(block: usize) -> Self {
+        match block {
             512 => Self::Eight(BlockTables::new()),
             _ => Self::Four(BlockTables::new()),
         }

@@ -1,9 +1,25 @@
 //! The lists of one row set, made when a unit needs them.
 
-use super::{Quadrant, QuadrantLists, RawLists, RowSetLists, Wanted, select, start};
+use super::lists::{ColumnSets, Quadrant, RawLists, RowSetLists, select, start};
+use super::whole_table::WholeTable;
 use crate::cancel::Cancel;
+use crate::engine::halves::half_board::HalvedBoard;
 use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::word_list::{PIECE, WordList};
+
+/// Which lists of a row set are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// The quadrant.
+    pub(crate) quadrant: Quadrant,
+    /// Its rows.
+    pub(crate) rows: u32,
+    /// Only placements that use none of these diagonals.
+    pub(crate) avoid: u64,
+    /// If not 0, the middle row of an odd board is added, whose queen stands in one of this many
+    /// columns next to the middle line; the column sets then have one more column.
+    pub(crate) middle_columns: u32,
+}
 
 /// The lists of one row set, remade when other ones are asked for.
 #[derive(Debug, Default)]
@@ -26,15 +42,16 @@ impl RowSetCache {
     pub(super) fn fill(
         &mut self,
         kernel: JoinKernel,
-        quadrants: &QuadrantLists,
+        board: HalvedBoard,
+        columns: &ColumnSets,
+        table: Option<&WholeTable>,
         wanted: Wanted,
         cancel: &Cancel,
     ) {
-        let QuadrantLists { board, columns, table, .. } = quadrants;
         let Wanted { quadrant, rows, avoid, middle_columns } = wanted;
         let lists = match table {
             Some(table) => table.lists(columns, quadrant, rows),
-            None => self.raw.make(kernel, quadrants, quadrant, rows, cancel),
+            None => self.raw.make(kernel, board, columns, quadrant, rows, cancel),
         };
         let (words, starts) = (&mut self.words, &mut self.starts);
         words.clear();
@@ -69,17 +86,17 @@ impl RawRowSet {
     fn make<'a>(
         &'a mut self,
         kernel: JoinKernel,
-        quadrants: &'a QuadrantLists,
+        board: HalvedBoard,
+        columns: &'a ColumnSets,
         quadrant: Quadrant,
         rows: u32,
         cancel: &Cancel,
     ) -> RowSetLists<'a> {
-        let QuadrantLists { board, columns, .. } = quadrants;
         self.lists.reset_to_empty_board();
         let chosen = (0..board.half).filter(|row| rows >> row & 1 == 1);
         for row in chosen {
             std::mem::swap(&mut self.lists, &mut self.shorter);
-            self.lists.extend(kernel, *board, columns, &self.shorter, row, cancel);
+            self.lists.extend(kernel, board, columns, &self.shorter, row, cancel);
         }
         for piece in self.lists.words.as_mut_slice().chunks_mut(PIECE) {
             if cancel.is_cancelled() {

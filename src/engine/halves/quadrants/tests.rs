@@ -43,5 +43,5 @@ fn lists_that_are_made_when_needed_are_not_shared() {
 #[test]
 #[should_panic(expected = "quadrant lists of 4294967296 words are too long")]
 fn a_list_that_is_too_long_stops() {
-    start(1 << 32);
+    lists::start(1 << 32);
 }

@@ -1,6 +1,6 @@
 //! The lists of all row sets, made once and shared by all threads.
 
-use super::{ColumnSets, Quadrant, RawLists, RowSetLists, hash_words, start};
+use super::lists::{ColumnSets, Quadrant, RawLists, RowSetLists, hash_words, start};
 use crate::cancel::Cancel;
 use crate::engine::halves::half_board::HalvedBoard;
 use crate::engine::halves::kernel::JoinKernel;

@@ -1,24 +1,25 @@
 //! Plans and budgets; whole boards where the lists are made for each row set.
 
 use crate::cancel::Cancel;
+use crate::engine::halves::Halves;
 use crate::engine::halves::budget::{self, Keep};
 use crate::engine::halves::half_board::HalvedBoard;
 use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::units::{Unit, UnitList};
-use crate::engine::halves::{Halves, PreparedHalves};
-use crate::engine::{Interrupt, Kernel, Prepared, Resources, Units};
+use crate::engine::halves::worker::PreparedHalves;
+use crate::engine::kernel::Kernel;
+use crate::engine::tests::{kernels, size};
+use crate::engine::unit::{Interrupt, Prepared, Resources, Units};
 use crate::error::Error;
 use crate::known::known;
-use crate::size::BoardSize;
 
-fn size(n: u32) -> BoardSize {
-    BoardSize::new(n).expect("in range")
-}
-
-fn total(units: &UnitList, kernel: JoinKernel, keep: Keep) -> u128 {
+/// As on boards whose quadrant lists do not fit the budget.
+fn total_by_row_set(n: u32, kernel: Kernel) -> u128 {
+    let units = UnitList::new(size(n));
     let (_, memory) = budget::plan(units.board(), &resources(1 << 30)).expect("small boards fit");
-    let prepared =
-        PreparedHalves::new(units, kernel, keep, memory, &Cancel::new()).expect("nobody cancels");
+    let (kernel, memory) = (JoinKernel(kernel), (Keep::RowSets, memory));
+    let prepared = PreparedHalves::new(&units, kernel, memory, &Cancel::new());
+    let prepared = prepared.expect("nobody cancels");
     let mut worker = prepared.worker();
     let weighted = |unit| {
         let count = worker.count(unit, &Cancel::new()).expect("nobody cancels");
@@ -31,13 +32,11 @@ fn resources(memory: u64) -> Resources {
     Resources { kernel: Kernel::detect(), threads: 1, memory }
 }
 
-/// As on boards whose quadrant lists do not fit the budget.
 #[test]
 fn lists_made_for_each_row_set_count_the_same() {
     for n in 4..=15 {
-        let units = UnitList::new(size(n));
-        for kernel in Kernel::available() {
-            let total = total(&units, JoinKernel(kernel), Keep::RowSets);
+        for kernel in kernels() {
+            let total = total_by_row_set(n, kernel);
             assert_eq!(Some(total), known(size(n)).total, "n = {n}, kernel {kernel}");
         }
     }
@@ -97,20 +96,4 @@ fn the_length_of_a_list_is_known_before_it_is_made() {
     }
     // Board 32 has no list here: it takes 573 MiB.
     assert_eq!(UnitList::forecast(size(32)), (150_289_699, 601_158_796));
-}
-
-#[test]
-fn all_units_differ() {
-    for n in 8..=13 {
-        let units = UnitList::new(size(n));
-        let mut seen = std::collections::HashSet::new();
-        for index in 0..units.len() {
-            let unit = units.unit(index);
-            let key = match unit {
-                Unit::Canonical { rows } => (0, rows),
-                Unit::OffCentre { below, rows } => (below, rows),
-            };
-            assert!(seen.insert(key), "{unit:?} comes twice at n = {n}");
-        }
-    }
 }

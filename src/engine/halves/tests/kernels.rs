@@ -1,22 +1,16 @@
 //! Every kernel against the plainest code, at the edges of its vectors and blocks.
 
-use super::Random;
 use crate::cancel::Cancel;
-use crate::engine::Kernel;
 use crate::engine::halves::join::Join;
-use crate::engine::halves::kernel::{BitOrder, JoinKernel, Tables};
+use crate::engine::halves::kernel::{BitOrder, JoinKernel};
 use crate::engine::halves::word_list::SLACK;
+use crate::engine::tests::{kernels, random};
 
 const SIZES: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1030];
 
 /// Runs a check with every kernel of this CPU.
 fn for_every_kernel(check: fn(JoinKernel)) {
-    Kernel::available().into_iter().for_each(|kernel| check(JoinKernel(kernel)));
-    for name in Kernel::NAMES {
-        if Kernel::available().iter().all(|kernel| kernel.name() != name) {
-            eprintln!("skipped: this CPU has no {name}");
-        }
-    }
+    kernels().into_iter().for_each(|kernel| check(JoinKernel(kernel)));
 }
 
 fn double_loop(build: &[u64], probe: &[u64]) -> u64 {
@@ -29,13 +23,13 @@ fn ones(bits: u32) -> u64 {
 }
 
 /// Lists of words that have about a quarter of the lowest `bits` bits.
-fn random_words(random: &mut Random, count: usize, bits: u32) -> Vec<u64> {
-    (0..count).map(|_| random.next() & random.next() & ones(bits)).collect()
+fn random_words(random: &mut fastrand::Rng, count: usize, bits: u32) -> Vec<u64> {
+    (0..count).map(|_| random.u64(..) & random.u64(..) & ones(bits)).collect()
 }
 
 fn check_leaf(kernel: JoinKernel) {
-    let mut random = Random(1);
-    let mut tables = Tables::new(kernel);
+    let mut random = random();
+    let mut tables = kernel.tables();
     let mut check = |build: &[u64], probe: &[u64], bits: u32| {
         let expected = double_loop(build, probe);
         let sizes = (build.len(), probe.len(), bits);
@@ -56,7 +50,7 @@ fn check_leaf(kernel: JoinKernel) {
                 check(&build, &probe, bits);
             }
         }
-        let word = random.next() & ones(34);
+        let word = random.u64(..) & ones(34);
         check(&vec![word; build], &[word; 77], 34);
         check(&vec![word; build], &[!word & ones(34); 77], 34);
         check(&vec![0; build], &[0; 77], 34);
@@ -65,7 +59,7 @@ fn check_leaf(kernel: JoinKernel) {
 }
 
 fn check_lists(kernel: JoinKernel) {
-    let mut random = Random(2);
+    let mut random = random();
     for size in SIZES {
         let words = random_words(&mut random, size, 64);
         for shift in [0, 1, 31, 32, 63] {
@@ -97,9 +91,7 @@ fn check_lists(kernel: JoinKernel) {
         }
 
         let mut places: Vec<u32> = (0..64).collect();
-        for at in (1..64).rev() {
-            places.swap(at, random.below(at + 1));
-        }
+        random.shuffle(&mut places);
         for kept in [64, 50, 1] {
             let order = BitOrder::new((0..).zip(places[..kept].iter().copied()));
             let mut moved = words.clone();
@@ -120,7 +112,7 @@ fn check_lists(kernel: JoinKernel) {
 }
 
 fn check_join(kernel: JoinKernel) {
-    let mut random = Random(5);
+    let mut random = random();
     let mut join = Join::new(kernel);
     let cancel = Cancel::new();
     for field in [3, 15, 17, 18, 19, 21, 25, 31] {
@@ -129,8 +121,8 @@ fn check_join(kernel: JoinKernel) {
             for sparse in [false, true] {
                 let mut list = |count| -> Vec<u64> {
                     let words = random_words(&mut random, count, 2 * field);
-                    let mask = if sparse { random.next() } else { u64::MAX };
-                    words.into_iter().map(|word| word & (mask | random.next())).collect()
+                    let mask = if sparse { random.u64(..) } else { u64::MAX };
+                    words.into_iter().map(|word| word & (mask | random.u64(..))).collect()
                 };
                 let (mut east, mut west) = (list(east), list(west));
                 let swapped: Vec<u64> = west.iter().map(|&word| swap(word)).collect();

@@ -1,0 +1,40 @@
+//! The order of the bits in a join.
+
+/// How a list of half-boards is brought into the bit order of the join: bits that move equally far
+/// move together, by one shift, so that no bit extraction is needed, which some CPUs lack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BitOrder {
+    moves: [BitMove; 64],
+    len: usize,
+}
+
+/// Bits that move equally far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BitMove {
+    /// Places to the left; to the right if negative.
+    pub(crate) shift: i32,
+    /// The bits at their destination.
+    pub(crate) mask: u64,
+}
+
+impl BitOrder {
+    /// The order that moves bit `source` to place `destination` for each of the given pairs and
+    /// drops all other bits.
+    pub(crate) fn new(pairs: impl Iterator<Item = (u32, u32)>) -> Self {
+        let mut order = Self { moves: [BitMove::default(); 64], len: 0 };
+        for (source, destination) in pairs {
+            let shift = destination as i32 - source as i32;
+            let known = order.moves[..order.len].iter().position(|at| at.shift == shift);
+            let at = known.unwrap_or(order.len);
+            order.len = order.len.max(at + 1);
+            order.moves[at].shift = shift;
+            order.moves[at].mask |= 1 << destination;
+        }
+        order
+    }
+
+    /// The moves.
+    pub(crate) fn moves(&self) -> &[BitMove] {
+        &self.moves[..self.len]
+    }
+}

@@ -1,0 +1,138 @@
+//! Lists of the words of quadrants, by row set and column set.
+
+use super::super::half_board::HalvedBoard;
+use super::super::kernel::JoinKernel;
+use super::super::word_list::WordList;
+use crate::cancel::Cancel;
+
+/// Which of the two quadrants of a half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quadrant {
+    /// Rows 0..h.
+    North,
+    /// The last h rows.
+    South,
+}
+
+/// The column sets of a quadrant, by size, and the place of each among those of its size.
+#[derive(Debug)]
+pub(crate) struct ColumnSets {
+    pub(super) by_size: Vec<Vec<u32>>,
+    pub(super) rank: Vec<u32>,
+}
+
+impl ColumnSets {
+    pub(super) fn new(half: u32) -> Self {
+        let mut by_size = vec![Vec::new(); half as usize + 1];
+        let mut rank = Vec::with_capacity(1 << half);
+        for set in 0..1_u32 << half {
+            let same_size = &mut by_size[set.count_ones() as usize];
+            rank.push(same_size.len() as u32);
+            same_size.push(set);
+        }
+        Self { by_size, rank }
+    }
+
+    /// All sets of `size` columns, in increasing order.
+    pub(crate) fn of_size(&self, size: u32) -> &[u32] {
+        &self.by_size[size as usize]
+    }
+}
+
+/// The lists of one row set and all column sets of its size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowSetLists<'a> {
+    pub(super) words: &'a [u64],
+    pub(super) starts: &'a [u32],
+    pub(super) columns: &'a ColumnSets,
+}
+
+impl<'a> RowSetLists<'a> {
+    /// The words of the placements that use exactly these columns.
+    pub(crate) fn of(&self, column_set: u32) -> &'a [u64] {
+        let rank = self.columns.rank[column_set as usize] as usize;
+        &self.words[self.starts[rank] as usize..self.starts[rank + 1] as usize]
+    }
+}
+
+/// Lists in quadrant coordinates of one row set, on the way to longer ones.
+#[derive(Debug, Default)]
+pub(super) struct RawLists {
+    /// How many rows they have.
+    rows: u32,
+    pub(super) words: WordList,
+    pub(super) starts: Vec<u32>,
+}
+
+impl RawLists {
+    /// The lists of no rows and no columns: one empty placement.
+    pub(super) fn reset_to_empty_board(&mut self) {
+        self.rows = 0;
+        self.words.clear();
+        self.words.push(0);
+        self.starts.clear();
+        self.starts.extend([0, 1]);
+    }
+
+    /// Makes the lists of the rows of `shorter` and the row above them all.
+    pub(super) fn extend(
+        &mut self,
+        kernel: JoinKernel,
+        board: HalvedBoard,
+        columns: &ColumnSets,
+        shorter: &Self,
+        row: u32,
+        cancel: &Cancel,
+    ) {
+        self.rows = shorter.rows + 1;
+        self.words.clear();
+        self.starts.clear();
+        let shorter =
+            RowSetLists { words: shorter.words.as_slice(), starts: &shorter.starts, columns };
+        for &set in columns.of_size(self.rows) {
+            self.starts.push(start(self.words.len()));
+            if cancel.is_cancelled() {
+                continue;
+            }
+            for column in (0..board.half).filter(|column| set >> column & 1 == 1) {
+                let square = board.raw_square(row, column);
+                select(kernel, shorter.of(set & !(1 << column)), square, square, &mut self.words);
+            }
+        }
+        self.starts.push(start(self.words.len()));
+    }
+}
+
+/// The place of a list in its memory. Boards whose lists would not fit 32 bits have no place: a
+/// start cut to 32 bits would be that of another list, and the count would be wrong.
+pub(super) fn start(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or_else(|_| too_long(len))
+}
+
+/// Stops the process.
+#[cold]
+#[inline(never)]
+fn too_long(len: usize) -> ! {
+    panic!("quadrant lists of {len} words are too long for this engine");
+}
+
+/// Appends `w | add` for every word `w` that shares no bit with `avoid`.
+pub(super) fn select(kernel: JoinKernel, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
+    let count = kernel.select(words, avoid, add, out.room(words.len()));
+    out.grow(count);
+}
+
+/// Feeds numbers to a hasher, by way of a buffer that stays in the first-level cache.
+pub(super) fn hash_words<T: Copy, const BYTES: usize>(
+    hasher: &mut crc32fast::Hasher,
+    words: &[T],
+    to_bytes: fn(T) -> [u8; BYTES],
+) {
+    let mut bytes = [0; 4096];
+    for words in words.chunks(bytes.len() / BYTES) {
+        for (place, word) in bytes.as_chunks_mut::<BYTES>().0.iter_mut().zip(words) {
+            *place = to_bytes(*word);
+        }
+        hasher.update(&bytes[..BYTES * words.len()]);
+    }
+}

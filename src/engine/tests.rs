@@ -1,0 +1,71 @@
+//! What all engines promise: units that count every solution as often as they should.
+
+use super::domains::RowDomains;
+use super::*;
+use crate::placements::Placements;
+
+/// The kernels that this CPU can run; says which ones a test leaves out.
+pub(super) fn kernels() -> Vec<Kernel> {
+    let available = Kernel::available();
+    for name in Kernel::NAMES {
+        if available.iter().all(|kernel| kernel.name() != name) {
+            eprintln!("skipped: this CPU has no {name}");
+        }
+    }
+    available
+}
+
+/// Pseudo-random numbers, the same ones each time, so that failures repeat.
+pub(super) fn random() -> fastrand::Rng {
+    fastrand::Rng::with_seed(11)
+}
+
+pub(super) fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
+
+pub(super) fn units(engine: Engine, n: u32, split_rows: u32) -> Box<dyn Units> {
+    let split_rows = SplitRows::new(split_rows).expect("in range");
+    engine.units(size(n), &FixedQueens::default(), split_rows)
+}
+
+/// How often a unit counts the solution with these queens, a bit for each row.
+fn times(domains: &RowDomains, queens: &[u32]) -> u64 {
+    if queens.iter().zip(&domains.allowed).any(|(queen, allowed)| queen & allowed == 0) {
+        return 0;
+    }
+    let northern = |weighing: &domains::Weighing| queens[..weighing.row].iter().sum();
+    domains.weighing.as_ref().map_or(1, |weighing| (weighing.weight)(northern(weighing)))
+}
+
+/// The reduction by symmetries, orbit by orbit: the units count the images of a solution as often,
+/// with their weights, as there are different ones.
+fn check_orbits(engine: Engine, n: u32, split_rows: u32) {
+    let units = units(engine, n, split_rows);
+    let units: Vec<(u64, RowDomains)> =
+        (0..units.len()).map(|unit| (units.weight(unit), units.domains(unit))).collect();
+    for solution in Placements::new(size(n)) {
+        let Some(different) = solution.class_size() else { continue };
+        let mut images = solution.images().to_vec();
+        images.sort_unstable();
+        images.dedup();
+        let mut counted = 0;
+        for image in images {
+            let queens: Vec<u32> = image.columns().iter().map(|column| 1 << column).collect();
+            let weighted = |(weight, domains): &(u64, RowDomains)| weight * times(domains, &queens);
+            counted += units.iter().map(weighted).sum::<u64>();
+        }
+        assert_eq!(counted, different as u64, "{engine}, orbit of\n{solution}");
+    }
+}
+
+#[test]
+fn every_orbit_is_counted_once_for_each_of_its_images() {
+    for engine in Engine::ALL {
+        let largest = if engine == Engine::Halves { 13 } else { 9 };
+        for n in 0..=largest {
+            let split_rows = if engine == Engine::Subtrees { SplitRows::MAX } else { 1 };
+            (1..=split_rows).for_each(|rows| check_orbits(engine, n, rows));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What an engine provides: the independent units of a count, and counters of them.
+
+use std::fmt;
+
+use super::domains::RowDomains;
+use super::kernel::Kernel;
+use crate::cancel::Cancel;
+use crate::error::Error;
+
+/// The independent parts of one count, numbered from 0. The list depends on the board, the engine
+/// and the number of split rows alone, never on the machine.
+pub(crate) trait Units: fmt::Debug + Send + Sync {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// How many solutions of the whole board each solution of this unit stands for.
+    fn weight(&self, unit: usize) -> u64;
+
+    /// Which solutions the unit counts, and how often.
+    fn domains(&self, unit: usize) -> RowDomains;
+
+    /// Makes what the units of a count share, within the memory given.
+    fn prepare(
+        &self,
+        resources: &Resources,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Prepared + '_>, Error>;
+}
+
+/// What a count may use of the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Resources {
+    /// The kernel for the inner loops.
+    pub kernel: Kernel,
+    /// Workers that will be at work at the same time.
+    pub threads: usize,
+    /// Bytes for all of them together.
+    pub memory: u64,
+}
+
+/// Shared by the threads of a count.
+pub(crate) trait Prepared: Sync {
+    /// A counter of units for one thread, with its own scratch memory.
+    fn worker(&self) -> Box<dyn Worker + '_>;
+
+    /// How memory is used, for engines that need much.
+    fn memory(&self) -> Option<MemoryUse> {
+        None
+    }
+
+    /// Whether what the threads share is still as it was made.
+    fn shared_is_intact(&self) -> bool {
+        true
+    }
+}
+
+/// Memory that a count plans to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// Bytes of what all threads share.
+    pub shared: u64,
+    /// Bytes that each thread may come to need.
+    pub per_thread: u64,
+    /// How the engine fits its lists into the budget, in a few words.
+    pub strategy: &'static str,
+}
+
+/// Counts units on one thread.
+pub(crate) trait Worker: Send {
+    /// The number of solutions in this unit, before its weight.
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
+}
+
+/// Counts a unit of any engine by the domains of its rows.
+pub(crate) trait CountDomains: Send {
+    /// The weighted number of solutions.
+    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt>;
+}
+
+/// Why a unit has no count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// The count was cancelled.
+    Cancelled,
+    /// The unit's count passed `u64::MAX`.
+    Overflow,
+}
+
+impl Interrupt {
+    /// The same as an error that names the unit.
+    pub(crate) fn in_unit(self, unit: usize) -> Error {
+        match self {
+            Self::Cancelled => Error::UnitStopped { unit },
+            Self::Overflow => Error::UnitOverflow { unit },
+        }
+    }
+}
