@@ -6,8 +6,7 @@ use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
-use serde_json::Value;
-
+use super::output::report::{Format, Report};
 use super::output::stderr::message;
 
 /// How the program ends.
@@ -39,17 +38,8 @@ impl From<Exit> for ExitCode {
 
 impl Exit {
     /// Prints an answer that ends with this code.
-    pub(crate) fn answer(self, format: Format, report: &impl Report) -> Self {
-        self.print(|out| match format {
-            Format::Text => report
-                .rows()
-                .into_iter()
-                .try_for_each(|(label, value)| writeln!(out, "{label:<13}{value}")),
-            Format::Quiet => {
-                report.numbers().into_iter().try_for_each(|number| writeln!(out, "{number}"))
-            }
-            Format::Json => writeln!(out, "{}", report.json()),
-        })
+    pub(crate) fn answer(self, format: Format, report: Report) -> Self {
+        self.print(|out| report.write(format, out))
     }
 
     /// Writes to standard output.
@@ -71,45 +61,6 @@ impl Exit {
         }
         message!("cannot write to standard output: {error}");
         if self == Self::Done { Self::Failed } else { self }
-    }
-}
-
-/// How an answer is printed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Format {
-    /// Labels and values.
-    Text,
-    /// One object.
-    Json,
-    /// The bare numbers.
-    Quiet,
-}
-
-impl Format {
-    /// The format of the flags `--json` and `--quiet`, which exclude each other.
-    pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        match (json, quiet) {
-            (true, _) => Self::Json,
-            (_, true) => Self::Quiet,
-            _ => Self::Text,
-        }
-    }
-}
-
-/// A line of a text answer: its label, and what is behind it.
-pub(crate) type Line = (&'static str, String);
-
-/// The answer of a command.
-pub(crate) trait Report {
-    /// The text.
-    fn rows(&self) -> Vec<Line>;
-
-    /// The object of `--json`, as docs/JSON.md describes it.
-    fn json(&self) -> Value;
-
-    /// What `--quiet` prints, for commands that have it.
-    fn numbers(&self) -> Vec<u128> {
-        Vec::new()
     }
 }
 

@@ -56,6 +56,7 @@ pub(crate) trait Prepared: Sync {
 
 /// Memory that a count plans to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MemoryUse {
     /// Bytes of what all threads share.
     pub shared: u64,

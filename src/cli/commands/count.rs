@@ -5,15 +5,13 @@ mod record;
 use std::path::PathBuf;
 
 use clap::Args;
-use nqueens::memory::readable;
 use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::EngineArgs;
-use crate::cli::output::json::seconds;
+use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
-use crate::cli::output::text::self_check;
 use crate::cli::session::Session;
 use record::Record;
 
@@ -75,9 +73,8 @@ impl CountArgs {
             })?;
         let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
         let record = self.journal.map(|path| Record::new(&path, &outcome));
-        let exit = judge(&outcome);
-        let report = CountReport { outcome, fundamental, record };
-        Ok(exit.answer(Format::new(self.json, self.quiet), &report))
+        let format = Format::new(self.json, self.quiet);
+        Ok(judge(&outcome).answer(format, report(&outcome, fundamental, record)))
     }
 }
 
@@ -96,59 +93,23 @@ fn judge(outcome: &Outcome) -> Exit {
     exit
 }
 
-struct CountReport {
-    outcome: Outcome,
-    fundamental: Option<u128>,
-    record: Option<Record>,
-}
-
-impl Report for CountReport {
-    fn rows(&self) -> Vec<Line> {
-        let Outcome { size, total, published, engine, kernel, threads, units, .. } = &self.outcome;
-        let mut rows = vec![("n", size.to_string()), ("total", total.to_string())];
-        rows.extend(self.fundamental.map(|number| ("fundamental", number.to_string())));
-        rows.extend([
-            ("published", published.to_string()),
-            ("engine", format!("{engine}, kernel {kernel}")),
-            ("threads", threads.to_string()),
-            ("units", units.to_string()),
-        ]);
-        rows.extend(self.outcome.memory.map(|memory| {
-            let (shared, per_thread) = (readable(memory.shared), readable(memory.per_thread));
-            ("memory", format!("{}: {shared} + {threads} x {per_thread}", memory.strategy))
-        }));
-        rows.extend(self_check(self.outcome.units_recounted));
-        rows.push(("seconds", format!("{:.3}", self.outcome.elapsed.as_secs_f64())));
-        rows.extend(self.record.iter().flat_map(Record::rows));
-        rows
+fn report(outcome: &Outcome, fundamental: Option<u128>, record: Option<Record>) -> Report {
+    let mut report = Report::default();
+    report
+        .entry("n", outcome.size.get())
+        .number("total", Some(outcome.total))
+        .number("fundamental", fundamental)
+        .entry("published", outcome.published.to_string())
+        .engine(outcome.engine, outcome.kernel, outcome.threads)
+        .entry("units", outcome.units)
+        .memory(outcome.memory, outcome.threads)
+        .recounted(outcome.units_recounted)
+        .seconds(outcome.elapsed);
+    match record {
+        Some(record) => record.report(&mut report),
+        None => {
+            report.field("journal", Value::Null);
+        }
     }
-
-    fn json(&self) -> Value {
-        let Outcome { size, total, published, engine, kernel, threads, units, .. } = &self.outcome;
-        let memory = self.outcome.memory.map(|memory| {
-            json!({
-                "shared": memory.shared,
-                "per_thread": memory.per_thread,
-                "strategy": memory.strategy,
-            })
-        });
-        json!({
-            "n": size.get(),
-            "total": total.to_string(),
-            "fundamental": self.fundamental.map(|number| number.to_string()),
-            "engine": engine.name(),
-            "kernel": kernel.name(),
-            "threads": threads,
-            "units": units,
-            "memory": memory,
-            "recounted": self.outcome.units_recounted,
-            "journal": self.record.as_ref().map(Record::json),
-            "seconds": seconds(self.outcome.elapsed),
-            "published": published.to_string(),
-        })
-    }
-
-    fn numbers(&self) -> Vec<u128> {
-        [Some(self.outcome.total), self.fundamental].into_iter().flatten().collect()
-    }
+    report
 }

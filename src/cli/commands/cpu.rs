@@ -6,10 +6,10 @@ use clap::Args;
 use nqueens::Kernel;
 use nqueens::cpu::{self, Cpu};
 use nqueens::memory::{self, Memory, readable};
-use serde_json::{Value, json};
 
-use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::default_threads;
+use crate::cli::output::report::{Format, Report};
 
 /// Show what the program sees of this machine
 #[derive(Debug, Args)]
@@ -21,65 +21,45 @@ pub(crate) struct CpuArgs {
 
 impl CpuArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let report = CpuReport {
-            cpu: Cpu::detect(),
-            quota: cpu::quota(),
-            threads: default_threads()?,
-            memory: Memory::detect(),
-        };
-        Ok(Exit::Done.answer(Format::new(self.json, false), &report))
-    }
-}
-
-struct CpuReport {
-    cpu: Cpu,
-    /// Cores' worth of time that the container may use.
-    quota: Option<f64>,
-    threads: usize,
-    memory: Memory,
-}
-
-fn kernels() -> Vec<&'static str> {
-    Kernel::available().into_iter().map(Kernel::name).collect()
-}
-
-impl Report for CpuReport {
-    fn rows(&self) -> Vec<Line> {
-        let Self { cpu, memory, .. } = self;
-        let (physical, logical) = (num_cpus::get_physical(), cpu.logical_cores);
-        let quota = self.quota.map_or("none".to_owned(), |cores| format!("{cores} cores"));
-        let [available, total, budget] =
-            [memory.available, memory.total, memory::default_budget()].map(readable);
-        vec![
-            ("cpu", cpu.brand.clone()),
-            ("cores", format!("{physical} physical, {logical} logical")),
-            ("affinity", affinity().unwrap_or_else(|| "unknown".to_owned())),
-            ("quota", quota),
-            ("threads", format!("{} without --threads", self.threads)),
-            ("features", features().join(" ")),
-            ("kernel", format!("{} of {}", Kernel::detect(), kernels().join(", "))),
-            ("memory", format!("{available} available of {total}, {budget} used without --memory")),
-            ("limit", format!("{} (it leaves the least memory)", memory.limit)),
-        ]
-    }
-
-    fn json(&self) -> Value {
-        let Self { cpu, memory, .. } = self;
-        json!({
-            "cpu": cpu.brand,
-            "physical_cores": num_cpus::get_physical(),
-            "logical_cores": cpu.logical_cores,
-            "affinity": affinity(),
-            "quota": self.quota,
-            "threads": self.threads,
-            "features": features(),
-            "kernels": kernels(),
-            "kernel": Kernel::detect().name(),
-            "memory_total": memory.total,
-            "memory_available": memory.available,
-            "memory_limit": memory.limit.to_string(),
-            "memory_budget": memory::default_budget(),
-        })
+        let (cpu, memory) = (Cpu::look(), Memory::look());
+        let (physical, quota, threads) =
+            (num_cpus::get_physical(), cpu::quota(), default_threads()?);
+        let affinity = affinity();
+        let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
+        let kernel = Kernel::detect().name();
+        let budget = memory::default_budget();
+        let mut report = Report::default();
+        report
+            .entry("cpu", cpu.brand)
+            .row("cores", format_args!("{physical} physical, {} logical", cpu.logical_cores))
+            .field("physical_cores", physical)
+            .field("logical_cores", cpu.logical_cores)
+            .row("affinity", affinity.as_deref().unwrap_or("unknown"))
+            .field("affinity", affinity)
+            .row("quota", quota.map_or("none".to_owned(), |cores| format!("{cores} cores")))
+            .field("quota", quota)
+            .row("threads", format_args!("{threads} without --threads"))
+            .field("threads", threads)
+            .row("features", features().join(" "))
+            .field("features", features())
+            .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
+            .field("kernels", kernels)
+            .field("kernel", kernel)
+            .row(
+                "memory",
+                format_args!(
+                    "{} available of {}, {} used without --memory",
+                    readable(memory.available),
+                    readable(memory.total),
+                    readable(budget)
+                ),
+            )
+            .field("memory_total", memory.total)
+            .field("memory_available", memory.available)
+            .field("memory_budget", budget)
+            .row("limit", format_args!("{} (it leaves the least memory)", memory.limit))
+            .field("memory_limit", memory.limit.to_string());
+        Ok(Exit::Done.answer(Format::new(self.json, false), report))
     }
 }
 

@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use clap::Args;
-use nqueens::BoardSize;
 use nqueens::estimate::{Effort, Estimate};
 use nqueens::known::known;
-use nqueens::memory::readable;
-use serde_json::{Value, json};
+use nqueens::{BoardSize, EstimatedCount};
 
-use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::EngineArgs;
 use crate::cli::output::json::{microseconds, seconds};
+use crate::cli::output::report::{Format, Report};
 use crate::cli::output::text::{self, duration, many};
 use crate::cli::session::Session;
 
@@ -55,78 +54,57 @@ impl EstimateArgs {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let effort = Effort { time: self.seconds, units: usize::MAX, seed };
         let estimate = session.run(self.engine.count(self.n), |count| count.estimate(effort));
-        let estimate = estimate.map_err(|failure| {
+        let (estimate, count) = estimate.map_err(|failure| {
             failure.if_stopped(|_| "stopped before the sample was large enough".to_owned())
         })?;
-        let report = EstimateReport { size: self.n, estimate, seed };
-        Ok(Exit::Done.answer(Format::new(self.json, false), &report))
+        let report = report(self.n, seed, &estimate, &count);
+        Ok(Exit::Done.answer(Format::new(self.json, false), report))
     }
 }
 
-struct EstimateReport {
-    size: BoardSize,
-    estimate: Estimate,
-    seed: u64,
-}
-
-impl Report for EstimateReport {
-    fn rows(&self) -> Vec<Line> {
-        let Estimate { engine, kernel, threads, units, units_sampled, clusters, .. } =
-            self.estimate;
-        let Estimate { memory, seconds: time, total, .. } = self.estimate;
-        let (units, clusters) = (many(units, "unit"), many(clusters, "cluster"));
-        let (sample_time, seed) = (self.estimate.elapsed.as_secs_f64(), self.seed);
-        let sample = format!("{units_sampled} of {units} in {clusters}");
-        let mut rows = vec![
-            ("n", self.size.to_string()),
-            ("engine", format!("{engine}, kernel {kernel}")),
-            ("threads", threads.to_string()),
-            ("sample", format!("{sample}, {sample_time:.1} s, seed {seed}")),
-        ];
-        rows.extend(memory.map(|memory| {
-            let (shared, per_thread) = (readable(memory.shared), readable(memory.per_thread));
-            ("memory", format!("{shared} + {threads} x {per_thread}"))
-        }));
-        let (mean, error) = (time.value, 2.0 * time.standard_error);
-        let [mean, low, high, cpu_time] =
-            [mean, mean - error, mean + error, self.estimate.cpu_seconds.value]
-                .map(|time| duration(text::seconds(time)));
-        let published = known(self.size).total;
-        rows.extend([
-            ("time", format!("about {mean}, {low} to {high} with 95 % (estimated, this machine)")),
-            ("CPU time", format!("about {cpu_time} (estimated)")),
-            (
-                "total",
-                format!(
-                    "about {:.4e} ± {:.1e} (estimated, standard error)",
-                    total.value, total.standard_error
-                ),
+fn report(size: BoardSize, seed: u64, estimate: &Estimate, count: &EstimatedCount) -> Report {
+    let Estimate { units_sampled, clusters, elapsed, core_seconds, total, .. } = *estimate;
+    let (time, error) = (estimate.seconds.mean, 2.0 * estimate.seconds.error);
+    let [about, low, high, cpu_time] = [time, time - error, time + error, core_seconds.mean]
+        .map(|seconds| duration(text::seconds(seconds)));
+    let published = known(size).total.map(|total| total.to_string());
+    let mut report = Report::default();
+    report
+        .entry("n", size.get())
+        .engine(count.engine, count.kernel, count.threads)
+        .row(
+            "sample",
+            format_args!(
+                "{units_sampled} of {} in {}, {:.1} s, seed {seed}",
+                many(count.units, "unit"),
+                many(clusters, "cluster"),
+                elapsed.as_secs_f64()
             ),
-            ("published", published.map_or("unknown".to_owned(), |total| total.to_string())),
-        ]);
-        rows
-    }
-
-    fn json(&self) -> Value {
-        let Estimate { seconds: time, cpu_seconds, total, memory, .. } = self.estimate;
-        json!({
-            "n": self.size.get(),
-            "engine": self.estimate.engine.name(),
-            "kernel": self.estimate.kernel.name(),
-            "threads": self.estimate.threads,
-            "units": self.estimate.units,
-            "units_sampled": self.estimate.units_sampled,
-            "clusters": self.estimate.clusters,
-            "sample_seconds": seconds(self.estimate.elapsed),
-            "seed": self.seed,
-            "estimated_seconds": microseconds(time.value),
-            "estimated_seconds_error": microseconds(2.0 * time.standard_error),
-            "estimated_cpu_seconds": microseconds(cpu_seconds.value),
-            "estimated_total": total.value,
-            "estimated_total_standard_error": total.standard_error,
-            "published_total": known(self.size).total.map(|total| total.to_string()),
-            "memory_shared": memory.map(|memory| memory.shared),
-            "memory_per_thread": memory.map(|memory| memory.per_thread),
-        })
-    }
+        )
+        .field("units", count.units)
+        .field("units_sampled", units_sampled)
+        .field("clusters", clusters)
+        .field("sample_seconds", seconds(elapsed))
+        .field("seed", seed)
+        .memory(estimate.memory, count.threads)
+        .row(
+            "time",
+            format_args!("about {about}, {low} to {high} with 95 % (estimated, this machine)"),
+        )
+        .field("estimated_seconds", microseconds(time))
+        .field("estimated_seconds_error", microseconds(error))
+        .row("CPU time", format_args!("about {cpu_time} (estimated)"))
+        .field("estimated_cpu_seconds", microseconds(core_seconds.mean))
+        .row(
+            "total",
+            format_args!(
+                "about {:.4e} ± {:.1e} (estimated, standard error)",
+                total.mean, total.error
+            ),
+        )
+        .field("estimated_total", total.mean)
+        .field("estimated_total_standard_error", total.error)
+        .row("published", published.as_deref().unwrap_or("unknown"))
+        .field("published_total", published);
+    report
 }

@@ -1,14 +1,13 @@
 //! `nqueens merge FILE|FOLDER...`.
 
-use clap::Args;
-use serde_json::Value;
-
-use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{
     JournalsArgs, MergedReport, MissingShards, missing_json, number_of_shards,
 };
+use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::many;
+use clap::Args;
 
 /// Add up the shards: the total, if no unit is missing
 #[derive(Debug, Args)]
@@ -38,7 +37,8 @@ impl MergeArgs {
             tell_missing(&merged, missing.as_ref());
             exit = Exit::Stopped;
         }
-        Ok(exit.answer(Format::new(self.json, self.quiet), &MergeReport { merged, missing }))
+        let report = report(&merged, missing.as_ref());
+        Ok(exit.answer(Format::new(self.json, self.quiet), report))
     }
 }
 
@@ -59,35 +59,15 @@ fn tell_missing(report: &MergedReport, missing: Option<&MissingShards>) {
     }
 }
 
-struct MergeReport {
-    merged: MergedReport,
-    missing: Option<MissingShards>,
-}
-
-impl Report for MergeReport {
-    /// Without a total there is no answer.
-    fn rows(&self) -> Vec<Line> {
-        let MergedReport { merged, cpu_time, total, .. } = &self.merged;
-        if total.is_none() {
-            return Vec::new();
-        }
-        let (files, twice) = (merged.files.len(), many(merged.twice, "unit"));
-        let mut rows = self.merged.plan_rows();
-        rows.splice(1..1, self.merged.total_rows());
-        rows.extend([
-            ("journals", format!("{files}, {twice} in more than one, all with equal counts")),
-            ("CPU time", format!("{:.3} s", cpu_time.as_secs_f64())),
-        ]);
-        rows
+fn report(merged: &MergedReport, missing: Option<&MissingShards>) -> Report {
+    let (files, twice) = (merged.merged.files.len(), many(merged.merged.twice, "unit"));
+    let mut report = merged.report();
+    report
+        .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
+        .row("CPU time", format_args!("{:.3} s", merged.cpu_time.as_secs_f64()))
+        .field("missing", missing_json(&merged.merged, missing));
+    if merged.total.is_none() {
+        report.without_text();
     }
-
-    fn json(&self) -> Value {
-        let mut json = self.merged.json();
-        json["missing"] = missing_json(&self.merged.merged, self.missing.as_ref());
-        json
-    }
-
-    fn numbers(&self) -> Vec<u128> {
-        self.merged.total.into_iter().collect()
-    }
+    report
 }

@@ -1,14 +1,14 @@
 //! `nqueens salvage FILE --into NEW`.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::journal::{Salvaged, salvage};
 use nqueens::{BoardSize, Engine, Kernel, Plan, SplitRows};
-use serde_json::{Value, json};
 
-use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::many;
 
@@ -65,8 +65,7 @@ impl SalvageArgs {
         });
         let salvaged = salvage(&self.path, &self.into, plan, &self.without)?;
         let exit = judge(&salvaged);
-        let report = SalvageReport { salvaged, journal: escaped(self.into.display()) };
-        Ok(exit.answer(Format::new(self.json, false), &report))
+        Ok(exit.answer(Format::new(self.json, false), report(salvaged, &self.into)))
     }
 }
 
@@ -87,41 +86,22 @@ fn judge(salvaged: &Salvaged) -> Exit {
     Exit::Failed
 }
 
-struct SalvageReport {
-    salvaged: Salvaged,
-    journal: String,
-}
-
-impl Report for SalvageReport {
-    fn rows(&self) -> Vec<Line> {
-        let Salvaged { plan, finished, lines_kept, left_out, .. } = &self.salvaged;
-        let (engine, hash, units) = (plan.engine(), plan.hash(), plan.units());
-        let kept = finished.units_done();
-        let (kept_units, kept_lines) = (many(kept, "unit"), many(*lines_kept, "line"));
-        vec![
-            ("n", plan.size().to_string()),
-            ("plan", format!("engine {engine}, hash {hash:08x}, {}", many(units, "unit"))),
-            ("kept", format!("{kept_units}, {kept_lines}")),
-            ("left out", many(left_out.len(), "place")),
-            ("to count", many(units - kept, "unit")),
-            ("journal", self.journal.clone()),
-        ]
-    }
-
-    fn json(&self) -> Value {
-        let Salvaged { plan, finished, lines_kept, left_out, disputed, .. } = &self.salvaged;
-        json!({
-            "n": plan.size().get(),
-            "engine": plan.engine().name(),
-            "plan": format!("{:08x}", plan.hash()),
-            "units": plan.units(),
-            "kept": finished.units_done(),
-            "lines_kept": lines_kept,
-            "places_left_out": left_out.len(),
-            "disputed": disputed,
-            "journal": self.journal,
-        })
-    }
+fn report(salvaged: Salvaged, into: &Path) -> Report {
+    let Salvaged { plan, finished, lines_kept, left_out, disputed, .. } = salvaged;
+    let kept = finished.units_done();
+    let (kept_units, kept_lines) = (many(kept, "unit"), many(lines_kept, "line"));
+    let mut report = Report::default();
+    report
+        .plan(&plan)
+        .row("kept", format_args!("{kept_units}, {kept_lines}"))
+        .field("kept", kept)
+        .field("lines_kept", lines_kept)
+        .row("left out", many(left_out.len(), "place"))
+        .field("places_left_out", left_out.len())
+        .field("disputed", disputed)
+        .row("to count", many(plan.units() - kept, "unit"))
+        .entry("journal", escaped(into.display()));
+    report
 }
 
 #[cfg(test)]

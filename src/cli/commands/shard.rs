@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::{BoardSize, ShardOutcome};
-use serde_json::{Value, json};
 
-use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{EngineArgs, number_of_shards, shard};
-use crate::cli::output::json::seconds;
+use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::{self, many};
 use crate::cli::session::Session;
@@ -61,46 +60,32 @@ impl ShardArgs {
             message!("{name} is counted, but not all recorded: {fault}");
             exit = Exit::Failed;
         }
-        Ok(exit.answer(Format::new(self.json, false), &ShardReport(outcome)))
+        Ok(exit.answer(Format::new(self.json, false), report(&outcome)))
     }
 }
 
-struct ShardReport(ShardOutcome);
-
-impl Report for ShardReport {
-    fn rows(&self) -> Vec<Line> {
-        let ShardOutcome { shard, units_before, solutions, engine, kernel, .. } = &self.0;
-        let (index, last) = (shard.index(), shard.shards() - 1);
-        let units = many(self.0.units, "unit");
-        let mut rows = vec![
-            ("n", self.0.size.to_string()),
-            ("shard", format!("{index} (of 0..={last}): {units}, {units_before} done before")),
-            ("solutions", format!("{solutions} in this shard")),
-            ("engine", format!("{engine}, kernel {kernel}")),
-            ("threads", self.0.threads.to_string()),
-        ];
-        rows.extend(text::self_check(self.0.units_recounted));
-        rows.push(("seconds", format!("{:.3}", self.0.elapsed.as_secs_f64())));
-        let journal = self.0.journal.as_ref().map(|path| escaped(path.display()));
-        rows.push(("journal", journal.unwrap_or_else(|| "nothing was left to count".to_owned())));
-        rows
-    }
-
-    fn json(&self) -> Value {
-        let ShardOutcome { size, shard, engine, kernel, threads, .. } = &self.0;
-        json!({
-            "n": size.get(),
-            "index": shard.index(),
-            "shards": shard.shards(),
-            "units": self.0.units,
-            "units_before": self.0.units_before,
-            "solutions": self.0.solutions.to_string(),
-            "engine": engine.name(),
-            "kernel": kernel.name(),
-            "threads": threads,
-            "recounted": self.0.units_recounted,
-            "seconds": seconds(self.0.elapsed),
-            "journal": self.0.journal.as_ref().map(|path| escaped(path.display())),
-        })
-    }
+fn report(outcome: &ShardOutcome) -> Report {
+    let ShardOutcome { shard, units, units_before, solutions, .. } = outcome;
+    let (index, last) = (shard.index(), shard.of() - 1);
+    let of_shard = many(*units, "unit");
+    let journal = outcome.journal.as_ref().map(|path| escaped(path.display()));
+    let mut report = Report::default();
+    report
+        .entry("n", outcome.size.get())
+        .row(
+            "shard",
+            format_args!("{index} (of 0..={last}): {of_shard}, {units_before} done before"),
+        )
+        .field("index", index)
+        .field("shards", shard.of())
+        .field("units", *units)
+        .field("units_before", *units_before)
+        .row("solutions", format_args!("{solutions} in this shard"))
+        .field("solutions", solutions.to_string())
+        .engine(outcome.engine, outcome.kernel, outcome.threads)
+        .recounted(outcome.units_recounted)
+        .seconds(outcome.elapsed)
+        .row("journal", journal.as_deref().unwrap_or("nothing was left to count"))
+        .field("journal", journal);
+    report
 }

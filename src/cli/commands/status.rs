@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use nqueens::journal::ProcessRun;
 use nqueens::merge::{Member, Merged};
-use serde_json::Value;
 
-use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{
     JournalsArgs, MergedReport, MissingShards, missing_json, number_of_shards,
 };
 use crate::cli::output::json::{self, microseconds};
+use crate::cli::output::report::{Format, Report};
 use crate::cli::output::text::{duration, many, seconds};
 
 /// A journal is being written if it was written so recently and its shard is not complete. Units
@@ -38,8 +38,8 @@ impl StatusArgs {
         let merged = MergedReport::new(self.journals.read()?);
         let missing = MissingShards::new(&merged.merged, self.shards);
         let running = Running::new(&merged.merged);
-        let report = StatusReport { merged, missing, running };
-        Ok(Exit::Done.answer(Format::new(self.json, false), &report))
+        let status = Status { merged, missing, running };
+        Ok(Exit::Done.answer(Format::new(self.json, false), status.report()))
     }
 }
 
@@ -70,13 +70,13 @@ impl Running {
     }
 }
 
-struct StatusReport {
+struct Status {
     merged: MergedReport,
     missing: Option<MissingShards>,
     running: Running,
 }
 
-impl StatusReport {
+impl Status {
     /// The expected wall time to the end at the present rate.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn time_left(&self) -> Option<Duration> {
@@ -93,11 +93,9 @@ impl StatusReport {
         let left = self.merged.missing_units() as f64 / counted as f64;
         (counted > 0).then(|| seconds(self.merged.cpu_time.as_secs_f64() * left))
     }
-}
 
-impl Report for StatusReport {
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
-    fn rows(&self) -> Vec<Line> {
+    fn report(&self) -> Report {
         let Merged { plan, finished, files, .. } = &self.merged.merged;
         let percent = 100.0 * finished.units_done() as f64 / plan.units() as f64;
         let (done, solutions) = (many(finished.units_done(), "unit"), finished.solutions());
@@ -110,38 +108,30 @@ impl Report for StatusReport {
             }
             None => "unknown: the journals do not agree on how many there are".to_owned(),
         };
-        let Running { processes, threads, units_per_second } = self.running;
-        let (journals, threads) = (many(files.len(), "journal"), many(threads, "thread"));
-        let cpu_time = duration(self.merged.cpu_time);
-        let cpu_left = self.cpu_time_left().map_or("unknown".to_owned(), duration);
-        let end = match self.time_left() {
+        let Running { processes, threads, units_per_second: rate } = self.running;
+        let (journals, busy) = (many(files.len(), "journal"), many(threads, "thread"));
+        let (time_left, cpu_left) = (self.time_left(), self.cpu_time_left());
+        let end = match time_left {
             _ if finished.is_complete() => "reached".to_owned(),
             Some(time) => format!("in about {} at this rate", duration(time)),
             None => "not in sight: no process is writing".to_owned(),
         };
-        let mut rows = self.merged.plan_rows();
-        rows.extend([
-            ("done", format!("{done}, {percent:.1} %, {solutions} solutions")),
-            ("shards", shards),
-            (
-                "running",
-                format!("{processes} of {journals}, {threads}, {units_per_second:.1} units/s"),
-            ),
-            ("CPU time", format!("{cpu_time} so far, about {cpu_left} to go")),
-            ("end", end),
-        ]);
-        rows
-    }
-
-    fn json(&self) -> Value {
-        let mut json = self.merged.json();
-        json["running"] = self.running.processes.into();
-        json["threads"] = self.running.threads.into();
-        json["units_per_second"] = microseconds(self.running.units_per_second).into();
-        json["seconds_left"] = self.time_left().map(json::seconds).into();
-        json["cpu_seconds_left"] = self.cpu_time_left().map(json::seconds).into();
-        json["missing"] = missing_json(&self.merged.merged, self.missing.as_ref());
-        json
+        let cpu_time = duration(self.merged.cpu_time);
+        let to_go = cpu_left.map_or("unknown".to_owned(), duration);
+        let mut report = self.merged.report();
+        report
+            .row("done", format_args!("{done}, {percent:.1} %, {solutions} solutions"))
+            .row("shards", shards)
+            .row("running", format_args!("{processes} of {journals}, {busy}, {rate:.1} units/s"))
+            .field("running", processes)
+            .field("threads", threads)
+            .field("units_per_second", microseconds(rate))
+            .row("CPU time", format_args!("{cpu_time} so far, about {to_go} to go"))
+            .field("cpu_seconds_left", cpu_left.map(json::seconds))
+            .row("end", end)
+            .field("seconds_left", time_left.map(json::seconds))
+            .field("missing", missing_json(&self.merged.merged, self.missing.as_ref()));
+        report
     }
 }
 

@@ -4,11 +4,12 @@ use clap::Args;
 use nqueens::merge::Merged;
 use nqueens::verify::{Difference, Sample, Verdict, verify};
 use nqueens::{Kernel, thread_pool};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::cli::exit::{Exit, Failure, Format, Line, Report};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{JournalsArgs, MachineArgs, MergedReport};
 use crate::cli::output::bar::{Bar, Display};
+use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::{duration, many};
 use crate::cli::signals::cancel_on_signals;
@@ -58,22 +59,18 @@ impl VerifyArgs {
         let verdict =
             pool.install(|| verify(plan, finished, sample, kernel, &|| bar.advance(1), &cancel));
         bar.clear();
-        let report = VerifyReport { verdict: verdict?, merged: MergedReport::new(merged), seed };
-        Ok(report.judge().answer(Format::new(self.json, false), &report))
+        let check = Check { verdict: verdict?, merged: MergedReport::new(merged), seed };
+        Ok(check.judge().answer(Format::new(self.json, false), check.report()))
     }
 }
 
-struct VerifyReport {
+struct Check {
     merged: MergedReport,
     verdict: Verdict,
     seed: u64,
 }
 
-impl VerifyReport {
-    fn undetected_part(&self) -> f64 {
-        self.verdict.undetected_part(self.merged.merged.finished.units_done())
-    }
-
+impl Check {
     /// Prints what is wrong or missing.
     fn judge(&self) -> Exit {
         let Verdict { method, chosen, recounted, differences, .. } = &self.verdict;
@@ -99,17 +96,17 @@ impl VerifyReport {
         }
         Exit::Done
     }
-}
 
-impl Report for VerifyReport {
-    fn rows(&self) -> Vec<Line> {
+    fn report(&self) -> Report {
         let Verdict { method, recounted, differences, .. } = &self.verdict;
         let finished = many(self.merged.merged.finished.units_done(), "unit");
+        let undetected_part =
+            self.verdict.undetected_part(self.merged.merged.finished.units_done());
         let found = match differences.len() {
             0 => "no difference".to_owned(),
             differences => format!("{differences} DIFFER"),
         };
-        let evidence = match (differences.len(), self.undetected_part()) {
+        let evidence = match (differences.len(), undetected_part) {
             (1.., _) => "against the count: at least one of its units is wrong".to_owned(),
             (0, 0.0) => "every finished unit was counted twice, in two ways".to_owned(),
             (0, part) if part < 1.0 => format!(
@@ -119,16 +116,6 @@ impl Report for VerifyReport {
             ),
             (0, _) => "none: no unit was recounted".to_owned(),
         };
-        let recounted =
-            format!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed);
-        let mut rows = self.merged.plan_rows();
-        rows.push(("finished", format!("{finished}, every line and sum as it was written")));
-        rows.extend(self.merged.total_rows());
-        rows.extend([("recounted", recounted), ("evidence", evidence)]);
-        rows
-    }
-
-    fn json(&self) -> Value {
         let difference = |difference: &Difference| {
             json!({
                 "unit": difference.unit,
@@ -136,12 +123,19 @@ impl Report for VerifyReport {
                 "recounted": difference.recounted.to_string(),
             })
         };
-        let mut json = self.merged.json();
-        json["recounted"] = self.verdict.recounted.into();
-        json["recounted_by"] = self.verdict.method.into();
-        json["differences"] = self.verdict.differences.iter().map(difference).collect();
-        json["undetected_part"] = self.undetected_part().into();
-        json["seed"] = self.seed.into();
-        json
+        let mut report = self.merged.report();
+        report
+            .row("finished", format_args!("{finished}, every line and sum as it was written"))
+            .row(
+                "recounted",
+                format_args!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed),
+            )
+            .field("recounted", *recounted)
+            .field("recounted_by", *method)
+            .field("seed", self.seed)
+            .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
+            .row("evidence", evidence)
+            .field("undetected_part", undetected_part);
+        report
     }
 }

@@ -9,8 +9,9 @@ use nqueens::merge::{Merged, journals_in, merge};
 use nqueens::{Published, Shard};
 use serde_json::{Value, json};
 
-use crate::cli::exit::{Exit, Failure, Line};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::json::seconds;
+use crate::cli::output::report::Report;
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::many;
 
@@ -89,34 +90,22 @@ impl MergedReport {
         Exit::Failed
     }
 
-    pub(crate) fn plan_rows(&self) -> Vec<Line> {
-        let plan = &self.merged.plan;
-        let (engine, hash, units) = (plan.engine(), plan.hash(), many(plan.units(), "unit"));
-        let plan_row = ("plan", format!("engine {engine}, hash {hash:08x}, {units}"));
-        vec![("n", plan.size().to_string()), plan_row]
-    }
-
-    pub(crate) fn total_rows(&self) -> Vec<Line> {
-        let rows =
-            |total: u128| [("total", total.to_string()), ("published", self.published.to_string())];
-        self.total.into_iter().flat_map(rows).collect()
-    }
-
-    pub(crate) fn json(&self) -> Value {
+    /// The rows and fields that all reports on journals begin with.
+    pub(crate) fn report(&self) -> Report {
         let Merged { plan, finished, files, twice, .. } = &self.merged;
-        json!({
-            "n": plan.size().get(),
-            "engine": plan.engine().name(),
-            "plan": format!("{:08x}", plan.hash()),
-            "units": plan.units(),
-            "finished": finished.units_done(),
-            "solutions": finished.solutions().to_string(),
-            "total": self.total.map(|total| total.to_string()),
-            "published": self.published.to_string(),
-            "files": files.len(),
-            "twice": twice,
-            "cpu_seconds": seconds(self.cpu_time),
-        })
+        let mut report = Report::default();
+        report.plan(plan).number("total", self.total);
+        match self.total {
+            Some(_) => report.entry("published", self.published.to_string()),
+            None => report.field("published", self.published.to_string()),
+        };
+        report
+            .field("finished", finished.units_done())
+            .field("solutions", finished.solutions().to_string())
+            .field("files", files.len())
+            .field("twice", *twice)
+            .field("cpu_seconds", seconds(self.cpu_time));
+        report
     }
 }
 

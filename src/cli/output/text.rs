@@ -25,12 +25,6 @@ pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The line on units that a count counted twice.
-pub(crate) fn self_check(recounted: usize) -> Option<(&'static str, String)> {
-    let units = many(recounted, "unit");
-    (recounted > 0).then(|| ("self-check", format!("{units} recounted, no difference")))
-}
-
 /// `shard 2 (of 0..=9)`.
 pub(crate) fn shard(shard: Shard) -> String {
     format!("shard {} (of 0..={})", shard.index(), shard.shards() - 1)

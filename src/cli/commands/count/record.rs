@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use nqueens::Outcome;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::cli::exit::Line;
 use crate::cli::output::json::seconds;
+use crate::cli::output::report::Report;
 use crate::cli::output::stderr::escaped;
 use crate::cli::output::text::{duration, many};
 use crate::cli::version;
@@ -49,23 +49,21 @@ impl Record {
         Self { file, runs, units_before: *units_before, wall, cpu, row }
     }
 
-    pub(crate) fn rows(&self) -> [Line; 3] {
-        let units = many(self.units_before, "unit");
-        let (wall, cpu) = (self.wall.as_secs_f64(), self.cpu.as_secs_f64());
-        [
-            ("journal", format!("{}: {units} done before", self.file)),
-            ("runs", format!("{}, {wall:.3} s wall time, {cpu:.3} s CPU time", self.runs)),
-            ("record", self.row.clone()),
-        ]
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        json!({
-            "file": self.file,
-            "runs": self.runs,
-            "units_before": self.units_before,
+    pub(crate) fn report(self, report: &mut Report) {
+        let Self { file, runs, units_before, .. } = self;
+        let (units, [wall, cpu]) =
+            (many(units_before, "unit"), [self.wall, self.cpu].map(|time| time.as_secs_f64()));
+        report
+            .row("journal", format_args!("{file}: {units} done before"))
+            .row("runs", format_args!("{runs}, {wall:.3} s wall time, {cpu:.3} s CPU time"))
+            .row("record", self.row);
+        let json = json!({
+            "file": file,
+            "runs": runs,
+            "units_before": units_before,
             "seconds": seconds(self.wall),
             "cpu_seconds": seconds(self.cpu),
-        })
+        });
+        report.field("journal", json);
     }
 }

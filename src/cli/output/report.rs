@@ -1,0 +1,133 @@
+//! The answer of a command: its text and its JSON object, made at once.
+//!
+//! Counts are strings in JSON, since they pass 2^53 from n = 26 on; times are seconds. The fields
+//! are described in docs/JSON.md.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use nqueens::memory::readable;
+use nqueens::{Engine, Kernel, MemoryUse, Plan};
+use serde_json::{Map, Value, json};
+
+use super::json::seconds;
+use super::text::many;
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Format {
+    /// Labels and values.
+    Text,
+    /// One object.
+    Json,
+    /// The bare numbers.
+    Quiet,
+}
+
+impl Format {
+    /// The format of the flags `--json` and `--quiet`, which exclude each other.
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        match (json, quiet) {
+            (true, _) => Self::Json,
+            (_, true) => Self::Quiet,
+            _ => Self::Text,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    rows: Vec<(&'static str, String)>,
+    fields: Map<String, Value>,
+    numbers: Vec<u128>,
+}
+
+impl Report {
+    /// A line of the text.
+    pub(crate) fn row(&mut self, label: &'static str, text: impl Display) -> &mut Self {
+        self.rows.push((label, text.to_string()));
+        self
+    }
+
+    /// A field of the object.
+    pub(crate) fn field(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
+        self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// A line and a field.
+    pub(crate) fn entry(
+        &mut self,
+        name: &'static str,
+        value: impl Into<Value> + Display,
+    ) -> &mut Self {
+        self.row(name, &value).field(name, value)
+    }
+
+    /// A number that `--quiet` prints as well; without it there is no line, and the field is null.
+    pub(crate) fn number(&mut self, name: &'static str, number: Option<u128>) -> &mut Self {
+        self.numbers.extend(number);
+        match number {
+            Some(number) => self.entry(name, number.to_string()),
+            None => self.field(name, Value::Null),
+        }
+    }
+
+    /// Who counts.
+    pub(crate) fn engine(&mut self, engine: Engine, kernel: Kernel, threads: usize) -> &mut Self {
+        self.row("engine", format_args!("{engine}, kernel {kernel}"));
+        self.field("engine", engine.name()).field("kernel", kernel.name());
+        self.entry("threads", threads)
+    }
+
+    /// Planned memory, if the engine needs much.
+    pub(crate) fn memory(&mut self, memory: Option<MemoryUse>, threads: usize) -> &mut Self {
+        let Some(MemoryUse { shared, per_thread, strategy, .. }) = memory else {
+            return self.field("memory", Value::Null);
+        };
+        let json = json!({ "shared": shared, "per_thread": per_thread, "strategy": strategy });
+        let (shared, per_thread) = (readable(shared), readable(per_thread));
+        self.row("memory", format_args!("{strategy}: {shared} + {threads} x {per_thread}"));
+        self.field("memory", json)
+    }
+
+    /// Units that a count counted twice.
+    pub(crate) fn recounted(&mut self, recounted: usize) -> &mut Self {
+        if recounted > 0 {
+            let units = many(recounted, "unit");
+            self.row("self-check", format_args!("{units} recounted, no difference"));
+        }
+        self.field("recounted", recounted)
+    }
+
+    /// The wall time of this run.
+    pub(crate) fn seconds(&mut self, elapsed: Duration) -> &mut Self {
+        self.row("seconds", format_args!("{:.3}", elapsed.as_secs_f64()));
+        self.field("seconds", seconds(elapsed))
+    }
+
+    /// The plan of a journal.
+    pub(crate) fn plan(&mut self, plan: &Plan) -> &mut Self {
+        let (engine, hash) = (plan.engine(), format!("{:08x}", plan.hash()));
+        let units = many(plan.units(), "unit");
+        self.entry("n", plan.size().get());
+        self.row("plan", format_args!("engine {engine}, hash {hash}, {units}"));
+        self.field("engine", engine.name()).field("plan", hash).field("units", plan.units())
+    }
+
+    /// Leaves no text: there is no answer yet.
+    pub(crate) fn without_text(&mut self) {
+        self.rows.clear();
+    }
+
+    pub(crate) fn write(self, format: Format, out: &mut impl Write) -> io::Result<()> {
+        match format {
+            Format::Text => {
+                self.rows.iter().try_for_each(|(label, text)| writeln!(out, "{label:<13}{text}"))
+            }
+            Format::Json => writeln!(out, "{}", Value::Object(self.fields)),
+            Format::Quiet => self.numbers.iter().try_for_each(|number| writeln!(out, "{number}")),
+        }
+    }
+}
