@@ -32,8 +32,10 @@ use std::str::FromStr;
 
 pub use kernel::Kernel;
 pub use subtrees::SplitRows;
+#[cfg(test)]
+pub(crate) use unit::Worker;
 pub use unit::{MemoryUse, Resources};
-pub(crate) use unit::{Prepared, Units, Worker};
+pub(crate) use unit::{Prepared, Units};
 
 use crate::error::Error;
 use crate::size::BoardSize;

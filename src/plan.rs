@@ -26,7 +26,7 @@ use crate::engine::domain_search::DomainSearch;
 use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::unit::CountDomains;
 use crate::engine::{
-    Engine, Interrupt, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, bitmask,
+    Engine, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, bitmask, unit::Interrupt,
 };
 use crate::error::Error;
 use crate::memory;

@@ -204,7 +204,8 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 mod tests {
     use super::*;
 
-    use crate::engine::{Engine, Interrupt, Kernel, Prepared, Resources, Worker};
+    use crate::engine::unit::Interrupt;
+    use crate::engine::{Engine, Kernel, Prepared, Resources, Worker};
     use crate::journal::{Access, Contents, Locked, Recorded, read};
     use crate::self_check::SelfCheck;
     use crate::shard::Shard;

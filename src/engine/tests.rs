@@ -2,7 +2,7 @@
 
 use super::domains::RowDomains;
 use super::*;
-use crate::placements::Placements;
+use crate::solution::Solutions;
 
 /// The kernels that this CPU can run; says which ones a test leaves out.
 pub(super) fn kernels() -> Vec<Kernel> {
@@ -44,7 +44,7 @@ fn check_orbits(engine: Engine, n: u32, split_rows: u32) {
     let units = units(engine, n, split_rows);
     let units: Vec<(u64, RowDomains)> =
         (0..units.len()).map(|unit| (units.weight(unit), units.domains(unit))).collect();
-    for solution in Placements::new(size(n)) {
+    for solution in Solutions::new(size(n)) {
         let Some(different) = solution.class_size() else { continue };
         let mut images = solution.images().to_vec();
         images.sort_unstable();

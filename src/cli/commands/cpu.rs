@@ -21,7 +21,7 @@ pub(crate) struct CpuArgs {
 
 impl CpuArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (cpu, memory) = (Cpu::look(), Memory::look());
+        let (cpu, memory) = (Cpu::detect(), Memory::detect());
         let (physical, quota, threads) =
             (num_cpus::get_physical(), cpu::quota(), default_threads()?);
         let affinity = affinity();

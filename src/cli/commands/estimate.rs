@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
+use nqueens::BoardSize;
 use nqueens::estimate::{Effort, Estimate};
 use nqueens::known::known;
-use nqueens::{BoardSize, EstimatedCount};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::EngineArgs;
@@ -54,39 +54,39 @@ impl EstimateArgs {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let effort = Effort { time: self.seconds, units: usize::MAX, seed };
         let estimate = session.run(self.engine.count(self.n), |count| count.estimate(effort));
-        let (estimate, count) = estimate.map_err(|failure| {
+        let estimate = estimate.map_err(|failure| {
             failure.if_stopped(|_| "stopped before the sample was large enough".to_owned())
         })?;
-        let report = report(self.n, seed, &estimate, &count);
+        let report = report(self.n, seed, &estimate);
         Ok(Exit::Done.answer(Format::new(self.json, false), report))
     }
 }
 
-fn report(size: BoardSize, seed: u64, estimate: &Estimate, count: &EstimatedCount) -> Report {
-    let Estimate { units_sampled, clusters, elapsed, core_seconds, total, .. } = *estimate;
-    let (time, error) = (estimate.seconds.mean, 2.0 * estimate.seconds.error);
-    let [about, low, high, cpu_time] = [time, time - error, time + error, core_seconds.mean]
+fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
+    let Estimate { units_sampled, clusters, elapsed, cpu_seconds, total, .. } = *estimate;
+    let (time, error) = (estimate.seconds.value, 2.0 * estimate.seconds.standard_error);
+    let [about, low, high, cpu_time] = [time, time - error, time + error, cpu_seconds.value]
         .map(|seconds| duration(text::seconds(seconds)));
     let published = known(size).total.map(|total| total.to_string());
     let mut report = Report::default();
     report
         .entry("n", size.get())
-        .engine(count.engine, count.kernel, count.threads)
+        .engine(estimate.engine, estimate.kernel, estimate.threads)
         .row(
             "sample",
             format_args!(
                 "{units_sampled} of {} in {}, {:.1} s, seed {seed}",
-                many(count.units, "unit"),
+                many(estimate.units, "unit"),
                 many(clusters, "cluster"),
                 elapsed.as_secs_f64()
             ),
         )
-        .field("units", count.units)
+        .field("units", estimate.units)
         .field("units_sampled", units_sampled)
         .field("clusters", clusters)
         .field("sample_seconds", seconds(elapsed))
         .field("seed", seed)
-        .memory(estimate.memory, count.threads)
+        .memory(estimate.memory, estimate.threads)
         .row(
             "time",
             format_args!("about {about}, {low} to {high} with 95 % (estimated, this machine)"),
@@ -94,16 +94,16 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate, count: &EstimatedCoun
         .field("estimated_seconds", microseconds(time))
         .field("estimated_seconds_error", microseconds(error))
         .row("CPU time", format_args!("about {cpu_time} (estimated)"))
-        .field("estimated_cpu_seconds", microseconds(core_seconds.mean))
+        .field("estimated_cpu_seconds", microseconds(cpu_seconds.value))
         .row(
             "total",
             format_args!(
                 "about {:.4e} ± {:.1e} (estimated, standard error)",
-                total.mean, total.error
+                total.value, total.standard_error
             ),
         )
-        .field("estimated_total", total.mean)
-        .field("estimated_total_standard_error", total.error)
+        .field("estimated_total", total.value)
+        .field("estimated_total_standard_error", total.standard_error)
         .row("published", published.as_deref().unwrap_or("unknown"))
         .field("published_total", published);
     report
