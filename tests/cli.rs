@@ -30,6 +30,11 @@ fn the_help_is_as_recorded() {
 fn the_examples_in_the_readme_are_true() {
     let readme = std::fs::read_to_string("README.md").expect("the package has one");
     let examples: String = readme.lines().map(|line| with_wildcards(line) + "\n").collect();
+    // trycmd wants an empty line after each output, which a reader of the README need not see.
+    let examples = examples
+        .replace("\n```\n", "\n\n```\n")
+        .replace("\n$ ", "\n\n$ ")
+        .replace("```console\n\n$ ", "```console\n$ ");
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme.md");
     std::fs::write(&file, examples).expect("the target folder can be written");
     trycmd::TestCases::new().case(file);
