@@ -95,14 +95,14 @@ pub fn salvage(
         let _ = std::fs::remove_file(into);
     }
     copied.map_err(|failure| match failure {
-        Failure::Read(error) => of_old(error),
-        Failure::Write(error) => of_new(JournalError::cannot_write(error)),
+        CopyError::Read(error) => of_old(error),
+        CopyError::Write(error) => of_new(JournalError::cannot_write(error)),
     })?;
     sync_folder(into);
     Ok(salvage.salvaged)
 }
 
-enum Failure {
+enum CopyError {
     Read(JournalError),
     Write(io::Error),
 }
@@ -262,7 +262,7 @@ impl<'a> Salvage<'a> {
     }
 
     /// Writes the new journal.
-    fn copy(&mut self, old: &File, new: &File, header: &str) -> Result<(), Failure> {
+    fn copy(&mut self, old: &File, new: &File, header: &str) -> Result<(), CopyError> {
         let mut out = BufWriter::new(new);
         let mut written = out.write_all(header.as_bytes());
         let mut has_run = false;
@@ -280,8 +280,8 @@ impl<'a> Salvage<'a> {
                 }
             }
         })
-        .map_err(Failure::Read)?;
-        written.and_then(|()| out.flush()).and_then(|()| new.sync_all()).map_err(Failure::Write)
+        .map_err(CopyError::Read)?;
+        written.and_then(|()| out.flush()).and_then(|()| new.sync_all()).map_err(CopyError::Write)
     }
 
     /// Whether a line is to be in the new journal; takes its units into account.

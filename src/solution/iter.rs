@@ -21,15 +21,15 @@ use crate::square::FixedQueens;
 pub struct Solutions {
     size: BoardSize,
     allowed: [u32; BoardSize::MAX as usize],
-    /// One level for each row that is being tried.
-    levels: Vec<Level>,
-    /// The queens of the rows above the last level.
+    /// The rows that are being tried.
+    open_rows: Vec<OpenRow>,
+    /// The queens of the rows above the last of them.
     columns: Vec<u32>,
 }
 
 /// The search at one row.
 #[derive(Clone, Copy, Debug)]
-struct Level {
+struct OpenRow {
     /// Columns taken, and squares of this row attacked along diagonals.
     columns: u32,
     falling: u32,
@@ -38,7 +38,7 @@ struct Level {
     free: u32,
 }
 
-impl Level {
+impl OpenRow {
     fn with_queen(self, queen: u32, allowed: u32) -> Self {
         let columns = self.columns | queen;
         let falling = (self.falling | queen) << 1;
@@ -58,8 +58,8 @@ impl Solutions {
     #[must_use]
     pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         let allowed = queens.allowed(size);
-        let first = Level { columns: 0, falling: 0, rising: 0, free: allowed[0] };
-        Self { size, allowed, levels: vec![first], columns: Vec::new() }
+        let first = OpenRow { columns: 0, falling: 0, rising: 0, free: allowed[0] };
+        Self { size, allowed, open_rows: vec![first], columns: Vec::new() }
     }
 
     /// Resumes with the first solution after this one; nothing happens if it is of another size.
@@ -69,23 +69,23 @@ impl Solutions {
             return self;
         }
         // The empty solution is the only one of its board.
-        self.levels.truncate(self.size.rows().min(1));
+        self.open_rows.truncate(self.size.rows().min(1));
         self.columns.clear();
         for (row, column) in solution.columns().iter().enumerate() {
             let queen = 1u32 << column;
-            let Some(level) = self.levels.last_mut() else { break };
-            let was_free = self.allowed[row] & level.free & queen != 0;
+            let Some(open_row) = self.open_rows.last_mut() else { break };
+            let was_free = self.allowed[row] & open_row.free & queen != 0;
             // Smaller columns, and this one if the search can resume below it, are done with.
-            level.free &= !(queen - 1);
+            open_row.free &= !(queen - 1);
             if !was_free || row + 1 == self.size.rows() {
                 if was_free {
-                    level.free &= !queen;
+                    open_row.free &= !queen;
                 }
                 break;
             }
-            level.free &= !queen;
-            let below = level.with_queen(queen, self.allowed[row + 1]);
-            self.levels.push(below);
+            open_row.free &= !queen;
+            let below = open_row.with_queen(queen, self.allowed[row + 1]);
+            self.open_rows.push(below);
             self.columns.push(*column);
         }
         self
@@ -99,28 +99,28 @@ impl Iterator for Solutions {
         let n = self.size.rows();
         loop {
             let row = self.columns.len();
-            let level = self.levels.last_mut()?;
+            let open_row = self.open_rows.last_mut()?;
             if n == 0 {
                 // The empty board has one solution, the empty one.
-                self.levels.clear();
+                self.open_rows.clear();
                 return Some(Solution::of_legal(Vec::new()));
             }
-            if level.free == 0 {
-                self.levels.pop();
+            if open_row.free == 0 {
+                self.open_rows.pop();
                 self.columns.pop();
                 continue;
             }
-            let queen = level.free & level.free.wrapping_neg();
-            level.free ^= queen;
+            let queen = open_row.free & open_row.free.wrapping_neg();
+            open_row.free ^= queen;
             let column = queen.trailing_zeros();
             if row + 1 == n {
                 let mut columns = self.columns.clone();
                 columns.push(column);
                 return Some(Solution::of_legal(columns));
             }
-            let below = level.with_queen(queen, self.allowed[row + 1]);
+            let below = open_row.with_queen(queen, self.allowed[row + 1]);
             self.columns.push(column);
-            self.levels.push(below);
+            self.open_rows.push(below);
         }
     }
 }

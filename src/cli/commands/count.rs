@@ -67,7 +67,7 @@ impl CountArgs {
         let outcome =
             session.run(count, |count| count.run()).map_err(|failure| match self.journal {
                 Some(_) => {
-                    failure.if_stopped(|text| format!("{text}; the same command resumes there"))
+                    failure.if_stopped(|text| format!("{text}; the same command resumes from there"))
                 }
                 None => failure,
             })?;
