@@ -1,6 +1,6 @@
 //! The parts of engine `halves` by themselves, with each kernel that this CPU can run.
 //!
-//! `leaf/KERNEL/PATTERNSxITEMS`: one leaf of the join on random words like those of a real leaf;
+//! `leaf/KERNEL/BUILDxPROBE`: one leaf of the join on random words like those of a real leaf;
 //! throughput in pairs. `half-boards/KERNEL/n=N`: the lists of one unit; throughput in half-boards.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -9,14 +9,10 @@ use nqueens::{BoardSize, Kernel, internals};
 /// Bits that a leaf looks at after the best ones were split on.
 const BITS: u32 = 30;
 
-/// Words with each bit set once in five: two random bits and half of a third.
+/// Words with each bit set once in four.
 fn words(count: usize, seed: u64) -> Vec<u64> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (state ^ (state >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 17
-    };
-    (0..count).map(|_| next() & next() & (u64::MAX >> (64 - BITS))).collect()
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..count).map(|_| random.u64(..) & random.u64(..) & (u64::MAX >> (64 - BITS))).collect()
 }
 
 fn leaf(criterion: &mut Criterion) {

@@ -1,16 +1,17 @@
 //! The engines: their names, and what each of them provides.
 //!
 //! This is the one list that the command line, the benches, the tests and the tables read.
-//! What an engine provides is a list of independent [`Units`]; a thread counts them with a
-//! [`Worker`] of its own. Everything else (threads, progress, cancellation, the sum) belongs to
-//! the driver and is the same for all engines.
+//! An engine provides a list of independent [`Units`]; a thread counts them with a [`Worker`] of its
+//! own. Everything else (threads, progress, cancellation, the sum) belongs to the driver and is the
+//! same for all engines.
 //!
 //! # How to add an engine
 //!
-//! 1. Write `engine/NAME.rs` with a module header (what it counts, idea, what it changes, time
-//!    and memory, invariants, sources) and its [`Units`].
+//! 1. Write `engine/NAME.rs` with a module header (what it counts, the idea, what it changes against
+//!    the engine before it, time and memory, invariants, sources), and its [`Units`]. A textbook
+//!    engine only needs a `count` for [`FirstRowUnits`].
 //! 2. Add a variant to [`Engine`], a line to [`Engine::ALL`] and one to each `match` below.
-//! 3. Run `cargo test`: the tests in `tests/` take the new engine from [`Engine::ALL`].
+//! 3. Run `cargo test`: the tests take the new engine from [`Engine::ALL`].
 //! 4. Add a row to the tables in README.md, with figures from `scripts/compare-engines.sh`.
 
 pub(crate) mod bitmask;
@@ -128,7 +129,7 @@ impl Engine {
     }
 
     /// How many units [`Engine::units`] cuts a board into, and about how many bytes their list
-    /// takes, found out without it.
+    /// takes, without making it.
     pub(crate) fn forecast(
         self,
         size: BoardSize,

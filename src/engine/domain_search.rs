@@ -1,31 +1,31 @@
 //! Counts the units of engine `halves` again, in a way that shares nothing with it.
 //!
-//! **Counts** the weighted placements of a [`RowDomains`]: the queen of each row stands on one of the
-//! squares that the unit allows it. Fastest by far if about half of the rows are kept to the west
+//! **Counts** the weighted solutions of [`RowDomains`]: the queen of each row stands in one of the
+//! columns that the unit allows it. Fastest by far if about half of the rows are kept to the west
 //! half of the board and the others to the rest; right for any unit.
 //!
-//! **Idea.** The rows kept to the west are the *second* rows, all others the *first* rows. Every
-//! placement of the second rows is written down once, as a list of *fillings*. The first rows are
-//! then filled by backtracking, with forward checking: each second row has a domain, the columns
-//! that no queen of the first rows attacks, and none may become empty.
+//! **Idea.** Every placement of the *west rows*, those kept to the west half, is written down once,
+//! as a list of *fillings*. The *other rows* are then filled by backtracking, with forward checking:
+//! each west row has a domain, the columns that no queen of the other rows attacks, and none may
+//! become empty.
 //!
 //! ```text
-//! list the fillings: all placements of the second rows by themselves
-//! for each placement of the first few first rows:
+//! list the fillings: all placements of the west rows by themselves
+//! for each placement of the first few of the other rows:
 //!     fillings' = those that none of these queens attacks
-//!     for each block of 512 placements of the other first rows:
+//!     for each block of 512 placements of all other rows:
 //!         free[square] = the placements of the block that leave this square free, as 512 bits
 //!         for each of fillings':  count the bits of the AND of free over its squares
 //! ```
 //!
 //! A filling is not looked up square by square but in pairs of rows, whose ANDs are made once for
-//! each block. Where placements are weighed, the AND is taken with the placements of the block that
+//! each block. Where solutions are weighed, the AND is taken with the placements of the block that
 //! count once and with those that count twice; both depend on the filling only by the columns of
 //! its northern rows.
 //!
 //! **Against `halves`**, which it checks: squares and rows instead of words of diagonals, no
-//! quadrants, no symmetric groups left out, the weights asked for each pair of column sets; the
-//! weight, which is part of what the unit means, is all that both ask of the same function.
+//! quadrants, no symmetric groups left out, the weights asked for each pair of column sets. The
+//! weight, which is part of what the unit counts, is all that both ask of the same function.
 //!
 //! **Time**, AVX-512, CPU time of one thread on a shared machine that varies by a third, means of
 //! 80 random units (12 for n = 22 and 23), before the units' weights:
@@ -42,12 +42,12 @@
 //! **Memory:** 16 bytes a filling, of which there are some 60 000 for each of the larger units at
 //! n = 20, and less than that again for those kept; tables of 150 KiB.
 //!
-//! **Invariants:** weights are at most 3; a second row has at most 16 columns.
+//! **Invariants:** weights are at most 3; a west row has at most 16 columns.
 //!
-//! **Tried and lost** (n = 20, n = 22, per unit, on a loaded machine): a search through the second
-//! rows for every block of 512 first placements, 80 to 110 ms and 1.7 s; the same with 2048
-//! placements in a block, 70 ms and 1.4 s: unpredictable branches cost more than the vectors. The
-//! passes of `subtrees`, row by row from the north, take 205 ms and 3.4 s.
+//! **Tried and lost** (n = 20, n = 22, per unit, on a loaded machine): a search through the west
+//! rows for every block of 512 placements, 80 to 110 ms and 1.7 s; the same with 2048 placements in
+//! a block, 70 ms and 1.4 s: unpredictable branches cost more than the vectors. The passes of
+//! `subtrees`, row by row from the north, take 205 ms and 3.4 s.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -56,8 +56,8 @@
 
 mod block;
 mod fillings;
-mod first;
 mod kernel;
+mod other_rows;
 mod rows;
 mod set;
 
@@ -67,10 +67,10 @@ use super::unit::{CountDomains, Interrupt};
 use crate::cancel::Cancel;
 use block::Block;
 use fillings::Fillings;
-use first::FirstRows;
+use other_rows::OtherRows;
 use rows::{Row, bits};
 
-/// From this width of the second rows on the fillings are listed in parts, one for each column of
+/// From this width of the west rows on the fillings are listed in parts, one for each column of
 /// their first queen, so that the list stays short.
 const LISTED_IN_PARTS: u32 = 13;
 
@@ -92,23 +92,23 @@ impl CountDomains for DomainSearch {
         let width = domains.size.get() / 2;
         let rows =
             (0..domains.size.rows()).map(|number| Row { number, allowed: domains.allowed[number] });
-        let (mut second, first): (Vec<_>, Vec<_>) = rows.partition(|row| row.allowed >> width == 0);
-        if second.len() > width as usize {
+        let (mut west, others): (Vec<_>, Vec<_>) = rows.partition(|row| row.allowed >> width == 0);
+        if west.len() > width as usize {
             return Ok(0);
         }
-        let whole = second.first().map_or(0, |row| row.allowed);
-        let parts: Vec<u32> = if width < LISTED_IN_PARTS {
+        let whole = west.first().map_or(0, |row| row.allowed);
+        let parts: Vec<u32> = if width < LISTED_IN_PARTS || west.is_empty() {
             vec![whole]
         } else {
             bits(whole).map(|column| 1 << column).collect()
         };
         let mut solutions = 0u64;
         for part in parts {
-            if let Some(row) = second.first_mut() {
+            if let Some(row) = west.first_mut() {
                 row.allowed = part;
             }
-            let fillings = Fillings::list(&second, width, domains, cancel)?;
-            let mut search = FirstRows::new(&first, &second, domains, &mut self.block, cancel);
+            let fillings = Fillings::list(&west, width, domains, cancel)?;
+            let mut search = OtherRows::new(&others, &west, domains, &mut self.block, cancel);
             let found = search.count(fillings)?;
             solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
         }

@@ -71,6 +71,28 @@ impl Lane for u32 {}
 #[cfg(target_arch = "x86_64")]
 impl Lane for u64 {}
 
+/// For every set of eight lanes its lanes and then the others, a byte each: the permutation that moves
+/// them to the front. Two KiB: a table of whole vectors would take a quarter of the first-level cache.
+#[cfg(target_arch = "x86_64")]
+pub(in crate::engine) static LANES_TO_FRONT: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut lanes = 0;
+    while lanes < 256 {
+        let mut at = 0;
+        let mut step = 0;
+        while step < 16 {
+            let lane = step % 8;
+            if (lanes >> lane & 1 == 1) == (step < 8) {
+                table[lanes] |= (lane as u64) << (8 * at);
+                at += 1;
+            }
+            step += 1;
+        }
+        lanes += 1;
+    }
+    table
+};
+
 impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not.
     pub const NAMES: [&str; 3] = ["portable", "avx2", "avx512"];

@@ -1,4 +1,4 @@
-//! Blocks of placements of the first rows, and how many fillings fit them.
+//! Blocks of placements of the other rows, and how many fillings fit them.
 //!
 //! Placement i of a block is bit i of every [`Set`].
 
@@ -15,10 +15,10 @@ const UNKNOWN: u8 = u8::MAX;
 /// The weights are sums of these: one set of placements for each.
 const WEIGHT_PARTS: [u64; 2] = [1, 2];
 
-/// A placement of the first rows.
+/// A placement of the other rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
-    /// What it leaves of the second rows.
+    /// What it leaves of the west rows.
     pub(super) free: FreeColumns,
     /// The number of the set of columns that its northern rows take.
     pub(super) northern: u16,
@@ -29,14 +29,14 @@ pub(super) struct Placement {
 pub(super) struct Block {
     kernel: Kernel,
     placements: Vec<Placement>,
-    /// For each second row and column: the placements that leave the square free.
+    /// For each west row and column: the placements that leave the square free.
     free: Box<[[Set; 16]; 16]>,
-    /// For each pair of second rows and each two columns of theirs: those that leave both free.
+    /// For each pair of west rows and each two columns of theirs: those that leave both free.
     pairs: Box<[[Set; 256]; PAIRS]>,
     /// For each set of northern columns of the fillings: the placements that count once, and those
     /// that count twice. A placement in both counts three times.
     counting: Vec<[Set; 2]>,
-    /// The weights of all northern columns of the fillings, for those of the first rows in turn.
+    /// The weights of all northern columns of the fillings, for those of the other rows in turn.
     weights: Vec<u8>,
     /// The placements of each set of northern columns in the block.
     groups: Vec<(u16, Set)>,

@@ -1,4 +1,4 @@
-//! The fillings: all placements of the second rows by themselves.
+//! The fillings: all placements of the west rows by themselves.
 //!
 //! They are listed once for each unit; see the parent module for what is done with them.
 
@@ -9,10 +9,10 @@ use crate::cancel::Cancel;
 use crate::engine::domains::RowDomains;
 use crate::engine::unit::Interrupt;
 
-/// Pairs of second rows.
+/// Pairs of west rows.
 pub(super) const PAIRS: usize = 8;
 
-/// One placement of the second rows.
+/// One placement of the west rows.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct Filling {
@@ -27,9 +27,9 @@ pub(super) struct Filling {
 pub(super) struct Fillings {
     /// In the order in which backtracking finds them.
     pub(super) list: Vec<Filling>,
-    /// The different sets of columns that northern second rows take.
+    /// The different sets of columns that northern west rows take.
     pub(super) northern: NorthernColumns,
-    /// How many second rows there are.
+    /// How many west rows there are.
     pub(super) rows: usize,
     /// Their columns are below this one.
     pub(super) width: u32,

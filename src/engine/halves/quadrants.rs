@@ -19,14 +19,15 @@ mod whole_table;
 use super::half_board::HalvedBoard;
 use super::kernel::JoinKernel;
 use crate::cancel::Cancel;
-pub(crate) use lists::Quadrant;
-use lists::{ColumnSets, RowSetLists, hash_words};
-pub(crate) use row_set::{RowSetCache, Wanted};
+use lists::{ColumnSets, Maker, Quadrant, RowSetLists, hash_words};
+pub(crate) use row_set::RowSetCache;
+use row_set::Wanted;
 use whole_table::WholeTable;
 
 /// What the units of a plan share: the column sets and, if they fit, all quadrant lists.
 #[derive(Debug)]
 pub(crate) struct QuadrantLists {
+    kernel: JoinKernel,
     board: HalvedBoard,
     columns: ColumnSets,
     table: Option<WholeTable>,
@@ -44,8 +45,9 @@ impl QuadrantLists {
         cancel: &Cancel,
     ) -> Self {
         let columns = ColumnSets::new(board.half);
-        let table = whole.then(|| WholeTable::new(kernel, board, &columns, cancel));
-        let mut quadrants = Self { board, columns, table, checksum: 0 };
+        let maker = Maker { kernel, board, columns: &columns, cancel };
+        let table = whole.then(|| WholeTable::new(maker));
+        let mut quadrants = Self { kernel, board, columns, table, checksum: 0 };
         quadrants.checksum = quadrants.checksum_now(cancel);
         quadrants
     }
@@ -63,10 +65,9 @@ impl QuadrantLists {
             table.hash(&mut hasher, cancel);
         }
         hash_words(&mut hasher, &self.columns.rank, u32::to_le_bytes);
-        self.columns
-            .by_size
-            .iter()
-            .for_each(|sets| hash_words(&mut hasher, sets, u32::to_le_bytes));
+        for sets in &self.columns.by_size {
+            hash_words(&mut hasher, sets, u32::to_le_bytes);
+        }
         hasher.finalize()
     }
 
@@ -75,25 +76,41 @@ impl QuadrantLists {
         &self.columns
     }
 
-    /// The lists of one row set: from the table if there is nothing special about them, else from
-    /// the cache. Some lists are missing after a cancellation.
-    pub(crate) fn lists<'a>(
+    /// The lists of the northern and of the southern quadrant of a half with these outer rows, as far
+    /// as they use none of the diagonals `avoid`. If `middle_columns` is not 0, the middle row of an
+    /// odd board joins the south, as [`Wanted`] says. Some lists are missing after a cancellation.
+    pub(crate) fn of_half<'a>(
         &'a self,
-        kernel: JoinKernel,
+        rows: u32,
+        avoid: u64,
+        middle_columns: u32,
+        caches: &'a mut [RowSetCache; 2],
+        cancel: &'a Cancel,
+    ) -> [RowSetLists<'a>; 2] {
+        let half = self.board.half;
+        let (north, south) = (rows & ((1 << half) - 1), rows >> half);
+        let wanted = [
+            Wanted { quadrant: Quadrant::North, rows: north, avoid, middle_columns: 0 },
+            Wanted { quadrant: Quadrant::South, rows: south, avoid, middle_columns },
+        ];
+        let [north, south] = caches;
+        [self.lists(wanted[0], north, cancel), self.lists(wanted[1], south, cancel)]
+    }
+
+    /// The lists of one row set: from the table if there is nothing special about them, else from
+    /// the cache.
+    fn lists<'a>(
+        &'a self,
         wanted: Wanted,
         cache: &'a mut RowSetCache,
-        cancel: &Cancel,
+        cancel: &'a Cancel,
     ) -> RowSetLists<'a> {
         if let (Some(table), 0, 0) = (&self.table, wanted.avoid, wanted.middle_columns) {
             return table.lists(&self.columns, wanted.quadrant, wanted.rows);
         }
-        if cache.made_for != Some(wanted) {
-            cache.made_for = None;
-            cache.fill(kernel, self.board, &self.columns, self.table.as_ref(), wanted, cancel);
-            // After a cancellation lists are missing: another count must not meet them.
-            cache.made_for = (!cancel.is_cancelled()).then_some(wanted);
-        }
-        RowSetLists { words: cache.words.as_slice(), starts: &cache.starts, columns: &self.columns }
+        let Self { kernel, board, columns, table, .. } = self;
+        let maker = Maker { kernel: *kernel, board: *board, columns, cancel };
+        cache.lists(maker, table.as_ref(), wanted)
     }
 }
 

@@ -11,7 +11,7 @@ use super::canonical::CanonicalRows;
 use super::half_board::{Half, append_half_boards};
 use super::join::Join;
 use super::kernel::JoinKernel;
-use super::quadrants::{Quadrant, QuadrantLists, RowSetCache, Wanted};
+use super::quadrants::{QuadrantLists, RowSetCache};
 use super::units::{Unit, UnitList};
 use super::word_list::WordList;
 use crate::cancel::Cancel;
@@ -70,6 +70,8 @@ struct GroupedHalf {
     groups: Vec<Group>,
     /// How many groups tie.
     ties: usize,
+    /// The northern and the southern quadrant lists of its last row set.
+    caches: [RowSetCache; 2],
 }
 
 /// Counts units, with working memory of its own.
@@ -82,7 +84,6 @@ pub(crate) struct HalvesWorker<'p> {
     tie: WordList,
     twice: WordList,
     once: WordList,
-    caches: [RowSetCache; 4],
 }
 
 impl<'p> HalvesWorker<'p> {
@@ -97,7 +98,6 @@ impl<'p> HalvesWorker<'p> {
             tie: WordList::new(),
             twice: WordList::new(),
             once: WordList::new(),
-            caches: Default::default(),
         }
     }
 
@@ -138,25 +138,19 @@ impl<'p> HalvesWorker<'p> {
             Half::East => canonical.rows,
             Half::West => canonical.complement(canonical.rows),
         };
-        let (north_rows, south_rows) = (rows & all, rows >> board.half);
-        let quadrants = &self.prepared.quadrants;
-        let [a, b, c, d] = &mut self.caches;
-        let (made, north_cache, south_cache) = match half {
-            Half::East => (&mut self.east, a, b),
-            Half::West => (&mut self.west, c, d),
+        let made = match half {
+            Half::East => &mut self.east,
+            Half::West => &mut self.west,
         };
         // A queen in the centre blocks the two main diagonals; even boards have none there.
         let centre = if board.gap == 1 { board.word(board.half + 1, board.half - 1) } else { 0 };
-        let wanted = |quadrant, rows| Wanted { quadrant, rows, avoid: centre, middle_columns: 0 };
-        let north = wanted(Quadrant::North, north_rows);
-        let north = quadrants.lists(self.kernel, north, north_cache, cancel);
-        let south = wanted(Quadrant::South, south_rows);
-        let south = quadrants.lists(self.kernel, south, south_cache, cancel);
+        let quadrants = &self.prepared.quadrants;
+        let [north, south] = quadrants.of_half(rows, centre, 0, &mut made.caches, cancel);
         made.words.clear();
         made.groups.clear();
         made.ties = 0;
         for wanted in [Equal, Greater] {
-            for &columns in quadrants.columns().of_size(south_rows.count_ones()) {
+            for &columns in quadrants.columns().of_size((rows >> board.half).count_ones()) {
                 if canonical.compare_group(half, columns) != wanted {
                     continue;
                 }
@@ -229,7 +223,6 @@ impl<'p> HalvesWorker<'p> {
         for list in [&mut self.tie, &mut self.twice, &mut self.once] {
             *list = WordList::new();
         }
-        self.caches = Default::default();
     }
 
     fn count_off_centre(&mut self, below: u32, rows: u32, cancel: &Cancel) -> u64 {
@@ -241,25 +234,17 @@ impl<'p> HalvesWorker<'p> {
         let west_rows = !(rows | 1 << (queen - 1)) & (u32::MAX >> (32 - 2 * half));
         // The queen of the middle row stands nearer to the centre than that of the middle column.
         // It joins the southern rows, which stay the same for many units, in the east.
-        let east_side = (&mut self.east.words, rows, below - 1);
-        let west_side = (&mut self.west.words, west_rows, 0);
-        let caches = self.caches.as_chunks_mut::<2>().0;
-        for ((words, rows, middle_columns), caches) in
-            [east_side, west_side].into_iter().zip(caches)
-        {
-            let [north_cache, south_cache] = caches;
+        let east = (&mut self.east, rows, below - 1);
+        let west = (&mut self.west, west_rows, 0);
+        for (made, rows, middle_columns) in [east, west] {
             let quadrants = &self.prepared.quadrants;
-            let (quadrant, rows, south_rows) = (Quadrant::North, rows & all, rows >> half);
-            let north = Wanted { quadrant, rows, avoid: blocked, middle_columns: 0 };
-            let north = quadrants.lists(self.kernel, north, north_cache, cancel);
-            let (quadrant, rows) = (Quadrant::South, south_rows);
-            let south = Wanted { quadrant, rows, avoid: blocked, middle_columns };
-            let south = quadrants.lists(self.kernel, south, south_cache, cancel);
-            words.clear();
-            let southern = south_rows.count_ones() + u32::from(middle_columns > 0);
+            let caches = &mut made.caches;
+            let [north, south] = quadrants.of_half(rows, blocked, middle_columns, caches, cancel);
+            made.words.clear();
+            let southern = (rows >> half).count_ones() + u32::from(middle_columns > 0);
             for &columns in quadrants.columns().of_size(southern) {
                 let (north, south) = (north.of(all & !columns), south.of(columns));
-                append_half_boards(self.kernel, north, south, words, cancel);
+                append_half_boards(self.kernel, north, south, &mut made.words, cancel);
                 if cancel.is_cancelled() {
                     return 0;
                 }

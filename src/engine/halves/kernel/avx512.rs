@@ -8,6 +8,7 @@ use super::tables::{
     BlockTables, CHUNK_BITS, CHUNK_VALUES, CacheLines, MAX_CHUNKS, Table, Tables, valid_words,
 };
 use super::vector::vector_kernel;
+use crate::engine::kernel::LANES_TO_FRONT;
 use crate::engine::kernel::avx512::{load, store};
 
 /// Words of one vector.
@@ -50,26 +51,6 @@ fn load_part(words: &[u64]) -> (Vector, __mmask8) {
 fn disjoint_lanes(a: Vector, b: Vector) -> __mmask8 {
     _mm512_testn_epi64_mask(a, b)
 }
-
-/// For every set of lanes, its lanes and then the others, a byte each.
-static LANES_TO_FRONT: [u64; 256] = {
-    let mut table = [0; 256];
-    let mut lanes = 0;
-    while lanes < 256 {
-        let mut at = 0;
-        let mut step = 0;
-        while step < 2 * WORDS {
-            let lane = step % WORDS;
-            if (lanes >> lane & 1 == 1) == (step < WORDS) {
-                table[lanes] |= (lane as u64) << (8 * at);
-                at += 1;
-            }
-            step += 1;
-        }
-        lanes += 1;
-    }
-    table
-};
 
 #[inline]
 #[target_feature(enable = "avx512f")]

@@ -55,51 +55,71 @@ impl<'a> RowSetLists<'a> {
     }
 }
 
-/// Lists in quadrant coordinates of one row set, on the way to longer ones.
+/// What lists are made with.
+#[derive(Clone, Copy)]
+pub(super) struct Maker<'a> {
+    pub(super) kernel: JoinKernel,
+    pub(super) board: HalvedBoard,
+    pub(super) columns: &'a ColumnSets,
+    pub(super) cancel: &'a Cancel,
+}
+
+impl Maker<'_> {
+    /// Appends `w | add` for every word `w` that shares no bit with `avoid`.
+    pub(super) fn select(&self, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
+        let count = self.kernel.select(words, avoid, add, out.room(words.len()));
+        out.grow(count);
+    }
+}
+
+/// The lists of one row set, in memory that is used again.
 #[derive(Debug, Default)]
-pub(super) struct RawLists {
-    /// How many rows they have.
-    rows: u32,
+pub(super) struct Lists {
     pub(super) words: WordList,
     pub(super) starts: Vec<u32>,
 }
 
-impl RawLists {
-    /// The lists of no rows and no columns: one empty placement.
-    pub(super) fn reset_to_empty_board(&mut self) {
-        self.rows = 0;
+impl Lists {
+    /// Makes the list of each set of `size` columns. Some are missing after a cancellation.
+    pub(super) fn make(
+        &mut self,
+        maker: Maker<'_>,
+        size: u32,
+        append: impl Fn(u32, &mut WordList),
+    ) {
+        self.words.clear();
+        self.starts.clear();
+        for &set in maker.columns.of_size(size) {
+            self.starts.push(start(self.words.len()));
+            if !maker.cancel.is_cancelled() {
+                append(set, &mut self.words);
+            }
+        }
+        self.starts.push(start(self.words.len()));
+    }
+
+    /// Makes the lists of no rows and no columns: one empty placement.
+    pub(super) fn make_empty_board(&mut self) {
         self.words.clear();
         self.words.push(0);
         self.starts.clear();
         self.starts.extend([0, 1]);
     }
 
-    /// Makes the lists of the rows of `shorter` and the row above them all.
-    pub(super) fn extend(
-        &mut self,
-        kernel: JoinKernel,
-        board: HalvedBoard,
-        columns: &ColumnSets,
-        shorter: &Self,
-        row: u32,
-        cancel: &Cancel,
-    ) {
-        self.rows = shorter.rows + 1;
-        self.words.clear();
-        self.starts.clear();
-        let shorter =
-            RowSetLists { words: shorter.words.as_slice(), starts: &shorter.starts, columns };
-        for &set in columns.of_size(self.rows) {
-            self.starts.push(start(self.words.len()));
-            if cancel.is_cancelled() {
-                continue;
+    /// Makes the lists of `size` rows, in quadrant coordinates, from those of all but the last `row`.
+    pub(super) fn make_longer(&mut self, maker: Maker<'_>, shorter: &Self, size: u32, row: u32) {
+        let shorter = shorter.by_columns(maker.columns);
+        self.make(maker, size, |set, words| {
+            for column in (0..maker.board.half).filter(|column| set >> column & 1 == 1) {
+                let square = maker.board.raw_square(row, column);
+                maker.select(shorter.of(set & !(1 << column)), square, square, words);
             }
-            for column in (0..board.half).filter(|column| set >> column & 1 == 1) {
-                let square = board.raw_square(row, column);
-                select(kernel, shorter.of(set & !(1 << column)), square, square, &mut self.words);
-            }
-        }
-        self.starts.push(start(self.words.len()));
+        });
+    }
+
+    /// The lists, to be looked up by column set.
+    pub(super) fn by_columns<'a>(&'a self, columns: &'a ColumnSets) -> RowSetLists<'a> {
+        RowSetLists { words: self.words.as_slice(), starts: &self.starts, columns }
     }
 }
 
@@ -114,12 +134,6 @@ pub(super) fn start(len: usize) -> u32 {
 #[inline(never)]
 fn too_long(len: usize) -> ! {
     panic!("quadrant lists of {len} words are too long for this engine");
-}
-
-/// Appends `w | add` for every word `w` that shares no bit with `avoid`.
-pub(super) fn select(kernel: JoinKernel, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
-    let count = kernel.select(words, avoid, add, out.room(words.len()));
-    out.grow(count);
 }
 
 /// Feeds numbers to a hasher, by way of a buffer that stays in the first-level cache.

@@ -1,11 +1,8 @@
 //! The lists of one row set, made when a unit needs them.
 
-use super::lists::{ColumnSets, Quadrant, RawLists, RowSetLists, select, start};
+use super::lists::{Lists, Maker, Quadrant, RowSetLists};
 use super::whole_table::WholeTable;
-use crate::cancel::Cancel;
-use crate::engine::halves::half_board::HalvedBoard;
-use crate::engine::halves::kernel::JoinKernel;
-use crate::engine::halves::word_list::{PIECE, WordList};
+use crate::engine::halves::word_list::PIECE;
 
 /// Which lists of a row set are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,82 +21,67 @@ pub(crate) struct Wanted {
 /// The lists of one row set, remade when other ones are asked for.
 #[derive(Debug, Default)]
 pub(crate) struct RowSetCache {
-    pub(super) made_for: Option<Wanted>,
-    pub(super) words: WordList,
-    pub(super) starts: Vec<u32>,
-    raw: RawRowSet,
+    made_for: Option<Wanted>,
+    lists: Lists,
+    raw: RawLists,
 }
 
-/// The lists of one row set on the way to the cache.
+/// The lists of one row set on the way to the cache, and those of all but its last row.
 #[derive(Debug, Default)]
-struct RawRowSet {
-    lists: RawLists,
-    shorter: RawLists,
+struct RawLists {
+    lists: Lists,
+    shorter: Lists,
 }
 
 impl RowSetCache {
-    /// Makes the lists that are wanted. Some are missing after a cancellation.
-    pub(super) fn fill(
-        &mut self,
-        kernel: JoinKernel,
-        board: HalvedBoard,
-        columns: &ColumnSets,
+    /// The lists that are wanted. Some are missing after a cancellation.
+    pub(super) fn lists<'a>(
+        &'a mut self,
+        maker: Maker<'a>,
         table: Option<&WholeTable>,
         wanted: Wanted,
-        cancel: &Cancel,
-    ) {
-        let Wanted { quadrant, rows, avoid, middle_columns } = wanted;
-        let lists = match table {
-            Some(table) => table.lists(columns, quadrant, rows),
-            None => self.raw.make(kernel, board, columns, quadrant, rows, cancel),
-        };
-        let (words, starts) = (&mut self.words, &mut self.starts);
-        words.clear();
-        starts.clear();
-        let size = rows.count_ones();
-        if middle_columns == 0 {
-            for &set in columns.of_size(size) {
-                starts.push(start(words.len()));
-                if !cancel.is_cancelled() {
-                    select(kernel, lists.of(set), avoid, 0, words);
-                }
-            }
-        } else {
-            for &set in columns.of_size(size + 1) {
-                starts.push(start(words.len()));
-                if cancel.is_cancelled() {
-                    continue;
-                }
-                for column in (0..middle_columns).filter(|column| set >> column & 1 == 1) {
-                    let square = board.word(board.half - column, board.half + column);
-                    let others = lists.of(set & !(1 << column));
-                    select(kernel, others, avoid | square, square, words);
-                }
-            }
+    ) -> RowSetLists<'a> {
+        if self.made_for != Some(wanted) {
+            self.made_for = None;
+            self.make(maker, table, wanted);
+            // After a cancellation lists are missing: another count must not use them.
+            self.made_for = (!maker.cancel.is_cancelled()).then_some(wanted);
         }
-        starts.push(start(words.len()));
+        self.lists.by_columns(maker.columns)
+    }
+
+    fn make(&mut self, maker: Maker<'_>, table: Option<&WholeTable>, wanted: Wanted) {
+        let Wanted { quadrant, rows, avoid, middle_columns } = wanted;
+        let all = match table {
+            Some(table) => table.lists(maker.columns, quadrant, rows),
+            None => self.raw.make(maker, quadrant, rows),
+        };
+        let half = maker.board.half;
+        let size = rows.count_ones() + u32::from(middle_columns > 0);
+        self.lists.make(maker, size, |set, words| {
+            if middle_columns == 0 {
+                maker.select(all.of(set), avoid, 0, words);
+            }
+            for column in (0..middle_columns).filter(|column| set >> column & 1 == 1) {
+                let square = maker.board.word(half - column, half + column);
+                maker.select(all.of(set & !(1 << column)), avoid | square, square, words);
+            }
+        });
     }
 }
 
-impl RawRowSet {
+impl RawLists {
     /// Makes the lists of one row set from those of its first rows.
-    fn make<'a>(
-        &'a mut self,
-        kernel: JoinKernel,
-        board: HalvedBoard,
-        columns: &'a ColumnSets,
-        quadrant: Quadrant,
-        rows: u32,
-        cancel: &Cancel,
-    ) -> RowSetLists<'a> {
-        self.lists.reset_to_empty_board();
+    fn make<'a>(&'a mut self, maker: Maker<'a>, quadrant: Quadrant, rows: u32) -> RowSetLists<'a> {
+        let board = maker.board;
+        self.lists.make_empty_board();
         let chosen = (0..board.half).filter(|row| rows >> row & 1 == 1);
-        for row in chosen {
+        for (size, row) in (1..).zip(chosen) {
             std::mem::swap(&mut self.lists, &mut self.shorter);
-            self.lists.extend(kernel, board, columns, &self.shorter, row, cancel);
+            self.lists.make_longer(maker, &self.shorter, size, row);
         }
         for piece in self.lists.words.as_mut_slice().chunks_mut(PIECE) {
-            if cancel.is_cancelled() {
+            if maker.cancel.is_cancelled() {
                 break;
             }
             for word in piece {
@@ -109,6 +91,6 @@ impl RawRowSet {
                 };
             }
         }
-        RowSetLists { words: self.lists.words.as_slice(), starts: &self.lists.starts, columns }
+        self.lists.by_columns(maker.columns)
     }
 }

@@ -1,9 +1,7 @@
 //! The lists of all row sets, made once and shared by all threads.
 
-use super::lists::{ColumnSets, Quadrant, RawLists, RowSetLists, hash_words, start};
+use super::lists::{ColumnSets, Lists, Maker, Quadrant, RowSetLists, hash_words, start};
 use crate::cancel::Cancel;
-use crate::engine::halves::half_board::HalvedBoard;
-use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::word_list::PIECE;
 
 /// The lists of all row sets and all column sets.
@@ -18,23 +16,14 @@ pub(super) struct WholeTable {
 
 impl WholeTable {
     /// Makes all lists. Some are missing after a cancellation.
-    pub(super) fn new(
-        kernel: JoinKernel,
-        board: HalvedBoard,
-        columns: &ColumnSets,
-        cancel: &Cancel,
-    ) -> Self {
-        let mut table = Self {
-            north: Vec::new(),
-            south: Vec::new(),
-            starts: Vec::new(),
-            first: vec![0; 1 << board.half],
-        };
-        let mut levels: Vec<RawLists> = Vec::new();
-        levels.resize_with(board.half as usize + 1, RawLists::default);
-        levels[0].reset_to_empty_board();
-        table.add(kernel, board, columns, &mut levels, 0, cancel);
-        if !cancel.is_cancelled() {
+    pub(super) fn new(maker: Maker<'_>) -> Self {
+        let half = maker.board.half;
+        let (north, south, starts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut table = Self { north, south, starts, first: vec![0; 1 << half] };
+        let mut levels: Vec<Lists> = (0..=half).map(|_| Lists::default()).collect();
+        levels[0].make_empty_board();
+        table.add(maker, &mut levels, 0);
+        if !maker.cancel.is_cancelled() {
             table.north.shrink_to_fit();
             table.south.shrink_to_fit();
         }
@@ -75,29 +64,21 @@ impl WholeTable {
 
     /// Stores the lists of `rows`, which stand at the front of `levels`, and of all row sets that
     /// add later rows to it.
-    fn add(
-        &mut self,
-        kernel: JoinKernel,
-        board: HalvedBoard,
-        columns: &ColumnSets,
-        levels: &mut [RawLists],
-        rows: u32,
-        cancel: &Cancel,
-    ) {
+    fn add(&mut self, maker: Maker<'_>, levels: &mut [Lists], rows: u32) {
         let Some((lists, longer)) = levels.split_first_mut() else { return };
-        if cancel.is_cancelled() {
+        if maker.cancel.is_cancelled() {
             return;
         }
+        let board = maker.board;
         self.first[rows as usize] = start(self.starts.len());
         let base = self.north.len();
         self.starts.extend(lists.starts.iter().map(|list| start(base + *list as usize)));
         self.north.extend(lists.words.as_slice().iter().map(|&raw| board.north(raw)));
         self.south.extend(lists.words.as_slice().iter().map(|&raw| board.south(raw)));
         for row in u32::BITS - rows.leading_zeros()..board.half {
-            longer[0].extend(kernel, board, columns, lists, row, cancel);
+            longer[0].make_longer(maker, lists, rows.count_ones() + 1, row);
             // The children need this level again, so it is handed down together with the rest.
-            let rows = rows | 1 << row;
-            self.add(kernel, board, columns, longer, rows, cancel);
+            self.add(maker, longer, rows | 1 << row);
         }
     }
 }

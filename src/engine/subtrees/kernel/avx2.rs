@@ -6,31 +6,10 @@
 use std::arch::x86_64::*;
 
 use super::super::level::Level;
+use crate::engine::kernel::LANES_TO_FRONT;
 use crate::engine::kernel::avx2::{load, store};
 
 const LANES: usize = 8;
-
-/// For each set of lanes their numbers in ascending order, a byte each: the permutation that
-/// moves them to the front. Two KiB: a table of whole vectors would take a quarter of the
-/// first-level cache.
-static PACK: [u64; 1 << LANES] = pack_table();
-
-const fn pack_table() -> [u64; 1 << LANES] {
-    let mut table = [0; 1 << LANES];
-    let mut chosen = 0;
-    while chosen < table.len() {
-        let (mut lane, mut shift) = (0, 0);
-        while lane < LANES {
-            if chosen >> lane & 1 == 1 {
-                table[chosen] |= (lane as u64) << shift;
-                shift += 8;
-            }
-            lane += 1;
-        }
-        chosen += 1;
-    }
-    table
-}
 
 /// Eight nodes.
 #[derive(Clone, Copy)]
@@ -150,7 +129,7 @@ fn keep_unfinished(
 /// Writes the chosen lanes from `at` on; returns how many.
 #[target_feature(enable = "avx2,popcnt")]
 fn pack(level: &mut Level, at: usize, nodes: Nodes, chosen: u8) -> usize {
-    let lanes = PACK[usize::from(chosen)].cast_signed();
+    let lanes = LANES_TO_FRONT[usize::from(chosen)].cast_signed();
     let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes));
     store::<_, LANES>(
         level.columns.lanes_mut(at),

@@ -1,4 +1,4 @@
-//! Fills the first rows by backtracking, and hands their placements on in blocks.
+//! Fills the other rows by backtracking, and hands their placements on in blocks.
 //!
 //! The first of these rows are the *prefix*. After each of them the fillings are kept that its
 //! queens leave, so that a block, whose placements all begin with the same prefix, is compared with
@@ -12,17 +12,17 @@ use crate::engine::domains::RowDomains;
 use crate::engine::unit::Interrupt;
 use crate::size::BoardSize;
 
-/// How many first rows are filled before the fillings that they leave are picked out: so many that
-/// what follows mostly fills a block. One row more or less takes a tenth more time at n = 22, at
+/// How many of the other rows are filled before the fillings that they leave are picked out: enough of
+/// them remain to fill a block, mostly. One row more or less takes a tenth more time at n = 22, at
 /// n = 20 one row more a third.
 fn prefix_rows(size: BoardSize) -> usize {
     (size.rows() / 2).saturating_sub(9 + size.rows() % 2).max(1)
 }
 
-/// The search through the first rows of a unit.
-pub(super) struct FirstRows<'a> {
+/// The search through the other rows of a unit.
+pub(super) struct OtherRows<'a> {
     rows: &'a [Row],
-    second: &'a [Row],
+    west: &'a [Row],
     domains: &'a RowDomains,
     block: &'a mut Block,
     cancel: &'a Cancel,
@@ -39,11 +39,11 @@ pub(super) struct FirstRows<'a> {
     solutions: u64,
 }
 
-impl<'a> FirstRows<'a> {
-    /// A search for the fillings of the second rows.
+impl<'a> OtherRows<'a> {
+    /// A search for the fillings of the west rows.
     pub(super) fn new(
         rows: &'a [Row],
-        second: &'a [Row],
+        west: &'a [Row],
         domains: &'a RowDomains,
         block: &'a mut Block,
         cancel: &'a Cancel,
@@ -52,7 +52,7 @@ impl<'a> FirstRows<'a> {
             let mut by_column = [[u16::MAX; 16]; 32];
             for (column, free) in (0..domains.size.get()).zip(&mut by_column) {
                 let queen = Taken::default().with(row.number, column);
-                for (row, domain) in second.iter().zip(free) {
+                for (row, domain) in west.iter().zip(free) {
                     *domain = queen.free(*row) as u16;
                 }
             }
@@ -60,7 +60,7 @@ impl<'a> FirstRows<'a> {
         });
         Self {
             rows,
-            second,
+            west,
             domains,
             cancel,
             northern_rows: northern_rows(rows, domains),
@@ -74,11 +74,11 @@ impl<'a> FirstRows<'a> {
         }
     }
 
-    /// The weighted number of placements of the first rows and fillings that fit each other.
+    /// The weighted number of placements of the other rows and fillings that fit each other.
     pub(super) fn count(&mut self, fillings: Fillings) -> Result<u64, Interrupt> {
         self.left = vec![Kept::default(); self.prefix];
         let mut free = [u16::MAX; 16];
-        for (row, domain) in self.second.iter().zip(&mut free) {
+        for (row, domain) in self.west.iter().zip(&mut free) {
             *domain = row.allowed as u16;
         }
         self.block.clear();
