@@ -53,14 +53,14 @@ fn lists_are_complete_legal_and_in_order() {
 }
 
 #[test]
-fn boards_without_placements_get_a_word() {
+fn boards_without_solutions_get_a_message() {
     for n in ["2", "3"] {
         let output = nqueens(&["list", n]);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
-        assert!(text(&output.stderr).contains("no placement"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("no solution"), "{}", text(&output.stderr));
     }
     let empty = nqueens(&["list", "0"]);
-    assert_eq!((empty.status.code(), text(&empty.stdout)), (Some(0), "\n"), "the empty placement");
+    assert_eq!((empty.status.code(), text(&empty.stdout)), (Some(0), "\n"), "the empty solution");
 }
 
 #[test]

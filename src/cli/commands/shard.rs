@@ -50,7 +50,7 @@ impl ShardArgs {
         let count = self.engine.count(self.n);
         let outcome = session.run(count, |count| count.run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {
-            failure.if_stopped(|text| format!("{name}: {text}; the same command resumes there"))
+            failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
         })?;
         for reason in &outcome.left_out {
             message!("warning: {reason}; its units were counted as not finished");
