@@ -19,7 +19,7 @@ expected=$(sed -n "s/^$n,\([0-9]*\),.*/\1/p" src/known-counts.csv)
 for ((kill = 1; kill <= kills; kill++)); do
   threads=$((RANDOM % 4 + 1))
   printf -v moment '0.%03d' $((RANDOM % 400 + 50))
-  "$program" count "$n" --quiet --threads "$threads" --journal "$journal" >"$folder/total" 2>"$folder/talk" &
+  "$program" count "$n" --quiet --threads "$threads" --journal "$journal" >"$folder/total" 2>"$folder/stderr" &
   pid=$!
   sleep "$moment"
   kill -9 "$pid" 2>/dev/null || true
@@ -28,7 +28,7 @@ for ((kill = 1; kill <= kills; kill++)); do
     exit 1
   fi
   # A line that was cut off is no error; anything else that is said is one.
-  if grep -v "the journal's last line was cut off" "$folder/talk" >&2; then exit 1; fi
+  if grep -v "the journal's last line was cut off" "$folder/stderr" >&2; then exit 1; fi
   printf 'kill %2d after %s s on %d threads: %s lines\n' "$kill" "$moment" "$threads" "$(wc -l <"$journal")"
 done
 

@@ -20,9 +20,9 @@ for ((run = 1; run <= runs; run++)); do
   rm -f "$folder/journal"
   code=0
   NQUEENS_FAULTY=$one_in timeout -s INT "$seconds" "$program" count "$n" --quiet --journal "$folder/journal" \
-    >"$folder/total" 2>"$folder/talk" || code=$?
+    >"$folder/total" 2>"$folder/stderr" || code=$?
   # Stopped, or finished with a total that differs: nothing was found on the way.
-  if grep -q ' in unit ' "$folder/talk"; then
+  if grep -q ' in unit ' "$folder/stderr"; then
     found=$((found + 1))
     verdict="found"
   else

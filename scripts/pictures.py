@@ -99,7 +99,7 @@ def subtrees() -> str:
         text(
             20,
             foot + 20,
-            "grey: attacked; pale: where the search below goes on",
+            "grey: attacked; pale: where the search below continues",
             anchor="start",
         )
     )

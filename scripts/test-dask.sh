@@ -74,7 +74,7 @@ start_cluster() {
   for worker in "$first" $((first + 1)) $((first + 2)); do start_worker "$worker"; done
 }
 
-# count NAME [OPTION ...]: starts the driver. Engine bool-arrays needs about ten core-seconds, so a kill
+# count NAME [OPTION ...]: starts the driver. Engine bool-arrays needs about ten seconds of CPU time, so a kill
 # meets it at work.
 count() {
   "$tools/python" scripts/dask/count.py $n --scheduler "$address" --shards $shards \
@@ -151,7 +151,7 @@ unset 'workers[1]'
 ends_well worker
 at_least worker $shards || fail "a journal is missing"
 
-scenario "the driver is killed, then stopped: the same command goes on"
+scenario "the driver is killed, then stopped: the same command resumes"
 count driver
 await at_least driver 3
 is_killed "$driver"
@@ -161,12 +161,12 @@ await at_least driver $((before + 2))
 said driver "$before of $shards shards are there, $((shards - before)) to go"
 kill -TERM "$driver"
 driver_ends_with 3
-said driver "stopped: the same command goes on"
+said driver "stopped: the same command resumes"
 await idle
 count driver
 ends_well driver
 
-scenario "the scheduler is killed: a new one goes on with what is missing"
+scenario "the scheduler is killed: a new one continues with what is missing"
 count scheduler
 await at_least scheduler 3
 is_killed "$scheduler"

@@ -21,11 +21,11 @@ while read -r right wrong; do
     echo "job.yaml has no field $right" >&2
     exit 1
   fi
-  if valid "$folder/job.yaml" >"$folder/talk" 2>&1; then
+  if valid "$folder/job.yaml" >"$folder/output" 2>&1; then
     echo "the misspelt field $wrong was not found" >&2
     exit 1
   fi
-  grep -q "$wrong" "$folder/talk" || { cat "$folder/talk" >&2; exit 1; }
+  grep -q "$wrong" "$folder/output" || { cat "$folder/output" >&2; exit 1; }
   echo "found: $wrong instead of $right"
 done <<'END'
 backoffLimitPerIndex backofLimitPerIndex
@@ -49,7 +49,7 @@ END
 # The program must be told the number of shards that Kubernetes makes.
 completions=$(sed -n 's/^  completions: //p' scripts/k8s/job.yaml)
 for file in scripts/k8s/*.yaml; do
-  grep -q -- "--of=$completions\b" "$file" || { echo "$file: --of is not $completions" >&2; exit 1; }
+  grep -q -- "--shards=$completions\b" "$file" || { echo "$file: --shards is not $completions" >&2; exit 1; }
 done
 
 # The program must take these arguments, and the shard's number from where Kubernetes puts it.
@@ -57,8 +57,8 @@ cargo build --release --quiet
 arguments=$(sed -n '/args:/,/env:/s/^ *- "\?\([^":]*\)"\?$/\1/p' scripts/k8s/job.yaml | sed "s:/journals:$folder:")
 for _ in first again; do
   # shellcheck disable=SC2086 # one word an argument
-  JOB_COMPLETION_INDEX=63 NQUEENS_THREADS=2 target/release/nqueens ${arguments/22/16} >"$folder/talk"
-  grep -q "shard  *63 of $completions:" "$folder/talk"
+  JOB_COMPLETION_INDEX=63 NQUEENS_THREADS=2 target/release/nqueens ${arguments/22/16} >"$folder/output"
+  grep -q "shard  *63 (of 0..=$((completions - 1))):" "$folder/output"
 done
-grep -q "nothing was left to count" "$folder/talk"
+grep -q "nothing was left to count" "$folder/output"
 echo "the program takes the arguments: ${arguments//$'\n'/ }"

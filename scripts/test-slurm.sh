@@ -79,17 +79,17 @@ wait_for() {
   done
 }
 
-# submit NAME ARGUMENTS ...: submits into the folder of that name, the talk goes to NAME.talk.
+# submit NAME ARGUMENTS ...: submits into the folder of that name, the messages go to NAME.messages.
 submit() {
   local name=$1
   shift
-  scripts/slurm/submit.sh --out "$work/$name" "$@" >"$work/$name.talk" || fail "submit.sh $*"
+  scripts/slurm/submit.sh --out "$work/$name" "$@" >"$work/$name.messages" || fail "submit.sh $*"
 }
 
 expected() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/known-counts.csv; }
 # Both print nothing as long as there are no journals.
 finished_units() { { "$NQUEENS" merge "$work/$1" --json 2>/dev/null || true; } | sed -n 's/.*"finished":\([0-9]*\).*/\1/p'; }
-missing() { { "$NQUEENS" merge "$work/$1" --of "$2" --json 2>/dev/null || true; } | sed -n 's/.*"shards":"\([^"]*\)".*/\1/p'; }
+missing() { { "$NQUEENS" merge "$work/$1" --shards "$2" --json 2>/dev/null || true; } | sed -n 's/.*"indices":"\([^"]*\)".*/\1/p'; }
 logged() { grep -q "$2" "$work/$1"/log/*.log; }
 none_queued() { [ -z "$(timeout 10 squeue -h -r -j "$(cut -d' ' -f1 "$work/$1/submitted" | paste -sd,)" 2>/dev/null)" ]; }
 
@@ -97,7 +97,7 @@ none_queued() { [ -z "$(timeout 10 squeue -h -r -j "$(cut -d' ' -f1 "$work/$1/su
 total() {
   local exact twice
   exact=$(expected "$2")
-  "$NQUEENS" merge "$work/$1" --of "$3" --json >"$work/merge.json" || fail "$1 is not complete"
+  "$NQUEENS" merge "$work/$1" --shards "$3" --json >"$work/merge.json" || fail "$1 is not complete"
   grep -q "\"total\":\"$exact\",\"published\":\"agrees\"" "$work/merge.json" || fail "$1: $(cat "$work/merge.json")"
   # shellcheck disable=SC2012 # job numbers: the newest is the last
   grep -q "^total  *$exact\$" "$(ls -v "$work/$1"/log/merge-*.log | tail -n 1)" || fail "$1: the merge job printed no total"
@@ -145,11 +145,11 @@ say "a task with a time limit stands still with $(finished_units limit) of 15 un
 # --- A process, the controller, a node. Engine column-array takes 15 units of a second for n = 15.
 engine=(--engine column-array)
 submit faults 15 --shards 15 -- "${engine[@]}"
-[ "$(grep -c '^job .* shards ' "$work/faults.talk")" = 3 ] || fail "15 tasks should have been three arrays"
+[ "$(grep -c '^job .* shards ' "$work/faults.messages")" = 3 ] || fail "15 tasks should have been three arrays"
 
 # The same shard a second time, beside Slurm: stopped before its unit is done, let go after the
 # cluster has counted it too.
-"$NQUEENS" shard 15 --index 14 --of 15 --out "$work/faults" --threads 1 "${engine[@]}" >"$work/copy.out" 2>&1 &
+"$NQUEENS" shard 15 --index 14 --shards 15 --out "$work/faults" --threads 1 "${engine[@]}" >"$work/copy.out" 2>&1 &
 copy=$!
 copy_counts() { grep -qs '^run ' "$work"/faults/n15-0014-of-0015.*."$copy".journal; }
 # Its unit takes two seconds, and `wait_for` may look too late on a busy machine.
@@ -202,13 +202,13 @@ wait_for some_are_complete
 mapfile -t arrays < <(sed -n 's/ .* --array.*//p' "$work/cancelled/submitted")
 timeout 20 scancel "${arrays[@]}"
 wait_for none_queued cancelled
-logged cancelled '^this submits what is missing: ' || fail "the merge job did not say how to go on"
+logged cancelled '^this submits what is missing: ' || fail "the merge job did not tell how to resume"
 left=$(missing cancelled 12)
 [ -n "$left" ] || fail "the cancelled count was complete"
 before=$(finished_units cancelled)
 submit cancelled 18 --shards 12 -- --engine halves --kernel portable
-grep -q "^missing      shards $left of 12;" "$work/cancelled.talk" || fail "missing are $left: $(cat "$work/cancelled.talk")"
-again=$(sed -n 's/^job .* shards \(.*\) of 12$/\1/p' "$work/cancelled.talk" | paste -sd,)
+grep -q "^missing      shards $left of 12;" "$work/cancelled.messages" || fail "missing are $left: $(cat "$work/cancelled.messages")"
+again=$(sed -n 's/^job .* shards \(.*\) of 12$/\1/p' "$work/cancelled.messages" | paste -sd,)
 [ "$(expand "$again")" = "$(expand "$left")" ] || fail "submitted $again, missing are $left"
 say "cancelled with $before of 12283 units; only shards $left of 12 were submitted again"
 if scripts/slurm/submit.sh 18 --shards 12 --out "$work/cancelled" 2>"$work/refused"; then fail "submitted twice"; fi
@@ -227,7 +227,7 @@ total faults 15 15
 grep -q '"twice":[1-9]' "$work/merge.json" || fail "shard 14 should have been counted twice"
 jobs=$(wc -l <"$work/faults/submitted")
 submit faults 15 --shards 15 -- "${engine[@]}"
-grep -q "^total  *$(expected 15)\$" "$work/faults.talk" || fail "a complete count should print its total"
+grep -q "^total  *$(expected 15)\$" "$work/faults.messages" || fail "a complete count should print its total"
 [ "$(wc -l <"$work/faults/submitted")" = "$jobs" ] || fail "a complete count was submitted"
 
 wait_for none_queued cancelled
@@ -237,7 +237,7 @@ wait_for none_queued retries
 [ "$(grep -c 'restart [0-3]: starts' "$work"/retries/log/*_0.log)" = 4 ] || fail "shard 0 should have been started four times"
 [ "$(grep -c 'starts' "$work"/retries/log/*_1.log)" = 1 ] || fail "shard 1 should have been started once"
 [ "$(missing retries 3)" = 0-1 ] || fail "shards 0-1 should be missing: $(missing retries 3)"
-logged retries '^this submits what is missing: ' || fail "the merge job did not say how to go on"
+logged retries '^this submits what is missing: ' || fail "the merge job did not tell how to resume"
 say "retries: a failing program was started four times, wrong usage once"
 
 # Shard 0 is refused once; shard 1 no node can count.
@@ -255,5 +255,5 @@ say "elsewhere: exit code 4 on $refusing, so counted on $counting; refused every
 
 wait_for none_queued limit
 # It may have been warned more than once.
-logged limit '15 units, [1-9][0-9]* done before' || fail "the warned task did not go on from its journal"
+logged limit '15 units, [1-9][0-9]* done before' || fail "the warned task did not resume from its journal"
 total limit 15 1

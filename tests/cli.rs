@@ -188,7 +188,7 @@ fn every_engine_counts_from_the_command_line() {
 }
 
 #[test]
-fn options_without_effect_and_slow_engines_warn_and_go_on() {
+fn options_without_effect_and_slow_engines_warn_and_are_counted() {
     let bitmask = ["count", "6", "--quiet", "--engine", "bitmask"];
     for flag in [["--split-rows", "2"], ["--kernel", "portable"]] {
         let output = nqueens(&[&bitmask[..], &flag].concat());
@@ -203,7 +203,7 @@ fn options_without_effect_and_slow_engines_warn_and_go_on() {
     let mut first = [0; 64];
     let mut pipe = slow.stderr.take().expect("piped");
     pipe.read_exact(&mut first).expect("a warning");
-    slow.kill().expect("it goes on");
+    slow.kill().expect("it runs");
     slow.wait().expect("ended");
     let first = String::from_utf8_lossy(&first).into_owned();
     assert!(first.contains("warning: engine permutation is sensible up to n = 12"), "{first}");
@@ -237,7 +237,7 @@ fn a_full_disk_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_stderr_changes_nothing_but_the_talk() {
+fn a_full_stderr_changes_nothing_but_the_messages() {
     for (args, code) in [(&["count", "x"][..], 2), (&["count", "15", "--progress", "always"], 0)] {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
         let output = Command::new(NQUEENS).args(args).stderr(full).output().expect("started");

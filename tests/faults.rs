@@ -69,7 +69,7 @@ fn a_signal_loses_nothing() {
         let output = child.wait_with_output().expect("the program ends");
         let message = text(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{message}");
-        assert!(message.contains("the same command goes on"), "{message}");
+        assert!(message.contains("the same command resumes"), "{message}");
         let said = format!("stopped after {} of ", units_done(&path));
         assert!(message.contains(&said), "{said:?} in {message:?}");
     }

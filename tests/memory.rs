@@ -171,13 +171,13 @@ fn the_limits_of_the_process_are_known_before_the_count() {
     let limited = format!("ulimit -v 300000; exec {NQUEENS} count 16 --threads 1 --quiet");
     answers(&shell(&limited), "14772512\n");
     let cpu = shell(&format!("ulimit -d 500000; exec {NQUEENS} cpu"));
-    assert!(text(&cpu.stdout).contains("limit      ulimit -d"), "{}", text(&cpu.stdout));
+    assert!(text(&cpu.stdout).contains("limit        ulimit -d"), "{}", text(&cpu.stdout));
 }
 
 /// The plan alone would take seconds and half a gigabyte.
 #[test]
 fn what_cannot_be_counted_is_refused_before_any_work() {
-    for command in ["count 32", "estimate 32", "shard 32 --index 0 --of 2 --out q32.journal"] {
+    for command in ["count 32", "estimate 32", "shard 32 --index 0 --shards 2 --out q32.journal"] {
         // Less address space than the plan takes: it is not made.
         let folder = env!("CARGO_TARGET_TMPDIR");
         let limited =

@@ -224,7 +224,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
     let folder = fresh_folder("record-shard");
     let args = ["--kernel", "portable", "--threads", "1"];
     let shard = || {
-        let mut command = nqueens(&["shard", N, "--index", "0", "--of", "1", "--out"]);
+        let mut command = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
         command.arg(&folder).args(args);
         command
     };
@@ -237,7 +237,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
     let output = finish(child);
     let (code, _, talk) = result(&output);
     assert_eq!(code, Some(1), "{talk}");
-    assert!(talk.contains("shard 0/1 is counted, but not all recorded"), "{talk}");
+    assert!(talk.contains("shard 0 (of 0..=0) is counted, but not all recorded"), "{talk}");
     let again = run(&mut shard());
     assert!(result(&again).1.contains("nothing was left to count"), "{again:?}");
     let merged = run(nqueens(&["merge", "--quiet"]).arg(&folder));
@@ -245,7 +245,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
 
     // Overwritten where it stands, with the same length: reading it back shows that.
     let path = fresh_folder("record-shard-file").join("q.journal");
-    let mut command = nqueens(&["shard", N, "--index", "0", "--of", "1", "--out"]);
+    let mut command = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
     let child = command.arg(&path).args(args).spawn().expect("the program starts");
     wait_for_units(&path);
     overwrite(&path);
@@ -329,7 +329,7 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
     assert_eq!((code, answer), (Some(2), ""), "{talk}");
     assert!(talk.contains("has no locks") && talk.contains("shard"), "{talk}");
     let shards = folder.join("shards");
-    let mut shard = nqueens(&["shard", "12", "--index", "0", "--of", "1", "--out"]);
+    let mut shard = nqueens(&["shard", "12", "--index", "0", "--shards", "1", "--out"]);
     let counted = without_locks(shard.arg(&shards));
     assert_eq!(counted.status.code(), Some(0), "{counted:?}");
     let merged = run(nqueens(&["merge", "--quiet"]).arg(&shards));

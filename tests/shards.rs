@@ -199,33 +199,33 @@ fn processes_of_a_job_array_count_a_board_together() {
     for (index, variable) in schedulers.into_iter().enumerate() {
         let index = index.to_string();
         let shard =
-            run(&["shard", "14", "--of", "4", "--out", out, "--json"], &[(variable, &index)]);
+            run(&["shard", "14", "--shards", "4", "--out", out, "--json"], &[(variable, &index)]);
         assert_eq!(shard.status.code(), Some(0), "{}", text(&shard.stderr));
         let object: serde_json::Value = serde_json::from_slice(&shard.stdout).expect("JSON");
         assert_eq!(
-            (&object["index"], &object["of"]),
+            (&object["index"], &object["shards"]),
             (&serde_json::json!(index.parse::<u64>().ok()), &4.into())
         );
     }
     let missing = run(&["merge", out, "--json"], &[]);
     assert_eq!(missing.status.code(), Some(3));
-    assert!(text(&missing.stderr).contains("in shards 3 of 4"), "{}", text(&missing.stderr));
+    assert!(text(&missing.stderr).contains("in shards 3 (of 0..=3)"), "{}", text(&missing.stderr));
     let object: serde_json::Value = serde_json::from_slice(&missing.stdout).expect("JSON");
     assert_eq!(
-        (&object["total"], &object["missing"]["shards"]),
+        (&object["total"], &object["missing"]["indices"]),
         (&serde_json::Value::Null, &"3".into())
     );
     let bare = run(&["merge", out, "--quiet"], &[]);
     assert_eq!((bare.status.code(), text(&bare.stdout)), (Some(3), ""), "no total");
 
     // The last task of an array that counts from 1.
-    let last = run(&["shard", "14", "--of", "4", "--out", out], &[("SGE_TASK_ID", "4")]);
+    let last = run(&["shard", "14", "--shards", "4", "--out", out], &[("SGE_TASK_ID", "4")]);
     assert_eq!(last.status.code(), Some(0), "{}", text(&last.stderr));
     let total = run(&["merge", out, "--quiet"], &[]);
     assert_eq!((total.status.code(), text(&total.stdout)), (Some(0), "365596\n"));
     let status = run(&["status", out, "--json"], &[]);
     let object: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
-    assert_eq!((&object["missing"]["shards"], &object["running"]), (&"".into(), &0.into()));
+    assert_eq!((&object["missing"]["indices"], &object["running"]), (&"".into(), &0.into()));
     let verify = run(&["verify", out], &[]);
     assert_eq!(verify.status.code(), Some(0), "{}", text(&verify.stderr));
 }
@@ -234,7 +234,8 @@ fn processes_of_a_job_array_count_a_board_together() {
 fn a_killed_shard_goes_on_in_a_journal_of_its_own() {
     let folder = fresh("killed");
     let out = folder.to_str().expect("text");
-    let args = ["shard", "20", "--index", "2", "--of", "5", "--out", out, "--kernel", "portable"];
+    let args =
+        ["shard", "20", "--index", "2", "--shards", "5", "--out", out, "--kernel", "portable"];
     let mut child =
         Command::new(NQUEENS).args(args).stdout(Stdio::null()).spawn().expect("the program starts");
     let done = |folder: &Path| {
@@ -254,7 +255,7 @@ fn a_killed_shard_goes_on_in_a_journal_of_its_own() {
     let output = second.wait_with_output().expect("ended");
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{message}");
-    assert!(message.contains("shard 2/5: stopped after "), "{message}");
+    assert!(message.contains("shard 2 (of 0..=4): stopped after "), "{message}");
     let merged = merged(&folder);
     assert_eq!((merged.files.len(), merged.twice), (2, 0), "nothing was counted twice");
     assert!(merged.finished.units_done() > before);
@@ -265,31 +266,31 @@ fn bad_input_gets_one_clear_line() {
     let folder = fresh("bad");
     let out = folder.to_str().expect("text");
     assert_eq!(
-        run(&["shard", "9", "--index", "0", "--of", "2", "--out", out], &[]).status.code(),
+        run(&["shard", "9", "--index", "0", "--shards", "2", "--out", out], &[]).status.code(),
         Some(0)
     );
     let empty = fresh("empty");
     fs::create_dir_all(&empty).expect("the folder can be made");
     let empty = empty.to_str().expect("text");
     let cases: &[(&[&str], i32, &str)] = &[
-        (&["shard", "9", "--index", "5", "--of", "5", "--out", out], 2, "--index: '5'"),
-        (&["shard", "9", "--index", "-1", "--of", "5", "--out", out], 2, "choose 0 to 4"),
-        (&["shard", "9", "--index", "0", "--of", "0", "--out", out], 2, "--of: '0'"),
-        (&["shard", "9", "--index", "0", "--of", "2000000", "--out", out], 2, "1 to 1000000"),
-        (&["shard", "9", "--of", "2", "--out", out], 2, "--index"),
-        (&["shard", "9", "--index", "0", "--out", out], 2, "--of"),
-        (&["shard", "9", "--index", "0", "--of", "2"], 2, "--out"),
-        (&["shard", "10", "--index", "0", "--of", "2", "--out", out], 2, "n = 9"),
+        (&["shard", "9", "--index", "5", "--shards", "5", "--out", out], 2, "--index: '5'"),
+        (&["shard", "9", "--index", "-1", "--shards", "5", "--out", out], 2, "choose 0 to 4"),
+        (&["shard", "9", "--index", "0", "--shards", "0", "--out", out], 2, "'0' for '--shards"),
+        (&["shard", "9", "--index", "0", "--shards", "2000000", "--out", out], 2, "1 to 1000000"),
+        (&["shard", "9", "--shards", "2", "--out", out], 2, "--index"),
+        (&["shard", "9", "--index", "0", "--out", out], 2, "--shards"),
+        (&["shard", "9", "--index", "0", "--shards", "2"], 2, "--out"),
+        (&["shard", "10", "--index", "0", "--shards", "2", "--out", out], 2, "n = 9"),
         (
-            &["shard", "9", "--index", "0", "--of", "2", "--out", "/proc/nqueens"],
+            &["shard", "9", "--index", "0", "--shards", "2", "--out", "/proc/nqueens"],
             1,
             "/proc/nqueens",
         ),
         (&["merge"], 2, "FILE|FOLDER"),
         (&["merge", empty], 2, "no journals"),
         (&["merge", "/no/such/place"], 1, "/no/such/place"),
-        (&["merge", out], 3, "in shards 1 of 2"),
-        (&["merge", out, "--of", "0"], 2, "--of"),
+        (&["merge", out], 3, "in shards 1 (of 0..=1)"),
+        (&["merge", out, "--shards", "0"], 2, "--shards"),
         (&["status", empty], 2, "no journals"),
         (&["verify", empty], 2, "no journals"),
     ];

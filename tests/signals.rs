@@ -47,7 +47,7 @@ fn the_first_signal_stops_the_count_and_says_how_far_it_came() {
             let mut child = start(args);
             let mut talk = talk_of(&mut child);
             let mut line = String::new();
-            while !line.contains(" units ") {
+            while !line.contains(" units, ") {
                 line.clear();
                 assert_ne!(talk.read_line(&mut line).expect("text"), 0, "{args:?} ended");
             }

@@ -14,8 +14,8 @@ Exit codes are those of nqueens:
 0  done
 1  failed
 2  wrong usage, also if nqueens says so on a worker: never tried again
-3  stopped before the end: the same command goes on
-4  no worker can count a shard now, for want of memory or threads: the same command goes on later,
+3  stopped before the end: the same command resumes
+4  no worker can count a shard now, for want of memory or threads: the same command resumes later,
    or with other workers
 """
 
@@ -47,7 +47,7 @@ DONE, FAILED, USAGE, STOPPED, NOT_NOW = 0, 1, 2, 3, 4
 Answer = tuple[int, str, bytes]
 
 # `nqueens shard` gets these from the driver, so they may not stand behind `--`.
-OWN_OPTIONS = ("--index", "--of", "--out", "--threads", "--json")
+OWN_OPTIONS = ("--index", "--shards", "--out", "--threads", "-t", "--json")
 
 # What Dask raises from a future whose scheduler has gone, depending on its version.
 CONNECTION_ERRORS = (OSError, asyncio.CancelledError, concurrent.futures.CancelledError)
@@ -94,7 +94,7 @@ class Request:
 
     def arguments(self, index: int) -> list[str]:
         """Give what a worker passes to the program, but for the journal's place."""
-        shard = ["shard", str(self.n), "--index", str(index), "--of", str(self.shards)]
+        shard = ["shard", str(self.n), "--index", str(index), "--shards", str(self.shards)]
         return [*shard, "--threads", str(self.threads), "--json", *self.extra]
 
     def key(self, index: int) -> str:
@@ -148,7 +148,7 @@ def parse_arguments(argv: Sequence[str]) -> Request:
     where.add_argument(
         "--local", metavar="W", type=number(1), help="start W worker processes here instead"
     )
-    add("--shards", metavar="K", type=number(1), required=True, help="how many parts")
+    add("--shards", metavar="K", type=number(1), required=True, help="how many shards")
     add("--out", metavar="FOLDER", type=Path, required=True, help="where the journals are kept")
     add(
         "--program", default="nqueens", help="program to run, here and on the workers [%(default)s]"
@@ -266,13 +266,13 @@ class Merged:
     def from_json(cls, text: str | bytes) -> Merged:
         """Read what `merge --json` prints."""
         report = json.loads(text)
-        missing = parse_shards(report["missing"]["shards"] or "")
+        missing = parse_shards(report["missing"]["indices"] or "")
         return cls(report["n"], report["plan"], report["engine"], missing)
 
 
 def merge(request: Request, path: Path) -> Merged:
     """Ask the program what a journal or a folder of them holds and lacks."""
-    command = [request.program, "merge", str(path), "--of", str(request.shards), "--json"]
+    command = [request.program, "merge", str(path), "--shards", str(request.shards), "--json"]
     run = subprocess.run(command, capture_output=True, check=False)
     if run.returncode not in (DONE, STOPPED):
         raise EndedError(run.returncode, reason(run.returncode, run.stderr))
@@ -346,7 +346,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def say(message: str) -> None:
-    """Print one line of talk; standard output is kept for the total."""
+    """Print one line to standard error; standard output is kept for the total."""
     print(f"count.py: {message}", file=sys.stderr, flush=True)
 
 
@@ -651,7 +651,7 @@ def connected() -> Iterator[None]:
         yield
     except CONNECTION_ERRORS:
         raise EndedError(
-            STOPPED, "the connection to the scheduler is lost: the same command goes on from here"
+            STOPPED, "the connection to the scheduler is lost: the same command resumes from here"
         ) from None
 
 
@@ -666,7 +666,7 @@ def run(request: Request) -> int:
     folder = Folder(request)
     if folder.missing:
         count(request, folder)
-    command = [request.program, "merge", str(request.folder), "--of", str(request.shards)]
+    command = [request.program, "merge", str(request.folder), "--shards", str(request.shards)]
     return subprocess.run(command, check=False).returncode
 
 
@@ -690,7 +690,7 @@ def main(argv: Sequence[str]) -> int:
         say(f"{error.filename or 'the operating system'}: {error.strerror or error}")
         return FAILED
     except KeyboardInterrupt:
-        say("stopped: the same command goes on from here")
+        say("stopped: the same command resumes from here")
         return STOPPED
 
 

@@ -23,7 +23,7 @@ def request(line: str = SHARED) -> count.Request:
 
 def report(n: int = 15, plan: str = "9d5582d2", missing: str = "") -> str:
     """Write what `nqueens merge --json` would, as far as it is read."""
-    return f'{{"n":{n},"plan":"{plan}","engine":"halves","missing":{{"shards":"{missing}"}}}}'
+    return f'{{"n":{n},"plan":"{plan}","engine":"halves","missing":{{"indices":"{missing}"}}}}'
 
 
 class Shards(unittest.TestCase):
@@ -61,7 +61,7 @@ class Arguments(unittest.TestCase):
         got = request(f"{SHARED} --threads 2 -- --engine halves")
         self.assertEqual(
             " ".join(got.arguments(3)),
-            "shard 15 --index 3 --of 12 --threads 2 --json --engine halves",
+            "shard 15 --index 3 --shards 12 --threads 2 --json --engine halves",
         )
 
     def test_wrong_ones_are_named(self) -> None:
@@ -78,7 +78,7 @@ class Arguments(unittest.TestCase):
             "15 --local 1 --shards 2 --out f --retries -1": "--retries",
             "15 --local 1 --shards 2 --out f --threads 0": "--threads",
             "15 --local 1 --shards 2 --out f --engine halves": "--engine",
-            f"{SHARED} -- --of 3": "--of",
+            f"{SHARED} -- --shards 3": "--shards",
             f"{SHARED} -- --out=g": "--out",
         }.items():
             with self.subTest(line), self.assertRaises(count.EndedError) as caught:
@@ -303,21 +303,21 @@ class Ends(unittest.TestCase):
 
     def run_main(self, line: str) -> tuple[int, str]:
         """Run it and give its exit code and what it said."""
-        talk = io.StringIO()
-        with contextlib.redirect_stderr(talk):
+        messages = io.StringIO()
+        with contextlib.redirect_stderr(messages):
             code = count.main(line.split())
-        return code, talk.getvalue()
+        return code, messages.getvalue()
 
     def test_wrong_usage(self) -> None:
         """One line and exit code 2."""
-        code, talk = self.run_main("15 --local 1 --shards 0 --out f")
-        self.assertEqual((code, talk.count("\n")), (count.USAGE, 1))
+        code, messages = self.run_main("15 --local 1 --shards 0 --out f")
+        self.assertEqual((code, messages.count("\n")), (count.USAGE, 1))
 
     def test_a_missing_program_is_named(self) -> None:
         """Before anything is made."""
-        code, talk = self.run_main(f"{SHARED} --program no-such-program")
+        code, messages = self.run_main(f"{SHARED} --program no-such-program")
         self.assertEqual(code, count.USAGE)
-        self.assertIn("'no-such-program'", talk)
+        self.assertIn("'no-such-program'", messages)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ came_further() {
 say "starts"
 # The warning goes to this shell alone. It is passed on once, for a second one kills the program.
 trap 'trap "" TERM; kill -TERM "$!" 2>/dev/null || true' TERM
-"$nqueens" shard "$n" --index "$shard" --of "$of" --out "$folder" "$@" &
+"$nqueens" shard "$n" --index "$shard" --shards "$of" --out "$folder" "$@" &
 pid=$!
 code=0
 wait "$pid" || code=$?

@@ -79,8 +79,8 @@ nqueens=$(readlink -f "$nqueens")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 code=0
-"$nqueens" shard 1 --index 0 --of 1 --out "$scratch/q1.journal" "${extra[@]}" >/dev/null 2>"$scratch/talk" || code=$?
-reason=$(tail -n 1 "$scratch/talk" | sed 's/^nqueens: //')
+"$nqueens" shard 1 --index 0 --shards 1 --out "$scratch/q1.journal" "${extra[@]}" >/dev/null 2>"$scratch/stderr" || code=$?
+reason=$(tail -n 1 "$scratch/stderr" | sed 's/^nqueens: //')
 case $code in
   0) ;;
   2) usage "nqueens shard: $reason" ;;
@@ -126,20 +126,20 @@ missing=0-$((of - 1))
 [ "$of" -gt 1 ] || missing=0
 if has_journals; then
   code=0
-  "$nqueens" merge "$folder" --of "$of" --json >"$scratch/merge" 2>"$scratch/talk" || code=$?
+  "$nqueens" merge "$folder" --shards "$of" --json >"$scratch/merge" 2>"$scratch/stderr" || code=$?
   case $code in
     0 | 3) [ "$(field n | cut -d, -f1)" = "$n" ] || usage "--out: $folder holds journals of another board" ;;
     *)
-      cat "$scratch/talk" >&2
+      cat "$scratch/stderr" >&2
       exit "$code"
       ;;
   esac
   if [ "$code" = 0 ]; then
     echo "all $of shards are complete, nothing submitted"
-    "$nqueens" merge "$folder" --of "$of"
+    "$nqueens" merge "$folder" --shards "$of"
     exit 0
   fi
-  missing=$(field shards)
+  missing=$(field indices)
   echo "missing      shards $missing of $of; the others are complete and not submitted"
 fi
 

@@ -33,7 +33,7 @@ use super::version;
 ///
 /// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
 /// 1 a result that differs, a damaged record, or a fault; 2 wrong usage; 3 stopped or not complete,
-/// the same command resumes; 4 not here and now: memory, threads or a file that is in use.
+/// the same command resumes the count; 4 not here and now: memory, threads or a file that is in use.
 #[derive(Debug, Parser)]
 #[command(
     version = version::SHORT,

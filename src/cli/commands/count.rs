@@ -40,7 +40,7 @@ pub(crate) struct CountArgs {
     )]
     place: Vec<Square>,
 
-    /// Record finished units in FILE; the same command resumes where it was stopped or killed
+    /// Record finished units in FILE; the same command resumes a count that was stopped or killed
     #[arg(long, short, value_name = "FILE")]
     journal: Option<PathBuf>,
 
@@ -67,7 +67,7 @@ impl CountArgs {
         let outcome =
             session.run(count, |count| count.run()).map_err(|failure| match self.journal {
                 Some(_) => {
-                    failure.if_stopped(|text| format!("{text}; the same command resumes from there"))
+                    failure.if_stopped(|text| format!("{text}; the same command resumes the count"))
                 }
                 None => failure,
             })?;

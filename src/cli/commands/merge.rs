@@ -62,6 +62,7 @@ fn tell_missing(report: &MergedReport, missing: Option<&MissingShards>) {
 fn report(merged: &MergedReport, missing: Option<&MissingShards>) -> Report {
     let (files, twice) = (merged.merged.files.len(), many(merged.merged.twice, "unit"));
     let mut report = merged.report();
+    merged.report_total(&mut report);
     report
         .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
         .row("CPU time", format_args!("{:.3} s", merged.cpu_time.as_secs_f64()))

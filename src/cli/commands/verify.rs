@@ -124,8 +124,9 @@ impl Check {
             })
         };
         let mut report = self.merged.report();
+        report.row("finished", format_args!("{finished}, every line and sum as it was written"));
+        self.merged.report_total(&mut report);
         report
-            .row("finished", format_args!("{finished}, every line and sum as it was written"))
             .row(
                 "recounted",
                 format_args!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed),

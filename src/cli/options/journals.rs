@@ -90,22 +90,26 @@ impl MergedReport {
         Exit::Failed
     }
 
-    /// The rows and fields that all reports on journals begin with.
+    /// The plan's lines, and the fields that all reports on journals have.
     pub(crate) fn report(&self) -> Report {
         let Merged { plan, finished, files, twice, .. } = &self.merged;
         let mut report = Report::default();
-        report.plan(plan).number("total", self.total);
-        match self.total {
-            Some(_) => report.entry("published", self.published.to_string()),
-            None => report.field("published", self.published.to_string()),
-        };
         report
+            .plan(plan)
             .field("finished", finished.units_done())
             .field("solutions", finished.solutions().to_string())
             .field("files", files.len())
             .field("twice", *twice)
             .field("cpu_seconds", seconds(self.cpu_time));
         report
+    }
+
+    /// The total, if there is one, and how it compares.
+    pub(crate) fn report_total(&self, report: &mut Report) {
+        report.number("total", self.total).field("published", self.published.to_string());
+        if self.total.is_some() {
+            report.row("published", self.published);
+        }
     }
 }
 
