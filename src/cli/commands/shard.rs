@@ -66,7 +66,7 @@ impl ShardArgs {
 
 fn report(outcome: &ShardOutcome) -> Report {
     let ShardOutcome { shard, units, units_before, solutions, .. } = outcome;
-    let (index, last) = (shard.index(), shard.of() - 1);
+    let (index, last) = (shard.index(), shard.shards() - 1);
     let of_shard = many(*units, "unit");
     let journal = outcome.journal.as_ref().map(|path| escaped(path.display()));
     let mut report = Report::default();
@@ -77,7 +77,7 @@ fn report(outcome: &ShardOutcome) -> Report {
             format_args!("{index} (of 0..={last}): {of_shard}, {units_before} done before"),
         )
         .field("index", index)
-        .field("shards", shard.of())
+        .field("shards", shard.shards())
         .field("units", *units)
         .field("units_before", *units_before)
         .row("solutions", format_args!("{solutions} in this shard"))
