@@ -7,7 +7,7 @@ mod answer;
 mod args;
 mod array;
 mod bytes;
-mod compare;
+mod commands;
 mod count;
 mod cpu;
 mod estimate;
@@ -19,6 +19,7 @@ mod machine;
 mod merge;
 mod options;
 mod out_of_memory;
+mod output;
 mod progress;
 mod record;
 mod remaining;
@@ -45,7 +46,7 @@ pub(crate) fn run(options: Options) -> Result<Exit, Failure> {
         Options::Table(options) => table::run(&options),
         Options::Estimate(options) => estimate::run(&options),
         Options::List(options) => list::run(&options),
-        Options::Compare(options) => compare::run(&options),
+        Options::Compare(options) => options.run(),
         Options::Shard(options) => shard::run(&options),
         Options::Merge(options) => merge::run(&options),
         Options::Status(options) => status::run(&options),

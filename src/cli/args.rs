@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use nqueens::BoardSize;
 
-use super::bytes::Bytes;
+use super::commands::compare::CompareArgs;
 use super::salvage::SalvageArgs;
 use super::sizes::Sizes;
 use super::version;
@@ -51,7 +51,6 @@ pub(super) enum Command {
     Estimate(EstimateArgs),
     /// Print the placements themselves, in lexicographic order, one by one
     List(ListArgs),
-    /// Time engines and numbers of threads side by side
     Compare(CompareArgs),
     /// Count one part of a board's units, for a cluster
     Shard(ShardArgs),
@@ -201,59 +200,6 @@ pub(super) enum ListStyle {
     Unicode,
     /// One picture of all boards
     Svg,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct CompareArgs {
-    /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
-    #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
-    pub(super) sizes: Vec<Sizes>,
-
-    /// Engines to compare, the first of which the others are measured by; or all
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
-    pub(super) engines: Vec<String>,
-
-    /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
-    /// or all cores that this process may use
-    #[arg(long, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
-    pub(super) threads: Vec<String>,
-
-    /// How often each is timed, after one run to warm up
-    #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(super) repeat: u32,
-
-    /// Leave engines out on boards where one run takes longer
-    #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
-    pub(super) seconds_limit: f64,
-
-    /// Vector instructions to use: auto, portable, avx2 or avx512
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub(super) kernel: String,
-
-    /// Memory that a count may use, for example 4G [default: three quarters of what is available]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub(super) memory: Option<Bytes>,
-
-    /// Draw time against n, and speed-up against threads if there are several numbers of them
-    #[arg(long, value_name = "FILE")]
-    pub(super) svg: Option<PathBuf>,
-
-    /// Draw what an earlier run wrote with --csv into FILE, instead of measuring
-    #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
-    pub(super) draw: Option<PathBuf>,
-
-    /// When to show progress on standard error
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(super) progress: ProgressWhen,
-
-    /// Print comma-separated values with a header line
-    #[arg(long, conflicts_with = "json")]
-    pub(super) csv: bool,
-
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ use nqueens::{BoardSize, Engine, Error, FixedQueens, Kernel, MAX_THREADS, Shard,
 use super::args::{Command, CommandLine, HowArgs, JournalsArgs, MachineArgs, ProgressWhen};
 use super::array::{number_of_shards, shard};
 use super::bytes::Bytes;
-use super::compare::CompareOptions;
+use super::commands::compare::CompareArgs;
 use super::exit::Failure;
 use super::list::{ListOptions, fixed_queens};
 use super::progress::When;
@@ -31,7 +31,7 @@ pub(crate) enum Options {
     Table(TableOptions),
     Estimate(EstimateOptions),
     List(ListOptions),
-    Compare(CompareOptions),
+    Compare(CompareArgs),
     Shard(ShardOptions),
     Merge(MergeOptions),
     Status(StatusOptions),
@@ -183,7 +183,7 @@ impl Options {
                 json: args.json,
             }),
             Command::List(args) => Self::List(args.checked()?),
-            Command::Compare(args) => Self::Compare(args.checked()?),
+            Command::Compare(args) => Self::Compare(args),
             Command::Shard(args) => Self::Shard(ShardOptions {
                 size: args.n,
                 shard: shard(args.index.as_deref(), &args.of, |name| env::var(name).ok())?,
@@ -224,7 +224,7 @@ fn count_format(json: bool, quiet: bool) -> CountFormat {
     }
 }
 
-pub(super) fn table_format(csv: bool, json: bool) -> TableFormat {
+fn table_format(csv: bool, json: bool) -> TableFormat {
     match (csv, json) {
         (true, _) => TableFormat::Csv,
         (_, true) => TableFormat::Json,
@@ -268,7 +268,8 @@ impl MachineArgs {
     fn checked(self) -> Result<MachineOptions, Failure> {
         Ok(MachineOptions {
             threads: threads(self.threads.as_deref(), |name| env::var(name).ok())?,
-            kernel: kernel(&self.kernel)?,
+            kernel: kernel(&self.kernel)
+                .map_err(|error| Failure::Usage(format!("--kernel: {error}")))?,
             progress: self.progress.into(),
         })
     }
@@ -308,13 +309,17 @@ impl How {
 }
 
 /// The kernel of this name; `None` for `auto`.
-pub(super) fn kernel(name: &str) -> Result<Option<Kernel>, Failure> {
+pub(super) fn kernel(name: &str) -> Result<Option<Kernel>, Error> {
     match name {
         "auto" => Ok(None),
-        name => Kernel::from_name(name)
-            .map(Some)
-            .map_err(|error| Failure::Usage(format!("--kernel: {error}"))),
+        name => Kernel::from_name(name).map(Some),
     }
+}
+
+/// A number of threads as it is written on the command line.
+pub(super) fn threads_given(given: &str) -> Result<usize, Error> {
+    let threads = given.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+    threads.ok_or_else(|| Error::ThreadsOutOfRange { given: given.to_owned(), max: MAX_THREADS })
 }
 
 /// The number of threads: the flag, else a variable, else the cores that this process may use.
@@ -322,12 +327,8 @@ pub(super) fn threads(
     flag: Option<&str>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<usize, Failure> {
-    let parse = |source: &str, given: &str| match given.parse() {
-        Ok(threads) if (1..=MAX_THREADS).contains(&threads) => Ok(threads),
-        _ => {
-            let error = Error::ThreadsOutOfRange { given: given.to_owned(), max: MAX_THREADS };
-            Err(Failure::Usage(format!("{source}: {error}")))
-        }
+    let parse = |source: &str, given: &str| {
+        threads_given(given).map_err(|error| Failure::Usage(format!("{source}: {error}")))
     };
     if let Some(given) = flag {
         return parse("--threads", given);

@@ -1,0 +1,43 @@
+//! Durations, shards and numbers of things in words.
+
+use std::time::Duration;
+
+use nqueens::Shard;
+
+/// A duration in the units that suit it: `1.5s`, `12m05s`, `3h40m`, `2d07h`.
+pub(crate) fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{:.1}s", duration.as_secs_f64()),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3600 % 24),
+    }
+}
+
+/// Seconds as a duration: 0 if they are negative, very long if they are too many.
+pub(crate) fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
+}
+
+/// `1 unit`, `2 units`.
+pub(crate) fn many(number: usize, singular: &str) -> String {
+    format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `shard 2 (of 0..=9)`.
+pub(crate) fn shard(shard: Shard) -> String {
+    format!("shard {} (of 0..={})", shard.index(), shard.of() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_short() {
+        let texts = [-1.0, 0.04, 59.94, 61.0, 3599.0, 3600.0, 90_000.0]
+            .map(|number| duration(seconds(number)));
+        assert_eq!(texts, ["0.0s", "0.0s", "59.9s", "1m01s", "59m59s", "1h00m", "1d01h"]);
+    }
+}
