@@ -40,28 +40,27 @@ const INK: RGBColor = RGBColor(0x20, 0x20, 0x20);
 const GRID: RGBColor = RGBColor(0xe2, 0xe2, 0xe2);
 const PALE: RGBColor = RGBColor(0x80, 0x80, 0x80);
 
-/// Colour and marker of each engine, in the order of [`Engine::ALL`]. A marker has corners 6 pixels
-/// from its middle, the first at a share of the way to the next, and between them dents at their own
-/// distance. The colours differ for colour-blind readers too (M. Okabe, K. Ito, "Color Universal
+/// Colour and marker of each engine, in the order of [`Engine::ALL`]. A marker has corners,
+/// turned by a share of a corner, with dents between them, and both have their distance from the
+/// middle. The colours differ for colour-blind readers too (M. Okabe, K. Ito, "Color Universal
 /// Design", 2008), a little darker for thin lines on white.
-const STYLES: [(RGBColor, u8, f64, f64); 7] = [
-    (RGBColor(0x40, 0x40, 0x40), 4, 0.5, 2.0),
-    (RGBColor(0xb0, 0x5a, 0x8c), 4, 0.0, 2.0),
-    (RGBColor(0xb3, 0x7a, 0x00), 3, 0.5, 3.0),
-    (RGBColor(0x2f, 0x97, 0xd0), 4, 0.0, 4.2),
-    (RGBColor(0x00, 0x80, 0x5c), 3, 0.0, 3.0),
-    (RGBColor(0x00, 0x66, 0xa6), 4, 0.5, 4.2),
-    (RGBColor(0xc4, 0x4a, 0x00), 8, 0.5, 5.5),
+const STYLES: [(RGBColor, u8, f64, [f64; 2]); 7] = [
+    (RGBColor(0x40, 0x40, 0x40), 4, 0.5, [7.6, 2.8]),
+    (RGBColor(0xb0, 0x5a, 0x8c), 4, 0.0, [7.6, 2.8]),
+    (RGBColor(0xb3, 0x7a, 0x00), 3, 0.5, [6.0, 3.0]),
+    (RGBColor(0x2f, 0x97, 0xd0), 4, 0.0, [6.0, 4.2]),
+    (RGBColor(0x00, 0x80, 0x5c), 3, 0.0, [6.0, 3.0]),
+    (RGBColor(0x00, 0x66, 0xa6), 4, 0.5, [6.0, 4.2]),
+    (RGBColor(0xc4, 0x4a, 0x00), 8, 0.5, [5.2, 4.8]),
 ];
 
 fn style(engine: Engine) -> (RGBColor, Polygon<(i32, i32)>) {
     let place = Engine::ALL.iter().position(|other| *other == engine).unwrap_or(0);
-    let (colour, corners, turn, dents) = STYLES[place % STYLES.len()];
+    let (colour, corners, turn, distances) = STYLES[place % STYLES.len()];
     let corner = |half: u8| {
         let angle = PI * (f64::from(half) + 2.0 * turn) / f64::from(corners);
-        let distance = if half % 2 == 0 { 6.0 } else { dents };
         #[expect(clippy::cast_possible_truncation, reason = "a few pixels")]
-        let pixels = |share: f64| (distance * share).round() as i32;
+        let pixels = |share: f64| (distances[usize::from(half % 2)] * share).round() as i32;
         (pixels(angle.sin()), pixels(-angle.cos()))
     };
     (colour, Polygon::new((0..2 * corners).map(corner).collect::<Vec<_>>(), colour))
@@ -332,3 +331,6 @@ fn ten_to(power: f64) -> String {
     };
     format!("10{}", format!("{power:.0}").chars().map(superscript).collect::<String>())
 }
+
+#[cfg(test)]
+mod tests;
