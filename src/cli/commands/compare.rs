@@ -2,7 +2,8 @@
 //!
 //! On each board every contestant, an engine on a number of threads, counts once to warm up; then
 //! rounds follow in which each counts once, so that whatever else the machine does falls on all of
-//! them alike. `rounds` (who counts when, with `forecast`) -> `statistics` (rows).
+//! them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
+//! [`statistics`] makes the rows.
 
 mod forecast;
 mod progress;
@@ -165,9 +166,9 @@ impl CompareArgs {
             Err(error) => return Ok(unprinted(exit, &error)),
         };
         for size in sizes {
-            let board = rounds.measure(*size, contestants)?;
-            let rows = statistics::timings(*size, &board.contestants, &cpu);
-            for line in statistics::differences(*size, known(*size).total, &board.contestants) {
+            let measured = rounds.measure(*size, contestants)?;
+            let rows = statistics::timings(*size, &measured, &cpu);
+            for line in statistics::differences(*size, known(*size).total, &measured) {
                 progress.suspend(|| message!("{line}"));
                 exit = Exit::Failed;
             }
@@ -177,9 +178,10 @@ impl CompareArgs {
                 return Ok(unprinted(exit, &error));
             }
             if cancel.is_cancelled() {
-                let text = match (board.runs_done(), board.runs) {
-                    (0, _) => format!("stopped at n = {size} before its first round"),
-                    (done, runs) => format!("stopped at n = {size} after {done} of {runs} runs"),
+                let runs = measured.len() * self.repeat as usize;
+                let text = match measured.iter().map(|runs| runs.seconds.len()).sum::<usize>() {
+                    0 => format!("stopped at n = {size} before its first round"),
+                    done => format!("stopped at n = {size} after {done} of {runs} runs"),
                 };
                 if exit == Exit::Done {
                     return Err(Failure::Stopped(text));

@@ -1,12 +1,5 @@
-//! The picture of `compare`: time against n, and speed-up against threads, as SVG.
-//!
-//! ```text
-//!  seconds on 1 thread              speed-up at the largest n
-//!  10  |            x               4 |       / ideal
-//!  1   |        x       o           2 |   o  x          x bitmask
-//!  0.1 |    x       o               1 | /               o halves
-//!      +----------------  n           +-----------  threads
-//! ```
+//! The picture of `compare`: time against n and, if engines ran on several numbers of threads,
+//! speed-up against threads, as SVG.
 //!
 //! Lines differ in colour and in marker, on a white background of their own. plotters draws as well
 //! as kuva, the other library that was tried, and builds in seconds where kuva takes a minute.
@@ -241,15 +234,14 @@ fn speed_up_panel(rows: &[Timing]) -> Option<Panel> {
         Some((engine, points.collect()))
     };
     let lines: Vec<(Engine, Vec<Point>)> = engines(rows).filter_map(line).collect();
-    let mut counts: Vec<f64> = lines.iter().flat_map(|line| &line.1).map(|point| point.x).collect();
-    counts.push(log2(fewest));
+    let points = || lines.iter().flat_map(|(_, points)| points);
+    let mut counts: Vec<f64> = points().map(|point| point.x).chain([log2(fewest)]).collect();
     counts.sort_unstable_by(f64::total_cmp);
     let (first, last) = ends(counts.iter().copied());
-    let speed_ups = lines.iter().flat_map(|line| &line.1).map(|point| point.y);
-    let (low, high) = ends(speed_ups.chain([0.0, last - first]));
+    let (low, high) = ends(points().map(|point| point.y).chain([0.0, last - first]));
     let steps = (-12..=12).flat_map(|power| [1.0, 1.5].map(|step| step * 2f64.powi(power)));
-    let range = low - 0.15..high + 0.15;
-    let steps = steps.filter(|x| range.contains(&x.log2())).map(|x| (x.log2(), x.to_string()));
+    let (low, high) = (low - 0.15, high + 0.15);
+    let steps = steps.filter(|x| (low..high).contains(&x.log2()));
     let tick = |power: f64| (power, format!("{:.0}", power.exp2()));
     (!lines.is_empty()).then(|| Panel {
         title: "speed-up at the largest n (line: ideal)".to_owned(),
@@ -258,7 +250,7 @@ fn speed_up_panel(rows: &[Timing]) -> Option<Panel> {
             range: first - 0.25..last + 0.25,
             ticks: apart((last - first) / 8.0, counts).map(tick).collect(),
         },
-        y: Axis { ticks: steps.collect(), range: range.clone() },
+        y: Axis { range: low..high, ticks: steps.map(|x| (x.log2(), x.to_string())).collect() },
         lines,
         ideal: Some([(first, 0.0), (last, last - first)]),
     })
@@ -267,11 +259,10 @@ fn speed_up_panel(rows: &[Timing]) -> Option<Panel> {
 /// What points and bars are, and who counted.
 fn caption(rows: &[Timing]) -> String {
     let runs = rows.iter().map(|row| row.repeats).max().unwrap_or(0);
-    let threads: BTreeSet<usize> = rows.iter().map(|row| row.threads).collect();
-    let threads = match Vec::from_iter(threads).as_slice() {
-        [first, last] => format!("{first} and {last} threads"),
-        [first, .., last] => format!("{first} to {last} threads"),
-        _ => many(fewest_threads(rows), "thread"),
+    let (fewest, most) = (fewest_threads(rows), rows.iter().map(|row| row.threads).max());
+    let threads = match most.unwrap_or(fewest) {
+        most if most > fewest => format!("{fewest} to {most} threads"),
+        _ => many(fewest, "thread"),
     };
     let mut text = format!("median of {}; bars: least to greatest; {threads}", many(runs, "run"));
     // Rows that were read may have no CPU, or several, or one that makes no XML.

@@ -31,19 +31,6 @@ impl Contestant<'_> {
     }
 }
 
-/// What was measured on a board.
-pub(super) struct Board {
-    pub(super) contestants: Vec<Runs>,
-    /// How many runs were to be timed.
-    pub(super) runs: usize,
-}
-
-impl Board {
-    pub(super) fn runs_done(&self) -> usize {
-        self.contestants.iter().map(|runs| runs.seconds.len()).sum()
-    }
-}
-
 /// How contestants are timed on every board.
 pub(super) struct Rounds<'a> {
     pub(super) repeat: u32,
@@ -66,7 +53,7 @@ impl Rounds<'_> {
         &mut self,
         size: BoardSize,
         contestants: &[Contestant<'_>],
-    ) -> Result<Board, Failure> {
+    ) -> Result<Vec<Runs>, Failure> {
         let mut racing: Vec<(&Contestant<'_>, Runs)> = Vec::new();
         let mut round = Duration::ZERO;
         for contestant in contestants {
@@ -93,8 +80,7 @@ impl Rounds<'_> {
                 self.learn(size, contestant, seconds);
             }
         }
-        let runs = racing.len() * self.repeat as usize;
-        Ok(Board { contestants: racing.into_iter().map(|(_, runs)| runs).collect(), runs })
+        Ok(racing.into_iter().map(|(_, runs)| runs).collect())
     }
 
     /// The first run, which is not timed. `None` if the contestant is left out on this board.
