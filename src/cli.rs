@@ -4,7 +4,6 @@
 //! |---|---|
 //! | [`args`] | the list of commands, the parser, its errors |
 //! | [`commands`] | one file a command: its arguments, what it does, its answer |
-//! | [`compare`] | the command `compare` |
 //! | [`session`] | threads, signals and progress of a command that counts |
 //! | [`options`] | options that several commands share |
 //! | [`exit`] | exit codes, failures, and the answer on standard output |
@@ -14,7 +13,6 @@
 
 mod args;
 mod commands;
-mod compare;
 mod exit;
 mod options;
 mod out_of_memory;

@@ -12,7 +12,7 @@
 //!    engine only needs a `count` for [`FirstRowUnits`].
 //! 2. Add a variant to [`Engine`], a line to [`Engine::ALL`] and one to each `match` below.
 //! 3. Run `cargo test`: the tests take the new engine from [`Engine::ALL`].
-//! 4. Add a row to the tables in README.md, with figures from `scripts/compare-engines.sh`.
+//! 4. Add a row to the tables in README.md, with figures from `nqueens compare`.
 
 pub(crate) mod bitmask;
 mod board_scan;

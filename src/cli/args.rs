@@ -13,6 +13,7 @@
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use super::commands::compare::CompareArgs;
 use super::commands::completions::CompletionsArgs;
 use super::commands::count::CountArgs;
 use super::commands::cpu::CpuArgs;
@@ -25,7 +26,6 @@ use super::commands::shard::ShardArgs;
 use super::commands::status::StatusArgs;
 use super::commands::table::TableArgs;
 use super::commands::verify::VerifyArgs;
-use super::compare::CompareArgs;
 use super::exit::{Exit, Failure};
 use super::version;
 

@@ -1,5 +1,6 @@
 //! The commands. How to add one is written at the head of `args.rs`.
 
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod count;
 pub(crate) mod cpu;

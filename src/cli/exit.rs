@@ -95,7 +95,7 @@ pub(crate) enum Failure {
     /// Nobody reads stdout any more: nothing is left to say.
     ClosedOutput,
     /// Anything else.
-    Other(anyhow::Error),
+    Failed(String),
 }
 
 impl Failure {
@@ -106,7 +106,7 @@ impl Failure {
             Self::Stopped(text) => (text, Exit::Stopped),
             Self::NotNow(text) => (text, Exit::NotNow),
             Self::ClosedOutput => return Exit::Done,
-            Self::Other(error) => (&format!("{error:#}"), Exit::Failed),
+            Self::Failed(text) => (text, Exit::Failed),
         };
         message!("{text}");
         exit
@@ -141,11 +141,11 @@ impl From<nqueens::Error> for Failure {
                 | J::NotOfPlan { .. }
                 | J::Exists => Self::Usage(error.to_string()),
                 J::InUse | J::TooLarge { .. } => Self::NotNow(error.to_string()),
-                _ => Self::Other(anyhow::Error::msg(error.to_string())),
+                _ => Self::Failed(error.to_string()),
             },
             E::MemoryBudget { given: true, .. } => Self::Usage(error.to_string()),
             E::MemoryBudget { given: false, .. } => Self::NotNow(error.to_string()),
-            _ => Self::Other(anyhow::Error::msg(error.to_string())),
+            _ => Self::Failed(error.to_string()),
         }
     }
 }
@@ -156,7 +156,7 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::ClosedOutput
         } else {
-            Self::Other(anyhow::Error::new(error).context("cannot write to standard output"))
+            Self::Failed(format!("cannot write to standard output: {error}"))
         }
     }
 }

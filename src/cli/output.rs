@@ -3,8 +3,10 @@
 pub(crate) mod bar;
 mod eta;
 pub(crate) mod json;
+pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod rows;
 pub(crate) mod stderr;
 pub(crate) mod text;
+pub(crate) mod timings;

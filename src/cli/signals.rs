@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
 use nqueens::Cancel;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -20,6 +19,6 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
         flag::register(signal, Arc::clone(&raised)).map(|_| ())
     };
     let registered = [SIGINT, SIGTERM].into_iter().try_for_each(register);
-    registered.context("cannot catch signals").map_err(Failure::Other)?;
+    registered.map_err(|error| Failure::Failed(format!("cannot catch signals: {error}")))?;
     Ok(Cancel::from(raised))
 }

@@ -22,7 +22,7 @@ const SOLUTIONS_BETWEEN_LOOKS: u64 = 256;
 pub(crate) struct ListArgs {
     /// Size of the board, 0 to 32; larger ones, up to 1000000, with --limit 1
     #[arg(allow_negative_numbers = true, value_parser = board)]
-    n: Board,
+    n: Size,
 
     /// The style in which a solution is written
     #[arg(long, value_name = "STYLE", default_value = "columns")]
@@ -51,7 +51,7 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Board {
+enum Size {
     Listed(BoardSize),
     Large(u32),
 }
@@ -68,9 +68,9 @@ enum Style {
     Svg,
 }
 
-fn board(text: &str) -> Result<Board, nqueens::Error> {
+fn board(text: &str) -> Result<Size, nqueens::Error> {
     let large = text.parse().ok().filter(|n| (BoardSize::MAX + 1..=LARGEST).contains(n));
-    large.map_or_else(|| text.parse().map(Board::Listed), |n| Ok(Board::Large(n)))
+    large.map_or_else(|| text.parse().map(Size::Listed), |n| Ok(Size::Large(n)))
 }
 
 /// A solution from its columns, counted from 1.
@@ -88,8 +88,8 @@ impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let exit = match self.n {
-            Board::Listed(size) => self.list(size, &mut out)?,
-            Board::Large(n) => self.write_one_of_large(n, &mut out)?,
+            Size::Listed(size) => self.list(size, &mut out)?,
+            Size::Large(n) => self.write_one_of_large(n, &mut out)?,
         };
         out.flush()?;
         Ok(exit)
@@ -214,7 +214,7 @@ impl ListArgs {
             )));
         }
         let Some(solution) = Solution::construct(n) else {
-            return Err(Failure::Other(anyhow::anyhow!("the construction fails for n = {n}")));
+            return Err(Failure::Failed(format!("the construction fails for n = {n}")));
         };
         self.write_columns(&solution, None, out)?;
         Ok(Exit::Done)

@@ -2,76 +2,31 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome};
 use rayon::ThreadPool;
 
-use super::bar::CompareBar;
 use super::forecast::{Known, predicted_seconds, with_deadline};
-use super::statistics::median;
+use super::progress::Progress;
+use super::statistics::Runs;
 use crate::cli::exit::Failure;
 use crate::cli::output::stderr::message;
-use crate::cli::output::text::duration;
+use crate::cli::output::text::{duration, many};
 
 /// An engine on a number of threads.
 #[derive(Clone, Copy)]
 pub(super) struct Contestant<'a> {
-    engine: Engine,
-    pool: &'a ThreadPool,
-}
-
-/// The runs of a contestant on a board.
-#[derive(Debug)]
-pub(super) struct Timing {
     pub(super) engine: Engine,
-    pub(super) kernel: Kernel,
-    pub(super) threads: usize,
-    /// The totals that it counted, each once: one of them, if all is well.
-    pub(super) totals: Vec<u128>,
-    /// The time of each run.
-    pub(super) seconds: Vec<f64>,
+    pub(super) pool: &'a ThreadPool,
 }
 
-/// What was measured on a board.
-pub(super) struct Board {
-    pub(super) timings: Vec<Timing>,
-    /// How many runs were to be timed.
-    pub(super) runs: usize,
-}
-
-impl Board {
-    pub(super) fn runs_done(&self) -> usize {
-        self.timings.iter().map(|timing| timing.seconds.len()).sum()
-    }
-}
-
-impl<'a> Contestant<'a> {
-    pub(super) fn new(engine: Engine, pool: &'a ThreadPool) -> Self {
-        Self { engine, pool }
-    }
-
+impl Contestant<'_> {
     fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
 
     /// `halves on 2 threads`
     fn name(&self) -> String {
-        let plural = if self.threads() == 1 { "" } else { "s" };
-        format!("{} on {} thread{plural}", self.engine, self.threads())
-    }
-}
-
-impl Timing {
-    fn new(outcome: &Outcome) -> Self {
-        let Outcome { engine, kernel, threads, total, .. } = *outcome;
-        Self { engine, kernel, threads, totals: vec![total], seconds: Vec::new() }
-    }
-
-    fn record(&mut self, outcome: &Outcome) {
-        self.seconds.push(outcome.elapsed.as_secs_f64());
-        if !self.totals.contains(&outcome.total) {
-            self.totals.push(outcome.total);
-        }
+        format!("{} on {}", self.engine, many(self.threads(), "thread"))
     }
 }
 
@@ -85,7 +40,7 @@ pub(super) struct Rounds<'a> {
     /// Whether it was asked for; else it is what this machine has.
     pub(super) memory_given: bool,
     pub(super) cancel: &'a Cancel,
-    pub(super) bar: &'a CompareBar,
+    pub(super) progress: &'a Progress,
     /// The times so far, to tell who is too slow.
     pub(super) known: Vec<Known>,
 }
@@ -97,37 +52,34 @@ impl Rounds<'_> {
         &mut self,
         size: BoardSize,
         contestants: &[Contestant<'_>],
-    ) -> Result<Board, Failure> {
-        let mut timings = Vec::new();
-        let mut racing: Vec<&Contestant<'_>> = Vec::new();
+    ) -> Result<Vec<Runs>, Failure> {
+        let mut racing: Vec<(&Contestant<'_>, Runs)> = Vec::new();
         let mut round = Duration::ZERO;
         for contestant in contestants {
             if let Some(outcome) = self.warm_up(size, contestant)? {
-                timings.push(Timing::new(&outcome));
-                racing.push(contestant);
+                racing.push((contestant, Runs::new(&outcome)));
                 round += outcome.elapsed;
             }
         }
-        let runs = racing.len() * self.repeat as usize;
-        self.bar.begin_rounds(size.get(), round * self.repeat);
+        self.progress.begin_rounds(size.get(), round * self.repeat);
         'rounds: for done in 0..self.repeat {
-            for (contestant, timing) in racing.iter().zip(&mut timings) {
-                let what = || format!("n = {size}: {}", contestant.name());
-                self.bar.begin_run(what, Some(round * (self.repeat - done)));
+            for (contestant, runs) in &mut racing {
+                let left = Some(round * (self.repeat - done));
+                self.progress.begin_run(size.get(), &contestant.name(), left);
                 match self.count(size, contestant, self.cancel) {
-                    Ok(outcome) => timing.record(&outcome),
+                    Ok(outcome) => runs.record(&outcome),
                     Err(_) if self.cancel.is_cancelled() => break 'rounds,
                     Err(error) => return Err(error.into()),
                 }
-                self.bar.end_run();
+                self.progress.end_run();
             }
         }
-        for (contestant, timing) in racing.iter().zip(&timings) {
-            if let Some(seconds) = median(&timing.seconds) {
+        for (contestant, runs) in &racing {
+            if let Some(seconds) = runs.median() {
                 self.learn(size, contestant, seconds);
             }
         }
-        Ok(Board { timings, runs })
+        Ok(racing.into_iter().map(|(_, runs)| runs).collect())
     }
 
     /// The first run, which is not timed. `None` if the contestant is left out on this board.
@@ -144,29 +96,29 @@ impl Rounds<'_> {
         let predicted = predicted_seconds(engine, threads, size.get(), &self.known);
         if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
             let reason = format!("a run would take longer than {}", duration(limit));
-            self.say_left_out(size, contestant, &reason);
+            self.report_left_out(size, contestant, &reason);
             return Ok(None);
         }
-        self.bar.begin_run(|| format!("n = {size}: {}", contestant.name()), None);
+        self.progress.begin_run(size.get(), &contestant.name(), None);
         let counted =
             with_deadline(limit, self.cancel, |cancel| self.count(size, contestant, cancel));
-        match counted.context("cannot start a thread").map_err(Failure::Other)? {
+        match counted.map_err(|error| Failure::NotNow(format!("cannot start a thread: {error}")))? {
             Ok(outcome) => {
-                self.bar.end_run();
+                self.progress.end_run();
                 Ok(Some(outcome))
             }
             Err(_) if self.cancel.is_cancelled() => Ok(None),
             Err(Error::Stopped { .. } | Error::PreparationStopped) => {
                 self.learn(size, contestant, limit.as_secs_f64());
                 let reason = format!("a run takes longer than {}", duration(limit));
-                self.say_left_out(size, contestant, &reason);
+                self.report_left_out(size, contestant, &reason);
                 Ok(None)
             }
             Err(mut error @ Error::MemoryBudget { .. }) => {
                 if let Error::MemoryBudget { given, .. } = &mut error {
                     *given = self.memory_given;
                 }
-                self.say_left_out(size, contestant, &error.to_string());
+                self.report_left_out(size, contestant, &error.to_string());
                 Ok(None)
             }
             Err(error) => Err(error.into()),
@@ -178,10 +130,10 @@ impl Rounds<'_> {
         self.known.push(Known { engine, threads, n: size.get(), seconds });
     }
 
-    fn say_left_out(&self, size: BoardSize, contestant: &Contestant<'_>, reason: &str) {
-        self.bar.leave_out(u64::from(self.repeat) + 1);
+    fn report_left_out(&self, size: BoardSize, contestant: &Contestant<'_>, reason: &str) {
+        self.progress.leave_out(self.repeat as usize + 1);
         let name = contestant.name();
-        self.bar.suspend(|| message!("n = {size}: {name} is left out: {reason}"));
+        self.progress.suspend(|| message!("n = {size}: {name} is left out: {reason}"));
     }
 
     fn count(

@@ -1,0 +1,260 @@
+//! `nqueens compare N...`: engines and numbers of threads side by side.
+//!
+//! On each board every contestant, an engine on a number of threads, counts once to warm up; then
+//! rounds follow in which each counts once, so that whatever else the machine does falls on all of
+//! them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
+//! [`statistics`] makes the rows.
+
+mod forecast;
+mod progress;
+mod rounds;
+mod statistics;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use nqueens::cpu::Cpu;
+use nqueens::known::known;
+use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, memory, thread_pool};
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::{
+    OrAuto, bytes, default_threads, number_of_threads, or_auto, sizes, with_choice,
+};
+use crate::cli::output::bar::ProgressWhen;
+use crate::cli::output::plot;
+use crate::cli::output::rows::{RowFormat, RowWriter};
+use crate::cli::output::stderr::message;
+use crate::cli::output::timings::{self, Timing};
+use crate::cli::signals::cancel_on_signals;
+use progress::Progress;
+use rounds::{Contestant, Rounds};
+
+/// Time engines and numbers of threads side by side
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
+    #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
+    #[arg(value_parser = sizes)]
+    sizes: Vec<RangeInclusive<u32>>,
+
+    /// Engines to compare, the first of which the others are measured by; or all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
+    #[arg(value_parser = engine_or_all)]
+    engines: Vec<Engines>,
+
+    /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
+    /// or all cores that this process may use
+    #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(value_parser = number_of_threads)]
+    threads: Vec<usize>,
+
+    /// How often each is timed, after one run to warm up
+    #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    repeat: u32,
+
+    /// Leave engines out on boards where one run takes longer
+    #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
+    #[arg(value_parser = seconds)]
+    seconds_limit: Duration,
+
+    /// Vector instructions to use: auto, portable, avx2 or avx512
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(value_parser = or_auto(Kernel::from_name))]
+    kernel: OrAuto<Kernel>,
+
+    /// Memory that a count may use, for example 4G [default: three quarters of what is available]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
+    memory: Option<u64>,
+
+    /// Draw time against n, and speed-up against threads if there are several numbers of them
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    /// Draw what an earlier run wrote with --csv into FILE, instead of measuring
+    #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
+    draw: Option<PathBuf>,
+
+    /// When to show progress on standard error
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    progress: ProgressWhen,
+
+    /// Print comma-separated values with a header line
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl CompareArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let cancel = cancel_on_signals()?;
+        // Before any measuring, so that no measurements are lost for a wrong path.
+        let picture = self.svg.as_deref().map(Picture::open).transpose()?;
+        let mut rows = Vec::new();
+        let result = match &self.draw {
+            Some(measured) => {
+                rows = timings::read(measured)?;
+                Ok(Exit::Done)
+            }
+            None => self.measure(&cancel, &mut rows),
+        };
+        if let Some(picture) = picture {
+            picture.write(&rows)?;
+        }
+        result
+    }
+
+    /// Measures board by board; each board's rows are written as soon as they are known.
+    fn measure(&self, cancel: &Cancel, all_rows: &mut Vec<Timing>) -> Result<Exit, Failure> {
+        let sizes = self.sizes.iter().cloned().flatten();
+        let mut sizes = sizes.map(BoardSize::new).collect::<Result<Vec<_>, _>>()?;
+        // Ascending: a board's time is predicted from the one before.
+        sizes.sort_unstable();
+        sizes.dedup();
+        let engines = distinct(self.engines.iter().flat_map(|engines| engines.0.iter().copied()));
+        let mut pools = Vec::new();
+        for threads in distinct(self.threads.iter().copied()) {
+            pools.push(thread_pool(threads)?);
+        }
+        if pools.is_empty() {
+            pools.push(thread_pool(default_threads()?)?);
+        }
+        let contestants = engines
+            .iter()
+            .flat_map(|engine| pools.iter().map(|pool| Contestant { engine: *engine, pool }));
+        let contestants: Vec<Contestant<'_>> = contestants.collect();
+
+        let runs = sizes.len() * contestants.len() * (self.repeat as usize + 1);
+        let progress = Progress::new(self.progress, runs);
+        let mut rounds = Rounds {
+            repeat: self.repeat,
+            seconds_limit: self.seconds_limit,
+            kernel: self.kernel,
+            // Asked for once: to look at the machine's memory would take part of every small count.
+            memory: self.memory.unwrap_or_else(memory::default_budget),
+            memory_given: self.memory.is_some(),
+            cancel,
+            progress: &progress,
+            known: Vec::new(),
+        };
+        let result = self.measure_boards(&sizes, &contestants, &mut rounds, all_rows);
+        progress.clear();
+        result
+    }
+
+    fn measure_boards(
+        &self,
+        sizes: &[BoardSize],
+        contestants: &[Contestant<'_>],
+        rounds: &mut Rounds<'_>,
+        all_rows: &mut Vec<Timing>,
+    ) -> Result<Exit, Failure> {
+        let (cancel, progress) = (rounds.cancel, rounds.progress);
+        let cpu = Cpu::detect().brand;
+        let mut exit = Exit::Done;
+        let format = RowFormat::new(self.csv, self.json);
+        let begun = || RowWriter::begin::<Timing>(format, io::stdout().lock());
+        let mut writer = match progress.suspend(begun) {
+            Ok(writer) => writer,
+            Err(error) => return Ok(exit.unprinted(&error)),
+        };
+        for size in sizes {
+            let measured = rounds.measure(*size, contestants)?;
+            let rows = statistics::timings(*size, &measured, &cpu);
+            for line in statistics::differences(*size, known(*size).total, &measured) {
+                progress.suspend(|| message!("{line}"));
+                exit = Exit::Failed;
+            }
+            let written = progress.suspend(|| rows.iter().try_for_each(|row| writer.write(row)));
+            all_rows.extend(rows);
+            if let Err(error) = written {
+                return Ok(exit.unprinted(&error));
+            }
+            if cancel.is_cancelled() {
+                let runs = measured.len() * self.repeat as usize;
+                let text = match measured.iter().map(|runs| runs.seconds.len()).sum::<usize>() {
+                    0 => format!("stopped at n = {size} before its first round"),
+                    done => format!("stopped at n = {size} after {done} of {runs} runs"),
+                };
+                if exit == Exit::Done {
+                    return Err(Failure::Stopped(text));
+                }
+                progress.suspend(|| message!("{text}"));
+                return Ok(exit);
+            }
+        }
+        Ok(exit)
+    }
+}
+
+/// One engine, or `all` of them.
+#[derive(Clone, Debug)]
+struct Engines(Vec<Engine>);
+
+fn engine_or_all(text: &str) -> Result<Engines, Error> {
+    match text {
+        "all" => Ok(Engines(Engine::ALL.to_vec())),
+        name => name
+            .parse()
+            .map(|engine| Engines(vec![engine]))
+            .map_err(|error| with_choice("all", error)),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.filter(|limit| !limit.is_zero()).ok_or_else(|| "give seconds above 0".to_owned())
+}
+
+/// Each item at its first place.
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    items.fold(Vec::new(), |mut distinct, item| {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+        distinct
+    })
+}
+
+/// The file for the picture.
+struct Picture<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> Picture<'a> {
+    /// Opens the file without touching what it may hold: the picture comes at the end, if at all.
+    fn open(path: &'a Path) -> Result<Self, Failure> {
+        let file = File::options().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|error| cannot_write(path, &error))?;
+        Ok(Self { path, file })
+    }
+
+    /// Draws what was measured, if anything was.
+    fn write(mut self, rows: &[Timing]) -> Result<(), Failure> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let svg = plot::picture(rows).map_err(|error| cannot_write(self.path, &*error))?;
+        let mut write = || {
+            // Pipes and devices have no length.
+            if self.file.metadata()?.is_file() {
+                self.file.set_len(0)?;
+            }
+            self.file.write_all(svg.as_bytes())
+        };
+        write().map_err(|error: io::Error| cannot_write(self.path, &error))
+    }
+}
+
+fn cannot_write(path: &Path, error: &dyn std::error::Error) -> Failure {
+    Failure::Failed(format!("--svg: cannot write {}: {error}", path.display()))
+}

@@ -1,0 +1,166 @@
+//! From the times of single runs to the rows of the table.
+
+use nqueens::{BoardSize, Engine, Kernel, Outcome};
+
+use crate::cli::output::timings::Timing;
+
+/// The timed runs of a contestant on a board.
+#[derive(Debug)]
+pub(super) struct Runs {
+    pub(super) engine: Engine,
+    pub(super) kernel: Kernel,
+    pub(super) threads: usize,
+    /// The totals that it counted, each once: one of them, if all is well.
+    pub(super) totals: Vec<u128>,
+    /// The time of each run.
+    pub(super) seconds: Vec<f64>,
+}
+
+impl Runs {
+    /// Of a contestant that has warmed up.
+    pub(super) fn new(outcome: &Outcome) -> Self {
+        let Outcome { engine, kernel, threads, total, .. } = *outcome;
+        Self { engine, kernel, threads, totals: vec![total], seconds: Vec::new() }
+    }
+
+    pub(super) fn record(&mut self, outcome: &Outcome) {
+        // No time is 0: its logarithm is drawn, and others are divided by it.
+        self.seconds.push(outcome.elapsed.as_secs_f64().max(1e-9));
+        if !self.totals.contains(&outcome.total) {
+            self.totals.push(outcome.total);
+        }
+    }
+
+    /// The middle time, or the mean of the two in the middle; `None` without a timed run.
+    pub(super) fn median(&self) -> Option<f64> {
+        let mut sorted = self.seconds.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
+        Some(f64::midpoint(sorted[low], sorted[high]))
+    }
+
+    /// The time of all threads together.
+    #[expect(clippy::cast_precision_loss, reason = "at most 4096 threads")]
+    fn thread_seconds(&self) -> Option<f64> {
+        Some(self.threads as f64 * self.median()?)
+    }
+}
+
+/// The rows of a board, in the order of the contestants; none for those without a timed run.
+pub(super) fn timings(size: BoardSize, contestants: &[Runs], cpu: &str) -> Vec<Timing> {
+    let first = contestants.iter().find_map(Runs::median);
+    let timing = |runs: &Runs| {
+        let median = runs.median()?;
+        let same_engine = contestants.iter().filter(|other| other.engine == runs.engine);
+        let timed = same_engine.filter(|other| !other.seconds.is_empty());
+        let fewest = timed.min_by_key(|other| other.threads)?;
+        let total = runs.totals.first().copied().unwrap_or_default();
+        #[expect(clippy::cast_precision_loss, reason = "a rate is shown with a few digits")]
+        let solutions_per_second = total as f64 / median;
+        Some(Timing {
+            n: size.get(),
+            engine: runs.engine,
+            kernel: runs.kernel.name().to_owned(),
+            threads: runs.threads,
+            repeats: runs.seconds.len(),
+            median_seconds: nanoseconds(median),
+            min_seconds: nanoseconds(runs.seconds.iter().copied().fold(median, f64::min)),
+            max_seconds: nanoseconds(runs.seconds.iter().copied().fold(median, f64::max)),
+            solutions_per_second: solutions_per_second.round(),
+            ratio: thousandths(first? / median),
+            efficiency: thousandths(fewest.thread_seconds()? / runs.thread_seconds()?),
+            total,
+            cpu: cpu.to_owned(),
+        })
+    };
+    contestants.iter().filter_map(timing).collect()
+}
+
+/// Clocks have no more digits.
+fn nanoseconds(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
+}
+
+/// Ratios to the thousandth: more digits are noise.
+fn thousandths(ratio: f64) -> f64 {
+    (ratio * 1e3).round() / 1e3
+}
+
+/// A line for each total that is not the published one or, where none is published, not the first
+/// contestant's.
+pub(super) fn differences(
+    size: BoardSize,
+    published: Option<u128>,
+    contestants: &[Runs],
+) -> Vec<String> {
+    let first = contestants.first().and_then(|runs| runs.totals.first().copied());
+    let expected = match (published, first) {
+        (Some(published), _) => (published, "the published"),
+        (None, Some(first)) => (first, "the first engine's"),
+        (None, None) => return Vec::new(),
+    };
+    let wrong = contestants.iter().flat_map(|runs| {
+        let wrong = runs.totals.iter().filter(|total| **total != expected.0);
+        wrong.map(move |total| {
+            let Runs { engine, kernel, threads, .. } = runs;
+            let (expected, whose) = expected;
+            format!(
+                "Q({size}) = {total} by engine {engine}, kernel {kernel}, threads {threads}, \
+                 differs from {whose} {expected}: one of them is wrong"
+            )
+        })
+    });
+    wrong.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(engine: Engine, threads: usize, totals: &[u128], seconds: &[f64]) -> Runs {
+        let (totals, seconds) = (totals.to_vec(), seconds.to_vec());
+        Runs { engine, kernel: Kernel::Portable, threads, totals, seconds }
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        let median = |seconds: &[f64]| runs(Engine::Halves, 1, &[92], seconds).median();
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0]), Some(3.0));
+        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
+        assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[1.0, 9.0, 2.0, 4.0]), Some(3.0));
+    }
+
+    #[test]
+    fn ratios_are_to_the_first_row_and_efficiency_to_the_fewest_threads() {
+        let size = BoardSize::new(8).expect("in range");
+        let contestants = [
+            runs(Engine::Subtrees, 4, &[92], &[2.0]),
+            runs(Engine::Subtrees, 1, &[92], &[4.0]),
+            runs(Engine::Bitmask, 1, &[92], &[]),
+            runs(Engine::Halves, 2, &[92], &[1.0, 0.5, 0.3]),
+        ];
+        let rows = timings(size, &contestants, "a CPU");
+        let columns = |column: fn(&Timing) -> f64| rows.iter().map(column).collect::<Vec<_>>();
+        assert_eq!(columns(|row| row.ratio), [1.0, 0.5, 4.0]);
+        assert_eq!(columns(|row| row.efficiency), [0.5, 1.0, 1.0]);
+        assert_eq!(columns(|row| row.solutions_per_second), [46.0, 23.0, 184.0]);
+        let Timing { repeats, min_seconds, max_seconds, .. } = rows[2];
+        assert_eq!((repeats, min_seconds, max_seconds), (3, 0.3, 1.0));
+    }
+
+    #[test]
+    fn every_wrong_total_is_a_line() {
+        let size = BoardSize::new(8).expect("in range");
+        let contestants =
+            [runs(Engine::Subtrees, 1, &[92], &[1.0]), runs(Engine::Halves, 2, &[92, 91], &[1.0])];
+        let lines = differences(size, Some(92), &contestants);
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].contains("Q(8) = 91 by engine halves"), "{}", lines[0]);
+        assert!(lines[0].contains("the published 92"), "{}", lines[0]);
+        assert!(differences(size, None, &contestants)[0].contains("the first engine's 92"));
+        assert_eq!(differences(size, Some(90), &contestants).len(), 3);
+        assert!(differences(size, None, &contestants[..1]).is_empty());
+    }
+}
