@@ -6,7 +6,7 @@ mod shortage;
 use std::path::PathBuf;
 
 pub use journal::{IoError, JournalError};
-use shortage::Shortage;
+pub use shortage::Shortage;
 
 /// Why a count could not be made or finished.
 ///
@@ -155,26 +155,8 @@ pub enum Error {
     PreparationStopped,
 
     /// The count needs more memory than it may use.
-    #[error("{}", Shortage { engine, n: *n, needed: *needed, threads: *threads, least: *least,
-        fitting: *fitting, budget: *budget, given: *given })]
-    MemoryBudget {
-        /// The engine.
-        engine: &'static str,
-        /// The size of the board.
-        n: u32,
-        /// Bytes that it needs.
-        needed: u64,
-        /// Threads that they are for.
-        threads: usize,
-        /// Bytes that one thread needs.
-        least: u64,
-        /// The most threads that the budget is enough for; 0 if it is too small for one.
-        fitting: usize,
-        /// Bytes that it may use.
-        budget: u64,
-        /// Whether the budget was given: else it is what this machine has now.
-        given: bool,
-    },
+    #[error("{0}")]
+    MemoryBudget(Shortage),
 
     /// The search for symmetric solutions was cancelled before its end.
     #[error("stopped while counting the symmetric solutions")]

@@ -63,7 +63,7 @@ pub use count::{Count, MAX_THREADS, Outcome, ShardOutcome, count, thread_pool};
 #[doc(hidden)]
 pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
-pub use error::Error;
+pub use error::{Error, Shortage};
 pub use known::Published;
 pub use observe::{Observer, Start, UnitsDone};
 pub use plan::{Plan, PreparedPlan, UnitCounter};

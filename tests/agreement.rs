@@ -1,7 +1,8 @@
 //! The total depends on the board alone: not on engine, kernel, split rows or threads.
 
 use nqueens::{
-    BoardSize, Cancel, Count, Engine, Error, Kernel, Plan, Resources, SplitRows, thread_pool,
+    BoardSize, Cancel, Count, Engine, Error, Kernel, Plan, Resources, Shortage, SplitRows,
+    thread_pool,
 };
 use proptest::prelude::*;
 
@@ -111,7 +112,10 @@ fn weighted_units_sum_to_the_total() {
 #[test]
 fn an_engine_without_the_memory_it_needs_says_so_before_it_starts() {
     let refused = Count::new(size(24)).engine(Engine::Halves).memory(64 << 20).run();
-    assert!(matches!(refused, Err(Error::MemoryBudget { engine: "halves", .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Error::MemoryBudget(Shortage { engine: "halves", .. }))),
+        "{refused:?}"
+    );
     let largest = Count::new(size(32)).memory(4 << 30).run();
     assert!(matches!(largest, Err(Error::MemoryBudget { .. })), "{largest:?}");
 }

@@ -123,8 +123,8 @@ impl Failure {
 
 impl From<nqueens::Error> for Failure {
     fn from(error: nqueens::Error) -> Self {
-        use nqueens::Error as E;
         use nqueens::journal::JournalError as J;
+        use nqueens::{Error as E, Shortage};
         match error {
             _ if error.is_cancelled() => Self::Stopped(error.to_string()),
             E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
@@ -143,8 +143,8 @@ impl From<nqueens::Error> for Failure {
                 J::InUse | J::TooLarge { .. } => Self::NotNow(error.to_string()),
                 _ => Self::Failed(error.to_string()),
             },
-            E::MemoryBudget { given: true, .. } => Self::Usage(error.to_string()),
-            E::MemoryBudget { given: false, .. } => Self::NotNow(error.to_string()),
+            E::MemoryBudget(Shortage { given: true, .. }) => Self::Usage(error.to_string()),
+            E::MemoryBudget(_) => Self::NotNow(error.to_string()),
             _ => Self::Failed(error.to_string()),
         }
     }

@@ -1,8 +1,8 @@
 //! What a count needs beside the lists of its engine, and whether all of it fits the budget.
 
 use super::Count;
-use crate::engine::Resources;
-use crate::error::Error;
+use crate::engine::{Resources, subtrees};
+use crate::error::{Error, Shortage};
 use crate::memory::fitting_threads;
 use crate::plan::{Cut, Forecast};
 
@@ -50,7 +50,7 @@ impl Count<'_> {
         let needed = fixed.saturating_add(per_thread.saturating_mul(threads as u64));
         match budget.checked_sub(fixed) {
             Some(memory) if needed <= budget => Ok(Resources { memory, ..machine }),
-            rest => Err(Error::MemoryBudget {
+            rest => Err(Error::MemoryBudget(Shortage {
                 engine: cut.engine.name(),
                 n: cut.size.get(),
                 needed,
@@ -59,7 +59,8 @@ impl Count<'_> {
                 fitting: rest.map_or(0, |rest| fitting_threads(rest, per_thread)),
                 budget,
                 given: self.memory.is_some(),
-            }),
+                subtrees_time: subtrees::expected_time(cut.size.get()),
+            })),
         }
     }
 }

@@ -60,6 +60,7 @@ mod kernel;
 mod level;
 mod levels;
 mod restricted;
+mod time;
 
 use std::fmt;
 use std::str::FromStr;
@@ -75,6 +76,7 @@ use cases::Case;
 use level::Node;
 use levels::Levels;
 pub(crate) use restricted::RestrictedSubtrees;
+pub(crate) use time::expected_time;
 
 /// How many of the first rows a prefix fills: 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -143,7 +143,7 @@ impl CompareArgs {
             memory_given: self.memory.is_some(),
             cancel,
             progress: &progress,
-            known: Vec::new(),
+            measured: Vec::new(),
         };
         let result = self.measure_boards(&sizes, &contestants, &mut rounds, all_rows);
         progress.clear();

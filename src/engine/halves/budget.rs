@@ -5,8 +5,9 @@
 //! a unit needs them; below that the engine cannot work.
 
 use super::half_board::HalvedBoard;
+use crate::engine::subtrees;
 use crate::engine::unit::{MemoryUse, Resources};
-use crate::error::Error;
+use crate::error::{Error, Shortage};
 use crate::memory::fitting_threads;
 
 /// What is kept of the quadrant lists.
@@ -50,7 +51,7 @@ pub(crate) fn plan(board: HalvedBoard, resources: &Resources) -> Result<(Keep, M
     let per_thread = worker_bytes(board);
     let for_threads = per_thread.saturating_mul(resources.threads as u64);
     let Some(rest) = resources.memory.checked_sub(for_threads) else {
-        return Err(Error::MemoryBudget {
+        return Err(Error::MemoryBudget(Shortage {
             engine: "halves",
             n: board.size,
             needed: for_threads,
@@ -59,7 +60,8 @@ pub(crate) fn plan(board: HalvedBoard, resources: &Resources) -> Result<(Keep, M
             fitting: fitting_threads(resources.memory, per_thread),
             budget: resources.memory,
             given: true,
-        });
+            subtrees_time: subtrees::expected_time(board.size),
+        }));
     };
     let whole = table_bytes(board);
     if whole <= rest.min(WHOLE_TABLE_LIMIT) {

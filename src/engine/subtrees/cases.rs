@@ -56,7 +56,7 @@ pub(crate) struct Case {
 }
 
 /// A queen's row and column.
-type Square = (usize, usize);
+type RowAndColumn = (usize, usize);
 
 /// The tied places whose solutions are counted, and their weights.
 const TIES: [(Ties, u64); 5] = [
@@ -136,7 +136,7 @@ fn border_case(size: BoardSize, distance: usize, ties: Ties, weight: u64) -> Opt
     Some(Case { first_queen: 1 << distance, blocked, weight })
 }
 
-fn attacks(one: Square, other: Square) -> bool {
+fn attacks(one: RowAndColumn, other: RowAndColumn) -> bool {
     let rows_apart = one.0.abs_diff(other.0);
     let columns_apart = one.1.abs_diff(other.1);
     rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart

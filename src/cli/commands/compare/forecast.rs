@@ -22,7 +22,7 @@ const SENSIBLE_SECONDS: f64 = 10.0;
 
 /// The time of a count.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct Measured {
     pub(super) engine: Engine,
     pub(super) threads: usize,
     pub(super) n: u32,
@@ -35,12 +35,12 @@ pub(super) fn predicted_seconds(
     engine: Engine,
     threads: usize,
     n: u32,
-    known: &[Known],
+    known: &[Measured],
 ) -> Option<f64> {
     let of_engine = known.iter().filter(|known| known.engine == engine);
     let telling = of_engine.filter(|known| known.seconds >= SHORTEST).copied();
     let sensible = engine.largest_sensible().filter(|largest| n > *largest);
-    let sensible = sensible.map(|n| Known { engine, threads: 1, n, seconds: SENSIBLE_SECONDS });
+    let sensible = sensible.map(|n| Measured { engine, threads: 1, n, seconds: SENSIBLE_SECONDS });
     telling
         .clone()
         .chain(sensible.filter(|_| telling.count() == 0))
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn a_board_is_predicted_from_smaller_ones_and_other_threads() {
-        let known = |n, threads, seconds| Known { engine: Engine::Halves, threads, n, seconds };
+        let known = |n, threads, seconds| Measured { engine: Engine::Halves, threads, n, seconds };
         let predicted =
-            |threads, n, known: &[Known]| predicted_seconds(Engine::Halves, threads, n, known);
+            |threads, n, known: &[Measured]| predicted_seconds(Engine::Halves, threads, n, known);
         let before = [known(8, 2, 0.01), known(15, 2, 0.1), known(16, 2, 0.5)];
         assert_eq!(predicted(2, 17, &before), Some(2.0));
         assert_eq!(predicted(4, 18, &before), Some(4.0));
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn textbook_engines_are_predicted_from_what_is_sensible() {
-        let known = [Known { engine: Engine::Bitmask, threads: 1, n: 15, seconds: 0.5 }];
+        let known = [Measured { engine: Engine::Bitmask, threads: 1, n: 15, seconds: 0.5 }];
         assert_eq!(predicted_seconds(Engine::Bitmask, 1, 18, &known), Some(32.0));
         for engine in Engine::ALL {
             let predicted = |threads, n| predicted_seconds(engine, threads, n, &[]);

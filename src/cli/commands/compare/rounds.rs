@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome};
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Shortage};
 use rayon::ThreadPool;
 
-use super::forecast::{Known, predicted_seconds, with_deadline};
+use super::forecast::{Measured, predicted_seconds, with_deadline};
 use super::progress::Progress;
 use super::statistics::Runs;
 use crate::cli::exit::Failure;
@@ -42,7 +42,7 @@ pub(super) struct Rounds<'a> {
     pub(super) cancel: &'a Cancel,
     pub(super) progress: &'a Progress,
     /// The times so far, to tell who is too slow.
-    pub(super) known: Vec<Known>,
+    pub(super) measured: Vec<Measured>,
 }
 
 impl Rounds<'_> {
@@ -93,7 +93,7 @@ impl Rounds<'_> {
         }
         let limit = self.seconds_limit;
         let (engine, threads) = (contestant.engine, contestant.threads());
-        let predicted = predicted_seconds(engine, threads, size.get(), &self.known);
+        let predicted = predicted_seconds(engine, threads, size.get(), &self.measured);
         if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
             let reason = format!("a run would take longer than {}", duration(limit));
             self.report_left_out(size, contestant, &reason);
@@ -114,11 +114,9 @@ impl Rounds<'_> {
                 self.report_left_out(size, contestant, &reason);
                 Ok(None)
             }
-            Err(mut error @ Error::MemoryBudget { .. }) => {
-                if let Error::MemoryBudget { given, .. } = &mut error {
-                    *given = self.memory_given;
-                }
-                self.report_left_out(size, contestant, &error.to_string());
+            Err(Error::MemoryBudget(shortage)) => {
+                let reason = Shortage { given: self.memory_given, ..shortage }.to_string();
+                self.report_left_out(size, contestant, &reason);
                 Ok(None)
             }
             Err(error) => Err(error.into()),
@@ -127,7 +125,7 @@ impl Rounds<'_> {
 
     fn learn(&mut self, size: BoardSize, contestant: &Contestant<'_>, seconds: f64) {
         let (engine, threads) = (contestant.engine, contestant.threads());
-        self.known.push(Known { engine, threads, n: size.get(), seconds });
+        self.measured.push(Measured { engine, threads, n: size.get(), seconds });
     }
 
     fn report_left_out(&self, size: BoardSize, contestant: &Contestant<'_>, reason: &str) {

@@ -1,0 +1,47 @@
+//! How long the engine will take, roughly: the way out for those who lack the memory for others.
+
+use crate::known::known;
+use crate::size::BoardSize;
+
+/// How long this engine takes with its fastest kernel, as `570 core-hours`.
+pub(crate) fn expected_time(n: u32) -> String {
+    // 7.6 ns at n = 16 and 17, 7.9 at 18, 8.0 at 19; beyond that it is a guess.
+    let nanoseconds = 8.0 + 0.15 * (f64::from(n) - 19.0);
+    let hours = solutions(n) * nanoseconds / 1e9 / 3600.0;
+    match hours {
+        ..1.0 => "an hour of one core or less".to_owned(),
+        ..20_000.0 => format!("{} core-hours", two_digits(hours)),
+        _ => format!("{} core-years", two_digits(hours / 8766.0)),
+    }
+}
+
+/// The published number of solutions; beyond the table Simkin's (0.143 n)^n, the leading term.
+fn solutions(n: u32) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
+    let published = BoardSize::new(n).ok().and_then(|size| known(size).total).map(|q| q as f64);
+    published.unwrap_or_else(|| (0.143 * f64::from(n)).powf(n.into()))
+}
+
+/// Rounded to two digits.
+fn two_digits(number: f64) -> f64 {
+    let unit = 10_f64.powf(number.log10().floor() - 1.0).max(1.0);
+    (number / unit).round() * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_rise_with_the_board() {
+        let times = [14, 20, 22, 27, 32].map(expected_time);
+        let expected = [
+            "an hour of one core or less",
+            "an hour of one core or less",
+            "6 core-hours",
+            "68 core-years",
+            "430000 core-years",
+        ];
+        assert_eq!(times, expected);
+    }
+}
