@@ -147,7 +147,9 @@ macro_rules! vector_kernel {
                 unreachable!("tables are made for their kernel");
             };
             match (bits as usize).div_ceil(CHUNK_BITS) {
-                ..=4 => count_blocks::<4>(build, probe, tables),
+                ..=2 => count_blocks::<2>(build, probe, tables),
+                3 => count_blocks::<3>(build, probe, tables),
+                4 => count_blocks::<4>(build, probe, tables),
                 5 => count_blocks::<5>(build, probe, tables),
                 6 => count_blocks::<6>(build, probe, tables),
                 7 => count_blocks::<7>(build, probe, tables),
