@@ -106,8 +106,8 @@ impl Engine {
         }
     }
 
-    /// The engine that is fastest on boards of this size, with this kernel: the join needs boards of
-    /// some size to fill its blocks, and longer vectors help the backtracker more.
+    /// The engine that is fastest on boards of this size, with this kernel: only larger boards fill the
+    /// blocks of the join, and longer vectors help the backtracker more.
     #[must_use]
     pub fn auto(size: BoardSize, kernel: Kernel) -> Self {
         let first_of_halves = if kernel == Kernel::Portable { 14 } else { 16 };
@@ -120,7 +120,7 @@ impl Engine {
         matches!(self, Self::Subtrees | Self::Halves)
     }
 
-    /// Bytes that each thread may come to need, for engines that need much.
+    /// Bytes that each thread may need, for engines that need a lot.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
         match self {
             Self::Halves => halves::worker_bytes(size),

@@ -57,7 +57,7 @@ fn fill(board: u32, columns: u32, falling: u32, rising: u32, cancel: &Cancel) ->
 }
 
 /// Counts the units of any engine in the same way, with the squares that they forbid added to the
-/// taken ones. No count that recursion can reach in a lifetime overflows.
+/// taken ones. Recursion would need centuries to reach a count that overflows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Restricted;
 

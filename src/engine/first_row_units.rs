@@ -2,7 +2,7 @@
 //!
 //! Their subtotals are the same read from either side, since mirroring the board maps the
 //! solutions of column c to those of column n - 1 - c. The textbook engines do not use that; the
-//! tests do. The empty board has one unit with one solution, the empty placement (A000170).
+//! tests do. The empty board has one unit with one solution (A000170).
 
 use super::domains::RowDomains;
 use super::unit::{Interrupt, Prepared, Resources, Units, Worker};

@@ -81,12 +81,12 @@ impl Halves {
     }
 }
 
-/// How many units a board has, and how many bytes their list takes, found out without it.
+/// How many units a board has, and how many bytes their list takes, without making it.
 pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
     UnitList::forecast(size)
 }
 
-/// Bytes that each thread may come to need.
+/// Bytes that each thread may need.
 pub(crate) fn worker_bytes(size: BoardSize) -> u64 {
     budget::worker_bytes(HalvedBoard::new(size.get()))
 }

@@ -1,7 +1,7 @@
 //! Engine `subtrees`: prefixes of the first rows, all eight symmetries, a row of nodes at a time.
 //!
-//! **Counts** the solutions of one subtree: those that begin with a given prefix, a placement of
-//! queens in the first one to four rows, within one [case](cases) of the symmetry reduction.
+//! **Counts** the solutions of one subtree: those that begin with a given prefix, the queens
+//! of the first one to four rows, within one [case](cases) of the symmetry reduction.
 //!
 //! **Idea.** The first rows cut the search into independent subtrees of very different sizes,
 //! which rayon's threads steal from each other. Inside a subtree a backtracker with the three
@@ -18,20 +18,20 @@
 //!
 //! **Against `bitmask`.**
 //! * *Eight symmetries instead of none*: see [`cases`]; 3.8 times fewer nodes at n = 16 (not 8
-//!   times: that a border queen stands too near a corner is often found out late).
+//!   times: a border queen that stands too near a corner is often found late).
 //! * *No branch on data.* The textbook loop mispredicts at nearly every node: how many squares of
 //!   the next row are free cannot be guessed, and costs more than all the arithmetic. Here each
 //!   row has a [buffer of nodes](level); a pass takes the lowest free square of each node in the
 //!   buffer, writes the child to the next row's buffer and keeps the node if it has more squares.
 //!   Both are unconditional writes that advance a length by 0 or 1.
-//! * *JoinKernel.* Such a pass is the same instruction sequence for all nodes, so AVX2 does 8 and
-//!   AVX-512 does 16 of them at a time, and one permutation packs the survivors.
+//! * *Vectors.* Such a pass is the same instruction sequence for all nodes, so AVX2 takes 8 and
+//!   AVX-512 takes 16 of them at a time, and one permutation packs the survivors.
 //! * *Looking ahead.* A child is dropped unless each of the three rows below it has a free
 //!   square: 30 % fewer nodes than testing the next row alone.
 //! * *The last three rows* are closed by arithmetic: with two columns left there are only two
 //!   ways to fill the last two rows, and three comparisons tell which of them stand.
 //!
-//! **Time.** 14 children looked at for each solution at n = 16, 8 of them kept; **memory** 4 KiB for
+//! **Time.** For each solution 14 children are made at n = 16 and 8 of them kept; **memory** 4 KiB for
 //! each row and thread.
 //!
 //! **Invariants.** A buffered node has at least one free square in its row, and queens in all rows
@@ -176,7 +176,7 @@ impl Subtrees {
         Self { size, first_row: first_row(size, split_rows), cases, subtrees }
     }
 
-    /// How many subtrees a board has, and how many bytes their list takes, found out without it.
+    /// How many subtrees a board has, and how many bytes their list takes, without making it.
     pub(crate) fn forecast(
         size: BoardSize,
         queens: &FixedQueens,

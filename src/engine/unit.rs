@@ -32,7 +32,7 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
 pub struct Resources {
     /// The kernel for the inner loops.
     pub kernel: Kernel,
-    /// Workers that will be at work at the same time.
+    /// Workers that run at the same time.
     pub threads: usize,
     /// Bytes for all of them together.
     pub memory: u64,
@@ -43,7 +43,7 @@ pub(crate) trait Prepared: Sync {
     /// A counter of units for one thread, with its own scratch memory.
     fn worker(&self) -> Box<dyn Worker + '_>;
 
-    /// How memory is used, for engines that need much.
+    /// How memory is used, for engines that need a lot.
     fn memory(&self) -> Option<MemoryUse> {
         None
     }
@@ -60,7 +60,7 @@ pub(crate) trait Prepared: Sync {
 pub struct MemoryUse {
     /// Bytes of what all threads share.
     pub shared: u64,
-    /// Bytes that each thread may come to need.
+    /// Bytes that each thread may need.
     pub per_thread: u64,
     /// How the engine fits its lists into the budget, in a few words.
     pub strategy: &'static str,

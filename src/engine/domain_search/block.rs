@@ -9,7 +9,7 @@ use super::set::{EMPTY, LANES, Set, WORDS};
 use crate::engine::domains::{RowDomains, Weighing};
 use crate::engine::kernel::Kernel;
 
-/// A weight that was not asked for yet.
+/// A weight that is not known yet.
 const UNKNOWN: u8 = u8::MAX;
 
 /// The weights are sums of these: one set of placements for each.
@@ -179,11 +179,11 @@ impl Block {
     }
 }
 
-/// The weight of placements whose northern rows take these columns.
+/// The weight of solutions whose northern rows take these columns.
 fn weight_of(weighing: Option<&Weighing>, columns: u32) -> u8 {
     let weight = weighing.map_or(1, |weighing| (weighing.weight)(columns));
-    // A larger one has no set of its own; counted as another weight it would spoil the count.
-    assert!(weight <= WEIGHT_PARTS.iter().sum(), "a placement counts {weight} times");
+    // A larger one has no set of its own; taken for another weight it would spoil the count.
+    assert!(weight <= WEIGHT_PARTS.iter().sum(), "a solution counts {weight} times");
     weight as u8
 }
 

@@ -50,7 +50,7 @@ fn units_of_halves_are_counted() {
 }
 
 #[test]
-#[should_panic(expected = "a placement counts 4 times")]
+#[should_panic(expected = "a solution counts 4 times")]
 fn a_weight_that_has_no_place_stops() {
     let mut domains = RowDomains::whole_board(size(8));
     domains.weighing = Some(Weighing { row: 4, weight: Box::new(|_| 4) });

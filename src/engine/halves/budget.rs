@@ -1,8 +1,8 @@
 //! How the lists of a count fit a memory budget.
 //!
 //! Two things need memory: the lists of all quadrants, which threads share, and each thread's lists
-//! of half-boards. If the budget does not reach for the first, they are made for each row set when
-//! a unit needs them; below that the engine cannot work.
+//! of half-boards. If the budget is too small for the first, they are made for each row set when a
+//! unit needs them; if it is too small for the second, the engine cannot work.
 
 use super::half_board::HalvedBoard;
 use crate::engine::subtrees;

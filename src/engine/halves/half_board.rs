@@ -1,6 +1,6 @@
 //! Half-boards: h queens on one half of the board, one in each column and in each of h given rows.
 //!
-//! **What a word says.** In either half let j = 0..h-1 be the distance of a column from the middle
+//! **What a word holds.** In either half let j = 0..h-1 be the distance of a column from the middle
 //! line. A queen in row r at distance j stands on the diagonals u = r - j and v = r + j. With
 //! s = 1 for even and s = 2 for odd boards, an east queen attacks a west queen exactly if
 //! u_east = v_west + s or v_east = u_west - s. So the half-board is fully described by

@@ -51,7 +51,7 @@ impl UnitList {
         Self { board, canonical: canonical_units(board.half), off_centre: off_centre_units(board) }
     }
 
-    /// How many units a board has, and how many bytes their list takes, found out without it.
+    /// How many units a board has, and how many bytes their list takes, without making it.
     pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
         let board = HalvedBoard::new(size.get());
         let canonical = number_of_canonical_units(board.half);
@@ -181,7 +181,7 @@ fn canonical_units(half: u32) -> Vec<u32> {
     let all = 0..1_u32 << half;
     let mut by_size = vec![Vec::new(); half as usize + 1];
     all.clone().for_each(|set| by_size[set.count_ones() as usize].push(set));
-    // Made in one piece: a list that grows takes up to three times as much on the way.
+    // Made in one piece: a list that grows takes up to three times the memory on the way.
     let mut units = Vec::with_capacity(number_of_canonical_units(half));
     for south in all.filter(|south| 2 * south.count_ones() <= half) {
         let norths = &by_size[(half - south.count_ones()) as usize];

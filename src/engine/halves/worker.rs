@@ -1,7 +1,7 @@
 //! Counts units: makes the half-boards of a unit and joins them.
 //!
-//! What a unit counts, and why the groups of half-boards may be left out or counted twice, is
-//! told in [`units`](super::units). A worker owns its lists and scratch and reuses them, so
+//! What a unit counts, and why groups of half-boards may be left out or counted twice, is explained
+//! in [`units`](super::units) and [`canonical`](super::canonical). A worker owns its lists and scratch and reuses them, so
 //! that threads share nothing but the quadrant lists.
 
 use std::cmp::Ordering::{Equal, Greater};
@@ -215,7 +215,7 @@ impl<'p> HalvesWorker<'p> {
     }
 
     /// Gives the memory of the lists back. Gigabytes take a tenth of a second, and after a
-    /// cancellation somebody waits: every thread frees its own, instead of the last one all.
+    /// cancellation somebody waits: each thread frees its own, instead of one thread all of it.
     fn release(&mut self) {
         self.join.release();
         self.east = GroupedHalf::default();

@@ -52,6 +52,12 @@ fn disjoint_lanes(a: Vector, b: Vector) -> u32 {
     _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as u32
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+fn disjoint_among(lanes: u32, a: Vector, b: Vector) -> u32 {
+    disjoint_lanes(a, b) & lanes
+}
+
 /// For every set of lanes, the 32-bit places that bring these lanes to the front
 /// and the others behind them.
 static LANES_TO_FRONT: [[u32; 8]; 16] = {

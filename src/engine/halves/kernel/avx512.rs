@@ -54,6 +54,12 @@ fn disjoint_lanes(a: Vector, b: Vector) -> __mmask8 {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
+fn disjoint_among(lanes: __mmask8, a: Vector, b: Vector) -> __mmask8 {
+    _mm512_mask_testn_epi64_mask(lanes, a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
 fn to_front(lanes: __mmask8, vector: Vector) -> Vector {
     let order = _mm_cvtsi64_si128(LANES_TO_FRONT[usize::from(lanes)] as i64);
     _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(order), vector)

@@ -16,6 +16,7 @@ pub(super) const MAX_CHUNKS: usize = 11;
 pub(super) type Table<const WORDS: usize> = [[u64; WORDS]; CHUNK_VALUES];
 
 /// The working memory of a thread's leaves.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for vector kernels"))]
 pub(crate) enum Tables {
     /// For blocks of 256 build words.
     Four(Box<BlockTables<4>>),
@@ -31,6 +32,7 @@ pub(super) struct CacheLines<T>(pub(super) T);
 /// The tables of one block of build words, and space to make them; each of the parts fills whole
 /// cache lines.
 #[repr(align(64))]
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for vector kernels"))]
 pub(crate) struct BlockTables<const WORDS: usize> {
     /// One for each chunk.
     pub(super) tables: [Table<WORDS>; MAX_CHUNKS],

@@ -9,6 +9,7 @@
 //! | `and(a, b)`, `or(a, b)` | the bits of both, of either |
 //! | `load_part(words)` | up to `WORDS` words, and the lanes that hold them |
 //! | `disjoint_lanes(a, b)` | the lanes in which two vectors share no bit |
+//! | `disjoint_among(lanes, a, b)` | those of these lanes in which they share none |
 //! | `to_front(lanes, vector)` | these lanes first, then the others |
 //! | `compress(lanes, vector)` | these lanes first, anything behind them |
 //! | `move_bits(image, vector, bit_move)` | the image with the bits that move equally far |
@@ -36,7 +37,7 @@ macro_rules! vector_kernel {
             }
             if !rest.is_empty() {
                 let (vector, lanes) = load_part(rest);
-                let free = disjoint_lanes(vector, avoid) & lanes;
+                let free = disjoint_among(lanes, vector, avoid);
                 store(room.at(kept), compress(free, or(vector, add)));
                 kept += free.count_ones() as usize;
             }
@@ -58,7 +59,7 @@ macro_rules! vector_kernel {
                     kept += free.count_ones() as usize;
                 }
                 if last_lanes != 0 {
-                    let free = disjoint_lanes(last, word) & last_lanes;
+                    let free = disjoint_among(last_lanes, last, word);
                     store(room.at(kept), compress(free, or(last, word)));
                     kept += free.count_ones() as usize;
                 }
@@ -131,7 +132,7 @@ macro_rules! vector_kernel {
                 for vector in vectors {
                     pairs += u64::from(disjoint_lanes(load(vector), word).count_ones());
                 }
-                pairs += u64::from((disjoint_lanes(last, word) & last_lanes).count_ones());
+                pairs += u64::from(disjoint_among(last_lanes, last, word).count_ones());
             }
             pairs
         }
@@ -147,7 +148,9 @@ macro_rules! vector_kernel {
                 unreachable!("tables are made for their kernel");
             };
             match (bits as usize).div_ceil(CHUNK_BITS) {
-                ..=4 => count_blocks::<4>(build, probe, tables),
+                ..=2 => count_blocks::<2>(build, probe, tables),
+                3 => count_blocks::<3>(build, probe, tables),
+                4 => count_blocks::<4>(build, probe, tables),
                 5 => count_blocks::<5>(build, probe, tables),
                 6 => count_blocks::<6>(build, probe, tables),
                 7 => count_blocks::<7>(build, probe, tables),

@@ -66,6 +66,7 @@ pub(super) struct Maker<'a> {
 
 impl Maker<'_> {
     /// Appends `w | add` for every word `w` that shares no bit with `avoid`.
+    #[inline]
     pub(super) fn select(&self, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
         let count = self.kernel.select(words, avoid, add, out.room(words.len()));
         out.grow(count);

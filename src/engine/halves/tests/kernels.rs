@@ -145,7 +145,7 @@ fn leaves_count_like_the_double_loop() {
 }
 
 #[test]
-fn lists_are_split_selected_combined_and_arranged() {
+fn lists_are_split_selected_combined_and_permuted() {
     for_every_kernel(check_lists);
 }
 
