@@ -34,10 +34,10 @@ const INK: RGBColor = RGBColor(0x20, 0x20, 0x20);
 const GRID: RGBColor = RGBColor(0xe2, 0xe2, 0xe2);
 const PALE: RGBColor = RGBColor(0x80, 0x80, 0x80);
 
-/// Colour and marker of each engine, in the order of [`Engine::ALL`]. A marker has corners,
-/// turned by a share of a corner, with dents between them, and both have their distance from the
-/// middle. The colours differ for colour-blind readers too (M. Okabe, K. Ito, "Color Universal
-/// Design", 2008), a little darker for thin lines on white.
+/// Colour and marker of each engine, in the order of [`Engine::ALL`]. A marker is a star: a number
+/// of tips, a share of the step between two by which they are turned, and the distances of tips and
+/// dents from the middle. The colours differ for colour-blind readers too (M. Okabe, K. Ito, "Color
+/// Universal Design", 2008), a little darker for thin lines on white.
 const STYLES: [(RGBColor, u8, f64, [f64; 2]); 7] = [
     (RGBColor(0x40, 0x40, 0x40), 4, 0.5, [7.6, 2.8]),
     (RGBColor(0xb0, 0x5a, 0x8c), 4, 0.0, [7.6, 2.8]),
@@ -45,19 +45,19 @@ const STYLES: [(RGBColor, u8, f64, [f64; 2]); 7] = [
     (RGBColor(0x2f, 0x97, 0xd0), 4, 0.0, [6.0, 4.2]),
     (RGBColor(0x00, 0x80, 0x5c), 3, 0.0, [6.0, 3.0]),
     (RGBColor(0x00, 0x66, 0xa6), 4, 0.5, [6.0, 4.2]),
-    (RGBColor(0xc4, 0x4a, 0x00), 8, 0.5, [5.2, 4.8]),
+    (RGBColor(0xc4, 0x4a, 0x00), 8, 0.0, [5.0, 5.0]),
 ];
 
 fn style(engine: Engine) -> (RGBColor, Polygon<(i32, i32)>) {
     let place = Engine::ALL.iter().position(|other| *other == engine).unwrap_or(0);
-    let (colour, corners, turn, distances) = STYLES[place % STYLES.len()];
-    let corner = |half: u8| {
-        let angle = PI * (f64::from(half) + 2.0 * turn) / f64::from(corners);
+    let (colour, tips, turn, distances) = STYLES[place % STYLES.len()];
+    let place = |corner: u8| {
+        let angle = PI * (f64::from(corner) + 2.0 * turn) / f64::from(tips);
         #[expect(clippy::cast_possible_truncation, reason = "a few pixels")]
-        let pixels = |share: f64| (distances[usize::from(half % 2)] * share).round() as i32;
+        let pixels = |share: f64| (distances[usize::from(corner % 2)] * share).round() as i32;
         (pixels(angle.sin()), pixels(-angle.cos()))
     };
-    (colour, Polygon::new((0..2 * corners).map(corner).collect::<Vec<_>>(), colour))
+    (colour, Polygon::new((0..2 * tips).map(place).collect::<Vec<_>>(), colour))
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

@@ -1,5 +1,5 @@
-//! Which engines are too slow for a board: predicted from what is known of smaller ones, and found
-//! out by a run with a deadline.
+//! Which engines are too slow for a board: predicted from their times on smaller boards, and found
+//! by a run with a deadline.
 
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use nqueens::{Cancel, Engine};
 
-/// From one board to the next all engines take at least about this many times as long, over a few
-/// boards: backtrackers 6 to 8 times, `halves` 4.5 to 6. The small figure is on the safe side: a
-/// prediction that is too low costs one run that is cut off at the limit, one that is too high
-/// would leave out an engine that fits.
+/// From one board to the next every engine takes at least about this many times as long:
+/// backtrackers 6 to 8 times, `halves` 4.5 to 6. The small figure is on the safe side: a prediction
+/// that is too low costs one run that is cut off at the limit, one that is too high would leave out
+/// an engine that fits.
 const GROWTH: f64 = 4.0;
 
-/// Shorter runs say little about larger boards: they grow more slowly.
+/// Shorter runs predict nothing: their times grow more slowly.
 const SHORTEST: f64 = 0.1;
 
 /// What one thread takes for [`Engine::largest_sensible`], at most.
@@ -29,8 +29,8 @@ pub(super) struct Measured {
     pub(super) seconds: f64,
 }
 
-/// The seconds that an engine will take for a board, at least, judged by its other times; without
-/// any by what is sensible for a textbook engine. `None` if there is nothing to judge by.
+/// The least seconds that an engine will take for a board, judged by its other times or, without
+/// any, by the largest board that is sensible for a textbook engine. `None` if neither is known.
 pub(super) fn predicted_seconds(
     engine: Engine,
     threads: usize,
@@ -54,7 +54,7 @@ pub(super) fn predicted_seconds(
         .max_by(f64::total_cmp)
 }
 
-/// How often the deadline and the signals are looked at.
+/// How often the deadline and the signals are checked.
 const POLL: Duration = Duration::from_millis(20);
 
 /// Counts with a cancellation that is raised when the limit has passed, or when `signals` is.
