@@ -102,13 +102,20 @@ fn bad_input_gets_one_clear_line() {
 
 #[test]
 fn a_bad_variable_is_named() {
-    let output = Command::new(NQUEENS)
-        .args(["count", "8"])
-        .env("NQUEENS_THREADS", "many")
-        .output()
-        .expect("the program starts");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("NQUEENS_THREADS: 'many'"), "{}", stderr(&output));
+    for (name, value) in [
+        ("NQUEENS_THREADS", "many"),
+        ("NQUEENS_THREADS", "4097"),
+        ("SLURM_CPUS_PER_TASK", "0"),
+        ("SLURM_CPUS_PER_TASK", "-1"),
+        ("SLURM_CPUS_PER_TASK", "99999999999999999999"),
+    ] {
+        let mut command = Command::new(NQUEENS);
+        command.args(["count", "8"]).env_remove("NQUEENS_THREADS").env(name, value);
+        let output = command.output().expect("the program starts");
+        let (code, message) = (output.status.code(), stderr(&output));
+        assert_eq!(code, Some(2), "{name}={value}: {message}");
+        assert!(message.contains(&format!("{name}: '{value}'")) && message.contains("4096"));
+    }
 }
 
 #[test]
@@ -124,6 +131,7 @@ fn threads_come_from_the_flag_then_from_the_variables() {
     assert_eq!(threads(&["--threads", "7"], &both), Some(7));
     assert_eq!(threads(&[], &both), Some(5));
     assert_eq!(threads(&[], &both[1..]), Some(3));
+    assert_eq!(threads(&[], &[("NQUEENS_THREADS", "")]), threads(&[], &[]));
 }
 
 fn json(text: &str) -> serde_json::Value {

@@ -231,6 +231,37 @@ fn processes_of_a_job_array_count_a_board_together() {
 }
 
 #[test]
+fn the_shard_is_the_flag_or_what_a_scheduler_tells() {
+    let folder = fresh("schedulers");
+    let out = folder.to_str().expect("text");
+    let shard = |index: &[&str], variables: &[(&str, &str)]| {
+        let args = ["shard", "4", "--shards", "12", "--json", "--out", out];
+        let output = run(&[&args, index].concat(), variables);
+        let object: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
+        let index = object.and_then(|object| object["index"].as_u64());
+        (index, text(&output.stderr).to_owned())
+    };
+    assert_eq!(shard(&["--index", "3"], &[("SLURM_ARRAY_TASK_ID", "5")]).0, Some(3));
+    for name in [
+        "SLURM_ARRAY_TASK_ID",
+        "PBS_ARRAY_INDEX",
+        "JOB_COMPLETION_INDEX",
+        "AWS_BATCH_JOB_ARRAY_INDEX",
+        "HQ_TASK_ID",
+    ] {
+        assert_eq!(shard(&[], &[(name, "5")]).0, Some(5), "{name}");
+    }
+    for name in ["SGE_TASK_ID", "LSB_JOBINDEX"] {
+        assert_eq!(shard(&[], &[(name, "6")]).0, Some(5), "{name} counts from 1");
+        let (none, reason) = shard(&[], &[(name, "13")]);
+        assert!(none.is_none() && reason.contains(name) && reason.contains("1 to 12"), "{reason}");
+    }
+    let outside = [("SGE_TASK_ID", "undefined"), ("LSB_JOBINDEX", "0"), ("PBS_ARRAY_INDEX", "")];
+    let (none, reason) = shard(&[], &outside);
+    assert!(none.is_none() && reason.contains("--index: which shard?"), "{reason}");
+}
+
+#[test]
 fn a_killed_shard_goes_on_in_a_journal_of_its_own() {
     let folder = fresh("killed");
     let out = folder.to_str().expect("text");
@@ -275,6 +306,7 @@ fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], i32, &str)] = &[
         (&["shard", "9", "--index", "5", "--shards", "5", "--out", out], 2, "--index: '5'"),
         (&["shard", "9", "--index", "-1", "--shards", "5", "--out", out], 2, "choose 0 to 4"),
+        (&["shard", "9", "--index", "x", "--shards", "5", "--out", out], 2, "choose 0 to 4"),
         (&["shard", "9", "--index", "0", "--shards", "0", "--out", out], 2, "'0' for '--shards"),
         (&["shard", "9", "--index", "0", "--shards", "2000000", "--out", out], 2, "1 to 1000000"),
         (&["shard", "9", "--shards", "2", "--out", out], 2, "--index"),

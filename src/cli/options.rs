@@ -1,10 +1,8 @@
 //! Options that several commands share, parsed into the library's types.
 
-mod bytes;
+mod environment;
 mod journals;
-mod shards;
-mod sizes;
-mod threads;
+mod values;
 
 use std::str::FromStr;
 
@@ -14,11 +12,9 @@ use nqueens::{BoardSize, Count, Engine, Error, Kernel, SplitRows};
 use super::exit::Failure;
 use super::output::bar::ProgressWhen;
 use super::output::stderr::message;
-pub(crate) use bytes::bytes;
-pub(crate) use journals::{JournalsArgs, MergedReport, MissingShards, missing_json};
-pub(crate) use shards::{number_of_shards, shard};
-pub(crate) use sizes::sizes;
-pub(crate) use threads::{default_threads, number_of_threads};
+pub(crate) use environment::{default_threads, shard};
+pub(crate) use journals::{Journals, JournalsArgs, MissingShards};
+pub(crate) use values::{bytes, number_of_shards, number_of_threads, sizes};
 
 /// `None` for `auto`. The alias keeps clap from taking the field for an option without a default.
 pub(crate) type OrAuto<T> = Option<T>;

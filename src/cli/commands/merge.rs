@@ -1,9 +1,7 @@
 //! `nqueens merge FILE|FOLDER...`.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{
-    JournalsArgs, MergedReport, MissingShards, missing_json, number_of_shards,
-};
+use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::many;
@@ -30,44 +28,43 @@ pub(crate) struct MergeArgs {
 
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let merged = MergedReport::new(self.journals.read()?);
-        let missing = MissingShards::new(&merged.merged, self.shards);
-        let mut exit = merged.check_published();
-        if merged.total.is_none() {
-            tell_missing(&merged, missing.as_ref());
+        let journals = self.journals.read()?;
+        let missing = MissingShards::new(&journals.merged, self.shards);
+        let mut exit = journals.check_published();
+        if journals.total.is_none() {
+            tell_missing(&journals, missing.as_ref());
             exit = Exit::Stopped;
         }
-        let report = report(&merged, missing.as_ref());
+        let report = report(&journals, missing.as_ref());
         Ok(exit.answer(Format::new(self.json, self.quiet), report))
     }
 }
 
-fn tell_missing(report: &MergedReport, missing: Option<&MissingShards>) {
-    let units = report.missing_units();
+fn tell_missing(journals: &Journals, missing: Option<&MissingShards>) {
+    let units = journals.units_missing;
     let are = if units == 1 { "is" } else { "are" };
-    let all = many(report.merged.plan.units(), "unit");
+    let all = many(journals.merged.plan.units(), "unit");
     match missing {
-        Some(MissingShards { shards, indices }) => message!(
-            "{units} of {all} {are} missing, in shards {indices} (of 0..={}): run these again",
-            shards - 1
-        ),
+        Some(shards) => {
+            message!("{units} of {all} {are} missing, in shards {shards}: run these again");
+        }
         None => message!(
             "{units} of {all} {are} missing, the first is {}: run their shards again (the journals \
              do not agree on how many there are; --shards names those that are missing)",
-            report.merged.missing_units().first().map_or(0, |range| range.start)
+            journals.merged.missing_units().first().map_or(0, |range| range.start)
         ),
     }
 }
 
-fn report(merged: &MergedReport, missing: Option<&MissingShards>) -> Report {
-    let (files, twice) = (merged.merged.files.len(), many(merged.merged.twice, "unit"));
-    let mut report = merged.report();
-    merged.report_total(&mut report);
+fn report(journals: &Journals, missing: Option<&MissingShards>) -> Report {
+    let (files, twice) = (journals.merged.files.len(), many(journals.merged.twice, "unit"));
+    let mut report = journals.report();
+    journals.report_total(&mut report);
+    journals.report_missing(&mut report, missing);
     report
         .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
-        .row("CPU time", format_args!("{:.3} s", merged.cpu_time.as_secs_f64()))
-        .field("missing", missing_json(&merged.merged, missing));
-    if merged.total.is_none() {
+        .row("CPU time", format_args!("{:.3} s", journals.cpu_time.as_secs_f64()));
+    if journals.total.is_none() {
         report.without_text();
     }
     report

@@ -1,6 +1,5 @@
 //! `nqueens shard N --index I --shards K --out PATH`.
 
-use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -44,7 +43,7 @@ pub(crate) struct ShardArgs {
 
 impl ShardArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let shard = shard(self.index.as_deref(), self.shards, |name| env::var(name).ok())?;
+        let shard = shard(self.index, self.shards)?;
         let name = text::shard(shard);
         let session = Session::new(&self.engine)?;
         let count = self.engine.count(self.n);

@@ -7,9 +7,7 @@ use nqueens::journal::ProcessRun;
 use nqueens::merge::{Member, Merged};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{
-    JournalsArgs, MergedReport, MissingShards, missing_json, number_of_shards,
-};
+use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
 use crate::cli::output::json::{self, microseconds};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::text::{duration, many, seconds};
@@ -35,10 +33,10 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let merged = MergedReport::new(self.journals.read()?);
-        let missing = MissingShards::new(&merged.merged, self.shards);
-        let running = Running::new(&merged.merged);
-        let status = Status { merged, missing, running };
+        let journals = self.journals.read()?;
+        let missing = MissingShards::new(&journals.merged, self.shards);
+        let running = Running::new(&journals.merged);
+        let status = Status { journals, missing, running };
         Ok(Exit::Done.answer(Format::new(self.json, false), status.report()))
     }
 }
@@ -71,7 +69,7 @@ impl Running {
 }
 
 struct Status {
-    merged: MergedReport,
+    journals: Journals,
     missing: Option<MissingShards>,
     running: Running,
 }
@@ -81,31 +79,28 @@ impl Status {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn time_left(&self) -> Option<Duration> {
         let rate = self.running.units_per_second;
-        (rate > 0.0).then(|| seconds(self.merged.missing_units() as f64 / rate))
+        (rate > 0.0).then(|| seconds(self.journals.units_missing as f64 / rate))
     }
 
     /// The expected CPU time of the missing units.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn cpu_time_left(&self) -> Option<Duration> {
-        let Merged { finished, twice, .. } = &self.merged.merged;
         // Units that were counted twice took time twice.
-        let counted = finished.units_done() + twice;
-        let left = self.merged.missing_units() as f64 / counted as f64;
-        (counted > 0).then(|| seconds(self.merged.cpu_time.as_secs_f64() * left))
+        let counted = self.journals.units_done + self.journals.merged.twice;
+        let left = self.journals.units_missing as f64 / counted as f64;
+        (counted > 0).then(|| seconds(self.journals.cpu_time.as_secs_f64() * left))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
     fn report(&self) -> Report {
-        let Merged { plan, finished, files, .. } = &self.merged.merged;
-        let percent = 100.0 * finished.units_done() as f64 / plan.units() as f64;
-        let (done, solutions) = (many(finished.units_done(), "unit"), finished.solutions());
+        let Merged { plan, finished, files, .. } = &self.journals.merged;
+        let percent = 100.0 * self.journals.units_done as f64 / plan.units() as f64;
+        let (done, solutions) = (many(self.journals.units_done, "unit"), finished.solutions());
         let shards = match &self.missing {
-            Some(MissingShards { shards, indices }) if indices.is_empty() => {
-                format!("all {shards} complete")
+            Some(missing) if missing.indices.is_empty() => {
+                format!("all {} complete", missing.shards)
             }
-            Some(MissingShards { shards, indices }) => {
-                format!("missing {indices} (of 0..={})", shards - 1)
-            }
+            Some(missing) => format!("missing {missing}"),
             None => "unknown: the journals do not agree on how many there are".to_owned(),
         };
         let Running { processes, threads, units_per_second: rate } = self.running;
@@ -116,9 +111,9 @@ impl Status {
             Some(time) => format!("in about {} at this rate", duration(time)),
             None => "not in sight: no process is writing".to_owned(),
         };
-        let cpu_time = duration(self.merged.cpu_time);
+        let cpu_time = duration(self.journals.cpu_time);
         let to_go = cpu_left.map_or("unknown".to_owned(), duration);
-        let mut report = self.merged.report();
+        let mut report = self.journals.report();
         report
             .row("done", format_args!("{done}, {percent:.1} %, {solutions} solutions"))
             .row("shards", shards)
@@ -129,8 +124,8 @@ impl Status {
             .row("CPU time", format_args!("{cpu_time} so far, about {to_go} to go"))
             .field("cpu_seconds_left", cpu_left.map(json::seconds))
             .row("end", end)
-            .field("seconds_left", time_left.map(json::seconds))
-            .field("missing", missing_json(&self.merged.merged, self.missing.as_ref()));
+            .field("seconds_left", time_left.map(json::seconds));
+        self.journals.report_missing(&mut report, self.missing.as_ref());
         report
     }
 }

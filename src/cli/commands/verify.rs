@@ -7,7 +7,7 @@ use nqueens::{Kernel, thread_pool};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{JournalsArgs, MachineArgs, MergedReport};
+use crate::cli::options::{Journals, JournalsArgs, MachineArgs};
 use crate::cli::output::bar::{Bar, Display};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
@@ -42,13 +42,13 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let cancel = cancel_on_signals()?;
-        let merged = self.journals.read()?;
+        let journals = self.journals.read()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let sample = Sample { units: self.units, seed };
         let kernel = self.machine.kernel.unwrap_or_else(Kernel::detect);
-        let Merged { plan, finished, .. } = &merged;
+        let Merged { plan, finished, .. } = &journals.merged;
         let pool = thread_pool(self.machine.threads()?)?;
-        let bar = Bar::new("verify", finished.units_done().min(self.units), |state| {
+        let bar = Bar::new("verify", journals.units_done.min(self.units), |state| {
             let (done, all) = (state.pos(), state.len().unwrap_or_default());
             let (elapsed, eta) = (duration(state.elapsed()), duration(state.eta()));
             format!("{done}/{all} units, {elapsed}, ETA {eta}")
@@ -59,13 +59,13 @@ impl VerifyArgs {
         let verdict =
             pool.install(|| verify(plan, finished, sample, kernel, &|| bar.advance(1), &cancel));
         bar.clear();
-        let check = Check { verdict: verdict?, merged: MergedReport::new(merged), seed };
+        let check = Check { journals, verdict: verdict?, seed };
         Ok(check.judge().answer(Format::new(self.json, false), check.report()))
     }
 }
 
 struct Check {
-    merged: MergedReport,
+    journals: Journals,
     verdict: Verdict,
     seed: u64,
 }
@@ -80,7 +80,7 @@ impl Check {
         if differences.len() > PRINTED {
             message!("and {} more", differences.len() - PRINTED);
         }
-        if self.merged.check_published() == Exit::Failed || !differences.is_empty() {
+        if self.journals.check_published() == Exit::Failed || !differences.is_empty() {
             return Exit::Failed;
         }
         if recounted < chosen {
@@ -88,9 +88,9 @@ impl Check {
             message!("stopped after recounting {recounted} of {chosen}: no difference so far");
             return Exit::Stopped;
         }
-        if self.merged.total.is_none() {
-            let missing = self.merged.missing_units();
-            let units = many(self.merged.merged.plan.units(), "unit");
+        if self.journals.total.is_none() {
+            let missing = self.journals.units_missing;
+            let units = many(self.journals.merged.plan.units(), "unit");
             message!("the count is not finished: {missing} of {units} are missing");
             return Exit::Stopped;
         }
@@ -99,9 +99,8 @@ impl Check {
 
     fn report(&self) -> Report {
         let Verdict { method, recounted, differences, .. } = &self.verdict;
-        let finished = many(self.merged.merged.finished.units_done(), "unit");
-        let undetected_part =
-            self.verdict.undetected_part(self.merged.merged.finished.units_done());
+        let finished = many(self.journals.units_done, "unit");
+        let undetected_part = self.verdict.undetected_part(self.journals.units_done);
         let found = match differences.len() {
             0 => "no difference".to_owned(),
             differences => format!("{differences} DIFFER"),
@@ -123,9 +122,9 @@ impl Check {
                 "recounted": difference.recounted.to_string(),
             })
         };
-        let mut report = self.merged.report();
+        let mut report = self.journals.report();
         report.row("finished", format_args!("{finished}, every line and sum as it was written"));
-        self.merged.report_total(&mut report);
+        self.journals.report_total(&mut report);
         report
             .row(
                 "recounted",

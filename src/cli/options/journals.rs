@@ -1,5 +1,6 @@
 //! The journals that a command reads, and what all such commands report.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use clap::Args;
 use nqueens::known::known;
 use nqueens::merge::{Merged, journals_in, merge};
 use nqueens::{Published, Shard};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::json::seconds;
@@ -25,61 +26,61 @@ pub(crate) struct JournalsArgs {
 
 impl JournalsArgs {
     /// Reads them together.
-    pub(crate) fn read(&self) -> Result<Merged, Failure> {
+    pub(crate) fn read(&self) -> Result<Journals, Failure> {
         let files = journals_in(&self.paths)?;
-        let merged = merge(&files)?;
-        for path in merged.iter().flat_map(|merged| &merged.unbegun) {
+        let Some(merged) = merge(&files)? else {
+            let paths = self.paths.iter().map(|path| path.display().to_string());
+            let paths = paths.collect::<Vec<_>>().join(", ");
+            return Err(Failure::Usage(match files.is_empty() {
+                true => format!("{paths}: there are no journals (files *.journal) in it"),
+                false => format!("{paths}: nothing is recorded yet"),
+            }));
+        };
+        for path in &merged.unbegun {
             message!("warning: nothing is recorded in {}; it is left out", path.display());
         }
-        for file in merged.iter().flat_map(|merged| &merged.files) {
+        for file in &merged.files {
             let path = file.path.display();
             if file.torn {
                 message!("warning: the last line of {path} was cut off and is left out");
             }
             if file.withdrawn > 0 {
+                let units = many(file.withdrawn, "unit");
                 message!(
-                    "warning: {path} withdrew {} after a recount differed; do not trust the \
-                     machine that counted them",
-                    many(file.withdrawn, "unit")
+                    "warning: {path} withdrew {units} after a recount differed; do not trust the \
+                     machine that counted them"
                 );
             }
         }
-        merged.ok_or_else(|| {
-            let paths = self.paths.iter().map(|path| path.display().to_string());
-            let paths = paths.collect::<Vec<_>>().join(", ");
-            Failure::Usage(match files.is_empty() {
-                true => format!("{paths}: there are no journals (files *.journal) in it"),
-                false => format!("{paths}: nothing is recorded yet"),
-            })
-        })
+        Ok(Journals::new(merged))
     }
 }
 
 /// What journals of one plan hold together.
-pub(crate) struct MergedReport {
+pub(crate) struct Journals {
     pub(crate) merged: Merged,
+    pub(crate) units_done: usize,
+    pub(crate) units_missing: usize,
     /// The solutions, if all units are finished.
     pub(crate) total: Option<u128>,
-    pub(crate) published: Published,
+    published: Published,
+    /// On finished units, of all threads.
     pub(crate) cpu_time: Duration,
 }
 
-impl MergedReport {
-    pub(crate) fn new(merged: Merged) -> Self {
+impl Journals {
+    fn new(merged: Merged) -> Self {
         let Merged { plan, finished, files, .. } = &merged;
         let total = finished.is_complete().then(|| finished.solutions());
-        let published = known(plan.size()).total;
+        let compare = |total| Published::compare(total, known(plan.size()).total);
         Self {
+            units_done: finished.units_done(),
+            units_missing: plan.units() - finished.units_done(),
             total,
-            published: total
-                .map_or(Published::Unknown, |total| Published::compare(total, published)),
+            published: total.map_or(Published::Unknown, compare),
             cpu_time: files.iter().flat_map(|file| &file.runs).map(|run| run.cpu_time).sum(),
             merged,
         }
-    }
-
-    pub(crate) fn missing_units(&self) -> usize {
-        self.merged.plan.units() - self.merged.finished.units_done()
     }
 
     /// Prints it if the total is not the published one.
@@ -96,7 +97,7 @@ impl MergedReport {
         let mut report = Report::default();
         report
             .plan(plan)
-            .field("finished", finished.units_done())
+            .field("finished", self.units_done)
             .field("solutions", finished.solutions().to_string())
             .field("files", files.len())
             .field("twice", *twice)
@@ -111,9 +112,21 @@ impl MergedReport {
             report.row("published", self.published);
         }
     }
+
+    /// The field on what is not finished.
+    pub(crate) fn report_missing(&self, report: &mut Report, missing: Option<&MissingShards>) {
+        let ranges = self.merged.missing_units().into_iter();
+        let json = json!({
+            "units": self.units_missing,
+            "ranges": ranges.map(|range| [range.start, range.end]).collect::<Vec<_>>(),
+            "shards": missing.map(|missing| missing.shards),
+            "indices": missing.map(|missing| &missing.indices),
+        });
+        report.field("missing", json);
+    }
 }
 
-/// Which shards have units that are not finished.
+/// Which shards have units that are not finished. As text: `3,7-9 (of 0..=9)`.
 pub(crate) struct MissingShards {
     /// How many shards there are.
     pub(crate) shards: usize,
@@ -129,15 +142,10 @@ impl MissingShards {
     }
 }
 
-/// The field `missing` of a report.
-pub(crate) fn missing_json(merged: &Merged, missing: Option<&MissingShards>) -> Value {
-    let ranges = merged.missing_units();
-    json!({
-        "units": ranges.iter().map(ExactSizeIterator::len).sum::<usize>(),
-        "ranges": ranges.iter().map(|range| [range.start, range.end]).collect::<Vec<_>>(),
-        "shards": missing.map(|missing| missing.shards),
-        "indices": missing.map(|missing| &missing.indices),
-    })
+impl fmt::Display for MissingShards {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (of 0..={})", self.indices, self.shards - 1)
+    }
 }
 
 /// Numbers in the form of job arrays: `3,7-9`.

@@ -1,0 +1,76 @@
+//! Values as they are written on the command line.
+
+use std::ops::RangeInclusive;
+
+use nqueens::{BoardSize, Error, MAX_THREADS, Shard};
+
+/// A number of bytes: `512M`, `4GiB`, `1048576`.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let refused = || "write a size as 512M, 4G or 1.5TiB (powers of 1024)".to_owned();
+    let digits_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits_end);
+    let unit = unit.trim().to_ascii_lowercase();
+    let power = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err(refused()),
+    };
+    let number: f64 = number.parse().map_err(|_| refused())?;
+    let bytes = number * 1024f64.powi(power);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+    if bytes >= 1.0 && bytes < 2f64.powi(63) { Ok(bytes as u64) } else { Err(refused()) }
+}
+
+/// Sizes of boards: `FIRST..=LAST`, or one size.
+pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let size =
+        |text: &str| text.parse().map(BoardSize::get).map_err(|error: Error| error.to_string());
+    let (first, last) = match text.split_once("..=") {
+        Some((first, last)) => (size(first)?, size(last)?),
+        None if text.contains("..") => {
+            return Err("write a range as FIRST..=LAST, for example 1..=16".to_owned());
+        }
+        None => (size(text)?, size(text)?),
+    };
+    if first > last {
+        return Err(format!("the range is empty; write {last}..={first}"));
+    }
+    Ok(first..=last)
+}
+
+pub(crate) fn number_of_threads(text: &str) -> Result<usize, Error> {
+    let number = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+    number.ok_or_else(|| Error::ThreadsOutOfRange { given: text.to_owned(), max: MAX_THREADS })
+}
+
+pub(crate) fn number_of_shards(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|shards| (1..=Shard::MOST).contains(shards));
+    number.ok_or_else(|| format!("choose 1 to {}", Shard::MOST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_units() {
+        let sizes = ["1", "2k", "512M", "4GiB", "4 gb", "1.5T"].map(bytes);
+        assert_eq!(sizes, [1, 2 << 10, 512 << 20, 4 << 30, 4 << 30, 3 << 39].map(Ok));
+        for bad in ["", "0", "-1", "x", "4X", "1.2.3G", "9999999999T", "nan", "inf"] {
+            assert!(bytes(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_ranges() {
+        assert_eq!(sizes("1..=16"), Ok(1..=16));
+        assert_eq!(sizes("0..=0"), Ok(0..=0));
+        assert_eq!(sizes("8"), Ok(8..=8));
+        for bad in ["9..=3", "1..16", "..=5", "1..=33", "-1..=3", "a..=b", ""] {
+            assert!(sizes(bad).is_err(), "{bad:?}");
+        }
+    }
+}
