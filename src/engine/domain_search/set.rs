@@ -3,7 +3,7 @@
 /// Words of a set.
 pub(super) const WORDS: usize = 8;
 
-/// Solutions in a block.
+/// Placements in a block.
 pub(super) const LANES: usize = 64 * WORDS;
 
 /// A set of the placements of a block.
