@@ -15,7 +15,8 @@
 //! | `move_bits(image, vector, bit_move)` | the image with the bits that move equally far |
 //! | `inverted_halves::<HIGH>(a, b)` | the low or the high halves of the words of both, inverted |
 //! | `swap_squares::<SHIFT>(rows, distance, low)` | one step of a transposition |
-//! | `count_probes::<CHUNKS>(probe, tables)` | the pairs of the leaf |
+//! | `count_probes::<CHUNKS>(probe, tables)` | the pairs of one block of the leaf |
+//! | `positional_popcount(sample)` | for each bit, the words that have it |
 //!
 //! Functions compiled for CPU features cannot be generic over them, so a macro writes the loops.
 //! Arithmetic on vectors is safe in such functions; loads and stores go through references.
