@@ -9,30 +9,25 @@ use std::process::ExitCode;
 use super::output::report::{Format, Report};
 use super::output::stderr::message;
 
-/// How the program ends.
+/// The ways in which the program ends, with their exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Exit {
     /// Done.
-    Done,
+    Done = 0,
     /// Failed, or a result that differs from the published one.
-    Failed,
+    Failed = 1,
     /// Wrong usage.
-    Usage,
+    Usage = 2,
     /// Stopped before the end.
-    Stopped,
+    Stopped = 3,
     /// Not here and now: another machine or another time may do.
-    NotNow,
+    NotNow = 4,
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::Stopped => 3,
-            Exit::NotNow => 4,
-        })
+        Self::from(exit as u8)
     }
 }
 

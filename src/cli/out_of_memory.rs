@@ -9,6 +9,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
+use super::exit::Exit;
+
 /// The system's allocator, which does not return if there is no memory.
 #[derive(Debug)]
 pub(crate) struct OrExit;
@@ -17,8 +19,7 @@ const MESSAGE: &[u8] =
     b"nqueens: out of memory: ask for less with --memory or --threads, or count \
     where there is more; what a journal holds is good, and the same command resumes\n";
 
-/// Not here and now.
-const EXIT_CODE: i32 = 4;
+const EXIT_CODE: i32 = Exit::NotNow as i32;
 
 /// Hands the memory on, or ends the program.
 fn or_exit(memory: *mut u8) -> *mut u8 {

@@ -38,20 +38,15 @@ impl Session {
         Ok(result?)
     }
 
-    /// The solutions up to symmetry.
+    /// The solutions up to symmetry. If the search for symmetric ones is stopped, the message tells
+    /// the total, which may have taken long.
     pub(crate) fn fundamental(&self, outcome: &Outcome) -> Result<u128, Failure> {
-        fundamental(outcome, &self.cancel)
+        let Outcome { size, total, .. } = outcome;
+        symmetry::fundamental(*size, *total, &self.cancel).map_err(|error| {
+            let reason = Failure::from(error);
+            reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
+        })
     }
-}
-
-/// If the search for symmetric solutions is stopped, the message tells the total, which may have
-/// taken long.
-fn fundamental(outcome: &Outcome, cancel: &Cancel) -> Result<u128, Failure> {
-    let Outcome { size, total, .. } = outcome;
-    symmetry::fundamental(*size, *total, cancel).map_err(|error| {
-        let reason = Failure::from(error);
-        reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
-    })
 }
 
 #[cfg(test)]
@@ -61,11 +56,11 @@ mod tests {
 
     #[test]
     fn a_stopped_search_for_symmetric_solutions_does_not_lose_the_total() {
-        let size = BoardSize::new(8).expect("in range");
-        let outcome = Count::new(size).run().expect("a count");
-        let cancel = Cancel::new();
+        let outcome = Count::new(BoardSize::new(8).expect("in range")).run().expect("a count");
+        let (cancel, progress) = (Cancel::new(), ProgressWhen::Never);
         cancel.cancel();
-        let Err(Failure::Stopped(message)) = fundamental(&outcome, &cancel) else {
+        let session = Session { cancel, pool: thread_pool(1).expect("a thread"), progress };
+        let Err(Failure::Stopped(message)) = session.fundamental(&outcome) else {
             panic!("it was stopped");
         };
         assert!(message.ends_with("Q(8) = 92"), "{message}");

@@ -14,8 +14,6 @@ use crate::cli::signals::cancel_on_signals;
 const BOARDS_OF_A_PICTURE: usize = 100;
 /// Boards above [`BoardSize::MAX`] have one solution, made without a search.
 const LARGEST: u32 = 1_000_000;
-/// Signals are looked for once in this many solutions.
-const SOLUTIONS_BETWEEN_LOOKS: u64 = 256;
 
 /// Print the solutions themselves, in lexicographic order, one by one
 #[derive(Debug, Args)]
@@ -107,33 +105,33 @@ impl ListArgs {
             solutions = solutions.after(after);
         }
         let cancel = cancel_on_signals()?;
-        let listed = solutions.filter_map(|solution| match self.fundamental {
-            false => Some((solution, None)),
-            true => solution.class_size().map(|class| (solution, Some(class))),
-        });
-        let exit = match self.style {
+        let limit = self.limit.map_or(usize::MAX, |limit| limit.try_into().unwrap_or(usize::MAX));
+        let listed = solutions
+            .take_while(|_| !cancel.is_cancelled())
+            .filter_map(|solution| match self.fundamental {
+                false => Some((solution, None)),
+                true => solution.class_size().map(|class| (solution, Some(class))),
+            })
+            .take(limit);
+        match self.style {
             Style::Svg => self.write_svg(listed, &cancel, out)?,
-            _ => self.write_all(listed, &cancel, out)?,
-        };
+            _ => self.write_all(listed, out)?,
+        }
+        if cancel.is_cancelled() {
+            return Ok(Exit::Stopped);
+        }
         if matches!(size.get(), 2 | 3) {
             message!("there is no solution with {size} queens");
         }
-        Ok(exit)
+        Ok(Exit::Done)
     }
 
     fn write_all(
         &self,
         listed: impl Iterator<Item = Listed>,
-        cancel: &Cancel,
         out: &mut impl Write,
-    ) -> Result<Exit, Failure> {
-        for (number, (solution, class)) in (0u64..).zip(listed) {
-            if Some(number) == self.limit {
-                break;
-            }
-            if number.is_multiple_of(SOLUTIONS_BETWEEN_LOOKS) && cancel.is_cancelled() {
-                return Ok(Exit::Stopped);
-            }
+    ) -> io::Result<()> {
+        for (number, (solution, class)) in listed.enumerate() {
             if self.json || self.style == Style::Columns {
                 self.write_columns(&solution, class, out)?;
                 continue;
@@ -149,7 +147,7 @@ impl ListArgs {
                 _ => writeln!(out, "{solution}")?,
             }
         }
-        Ok(Exit::Done)
+        Ok(())
     }
 
     /// A line of columns or of JSON.
@@ -178,30 +176,24 @@ impl ListArgs {
         }
     }
 
+    /// Nothing is drawn after a signal: half a picture looks like a whole one.
     fn write_svg(
         &self,
         listed: impl Iterator<Item = Listed>,
         cancel: &Cancel,
         out: &mut impl Write,
-    ) -> Result<Exit, Failure> {
-        let most = self
-            .limit
-            .map_or(BOARDS_OF_A_PICTURE + 1, |limit| limit.try_into().unwrap_or(usize::MAX));
-        let boards: Vec<Solution> = listed
-            .map(|(solution, _)| solution)
-            .take_while(|_| !cancel.is_cancelled())
-            .take(most)
-            .collect();
-        if cancel.is_cancelled() {
-            return Ok(Exit::Stopped);
-        }
+    ) -> Result<(), Failure> {
+        let most = if self.limit.is_none() { BOARDS_OF_A_PICTURE + 1 } else { usize::MAX };
+        let boards: Vec<Solution> = listed.map(|(solution, _)| solution).take(most).collect();
         if self.limit.is_none() && boards.len() > BOARDS_OF_A_PICTURE {
             return Err(Failure::Usage(format!(
                 "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
             )));
         }
-        write!(out, "{}", SvgSheet(&boards))?;
-        Ok(Exit::Done)
+        if !cancel.is_cancelled() {
+            write!(out, "{}", SvgSheet(&boards))?;
+        }
+        Ok(())
     }
 
     fn write_one_of_large(&self, n: u32, out: &mut impl Write) -> Result<Exit, Failure> {

@@ -20,8 +20,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 /// How often a bar is drawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The columns of the narrowest terminal that is catered for.
-pub(crate) const COLUMNS: usize = 80;
+/// A line never takes more columns: a terminal has 80 at least, and the cursor needs one.
+pub(crate) const COLUMNS: usize = 79;
 
 /// The columns of a bar, its brackets and the spaces around them.
 pub(crate) const BAR_COLUMNS: usize = 14;

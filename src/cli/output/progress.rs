@@ -31,7 +31,7 @@ struct State {
     begun: Instant,
     units: usize,
     done: usize,
-    /// Solutions counted since then.
+    /// Solutions counted since the beginning.
     solutions: u128,
     eta: Eta,
     next_line: Duration,
@@ -111,17 +111,13 @@ impl Observer for Progress {
             state.solutions += done.solutions;
             state.eta.record(done.units.len(), done.busy);
             let elapsed = state.begun.elapsed();
-            (
-                elapsed,
-                (self.display == Display::Lines).then(|| state.line_if_due(elapsed)).flatten(),
-            )
+            (elapsed, state.line_if_due(elapsed))
         });
-        if let Some(line) = line {
-            message!("{line}");
-        }
         self.bar.advance(done.units.len());
-        if self.display == Display::Bar && elapsed >= QUIET_START {
-            self.bar.show();
+        match (self.display, line) {
+            (Display::Lines, Some(line)) => message!("{line}"),
+            (Display::Bar, _) if elapsed >= QUIET_START => self.bar.show(),
+            _ => {}
         }
     }
 
@@ -185,11 +181,11 @@ mod tests {
             solutions: 1 << 100,
             eta: Eta::default(),
             next_line: FIRST_LINE,
-            columns: 71,
+            columns: 70,
         };
         let begins = "83%, 103456789/123456789 units, 0.0s, ETA unknown yet";
         assert!(state.text().starts_with(begins), "{}", state.text());
-        for columns in [10, 30, 50, 71] {
+        for columns in [10, 30, 50, 70] {
             state.columns = columns;
             assert!(state.text().chars().count() <= columns, "{}", state.text());
         }

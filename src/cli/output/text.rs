@@ -15,7 +15,7 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
 }
 
-/// Seconds as a duration: 0 if they are negative, very long if they are too many.
+/// Seconds as a duration: 0 if they are negative, the longest if they are too many.
 pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
 }
