@@ -98,7 +98,7 @@ impl Status {
         let (done, solutions) = (many(self.journals.units_done, "unit"), finished.solutions());
         let shards = match &self.missing {
             Some(missing) if missing.indices.is_empty() => {
-                format!("all {} complete", missing.shards)
+                format!("{0} of {0} complete", missing.shards)
             }
             Some(missing) => format!("missing {missing}"),
             None => "unknown: the journals do not agree on how many there are".to_owned(),

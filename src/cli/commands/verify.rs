@@ -109,8 +109,8 @@ impl Check {
             (1.., _) => "against the count: at least one of its units is wrong".to_owned(),
             (0, 0.0) => "every finished unit was counted twice, in two ways".to_owned(),
             (0, part) if part < 1.0 => format!(
-                "had {:.2} % of the units been wrong, this check would have found one in 19 of \
-                 20 cases",
+                "if {:.2} % of the units were wrong, this check would have found one in 19 of 20 \
+                 cases",
                 100.0 * part
             ),
             (0, _) => "none: no unit was recounted".to_owned(),
