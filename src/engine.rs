@@ -1,7 +1,7 @@
 //! The engines: their names, and what each of them provides.
 //!
 //! This is the one list that the command line, the benches, the tests and the tables read.
-//! An engine provides a list of independent [`Units`]; a thread counts them with a [`Worker`] of its
+//! An engine provides a list of independent [`Units`]; a thread counts them with a [`Worker`](unit::Worker) of its
 //! own. Everything else (threads, progress, cancellation, the sum) belongs to the driver and is the
 //! same for all engines.
 //!
