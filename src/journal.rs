@@ -45,6 +45,7 @@ use std::time::Duration;
 pub use crate::error::{IoError, JournalError};
 use crate::shard::Shard;
 
+pub(crate) use change::{create_free, numbered};
 pub use finished::Finished;
 pub use reader::{Contents, read};
 pub(crate) use reader::{Recorded, begins_header_of};

@@ -32,7 +32,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-pub(crate) use cut::{Cut, Forecast};
+pub(crate) use cut::Cut;
 
 /// The units of one count.
 #[derive(Debug)]
