@@ -6,11 +6,11 @@
 pub struct Approximate {
     /// The expected value.
     pub value: f64,
-    /// The standard error: the truth lies within twice as much in 19 of 20 cases.
+    /// The standard error: the true value lies within twice this distance in 19 of 20 cases.
     pub standard_error: f64,
 }
 
-/// Estimates a sum over all clusters from some of them, each with a size and a value.
+/// Estimates a sum over all clusters from a sample of them, each with a size and a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RatioEstimator {
     clusters: usize,
@@ -50,8 +50,8 @@ impl RatioEstimator {
         self.values
     }
 
-    /// The sum of the values of all clusters, given that of their sizes; `None` for fewer than two
-    /// clusters, or if all have the size 0.
+    /// The sum of the values of all clusters, given the sum of their sizes. `None` with fewer than
+    /// two recorded clusters, or if all of them have size 0.
     #[must_use]
     pub fn sum_over(&self, all_sizes: f64) -> Option<Approximate> {
         if self.clusters < 2 || self.sizes <= 0.0 {
@@ -69,7 +69,7 @@ impl RatioEstimator {
         Some(Approximate { value: each * all_sizes, standard_error })
     }
 
-    /// Both samples in one.
+    /// Both samples together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

@@ -1,11 +1,11 @@
-//! Pictures of solutions: Unicode and SVG; plain text is the `Display` of a solution.
+//! Pictures of solutions in Unicode and SVG. The plain text is a solution's `Display`.
 
 use std::fmt;
 
 use super::Solution;
 
-/// A chequered board with chess queens, from [`Solution::unicode`]: every square is two characters
-/// wide, every row a line.
+/// A chequered board with chess queens, from [`Solution::unicode`]. Each square is two characters
+/// wide, and each row is a line.
 #[derive(Clone, Copy, Debug)]
 pub struct UnicodeBoard<'a>(pub(super) &'a Solution);
 
@@ -32,9 +32,9 @@ impl fmt::Display for UnicodeBoard<'_> {
     }
 }
 
-/// Squares between two boards, and around the sheet.
+/// The margin between boards and around the sheet, in squares.
 const GAP: usize = 1;
-/// Points for each square of a sheet with one board; many boards share the width of a page.
+/// Points for each square of a sheet with one board. Many boards share the width of a page.
 const SQUARE: usize = 32;
 const PAGE: usize = 1600;
 
@@ -61,7 +61,7 @@ impl fmt::Display for SvgSheet<'_> {
         )?;
         let plural = if boards.len() == 1 { "" } else { "s" };
         writeln!(f, "<title>{n} queens: {} solution{plural}</title>", boards.len())?;
-        // Black on white and two greys that differ on paper: the colours do not depend on the page.
+        // Black on white, and two greys that differ in print. The colours do not depend on the page.
         writeln!(f, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
         writeln!(f, "<defs>")?;
         writeln!(f, "<symbol id=\"queen\" viewBox=\"0 0 100 100\"><path d=\"{QUEEN}\"/></symbol>")?;
