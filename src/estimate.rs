@@ -2,9 +2,9 @@
 //!
 //! Units differ in size, so clusters of neighbouring units (which share what a worker keeps) are
 //! drawn at random, without repetition, and counted until the time is up. Wanted is the sum Y of a
-//! value (seconds, or solutions) over all clusters. Known is the sum X of another one, their *size*:
-//! the number of units, or the number of solutions where it is published, which follows the time
-//! much more closely. From k clusters with sizes x_i and values y_i
+//! value (seconds, or solutions) over all clusters. Known is the sum X of another one, their
+//! *size*: the number of units, or the number of solutions where it is published, which follows the
+//! time much more closely. From k clusters with sizes x_i and values y_i
 //!
 //! ```text
 //! Y = X m, m = sum y_i / sum x_i       s² = sum (y_i - m x_i)² / (k - 1)

@@ -25,7 +25,7 @@ pub struct Merged {
     pub finished: Finished,
     /// The files, in the order in which they were read.
     pub files: Vec<Member>,
-    /// The number of units that a second file holds again, with the same count.
+    /// How many times a file repeats a unit of an earlier file, with the same count.
     pub twice: usize,
     /// Files without records: they are empty, or end within the first line.
     pub unbegun: Vec<PathBuf>,

@@ -97,8 +97,8 @@ impl Plan {
     }
 
     /// A number that identifies this list of units: the CRC-32 of the board, the engine, the split
-    /// rows, the number of units, and what they mean (for long lists, a sample of them): the squares
-    /// on which queens may stand, and the weight.
+    /// rows, the number of units, and what they mean (for long lists, a sample of them): the
+    /// squares on which queens may stand, and the weight.
     #[must_use]
     pub fn hash(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
@@ -120,7 +120,8 @@ impl Plan {
         hasher.finalize()
     }
 
-    /// The number of units: at least one, unless given queens leave no free square in the first row.
+    /// The number of units: at least one, unless given queens leave no free square in the first
+    /// row.
     #[must_use]
     pub fn units(&self) -> usize {
         self.units.len()
@@ -145,9 +146,9 @@ impl Plan {
     }
 
     /// A counter that counts units by another method than the plan's engine: units of
-    /// [`Engine::Halves`] by a search through the domains of the rows, units of [`Engine::Subtrees`]
-    /// by the plain backtracker of [`Engine::Bitmask`], and units of the other engines by the passes
-    /// of [`Engine::Subtrees`]. The first and the last use the kernel.
+    /// [`Engine::Halves`] by a search through the domains of the rows, units of
+    /// [`Engine::Subtrees`] by the plain backtracker of [`Engine::Bitmask`], and units of the other
+    /// engines by the passes of [`Engine::Subtrees`]. The first and the last use the kernel.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> UnitCounter<'_> {
         let (method, mut counter): (_, Box<dyn CountDomains>) = match self.engine {

@@ -1,17 +1,17 @@
 //! Recounts a few units while a count runs.
 //!
-//! A run of weeks may meet bad memory cells and CPU faults. So now and then a unit, chosen at random
-//! among those just recorded, is counted again by [another method](Plan::recounter). A difference
-//! ends the run.
+//! A run of weeks may meet bad memory cells and CPU faults. So now and then a unit, chosen at
+//! random among those just recorded, is counted again by [another method](Plan::recounter). A
+//! difference ends the run.
 //!
 //! The CPU time for this is a fixed share of the time spent on units, over all threads: a unit is
-//! recounted as soon as the share pays for an average recount. The choice of the unit does not depend
-//! on its size. The price of a recount is first guessed, then measured. Short counts, whose share
-//! does not pay for a recount, are not checked.
+//! recounted as soon as the share pays for an average recount. The choice of the unit does not
+//! depend on its size. The price of a recount is first guessed, then measured. Short counts, whose
+//! share does not pay for a recount, are not checked.
 //!
 //! Units from a journal are trusted no more than new ones. A resumed count first recounts some of
-//! them, all if they are few, for a tenth of a second, charged to the share. Later every other
-//! recount is of such a unit.
+//! them, all if they are few, for a tenth of a second, charged to the share. Later about half of
+//! the recounts are of such units.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -88,8 +88,8 @@ impl<'a> SelfCheck<'a> {
         self.plan.recounter(self.kernel)
     }
 
-    /// Recounts some units that a journal holds of a shard, on the current rayon pool, and keeps more
-    /// of them for later.
+    /// Recounts some units that a journal holds of a shard, on the current rayon pool, and keeps
+    /// more of them for later.
     pub(crate) fn resume(
         &mut self,
         source: PathBuf,
@@ -169,7 +169,7 @@ impl<'a> SelfCheck<'a> {
 
 #[expect(clippy::cast_precision_loss, reason = "prices and means")]
 impl Account {
-    /// A unit to be recounted now: one of those just finished or, every other time, one from a
+    /// A unit to be recounted now: one of those just finished or, half of the time, one from a
     /// journal.
     fn choose(&mut self, done: &UnitsDone) -> Option<Chosen> {
         self.units += done.counts.len();

@@ -1,10 +1,11 @@
 //! The share of a plan for one of several machines.
 //!
 //! The plan is dealt out like cards: in each round every shard takes one *block* of consecutive
-//! units. Neighbouring units cost about the same, and the blocks of a shard are spread over the whole
-//! plan, so shards cost about the same: within 1 to 3 % (one standard deviation) for shards that
-//! take at least a tenth of a second, with engine `halves`, n = 17 to 19 and 3 to 100 shards. Within
-//! a block a worker profits from what neighbours share, and a journal needs one line for many units.
+//! units. Neighbouring units cost about the same, and the blocks of a shard are spread over the
+//! whole plan, so shards cost about the same: within 1 to 3 % (one standard deviation) for shards
+//! that take at least a tenth of a second, with engine `halves`, n = 17 to 19 and 3 to 100 shards.
+//! Within a block a worker profits from what neighbours share, and a journal needs one line for
+//! many units.
 //!
 //! Each round begins with a different shard. Otherwise, some numbers of shards match the order of
 //! the units, and some shards then cost up to 30 % more than others.

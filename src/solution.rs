@@ -16,8 +16,8 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The solution whose queen in row r is in column `columns[r]`, counted from 0. `None` if a column
-    /// is off the board or two queens attack each other.
+    /// The solution whose queen in row r is in column `columns[r]`, counted from 0. `None` if a
+    /// column is off the board or two queens attack each other.
     ///
     /// ```
     /// use nqueens::Solution;
@@ -41,12 +41,13 @@ impl Solution {
         is_legal.then_some(Self { columns })
     }
 
-    /// A solution for a board of any size, without a search. `None` for n = 2 and 3, which have none.
+    /// A solution for a board of any size, without a search. `None` for n = 2 and 3, which have
+    /// none.
     ///
     /// Even columns come first, then the odd ones, counted from 1. For n mod 6 = 2 and 3, a few of
-    /// them change places (E. Pauls, Deutsche Schachzeitung 29, 1874; E. J. Hoffman, J. C. Loessi, R. C.
-    /// Moore, "Constructions for the Solution of the m Queens Problem", Mathematics Magazine 42,
-    /// 1969).
+    /// them change places (E. Pauls, Deutsche Schachzeitung 29, 1874; E. J. Hoffman, J. C. Loessi,
+    /// R. C. Moore, "Constructions for the Solution of the m Queens Problem", Mathematics Magazine
+    /// 42, 1969).
     #[must_use]
     pub fn construct(n: u32) -> Option<Self> {
         let (mut even, mut odd): (Vec<u32>, Vec<u32>) = (1..=n).partition(|column| column % 2 == 0);

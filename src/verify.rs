@@ -1,8 +1,8 @@
 //! Checks journals by counting some of their units again.
 //!
-//! Reading a journal makes sure that it is as it was written: each line has its CRC, each sum is the
-//! sum of its counts, and no unit has two counts. It remains to check that the counts are right. So
-//! units are chosen at random among the finished ones, without repetition, and counted by
+//! Reading a journal makes sure that it is as it was written: each line has its CRC, each sum is
+//! the sum of its counts, and no unit has two counts. It remains to check that the counts are
+//! right. So units are chosen at random among the finished ones, without repetition, and counted by
 //! [another method](crate::Plan::recounter) in its own memory.
 //!
 //! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses

@@ -49,8 +49,8 @@ impl Cut<'_> {
         }
     }
 
-    /// Makes sure that the plan of the journal at this path is the requested one. No journal holds a
-    /// plan with given queens.
+    /// Makes sure that the plan of the journal at this path is the requested one. No journal holds
+    /// a plan with given queens.
     pub(crate) fn check(&self, held: &Plan, path: &Path) -> Result<(), Error> {
         let differ = |what: &str, held: &dyn Display, asked: &dyn Display| {
             let (holds, asked) = (format!("{what} = {held}"), format!("{what} = {asked}"));

@@ -1,7 +1,7 @@
 //! Passes finished units to the journal, the observer and the self-check.
 //!
-//! Now and then it also checks what the count depends on: the journal on disk, and the lists that the
-//! threads share.
+//! Now and then it also checks what the count depends on: the journal on disk, and the lists that
+//! the threads share.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +28,7 @@ pub(crate) struct Reporter<'a> {
     watch: Mutex<Watch>,
 }
 
-/// When the last checks were made. The next ones are made by whichever thread reports when they are due.
+/// The last checks. Whichever thread reports when the next ones are due makes them.
 struct Watch {
     checked: Instant,
     inspected: Instant,
@@ -111,8 +111,8 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Makes sure that the lists that the threads share are unchanged. Otherwise it withdraws what was
-    /// recorded since they were last found good.
+    /// Makes sure that the lists that the threads share are unchanged. Otherwise it withdraws what
+    /// was recorded since they were last found good.
     pub(crate) fn inspect(&self) -> Result<(), Error> {
         let watch = || self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         // Units recorded from here on are left to the next inspection.

@@ -62,7 +62,8 @@ impl Solutions {
         Self { size, allowed, open_rows: vec![first], columns: Vec::new() }
     }
 
-    /// Resumes with the first solution after this one. Has no effect if it is for another board size.
+    /// Resumes with the first solution after this one. Has no effect if it is for another board
+    /// size.
     #[must_use]
     pub fn after(mut self, solution: &Solution) -> Self {
         if solution.columns().len() != self.size.rows() {

@@ -61,7 +61,8 @@ impl fmt::Display for SvgSheet<'_> {
         )?;
         let plural = if boards.len() == 1 { "" } else { "s" };
         writeln!(f, "<title>{n} queens: {} solution{plural}</title>", boards.len())?;
-        // Black on white, and two greys that differ in print. The colours do not depend on the page.
+        // Black on white, and two greys that differ in print. The colours do not depend on the
+        // page.
         writeln!(f, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
         writeln!(f, "<defs>")?;
         writeln!(f, "<symbol id=\"queen\" viewBox=\"0 0 100 100\"><path d=\"{QUEEN}\"/></symbol>")?;
