@@ -18,6 +18,7 @@
 mod ratio;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
@@ -84,9 +85,9 @@ impl Default for Effort {
     }
 }
 
-/// One thread's part of the sample.
-#[derive(Clone, Copy, Debug, Default)]
-struct Part {
+/// What was counted for the sample.
+#[derive(Debug, Default)]
+struct Sampled {
     units: usize,
     solutions: RatioEstimator,
     wall: Times,
@@ -94,13 +95,13 @@ struct Part {
 }
 
 /// Times of clusters, against both of their sizes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Times {
     by_units: RatioEstimator,
     by_solutions: RatioEstimator,
 }
 
-impl Part {
+impl Sampled {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn record(&mut self, units: usize, solutions: u128, wall: Duration, cpu: Duration) {
         let (size, solutions) = (units as f64, solutions as f64);
@@ -111,25 +112,9 @@ impl Part {
             times.by_solutions.record(solutions, time.as_secs_f64());
         }
     }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            units: self.units + other.units,
-            solutions: self.solutions.plus(other.solutions),
-            wall: self.wall.plus(other.wall),
-            cpu: self.cpu.plus(other.cpu),
-        }
-    }
 }
 
 impl Times {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            by_units: self.by_units.plus(other.by_units),
-            by_solutions: self.by_solutions.plus(other.by_solutions),
-        }
-    }
-
     /// The time of all clusters. It follows a published total more closely than the number of
     /// units.
     fn sum_over(&self, units: f64, total: Option<f64>) -> Approximate {
@@ -169,13 +154,13 @@ pub(crate) fn estimate(
 
     let begun = Instant::now();
     let next = AtomicUsize::new(0);
-    let part = |_: rayon::BroadcastContext<'_>| -> Result<Part, Error> {
+    let sampled = Mutex::new(Sampled::default());
+    let count_clusters = |_: rayon::BroadcastContext<'_>| -> Result<(), Error> {
         let mut counter = prepared.counter();
-        let mut part = Part::default();
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let wanted = place < FEWEST.max(2 * threads) || begun.elapsed() < effort.time;
-            let Some(cluster) = clusters.get(place).filter(|_| wanted) else { return Ok(part) };
+            let Some(cluster) = clusters.get(place).filter(|_| wanted) else { return Ok(()) };
             let first = cluster * length;
             let units = first..plan.units().min(first + length);
             // As in a whole count, the unit before loads what neighbours share.
@@ -188,15 +173,16 @@ pub(crate) fn estimate(
                 let count = counter.count(unit, cancel)?;
                 solutions += u128::from(count) * u128::from(plan.weight(unit));
             }
-            let cpu = cpu_time::of_this_thread().saturating_sub(cpu);
-            part.record(size, solutions, wall.elapsed(), cpu);
+            let (wall, cpu) = (wall.elapsed(), cpu_time::of_this_thread().saturating_sub(cpu));
+            let mut sampled = sampled.lock().unwrap_or_else(PoisonError::into_inner);
+            sampled.record(size, solutions, wall, cpu);
         }
     };
-    let parts: Vec<Part> = rayon::broadcast(part).into_iter().collect::<Result<_, _>>()?;
-    let part = parts.into_iter().fold(Part::default(), Part::plus);
+    rayon::broadcast(count_clusters).into_iter().collect::<Result<(), _>>()?;
+    let sampled = sampled.into_inner().unwrap_or_else(PoisonError::into_inner);
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let (units, total) = (plan.units() as f64, known(plan.size()).total.map(|total| total as f64));
-    let wall = part.wall.sum_over(units, total);
+    let wall = sampled.wall.sum_over(units, total);
     #[expect(clippy::cast_precision_loss, reason = "few threads")]
     let parallel = threads as f64;
     Ok(Estimate {
@@ -204,15 +190,15 @@ pub(crate) fn estimate(
         kernel,
         threads,
         units: plan.units(),
-        units_sampled: part.units,
-        clusters: part.wall.by_units.clusters(),
+        units_sampled: sampled.units,
+        clusters: sampled.wall.by_units.clusters(),
         elapsed: begun.elapsed(),
-        cpu_seconds: part.cpu.sum_over(units, total),
+        cpu_seconds: sampled.cpu.sum_over(units, total),
         seconds: Approximate {
             value: wall.value / parallel + preparation.as_secs_f64(),
             standard_error: wall.standard_error / parallel,
         },
-        total: sum_or_whole(&part.solutions, units),
+        total: sum_or_whole(&sampled.solutions, units),
         memory: prepared.memory(),
     })
 }

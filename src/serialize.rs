@@ -16,19 +16,6 @@ pub(crate) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result
     serializer.collect_str(value)
 }
 
-/// Errors as their messages.
-pub(crate) fn messages<S: Serializer>(errors: &[Error], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(errors.iter().map(Error::to_string))
-}
-
-/// An error as its message, or null.
-pub(crate) fn message<S: Serializer>(
-    error: &Option<Error>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    error.as_ref().map(Error::to_string).serialize(serializer)
-}
-
 /// A duration as seconds.
 pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64())
@@ -45,7 +32,7 @@ macro_rules! as_displayed {
     )*};
 }
 
-as_displayed!(Engine, Kernel, Published);
+as_displayed!(Engine, Error, Kernel, Published);
 
 impl Serialize for BoardSize {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

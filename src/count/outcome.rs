@@ -42,7 +42,6 @@ pub struct Outcome {
     /// The processes that worked on the journal, as read back from it.
     pub runs: Vec<ProcessRun>,
     /// Why the journal cannot be relied on, although the total is complete.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::message"))]
     pub journal_fault: Option<Error>,
 }
 
@@ -76,9 +75,7 @@ pub struct ShardOutcome {
     /// The journal that was written; `None` if all units were finished before.
     pub journal: Option<PathBuf>,
     /// Why the journal cannot be relied on, although the units are counted.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::message"))]
     pub journal_fault: Option<Error>,
     /// Why journals in the folder could not be read. Their units count as not finished.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::messages"))]
     pub left_out: Vec<Error>,
 }

@@ -22,7 +22,7 @@ pub struct RatioEstimator {
 }
 
 impl RatioEstimator {
-    /// Takes a cluster into account.
+    /// Adds a cluster to the sample.
     pub fn record(&mut self, size: f64, value: f64) {
         self.clusters += 1;
         self.sizes += size;
@@ -32,16 +32,10 @@ impl RatioEstimator {
         self.sizes_squared += size * size;
     }
 
-    /// How many clusters were recorded.
+    /// The number of clusters in the sample.
     #[must_use]
     pub fn clusters(&self) -> usize {
         self.clusters
-    }
-
-    /// The sum of their sizes.
-    #[must_use]
-    pub fn sizes(&self) -> f64 {
-        self.sizes
     }
 
     /// The sum of their values.
@@ -67,19 +61,6 @@ impl RatioEstimator {
         let left = (all_clusters - clusters).max(0.0);
         let standard_error = (variance * left * all_clusters / clusters).sqrt();
         Some(Approximate { value: each * all_sizes, standard_error })
-    }
-
-    /// Both samples together.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            clusters: self.clusters + other.clusters,
-            sizes: self.sizes + other.sizes,
-            values: self.values + other.values,
-            values_squared: self.values_squared + other.values_squared,
-            products: self.products + other.products,
-            sizes_squared: self.sizes_squared + other.sizes_squared,
-        }
     }
 }
 

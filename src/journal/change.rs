@@ -14,22 +14,17 @@ use super::reader::read_from;
 /// nothing happened, or if the file system does not answer.
 pub(super) fn change_of(path: &Path, file: &File, whole: u64) -> Option<String> {
     let own = file.metadata().ok()?;
+    let length = own.len();
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Some("the journal was removed or moved".to_owned());
+            Some("the journal was removed or moved".to_owned())
         }
         Ok(there) if !is_same_file(&own, &there) => {
-            return Some("the journal was replaced by another file".to_owned());
+            Some("the journal was replaced by another file".to_owned())
         }
-        _ => {}
-    }
-    let length = own.len();
-    match length.cmp(&whole) {
-        std::cmp::Ordering::Less => {
-            Some(format!("the journal was cut from {whole} to {length} bytes"))
-        }
-        std::cmp::Ordering::Equal => None,
-        std::cmp::Ordering::Greater => Some("another process wrote to the journal".to_owned()),
+        _ if length < whole => Some(format!("the journal was cut from {whole} to {length} bytes")),
+        _ if length > whole => Some("another process wrote to the journal".to_owned()),
+        _ => None,
     }
 }
 

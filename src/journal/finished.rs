@@ -8,7 +8,7 @@ use crate::plan::Plan;
 const UNFINISHED: u64 = u64::MAX;
 
 /// The finished units of a plan.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
     counts: Vec<u64>,
     units_done: usize,
@@ -123,16 +123,6 @@ impl Finished {
         self.units_done -= done;
         self.solutions -= solutions;
         done
-    }
-}
-
-impl std::fmt::Debug for Finished {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Finished")
-            .field("units", &self.counts.len())
-            .field("units_done", &self.units_done)
-            .field("solutions", &self.solutions)
-            .finish_non_exhaustive()
     }
 }
 

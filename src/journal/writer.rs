@@ -85,9 +85,10 @@ impl Locked {
         access: Access,
         held: &mut Recorded,
     ) -> Result<Self, Error> {
+        let cannot_open = |error| JournalError::cannot_open(error).at(path);
         let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).open(path);
-        let file = file.map_err(|error| JournalError::cannot_open(error).at(path))?;
+        options.read(true).append(true).create(true);
+        let file = options.open(path).map_err(cannot_open)?;
         match (file.try_lock(), access) {
             (Ok(()), _) | (Err(TryLockError::Error(_)), Access::Own) => {}
             (Err(TryLockError::WouldBlock), _) => return Err(JournalError::InUse.at(path)),
@@ -95,8 +96,7 @@ impl Locked {
                 return Err(JournalError::NoLocks { source: error.into() }.at(path));
             }
         }
-        let length =
-            file.metadata().map_err(|error| JournalError::cannot_open(error).at(path))?.len();
+        let length = file.metadata().map_err(cannot_open)?.len();
         if held.whole + held.torn != length {
             *held = Recorded::default(); // frees memory: there may not be enough for both
             *held = Self::read(path, plan)?;

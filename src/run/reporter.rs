@@ -87,20 +87,18 @@ impl<'a> Reporter<'a> {
 
     /// Takes note of recorded units, and checks the journal and the shared lists if it is time.
     fn make_checks(&self, units: &Range<usize>) -> Result<(), Error> {
-        let is_due = {
-            let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-            watch.add(units);
-            if watch.checked.elapsed() >= CHECK_EVERY {
-                watch.checked = Instant::now();
-                self.report_change(&mut watch);
-            }
-            let is_due = watch.inspected.elapsed() >= INSPECT_EVERY;
-            if is_due {
-                watch.inspected = Instant::now();
-            }
-            is_due
-        };
-        if is_due { self.inspect() } else { Ok(()) }
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        watch.add(units);
+        if watch.checked.elapsed() >= CHECK_EVERY {
+            watch.checked = Instant::now();
+            self.report_change(&mut watch);
+        }
+        if watch.inspected.elapsed() < INSPECT_EVERY {
+            return Ok(());
+        }
+        watch.inspected = Instant::now();
+        drop(watch);
+        self.inspect()
     }
 
     fn report_change(&self, watch: &mut Watch) {

@@ -75,16 +75,12 @@ impl Solutions {
         for (row, column) in solution.columns().iter().enumerate() {
             let queen = 1u32 << column;
             let Some(open_row) = self.open_rows.last_mut() else { break };
-            let was_free = self.allowed[row] & open_row.free & queen != 0;
-            // Smaller columns are finished, and so is this one if the search can resume below it.
-            open_row.free &= !(queen - 1);
+            let was_free = open_row.free & queen != 0;
+            // This column and the smaller ones are finished; the search resumes below this one.
+            open_row.free &= !(queen | (queen - 1));
             if !was_free || row + 1 == self.size.rows() {
-                if was_free {
-                    open_row.free &= !queen;
-                }
                 break;
             }
-            open_row.free &= !queen;
             let below = open_row.with_queen(queen, self.allowed[row + 1]);
             self.open_rows.push(below);
             self.columns.push(*column);
