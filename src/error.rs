@@ -81,7 +81,8 @@ pub enum Error {
 
     /// The text is not the name of a square.
     #[error(
-        "'{given}' is not a square: write d5 (column and row) or 5:4 (row and column), counted from 1"
+        "'{given}' is not a square: write d5 (column and row) or 5:4 (row and column), counted \
+         from 1"
     )]
     NoSquare {
         /// What was asked for.
@@ -166,7 +167,8 @@ pub enum Error {
 
     /// Burnside's sum is not a multiple of eight, so one of its three counts is wrong.
     #[error(
-        "Q({n}) = {total} cannot be right: with the symmetric solutions it does not sum to a multiple of 8"
+        "Q({n}) = {total} cannot be right: with the symmetric solutions it does not sum to a \
+         multiple of 8"
     )]
     Inconsistent {
         /// The board size.

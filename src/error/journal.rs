@@ -113,7 +113,8 @@ pub enum JournalError {
 
     /// The journal belongs to another count.
     #[error(
-        "holds a count with {holds}, and {asked} was asked for: name another file, or ask for the same"
+        "holds a count with {holds}, but {asked} was asked for: name another file, or ask for the \
+         same"
     )]
     OtherCount {
         /// What the journal holds: `n = 19` or the like.

@@ -77,8 +77,8 @@ mod tests {
         );
         let here = Shortage { given: false, fitting: 0, budget: 300 << 20, ..shortage.clone() };
         let here = here.to_string();
-        let expected = "only 300.0 MiB is available here (see 'nqueens cpu'): one thread alone needs \
-                        768.0 MiB; count where there is more memory, or";
+        let expected = "only 300.0 MiB is available here (see 'nqueens cpu'): one thread alone \
+                        needs 768.0 MiB; count where there is more memory, or";
         assert!(here.contains(expected) && !here.contains("--memory"), "{here}");
         let other = Shortage { engine: "subtrees", ..shortage }.to_string();
         assert!(other.ends_with("allow more"), "{other}");

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -23,8 +23,8 @@ use crate::shard::Shard;
 /// The beginnings of the lines after the first.
 const STARTS: [&[u8]; 3] = [b"done units=", b"run version=", b"withdrawn units="];
 
-/// The fault of a line of another plan.
-const STRANGER: &str = "its units or their sum do not fit the plan";
+/// What is wrong with a line of another plan.
+const MISFIT: &str = "its units or their sum do not fit the plan";
 
 /// The number of units that are counted again to check a given plan.
 const RECOUNTED: usize = 50;
@@ -104,8 +104,7 @@ pub fn salvage(
 /// The plan, the first line of the new journal, and whether the plan is the given one.
 fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String, bool), JournalError> {
     let mut first = Vec::new();
-    let mut input = io::Read::take(old, 4096);
-    io::Read::read_to_end(&mut input, &mut first).map_err(JournalError::cannot_read)?;
+    old.take(4096).read_to_end(&mut first).map_err(JournalError::cannot_read)?;
     // The line feed after it may be lost, but its CRC shows where it ends.
     let sealed = pieces(&first).next().and_then(|piece| sealed_prefix(piece));
     let header = sealed.unwrap_or(first.split(|byte| *byte == b'\n').next().unwrap_or_default());
@@ -163,7 +162,7 @@ struct Salvage<'a> {
     seen: Finished,
     disputed: HashSet<usize>,
     /// Whether a line has the right CRC, but does not fit the plan.
-    has_strangers: bool,
+    has_misfits: bool,
 }
 
 impl<'a> Salvage<'a> {
@@ -171,7 +170,7 @@ impl<'a> Salvage<'a> {
         let (seen, finished) = (Finished::none_of(&plan), Finished::none_of(&plan));
         let (left_out, disputed) = (Vec::new(), Vec::new());
         let salvaged = Salvaged { plan, finished, lines_kept: 0, left_out, disputed };
-        Self { salvaged, without, seen, disputed: HashSet::new(), has_strangers: false }
+        Self { salvaged, without, seen, disputed: HashSet::new(), has_misfits: false }
     }
 
     /// Whether the lines belong to this plan. Sums alone may fit another plan by chance, so the
@@ -187,7 +186,7 @@ impl<'a> Salvage<'a> {
                 return Ok(false);
             }
         }
-        Ok(!self.has_strangers)
+        Ok(!self.has_misfits)
     }
 
     /// The good lines in the bytes of a line, with their text. Everything else is passed to
@@ -203,7 +202,7 @@ impl<'a> Salvage<'a> {
             let sealed = sealed_prefix(piece).unwrap_or(piece);
             match unseal(sealed).and_then(Line::parse) {
                 Ok(line) if check_line(plan, &line).is_err() => {
-                    broken(piece, STRANGER.to_owned());
+                    broken(piece, MISFIT.to_owned());
                 }
                 Ok(line) => {
                     // The CRC is right, so this is text.
@@ -219,9 +218,9 @@ impl<'a> Salvage<'a> {
     /// Takes note of a line's units, and of what is broken in it.
     fn examine(&mut self, number: usize, bytes: &[u8]) {
         let Self { salvaged: Salvaged { plan, left_out, disputed, .. }, seen, .. } = self;
-        let has_strangers = &mut self.has_strangers;
+        let has_misfits = &mut self.has_misfits;
         let broken = |bytes: &[u8], what: String| {
-            *has_strangers |= what == STRANGER;
+            *has_misfits |= what == MISFIT;
             left_out.push(Broken { line: number, bytes: bytes.len(), what });
         };
         for (line, _) in Self::good_lines(plan, number, bytes, broken) {
