@@ -1,10 +1,10 @@
 //! The time and the result of a count, estimated from a random sample of its units.
 //!
 //! Units differ in size, so clusters of neighbouring units (which share what a worker keeps) are
-//! drawn at random, without repetition, and counted until the time is up. Wanted is the sum Y of a
-//! value (seconds, or solutions) over all clusters. Known is the sum X of another one, their
-//! *size*: the number of units, or the number of solutions where it is published, which follows the
-//! time much more closely. From k clusters with sizes x_i and values y_i
+//! drawn at random, without repetition, and counted until the time is up. The sample estimates the
+//! sum Y of a value (seconds, or solutions) over all clusters, given the sum X of their *sizes*. A
+//! cluster's size is its number of units or, if the total is published, its number of solutions,
+//! which follows the time much more closely. From k clusters with sizes x_i and values y_i
 //!
 //! ```text
 //! Y = X m, m = sum y_i / sum x_i       s² = sum (y_i - m x_i)² / (k - 1)
@@ -115,7 +115,7 @@ impl Sampled {
 }
 
 impl Times {
-    /// The time of all clusters. It follows a published total more closely than the number of
+    /// The time of all clusters, which follows a published total more closely than the number of
     /// units.
     fn sum_over(&self, units: f64, total: Option<f64>) -> Approximate {
         let by_solutions = total.and_then(|total| self.by_solutions.sum_over(total));

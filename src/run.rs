@@ -28,7 +28,7 @@ pub(crate) use reporter::Reporter;
 /// Ranges for each thread: enough for the last one to be short.
 pub(crate) const RANGES_PER_THREAD: usize = 256;
 
-/// A range reports at least this often, after a unit. A kill loses no more finished work than this.
+/// A range reports at least this often, after a unit, so that a kill loses little finished work.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// Counts units on all threads of a rayon pool.

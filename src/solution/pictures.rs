@@ -47,44 +47,36 @@ impl fmt::Display for SvgSheet<'_> {
         let n = boards.first().map_or(0, |solution| solution.columns().len());
         let across = (1..=boards.len()).find(|across| across * across >= boards.len());
         let across = across.unwrap_or(0);
-        let down = boards.len().checked_div(across).unwrap_or(0)
-            + usize::from(!boards.len().is_multiple_of(across.max(1)));
+        let down = boards.len().div_ceil(across.max(1));
         let side = |boards: usize| boards * (n + GAP) + GAP;
         let (width, height) = (side(across), side(down));
         let point = SQUARE.min((PAGE / width.max(1)).max(2));
-        writeln!(
-            f,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-             width=\"{}\" height=\"{}\">",
-            width * point,
-            height * point
-        )?;
+        let (page_width, page_height) = (width * point, height * point);
+        write!(f, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}""#)?;
+        writeln!(f, r#" width="{page_width}" height="{page_height}">"#)?;
         let plural = if boards.len() == 1 { "" } else { "s" };
         writeln!(f, "<title>{n} queens: {} solution{plural}</title>", boards.len())?;
         // Black on white, and two greys that differ in print. The colours do not depend on the
         // page.
-        writeln!(f, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
+        writeln!(f, r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##)?;
         writeln!(f, "<defs>")?;
-        writeln!(f, "<symbol id=\"queen\" viewBox=\"0 0 100 100\"><path d=\"{QUEEN}\"/></symbol>")?;
-        write!(f, "<g id=\"board\"><rect width=\"{n}\" height=\"{n}\" fill=\"#f2f2f2\"/>")?;
-        write!(f, "<path fill=\"#b0b8c0\" d=\"")?;
+        writeln!(f, r#"<symbol id="queen" viewBox="0 0 100 100"><path d="{QUEEN}"/></symbol>"#)?;
+        write!(f, r##"<g id="board"><rect width="{n}" height="{n}" fill="#f2f2f2"/>"##)?;
+        write!(f, r##"<path fill="#b0b8c0" d=""##)?;
         for row in 0..n {
             for column in (0..n).filter(|column| (row + column) % 2 == 1) {
                 write!(f, "M{column} {row}h1v1h-1z")?;
             }
         }
-        write!(f, "\"/><rect width=\"{n}\" height=\"{n}\" fill=\"none\" stroke=\"#404040\"")?;
-        writeln!(f, " stroke-width=\"0.06\"/></g>")?;
+        write!(f, r##""/><rect width="{n}" height="{n}" fill="none" stroke="#404040""##)?;
+        writeln!(f, r#" stroke-width="0.06"/></g>"#)?;
         writeln!(f, "</defs>")?;
         for (place, solution) in boards.iter().enumerate() {
             let at = |place: usize| GAP + place * (n + GAP);
             let (x, y) = (at(place % across), at(place / across));
-            write!(f, "<g transform=\"translate({x} {y})\"><use href=\"#board\"/>")?;
-            for (row, column) in solution.columns().iter().enumerate() {
-                write!(
-                    f,
-                    "<use href=\"#queen\" x=\"{column}\" y=\"{row}\" width=\"1\" height=\"1\"/>"
-                )?;
+            write!(f, r##"<g transform="translate({x} {y})"><use href="#board"/>"##)?;
+            for (y, x) in solution.columns().iter().enumerate() {
+                write!(f, r##"<use href="#queen" x="{x}" y="{y}" width="1" height="1"/>"##)?;
             }
             writeln!(f, "</g>")?;
         }
