@@ -1,11 +1,11 @@
-//! A request to stop, shared between whoever asks and the threads that count.
+//! A request to stop, shared between the caller and the counting threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that stops a count when it is raised. Clones share the flag.
+/// A flag that stops a count once it is raised. Clones share the flag.
 ///
-/// Every engine polls it often enough to stop within some tens of milliseconds.
+/// Every engine polls it often enough to stop within a few tens of milliseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -28,7 +28,7 @@ impl Cancel {
     }
 }
 
-/// For signal handlers, which can raise a plain atomic flag.
+/// For signal handlers, which can only raise a plain atomic flag.
 impl From<Arc<AtomicBool>> for Cancel {
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self(flag)

@@ -1,18 +1,18 @@
-//! The limits of the control groups that this process is in, of version 1 and 2.
+//! The limits that control groups, version 1 or 2, set for this process.
 //!
-//! A group's limit binds all groups below it, so what counts is the tightest one on the way from
-//! the process's own group to the root. Where the groups are to be found:
+//! A group's limit also binds every group below it. So the limit that applies is the tightest one
+//! between the process's own group and the root. Two files show where the groups are:
 //!
 //! * `/proc/self/cgroup` names the group in each hierarchy: `4:memory:/slurm/job_7` for version 1,
 //!   `0::/user.slice` for version 2.
-//! * `/proc/self/mountinfo` says where a hierarchy is mounted, and which of its groups is the
-//!   root of that mount: in a container often its own group, whose path then is not seen below the
-//!   mount. If a group's folder cannot be found, the root of the mount takes its place.
+//! * `/proc/self/mountinfo` shows where a hierarchy is mounted, and which of its groups is the root
+//!   of that mount. In a container this is often the container's own group, whose path does not
+//!   exist below the mount. If a group's folder is not found, the root of the mount is used.
 //!
-//! On a hybrid machine both versions are mounted, and each controller belongs to one of them: files
-//! that are not there set no limit. On other systems than Linux there are no files at all.
+//! On a hybrid machine both versions are mounted, and each controller belongs to one of them. A
+//! missing file sets no limit. Systems other than Linux have none of these files.
 //!
-//! All functions take the folder that stands for `/`, so that tests can lay one out.
+//! All functions take the folder that stands for `/`, so that tests can build one.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -20,36 +20,36 @@ use std::path::{Component, Path, PathBuf};
 #[cfg(test)]
 mod tests;
 
-/// How much memory a group may still take.
+/// How much memory a group may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupMemory {
-    /// The limit's file.
+    /// The file that sets the limit.
     pub(crate) file: PathBuf,
-    /// What the group and all below it may use.
+    /// Bytes that the group and all groups below it may use.
     pub(crate) limit: u64,
-    /// What is left of it; file pages that the kernel can drop at once are not counted as used.
+    /// Bytes left. File pages that the operating system can drop at once do not count as used.
     pub(crate) available: u64,
 }
 
 /// How many processes and threads a group may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupTasks {
-    /// The limit's file.
+    /// The file that sets the limit.
     pub(crate) file: PathBuf,
     /// The most processes and threads.
     pub(crate) limit: u64,
-    /// How many there are.
+    /// How many are running.
     pub(crate) running: u64,
 }
 
-/// The two interfaces of the kernel.
+/// The two interfaces of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     One,
     Two,
 }
 
-/// The groups whose memory is limited, from the own one upwards.
+/// The groups whose memory is limited, from the process's own group upwards.
 pub(crate) fn memory(root: &Path) -> Vec<GroupMemory> {
     let mut limited = Vec::new();
     let mut add = |version, folder: &Path, name: &str, limit: Option<u64>| {
@@ -61,8 +61,9 @@ pub(crate) fn memory(root: &Path) -> Vec<GroupMemory> {
     for (version, folder) in groups(root, "memory") {
         match version {
             Version::One => {
-                // The own group comes first. It also knows what groups above it allow that are
-                // not seen in a container; without hierarchy these allow everything.
+                // The process's own group comes first. Its `memory.stat` includes the limits of
+                // groups above it that a container cannot see. Without `use_hierarchy` the groups
+                // above do not limit those below.
                 let own = hierarchical.is_none();
                 if own || number(&folder.join("memory.use_hierarchy")) != Some(0) {
                     let name = "memory.limit_in_bytes";
@@ -70,7 +71,7 @@ pub(crate) fn memory(root: &Path) -> Vec<GroupMemory> {
                 }
                 hierarchical.get_or_insert(folder);
             }
-            // Above `memory.high` nothing is killed, but everything is slowed down to a crawl.
+            // Above `memory.high` processes are not killed, but slowed to a crawl.
             Version::Two => ["memory.max", "memory.high"]
                 .into_iter()
                 .for_each(|name| add(version, &folder, name, number(&folder.join(name)))),
@@ -83,10 +84,10 @@ pub(crate) fn memory(root: &Path) -> Vec<GroupMemory> {
     limited
 }
 
-/// Version 1 writes the largest number of whole pages where there is no limit.
+/// Without a limit, version 1 writes the largest number of whole pages.
 const UNLIMITED: u64 = 1 << 62;
 
-/// What a group uses and cannot give back at once.
+/// Bytes that a group uses and cannot release at once.
 fn used_memory(version: Version, folder: &Path) -> u64 {
     let (usage, inactive) = match version {
         Version::One => ("memory.usage_in_bytes", "total_inactive_file"),
@@ -96,7 +97,7 @@ fn used_memory(version: Version, folder: &Path) -> u64 {
     number(&folder.join(usage)).unwrap_or(0).saturating_sub(reclaimable)
 }
 
-/// The tightest limit on processes and threads: the one that leaves fewest.
+/// The tightest limit on processes and threads: the one that leaves the fewest.
 pub(crate) fn tasks(root: &Path) -> Option<GroupTasks> {
     let limited = groups(root, "pids").into_iter().filter_map(|(_, folder)| {
         let file = folder.join("pids.max");
@@ -106,7 +107,7 @@ pub(crate) fn tasks(root: &Path) -> Option<GroupTasks> {
     limited.min_by_key(|tasks| tasks.limit.saturating_sub(tasks.running))
 }
 
-/// Cores' worth of time: the tightest CPU quota.
+/// The tightest CPU quota, in cores.
 pub(crate) fn cpu_quota(root: &Path) -> Option<f64> {
     let quotas = groups(root, "cpu").into_iter().filter_map(|(version, folder)| match version {
         Version::One => {
@@ -119,7 +120,7 @@ pub(crate) fn cpu_quota(root: &Path) -> Option<f64> {
     quotas.min_by(f64::total_cmp)
 }
 
-/// `QUOTA PERIOD` in microseconds; `max` or -1 is no quota.
+/// `QUOTA PERIOD` in microseconds; `max` or -1 means no quota.
 fn parse_quota(text: &str) -> Option<f64> {
     let mut numbers = text.split_whitespace();
     let quota: f64 = numbers.next()?.parse().ok()?;
@@ -139,7 +140,7 @@ fn field(file: &Path, name: &str) -> Option<u64> {
 }
 
 /// The folders of the process's groups in the hierarchies that may have this controller, each
-/// from the own group up to the root of the mount.
+/// from the process's own group up to the root of the mount.
 fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
     let Ok(own) = fs::read_to_string(root.join("proc/self/cgroup")) else { return Vec::new() };
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
@@ -157,7 +158,7 @@ fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
             Version::One => mount.controllers.iter().any(|name| name == controller),
             Version::Two => mount.version == Version::Two,
         };
-        // A hierarchy may be mounted more than once, and the own group be seen in one mount only.
+        // A hierarchy may be mounted more than once, with the group visible in only one mount.
         let places: Vec<(&Mount, PathBuf)> = mounts
             .iter()
             .filter(fits)
@@ -172,11 +173,11 @@ fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
     folders
 }
 
-/// A line of mountinfo that mounts a hierarchy of groups.
+/// A line of `mountinfo` that mounts a hierarchy of groups.
 #[derive(Debug)]
 struct Mount {
     version: Version,
-    /// Version 1: the controllers of the hierarchy, among other options.
+    /// The mount options. In version 1 they include the controllers of the hierarchy.
     controllers: Vec<String>,
     /// The group that is the root of the mount.
     top: PathBuf,
@@ -206,7 +207,7 @@ impl Mount {
         root.join(self.point.strip_prefix("/").unwrap_or(&self.point))
     }
 
-    /// The folder of a group, or that of the mount if the group cannot be seen in it.
+    /// The folder of a group, or that of the mount if the group is not visible in it.
     fn folder(&self, root: &Path, group: &Path) -> PathBuf {
         let place = self.place(root);
         let inside = group.strip_prefix(&self.top).unwrap_or(Path::new(""));
@@ -216,7 +217,7 @@ impl Mount {
     }
 }
 
-/// Blanks in paths are written as `\040`, and so on.
+/// Undoes the escapes of `mountinfo`: a space is written as `\040`.
 fn unescaped(text: &str) -> PathBuf {
     let plain = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     plain.iter().fold(text.to_owned(), |text, (code, plain)| text.replace(code, plain)).into()

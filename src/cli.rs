@@ -3,13 +3,13 @@
 //! | module | holds |
 //! |---|---|
 //! | [`args`] | the list of commands, the parser, its errors |
-//! | [`commands`] | one file a command: its arguments, what it does, its answer |
+//! | [`commands`] | one file for each command: its arguments, its work, its answer |
 //! | [`session`] | threads, signals and progress of a command that counts |
 //! | [`options`] | options that several commands share |
 //! | [`exit`] | exit codes, failures, and the answer on standard output |
-//! | [`output`] | how all that is printed looks |
+//! | [`output`] | the format of everything that is printed |
 //!
-//! A module uses only what stands below it.
+//! A module uses only modules listed below it.
 
 mod args;
 mod commands;

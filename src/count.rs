@@ -1,4 +1,4 @@
-//! A count as a library user asks for it.
+//! [`Count`]: the settings of a count, and the ways to run it.
 
 mod assignment;
 mod budget;
@@ -22,13 +22,12 @@ use crate::shard::Shard;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
 use assignment::{Assignment, Counted};
-use budget::Journals;
 pub use outcome::{Outcome, ShardOutcome};
 use records::Records;
 pub use threads::{MAX_THREADS, thread_pool};
 
-/// Shards choose their split rows as if they had so many threads: the choice must be the same on
-/// every machine.
+/// Shards choose their split rows as if for this many threads, so that every machine makes the same
+/// choice.
 const SHARD_THREADS: usize = 64;
 
 /// The number of ways to place `n` queens on an `n` x `n` board so that none attacks another:
@@ -57,18 +56,18 @@ pub fn count(n: u32) -> Result<u128, Error> {
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 ///
-/// A count that was cancelled says how far it came, or that it had not begun:
+/// A cancelled count reports how far it got, or that it had not begun:
 ///
 /// ```
 /// use nqueens::{BoardSize, Cancel, Count, Error};
 ///
 /// let cancel = Cancel::new();
-/// cancel.cancel(); // from another thread, as a rule
+/// cancel.cancel(); // usually from another thread
 /// let stopped = Count::new(BoardSize::new(20)?).cancel(&cancel).run();
 /// assert_eq!(stopped.err(), Some(Error::PreparationStopped));
 /// # Ok::<(), nqueens::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[must_use = "a count does nothing until it is run"]
 pub struct Count<'a> {
     size: BoardSize,
@@ -84,7 +83,7 @@ pub struct Count<'a> {
     cancel: Cancel,
 }
 
-/// What journals told before the count.
+/// What was read from the journals before the count.
 struct Before {
     runs: Vec<ProcessRun>,
     /// Journals that could not be read.
@@ -127,19 +126,19 @@ impl<'a> Count<'a> {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// Splits this many rows off, if the engine is [`Engine::Subtrees`].
+    /// Splits off this many rows, if the engine is [`Engine::Subtrees`].
     pub fn split_rows(self, split_rows: SplitRows) -> Self {
         Self { split_rows: Some(split_rows), ..self }
     }
 
-    /// Counts only the solutions that have these queens, the *completions*, with
-    /// [`Engine::Subtrees`]. No published value belongs to them, and no journal or shard.
+    /// Counts only the *completions*, the solutions that contain these queens, with
+    /// [`Engine::Subtrees`]. They have no published value, and no journal or shard can hold them.
     pub fn with_queens(self, queens: FixedQueens) -> Self {
         Self { queens, ..self }
     }
 
-    /// Uses at most this many bytes; without it [`memory::default_budget`]. What they are for, and
-    /// what comes on top of them, is said in [`memory`].
+    /// Uses at most this many bytes; the default is [`memory::default_budget`]. The module
+    /// [`memory`] explains what the budget covers.
     pub fn memory(self, bytes: u64) -> Self {
         Self { memory: Some(bytes), ..self }
     }
@@ -154,15 +153,15 @@ impl<'a> Count<'a> {
         Self { threads: Threads::Pool(pool), ..self }
     }
 
-    /// Records finished units in this file. If it holds some of the same count already, they are
-    /// not counted again; engine and split rows are then those of the file unless they are set, and
-    /// it is an error if they are set to others. See [`journal`](crate::journal).
+    /// Records finished units in this file. Units that it already holds are not counted again. The
+    /// engine and the split rows are then those of the file, and setting others is an error. See
+    /// [`journal`](crate::journal).
     pub fn journal(self, path: impl AsRef<Path>) -> Self {
         Self { journal: Some(path.as_ref().to_owned()), ..self }
     }
 
-    /// Whether to count a few units twice, in two ways, in less than a hundredth of the
-    /// time. It is so unless it is switched off.
+    /// Whether to count a few units twice, in two ways, in less than a hundredth of the time. On by
+    /// default.
     pub fn self_check(self, self_check: bool) -> Self {
         Self { self_check, ..self }
     }
@@ -182,7 +181,7 @@ impl<'a> Count<'a> {
     /// # Errors
     ///
     /// [`Error::Stopped`] after a cancellation, [`Error::ThreadsOutOfRange`] and
-    /// [`Error::ThreadsNotStarted`] for threads of its own, [`Error::MemoryBudget`] if the engine
+    /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::MemoryBudget`] if the engine
     /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit,
     /// [`Error::UnitsDiffer`] if a recount differs, [`Error::Journal`] if the journal cannot be
     /// used.
@@ -190,11 +189,11 @@ impl<'a> Count<'a> {
         self.on_its_threads(|| self.count_whole())?
     }
 
-    /// Counts one shard of the units only, and records them for [`merge`](crate::merge). `out` is
-    /// the name of a journal if it ends in `.journal` or is a file; else it is a folder, in which
-    /// every process makes a journal of its own. Units that journals in the folder hold already
-    /// are not counted again, and the plan is taken from them. Without any, engine and split rows,
-    /// if they are not set, depend on the board alone. [`Count::journal`] has no effect on shards.
+    /// Counts only one shard of the units, and records them for [`merge`](crate::merge). `out` is a
+    /// journal if it is a file or ends in `.journal`; otherwise it is a folder, in which every
+    /// process creates its own journal. Units that journals in the folder already hold are not
+    /// counted again, and the plan is taken from those journals. Without any, an engine and split
+    /// rows that are not set depend on the board alone. [`Count::journal`] has no effect on shards.
     ///
     /// # Errors
     ///
@@ -204,7 +203,7 @@ impl<'a> Count<'a> {
         self.on_its_threads(|| self.count_shard(shard, out))?
     }
 
-    /// Estimates what [`Count::run`] would take and give, from a random sample of the units.
+    /// Estimates the time and the result of [`Count::run`] from a random sample of the units.
     ///
     /// # Errors
     ///
@@ -214,7 +213,7 @@ impl<'a> Count<'a> {
         self.on_its_threads(|| {
             let machine = self.machine();
             let cut = self.cut(None, machine.kernel, machine.threads);
-            let resources = self.within_budget(&cut, machine, Journals::None)?;
+            let resources = self.within_budget(&cut, machine, &Records::None)?;
             let plan = cut.plan();
             let begun = Instant::now();
             let prepared = plan.prepare(&resources, &self.cancel)?;
@@ -263,7 +262,7 @@ impl<'a> Count<'a> {
         let begun = Instant::now();
         let machine = self.machine();
         let records = Records::of_shard(out)?;
-        // What is not set is chosen as every other machine would choose it.
+        // Settings that are missing must be the same on every machine.
         let suited = (Kernel::Portable, SHARD_THREADS);
         let (plan, counted, before) = self.count_units(shard, &records, suited)?;
         let (journal, journal_fault) =
@@ -285,8 +284,8 @@ impl<'a> Count<'a> {
         })
     }
 
-    /// Counts the units of a shard that are not recorded. What is not set of the plan is taken from
-    /// what is recorded, or suits this kernel and this number of threads.
+    /// Counts the units of a shard that are not recorded. Settings that are missing come from the
+    /// recorded plan; without one, they suit this kernel and this number of threads.
     fn count_units(
         &self,
         shard: Shard,
@@ -303,7 +302,7 @@ impl<'a> Count<'a> {
                 (held.plan, held.recorded, held.runs)
             }
             None => {
-                self.within_budget(&cut, machine, records.journals())?;
+                self.within_budget(&cut, machine, records)?;
                 (cut.plan(), Recorded::default(), Vec::new())
             }
         };
@@ -311,15 +310,15 @@ impl<'a> Count<'a> {
         let assignment = Assignment { plan: &plan, shard, resources: machine };
         let finished = recorded.finished.as_ref();
         if assignment.todo(finished).is_empty() {
-            // What is finished already takes no memory for lists.
+            // Nothing is counted, so the engine's lists need no memory.
             return Ok((cut, assignment.nothing_to_do(self, finished, records)?, before));
         }
-        let resources = self.within_budget(&cut, machine, records.journals())?;
+        let resources = self.within_budget(&cut, machine, records)?;
         let counted = Assignment { resources, ..assignment }.count(self, recorded, records)?;
         Ok((cut, counted, before))
     }
 
-    /// What the count may use of the machine.
+    /// The resources that the count may use.
     fn machine(&self) -> Resources {
         Resources {
             kernel: self.kernel.unwrap_or_else(Kernel::detect),
@@ -328,8 +327,8 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// How to cut the count into units; what is not set is taken from the plan of a journal, if
-    /// there is one, else it is chosen to suit a kernel and a number of threads.
+    /// How to cut the count into units. Settings that are missing come from the plan of a journal;
+    /// without one, they suit this kernel and this number of threads.
     fn cut(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Cut<'_> {
         let engine = self.engine.or(held.map(Plan::engine));
         let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
@@ -344,28 +343,12 @@ impl<'a> Count<'a> {
         Cut { size: self.size, engine, split_rows, queens }
     }
 
-    /// Given queens go with engine `subtrees` only, and with no journal.
+    /// Given queens work only with engine `subtrees`, and without a journal.
     fn check_queens(&self, has_journal: bool) -> Result<(), Error> {
         let other_engine = self.engine.is_some_and(|engine| engine != Engine::Subtrees);
         if !self.queens.is_empty() && (other_engine || has_journal) {
             return Err(Error::QueensGiven);
         }
         Ok(())
-    }
-}
-
-impl std::fmt::Debug for Count<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Count")
-            .field("size", &self.size)
-            .field("engine", &self.engine)
-            .field("kernel", &self.kernel)
-            .field("split_rows", &self.split_rows)
-            .field("queens", &self.queens)
-            .field("memory", &self.memory)
-            .field("threads", &self.threads)
-            .field("journal", &self.journal)
-            .field("self_check", &self.self_check)
-            .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! What the operating system says about the CPU.
+//! What the operating system reports about the CPU.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use crate::cgroup;
 /// The CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpu {
-    /// Its brand, or `unknown`.
+    /// The brand, or `unknown`.
     pub brand: String,
-    /// Its logical cores, whether this process may use them or not.
+    /// The number of logical cores, including those this process may not use.
     pub logical_cores: usize,
 }
 
@@ -29,7 +29,7 @@ impl Cpu {
     }
 }
 
-/// Cores' worth of time that the control groups of this process allow; `None` without a quota.
+/// How many cores the control groups allow this process; `None` without a quota.
 #[must_use]
 pub fn quota() -> Option<f64> {
     cgroup::cpu_quota(Path::new("/"))

@@ -1,15 +1,15 @@
-//! CPU time of the current thread: what a count costs, whatever else the machine does.
+//! CPU time of the current thread: the cost of a count, whatever else the machine is doing.
 
 use std::time::Duration;
 
-/// CPU time that this thread has used since it began.
+/// CPU time that this thread has used since it started.
 #[cfg(unix)]
 pub(crate) fn of_this_thread() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
 
-/// Where no clock tells it, wall time since the first call.
+/// Without a clock for CPU time: wall time since the first call.
 #[cfg(not(unix))]
 pub(crate) fn of_this_thread() -> Duration {
     use std::sync::OnceLock;
@@ -28,10 +28,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(100));
         let slept = of_this_thread() - before;
         assert!(slept < Duration::from_millis(50), "{slept:?}");
-        let mut turns = 0u64;
-        while of_this_thread() - before < Duration::from_millis(60) {
-            turns += 1;
-        }
-        assert!(turns > 0, "the clock goes");
+        // This loop ends only if the clock runs while the thread works.
+        while of_this_thread() - before < Duration::from_millis(60) {}
     }
 }

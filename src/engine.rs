@@ -1,17 +1,17 @@
 //! The engines: their names, and what each of them provides.
 //!
-//! This is the one list that the command line, the benches, the tests and the tables read.
-//! An engine provides a list of independent [`Units`]; a thread counts them with a [`Worker`](unit::Worker) of its
-//! own. Everything else (threads, progress, cancellation, the sum) belongs to the driver and is the
-//! same for all engines.
+//! This is the one list that the command line, the benches, the tests and the tables read. An
+//! engine provides a list of independent [`Units`]; each thread counts them with its own
+//! [`Worker`](unit::Worker). Everything else (threads, progress, cancellation, the sum) belongs to
+//! the driver and is the same for all engines.
 //!
 //! # How to add an engine
 //!
-//! 1. Write `engine/NAME.rs` with a module header (what it counts, the idea, what it changes against
+//! 1. Write `engine/NAME.rs` with a module header (what it counts, the idea, what it changes from
 //!    the engine before it, time and memory, invariants, sources), and its [`Units`]. A textbook
 //!    engine only needs a `count` for [`FirstRowUnits`].
 //! 2. Add a variant to [`Engine`], a line to [`Engine::ALL`] and one to each `match` below.
-//! 3. Run `cargo test`: the tests take the new engine from [`Engine::ALL`].
+//! 3. Run `cargo test`: the tests find the new engine in [`Engine::ALL`].
 //! 4. Add a row to the tables in README.md, with figures from `nqueens compare`.
 
 pub(crate) mod bitmask;
@@ -60,7 +60,7 @@ pub enum Engine {
     BoolArrays,
     /// Three words of flags, lowest free bit first.
     Bitmask,
-    /// Prefixes of the first rows, all eight symmetries, many nodes of a row at a time.
+    /// Prefixes of the first rows, all eight symmetries, many nodes of a row at once.
     Subtrees,
     /// Joins of east and west half-boards.
     Halves,
@@ -92,8 +92,8 @@ impl Engine {
         }
     }
 
-    /// The largest board for which a textbook engine is sensible: it takes seconds on one core.
-    /// `None` for the engines made for large boards.
+    /// The largest board for which a textbook engine is sensible: it takes a few seconds on one
+    /// core. `None` for the engines made for large boards.
     #[must_use]
     pub fn largest_sensible(self) -> Option<u32> {
         match self {
@@ -106,7 +106,7 @@ impl Engine {
         }
     }
 
-    /// The engine that is fastest on boards of this size, with this kernel: only larger boards fill the
+    /// The fastest engine for boards of this size with this kernel. Only larger boards fill the
     /// blocks of the join, and longer vectors help the backtracker more.
     #[must_use]
     pub fn auto(size: BoardSize, kernel: Kernel) -> Self {
@@ -120,7 +120,7 @@ impl Engine {
         matches!(self, Self::Subtrees | Self::Halves)
     }
 
-    /// Bytes that each thread may need, for engines that need a lot.
+    /// Bytes that each thread may need; 0 for engines that need little.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
         match self {
             Self::Halves => halves::worker_bytes(size),
@@ -128,8 +128,8 @@ impl Engine {
         }
     }
 
-    /// How many units [`Engine::units`] cuts a board into, and about how many bytes their list
-    /// takes, without making it.
+    /// How many units [`Engine::units`] cuts a board into, and roughly how many bytes their list
+    /// takes, without building it.
     pub(crate) fn forecast(
         self,
         size: BoardSize,
@@ -152,7 +152,7 @@ impl Engine {
         Self::ALL.map(Self::name)
     }
 
-    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] heeds the given queens.
+    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens.
     pub(crate) fn units(
         self,
         size: BoardSize,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub use journal::{IoError, JournalError};
 pub use shortage::Shortage;
 
-/// Why a count could not be made or finished.
+/// Why a count could not start or finish.
 ///
 /// Each message names the value, the limit and the way out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,23 +70,26 @@ pub enum Error {
         max: usize,
     },
 
-    /// The operating system did not start the threads.
+    /// The operating system refused to start the threads.
     #[error("cannot start {threads} threads: {reason}; ask for fewer")]
     ThreadsNotStarted {
         /// How many were asked for.
         threads: usize,
-        /// The operating system's reason, and the limit that was met if it is known.
+        /// The operating system's reason, and the limit that was reached, if known.
         reason: String,
     },
 
-    /// This is not the name of a square.
-    #[error("'{given}' is not a square: write d5, column and row, or 5:4, row and column, from 1")]
+    /// The text is not the name of a square.
+    #[error(
+        "'{given}' is not a square: write d5 (column and row) or 5:4 (row and column), counted \
+         from 1"
+    )]
     NoSquare {
         /// What was asked for.
         given: String,
     },
 
-    /// A queen was to stand beside the board.
+    /// A given queen is off the board.
     #[error("the square {square} is not on a board of {n} rows and columns: choose 1 to {n}")]
     SquareOffBoard {
         /// The square.
@@ -95,23 +98,23 @@ pub enum Error {
         n: u32,
     },
 
-    /// Two queens that were to be fixed attack each other.
+    /// Two given queens attack each other.
     #[error("queens on {first} and {second} attack each other: choose others")]
     SquaresClash {
-        /// The square of one.
+        /// The square of one queen.
         first: String,
-        /// The square of the other.
+        /// The square of the other queen.
         second: String,
     },
 
-    /// Queens were given for a count that can have none.
+    /// Queens were given for a count that does not allow them.
     #[error(
-        "boards with queens given are counted by engine subtrees, without journal, shards and \
-         estimates: leave the queens or the others out"
+        "given queens work only with engine subtrees, and without a journal, shards and estimates: \
+         leave out the queens or the rest"
     )]
     QueensGiven,
 
-    /// There is no such shard of a plan.
+    /// A plan has no such shard.
     #[error(
         "there is no shard {index} of {shards}: choose 1 to {most} shards and an index from 0 to \
          one less"
@@ -126,7 +129,7 @@ pub enum Error {
     },
 
     /// A unit's count passed `u64::MAX`.
-    #[error("the count of unit {unit} does not fit 64 bits: split more rows off")]
+    #[error("the count of unit {unit} does not fit in 64 bits: split off more rows")]
     UnitOverflow {
         /// The unit's number in its plan.
         unit: usize,
@@ -162,14 +165,15 @@ pub enum Error {
     #[error("stopped while counting the symmetric solutions")]
     SymmetryStopped,
 
-    /// Burnside's sum is no multiple of eight, so one of its three counts is wrong.
+    /// Burnside's sum is not a multiple of eight, so one of its three counts is wrong.
     #[error(
-        "Q({n}) = {total} cannot be right: with the symmetric solutions it does not sum to a multiple of 8"
+        "Q({n}) = {total} cannot be right: with the symmetric solutions it does not sum to a \
+         multiple of 8"
     )]
     Inconsistent {
         /// The board size.
         n: u32,
-        /// The total that was counted.
+        /// The computed total.
         total: u128,
     },
 
@@ -183,10 +187,10 @@ pub enum Error {
         error: JournalError,
     },
 
-    /// A unit that was counted twice, in two ways, has two counts.
+    /// Two ways of counting a unit gave different counts.
     #[error(
         "engine {engine} counts {counted} in unit {unit}, {recounted_by} counts {recounted}: this \
-         machine or this program makes errors; test its memory, and verify what it counted before"
+         machine or this program is faulty; test its memory, and verify what it counted before"
     )]
     UnitsDiffer {
         /// The unit's number in its plan.
@@ -201,20 +205,20 @@ pub enum Error {
         recounted: u64,
     },
 
-    /// The lists that all threads share are not what they were when they were made.
+    /// The lists that all threads share have changed since they were built.
     #[error(
-        "the lists that all threads share have changed in memory: this machine's memory fails; the \
-         {units} units finished since they were last found good are not to be trusted, and are \
-         withdrawn from the journal, if there is one; test the memory, and count on another machine"
+        "the lists that all threads share have changed in memory: this machine's memory is faulty; \
+         the {units} units finished since the last good check cannot be trusted, and are withdrawn \
+         from the journal, if there is one; test the memory, and count on another machine"
     )]
     SharedListsChanged {
-        /// Units finished since the last inspection.
+        /// Units finished since the last good check.
         units: usize,
     },
 
-    /// Journals that were to be merged belong to different plans.
+    /// The journals to be merged belong to different plans.
     #[error(
-        "{} holds {second_plan}, and {} holds {first_plan}: merge journals of one plan only",
+        "{} holds {second_plan}, and {} holds {first_plan}: merge only journals of one plan",
         second.display(),
         first.display()
     )]
@@ -229,10 +233,10 @@ pub enum Error {
         second_plan: String,
     },
 
-    /// Journals that were to be merged hold different counts for one unit.
+    /// The journals to be merged hold different counts for one unit.
     #[error(
         "unit {unit} has the count {first_count} in {} and {second_count} in {}: one of the two \
-         machines makes errors; find out which with 'nqueens verify' and remove its files",
+         machines is faulty; find out which with 'nqueens verify' and remove its files",
         first.display(),
         second.display()
     )]

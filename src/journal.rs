@@ -1,7 +1,7 @@
 //! Finished units on disk.
 //!
-//! A journal is a text file that is only ever appended to. Each line ends in the CRC-32 (as of zip
-//! and PNG) of what stands before it, after a space, as eight hexadecimal digits:
+//! A journal is a text file that is only ever appended to. Each line ends with a space and the
+//! CRC-32 (as in zip and PNG) of the text before it, as eight hexadecimal digits:
 //!
 //! ```text
 //! nqueens-journal 1 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8 195bec35
@@ -12,25 +12,25 @@
 //!
 //! * The first line names the format and its version, the program's version, and the plan: board,
 //!   engine, split rows, [hash](crate::Plan::hash) and number of units.
-//! * `run` begins the work of one process.
-//! * `done` holds the counts of some consecutive units, the end excluded, each before its weight;
-//!   `solutions` is their sum with weights. `elapsed-ms` is wall time since the run began, `busy-us`
+//! * `run` starts the work of one process.
+//! * `done` holds the counts of consecutive units, the end excluded, each before its weight;
+//!   `solutions` is their weighted sum. `elapsed-ms` is wall time since the run began, `busy-us`
 //!   the CPU time of the thread that counted them.
-//! * `withdrawn` takes units back whose counts are not to be trusted, because a recount differed.
+//! * `withdrawn` takes back units whose counts cannot be trusted because a recount differed.
 //!
-//! docs/JOURNAL.md says the same for those who read journals with other programs, and what is
-//! promised.
+//! docs/JOURNAL.md describes the format for other programs that read journals, and what is
+//! guaranteed.
 //!
-//! **Reading.** A last line without its line feed was cut off while it was written: it is dropped,
-//! and its units are counted again. Anything else that is not as it was written is an error that
-//! names the line: a CRC or a sum that differs, a unit that has two counts, a unit that the plan
-//! does not have. What is refused is never changed; [`salvage()`] makes a new journal of what is good
-//! in it. Units that are recorded twice with the same count do no harm. No clock is read but the
-//! monotonic one, so a clock that is set back changes nothing.
+//! **Reading.** A last line without a line feed was cut off in the middle of a write. It is
+//! dropped, and its units are counted again. Any other damage is an error that names the line: a
+//! wrong CRC or sum, a unit with two counts, a unit that the plan does not have. A damaged file is
+//! never changed; [`salvage()`] copies its good lines to a new journal. Units recorded twice with
+//! the same count do no harm. Only the monotonic clock is used, so setting the system clock changes
+//! nothing.
 //!
-//! **One writer.** An advisory lock keeps a second process off a file that the user named; on a file
-//! system without locks such a file is refused. The journals of shards need none: each process
-//! makes its own.
+//! **One writer.** An advisory lock keeps a second process away from a file that the user named. On
+//! a file system without locks such a file is refused. The journals of shards need no locks: each
+//! process creates its own.
 
 mod change;
 mod finished;
@@ -45,13 +45,14 @@ use std::time::Duration;
 pub use crate::error::{IoError, JournalError};
 use crate::shard::Shard;
 
+pub(crate) use change::{create_free, numbered};
 pub use finished::Finished;
 pub use reader::{Contents, read};
 pub(crate) use reader::{Recorded, begins_header_of};
 pub use salvage::{Broken, Salvaged, salvage};
 pub(crate) use writer::{Access, Journal, Locked, State};
 
-/// One process's work, as a journal tells it.
+/// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ProcessRun {
@@ -59,18 +60,18 @@ pub struct ProcessRun {
     pub version: String,
     /// The name of the kernel.
     pub kernel: String,
-    /// How many threads counted.
+    /// The number of counting threads.
     pub threads: usize,
-    /// The shard of the plan that it was to count.
+    /// The shard that it was asked to count.
     pub shard: Shard,
     /// The CPU's brand.
     pub machine: String,
-    /// How many units it finished.
+    /// The number of units that it finished.
     pub units: usize,
-    /// Wall time from its beginning to its last record.
+    /// Wall time from its start to its last record.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
-    /// The CPU time that its threads spent on units, summed.
+    /// The CPU time that all its threads spent on units.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub cpu_time: Duration,
 }

@@ -11,10 +11,10 @@ use std::fmt;
 
 use crate::size::BoardSize;
 
-/// The data file, as it stands in the source.
+/// The data file.
 const TABLE: &str = include_str!("known-counts.csv");
 
-/// One line of the table; what is not published is `None`.
+/// One line of the table; an unpublished count is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// All solutions, Q(n).
@@ -48,12 +48,12 @@ fn lines() -> impl Iterator<Item = (u32, Known)> {
     })
 }
 
-/// How a computed count stands to the published one.
+/// How a computed count compares with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// Equal.
+    /// The two are equal.
     Agrees,
-    /// Different: one of the two is wrong.
+    /// The two differ, so one of them is wrong.
     Differs {
         /// The published value.
         expected: u128,

@@ -6,26 +6,26 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 //!
-//! [`Count`] sets the engine, the threads or a rayon pool, an observer and cancellation.
+//! Use [`Count`] to choose the engine and the threads, to watch a count, or to stop it.
 //!
 //! # Map
 //!
-//! | module | holds |
+//! | item | what it is |
 //! |---|---|
 //! | [`BoardSize`] | the side of a board, 0 to 32, checked once |
 //! | [`Solution`] | one way to place n queens: legality, images, pictures |
-//! | [`Solutions`], [`FixedQueens`] | solutions one by one; those with some queens given |
+//! | [`Solutions`], [`FixedQueens`] | solutions one at a time; queens that they must contain |
 //! | [`known`] | the published counts, with their sources |
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
-//! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
-//! | [`Plan`], [`Shard`] | a count cut into independent work units, and a part of them |
-//! | [`journal`], [`merge`], [`verify`] | finished units on disk; those of many machines; some of them counted again |
+//! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
+//! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
+//! | [`journal`], [`merge`], [`verify`] | finished units on disk; merging journals; recounting some units |
 //! | [`estimate`] | time and total from a sample of the units |
-//! | [`cpu`], [`memory`] | what the machine has, and how much memory a count takes |
+//! | [`cpu`], [`memory`] | the CPU and memory of this machine, and how much memory a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
-//! | [`Count`] | a count with its settings, and its [`Outcome`] |
+//! | [`Count`] | a count with its settings, and its result, the [`Outcome`] |
 //!
-//! How to add an engine is written at the head of `src/engine.rs`.
+//! `src/engine.rs` begins with a recipe for adding an engine.
 //!
 //! # Features
 //!
@@ -72,7 +72,7 @@ pub use size::BoardSize;
 pub use solution::{Solution, Solutions, SvgSheet, UnicodeBoard};
 pub use square::{FixedQueens, Square};
 
-/// The README's Rust examples run as tests.
+/// Runs the README's Rust examples as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,14 +1,14 @@
-//! How much memory there is, and how much of it a count takes.
+//! How much memory is available, and how much of it a count may use.
 //!
-//! **What binds a process.** Besides the machine itself: its control group and all groups above it
-//! (containers, Slurm, systemd), which kill a process that takes more, and the limits of the
-//! process (`ulimit -v` and `-d`, `h_vmem` of Grid Engine), under which an allocation fails.
-//! [`Memory::detect`] finds the one that leaves least.
+//! **What limits a process.** Besides the machine: its control group and all groups above it
+//! (containers, Slurm, systemd), where a process that uses more is killed, and the limits of the
+//! process (`ulimit -v` and `-d`, `h_vmem` of Grid Engine), where an allocation fails.
+//! [`Memory::detect`] finds the limit that leaves the least.
 //!
-//! **What a budget covers.** The list of a plan's units, the record of finished units where there
-//! is a journal (8 bytes a unit), and the lists that the engine makes, those of the threads
-//! included. It does not cover the text of the program, the stacks of the threads and what else
-//! every program needs: a few megabytes, and a few tens of kilobytes for each thread.
+//! **What a budget covers.** The list of a plan's units, the record of finished units if there is a
+//! journal (8 bytes a unit), and the engine's lists, including those of each thread. It does not
+//! cover the program itself and the stacks of the threads: a few megabytes, and a few tens of
+//! kilobytes for each thread.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use crate::cgroup;
 
-/// Bytes of memory that this process can have.
+/// Bytes of memory that this process can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Memory {
-    /// All that there is.
+    /// All memory, used or not.
     pub total: u64,
-    /// What is free or can be freed.
+    /// Memory that is free or can be freed.
     pub available: u64,
-    /// What sets these numbers: the one that leaves least.
+    /// What sets these numbers: the limit that leaves the least.
     pub limit: MemoryLimit,
 }
 
@@ -33,13 +33,13 @@ pub struct Memory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryLimit {
-    /// The machine has no more.
+    /// The memory of the machine.
     Machine,
-    /// This file of a control group.
+    /// A control group, by the file that sets its limit.
     ControlGroup(PathBuf),
-    /// The process may have no more address space.
+    /// The process's limit on address space.
     AddressSpace,
-    /// The process may have no more data.
+    /// The process's limit on data.
     Data,
 }
 
@@ -71,7 +71,7 @@ impl Memory {
         Self::tightest(machine, groups.chain(process_limits()))
     }
 
-    /// The one that leaves least; none leaves more than there is on the machine.
+    /// The one that leaves the least. No limit leaves more than the machine has.
     fn tightest(machine: Self, limits: impl Iterator<Item = Self>) -> Self {
         limits.fold(
             machine,
@@ -82,7 +82,7 @@ impl Memory {
     }
 }
 
-/// The limits of this process alone, as far as they are set.
+/// The limits of this process alone, if they are set.
 #[cfg(unix)]
 fn process_limits() -> Vec<Memory> {
     use rustix::process::{Resource, getrlimit};
@@ -105,28 +105,28 @@ fn process_limits() -> Vec<Memory> {
     Vec::new()
 }
 
-/// A number in a text of lines `NAME: NUMBER kB`.
+/// A number in a text with lines like `NAME: NUMBER kB`.
 #[cfg(unix)]
 fn kibibytes(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// The bytes that a count may use unless it is told otherwise: three quarters of what is available.
+/// The bytes that a count may use by default: three quarters of what is available.
 #[must_use]
 pub fn default_budget() -> u64 {
     Memory::detect().available / 4 * 3
 }
 
-/// How many threads that need so much each have room.
+/// How many threads fit, if each needs this much.
 pub(crate) fn fitting_threads(bytes: u64, per_thread: u64) -> usize {
     bytes.checked_div(per_thread).and_then(|threads| threads.try_into().ok()).unwrap_or(usize::MAX)
 }
 
-/// Mebibytes below a gibibyte, else gibibytes, with one digit: `1.5 MiB`, `3.0 GiB`.
+/// Mebibytes, or gibibytes from 1 GiB on, with one decimal: `1.5 MiB`, `3.0 GiB`.
 #[must_use]
 pub fn readable(bytes: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+    #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     match mebibytes < 1024.0 {
         true => format!("{mebibytes:.1} MiB"),
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_that_leaves_least_counts() {
+    fn the_limit_that_leaves_the_least_applies() {
         let memory = |total, available, limit| Memory { total, available, limit };
         let machine = memory(100, 80, MemoryLimit::Machine);
         let roomy = memory(1000, 900, MemoryLimit::Data);

@@ -1,10 +1,10 @@
-//! Several journals of one plan together: the shards of a cluster, and their repeated attempts.
+//! Merges the journals of one plan: the shards of a cluster, and repeated attempts at them.
 //!
-//! No scheduler promises that a task runs exactly once. A unit may have been counted by two
-//! processes; since its count depends on nothing but the plan, that does no harm: equal counts count
-//! once, different ones are an error that names both files.
+//! No scheduler promises that a task runs exactly once, so two processes may have counted the same
+//! unit. Its count depends only on the plan, so this does no harm: equal counts count once, and
+//! different ones are an error that names both files.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::journal::{Contents, Finished, JournalError, ProcessRun, begins_header
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// What some journals of one plan hold.
+/// The contents of several journals of one plan.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Merged {
@@ -25,9 +25,9 @@ pub struct Merged {
     pub finished: Finished,
     /// The files, in the order in which they were read.
     pub files: Vec<Member>,
-    /// Units that more than one file holds, with the same counts.
+    /// How many times a file repeats a unit of an earlier file, with the same count.
     pub twice: usize,
-    /// Files in which nothing is recorded: they are empty, or end within the first line.
+    /// Files without records: they are empty, or end within the first line.
     pub unbegun: Vec<PathBuf>,
 }
 
@@ -35,20 +35,20 @@ pub struct Merged {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Member {
-    /// Where it is.
+    /// The file.
     pub path: PathBuf,
     /// The processes that wrote it.
     pub runs: Vec<ProcessRun>,
     /// Whether its last line was cut off.
     pub torn: bool,
-    /// Units that it recorded and then withdrew.
+    /// The number of units that it recorded and then withdrew.
     pub withdrawn: usize,
     /// When it was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
 }
 
-/// The journals that are meant by some paths: files as they are, and of folders all files whose
-/// names end in `.journal`, in the order of their names.
+/// The journals that these paths stand for. A file stands for itself, a folder for all files in it
+/// whose names end in `.journal`, in the order of their names.
 ///
 /// # Errors
 ///
@@ -60,26 +60,17 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             files.push(path.clone());
             continue;
         }
-        let mut inside =
-            folder_journals(path).map_err(|error| JournalError::cannot_open(error).at(path))?;
+        let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let entries = entries.map_err(|error| JournalError::cannot_open(error).at(path))?;
+        let mut inside: Vec<PathBuf> = entries.iter().map(DirEntry::path).collect();
+        inside.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
         inside.sort_unstable();
         files.append(&mut inside);
     }
     Ok(files)
 }
 
-fn folder_journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "journal") {
-            files.push(path);
-        }
-    }
-    Ok(files)
-}
-
-/// Reads journals together. `None` if nothing is recorded in any of them.
+/// Reads and merges journals. `None` if none of them records anything.
 ///
 /// # Errors
 ///
@@ -93,7 +84,8 @@ pub fn merge(files: &[PathBuf]) -> Result<Option<Merged>, Error> {
     }
 }
 
-/// Reads journals together, but leaves out those that cannot be read or are damaged, and says why.
+/// Reads and merges journals, except those that cannot be read or are damaged; these are the errors
+/// in the list.
 pub(crate) fn merge_readable(files: &[PathBuf]) -> Result<(Option<Merged>, Vec<Error>), Error> {
     let (mut merged, mut left_out): (Option<Merged>, _) = (None, Vec::new());
     let mut unbegun = Vec::new();
@@ -110,7 +102,7 @@ pub(crate) fn merge_readable(files: &[PathBuf]) -> Result<(Option<Merged>, Vec<E
             (Err(error), _) => left_out.push(error),
         }
     }
-    // Now that the plan is known, it is known what a process would have begun with.
+    // Only now is the plan known, and with it the first line that was cut off.
     for (path, text) in cut_off {
         match &merged {
             Some(merged) if begins_header_of(&text, &merged.plan) => unbegun.push(path),
@@ -147,7 +139,7 @@ impl Merged {
         Ok(())
     }
 
-    /// Finds the file that holds the unit already.
+    /// The error that names the file which already holds the unit.
     fn conflict(&self, unit: usize, path: &Path, contents: &Contents) -> Error {
         let holds = |path: &Path| {
             read(path).ok().flatten().is_some_and(|held| held.finished.count(unit).is_some())
@@ -162,7 +154,7 @@ impl Merged {
         }
     }
 
-    /// The number of shards that the files speak of, if they agree.
+    /// The number of shards, if all processes agree on it.
     #[must_use]
     pub fn shards(&self) -> Option<usize> {
         let mut runs = self.files.iter().flat_map(|member| &member.runs);
@@ -170,7 +162,7 @@ impl Merged {
         runs.all(|run| run.shard.shards() == shards).then_some(shards)
     }
 
-    /// The shards of so many that are not complete.
+    /// The shards that are not complete, with the plan cut into this many.
     #[must_use]
     pub fn missing_shards(&self, shards: usize) -> Vec<Shard> {
         (0..shards)

@@ -1,4 +1,4 @@
-//! What a running count tells whoever watches it.
+//! What a running count reports to its observer.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -7,20 +7,20 @@ use crate::error::Error;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// Watches a count. All methods do nothing by default, and are called from the counting threads:
-/// they should return at once.
+/// Watches a count. By default every method does nothing. The counting threads call them, so they
+/// should return at once.
 pub trait Observer: Sync {
     /// The count begins, or resumes.
     fn started(&self, start: &Start<'_>) {
         let _ = start;
     }
 
-    /// Some units are done.
+    /// Some units are finished.
     fn units_done(&self, done: &UnitsDone) {
         let _ = done;
     }
 
-    /// Something happened to the journal that is being written; the count continues.
+    /// Something happened to the journal being written. The count continues.
     fn journal_changed(&self, change: &Error) {
         let _ = change;
     }
@@ -31,35 +31,41 @@ pub trait Observer: Sync {
     }
 }
 
-/// Nobody watches.
+impl std::fmt::Debug for dyn Observer + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
+/// Ignores all reports.
 impl Observer for () {}
 
-/// Only finished units are of interest.
+/// Receives only the reports of finished units.
 impl<F: Fn(&UnitsDone) + Sync> Observer for F {
     fn units_done(&self, done: &UnitsDone) {
         self(done);
     }
 }
 
-/// What a count begins with.
+/// The state of a count as it starts.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Start<'a> {
-    /// Its units.
+    /// The plan of the whole count.
     pub plan: &'a Plan,
-    /// The shard of them that is counted.
+    /// The shard that is counted.
     pub shard: Shard,
-    /// How many threads count.
+    /// The number of counting threads.
     pub threads: usize,
-    /// Units in that shard.
+    /// Units in the shard.
     pub units: usize,
-    /// Units of it that journals hold already.
+    /// Units of the shard that journals already hold.
     pub units_done: usize,
     /// Their solutions, with weights.
     pub solutions: u128,
-    /// Bytes of a journal's last line that was cut off while it was written, and is dropped.
+    /// Bytes of a last line that was cut off in the middle of a write; they are dropped.
     pub torn: u64,
-    /// Units that a journal holds, but withdrew after a recount.
+    /// Units that the journal withdrew after a recount.
     pub withdrawn: usize,
 }
 

@@ -1,9 +1,9 @@
 //! A count cut into work units.
 //!
-//! A *unit* is data: a plan and an index give one count, and a weight that says how many solutions
-//! of the board each of them stands for. Units are independent, numbered from 0, and the list is
-//! the same on every machine: it depends on the board, the engine and the split rows alone, never
-//! on kernel, threads or memory. [`Plan::hash`] tells whether two programs mean the same list.
+//! A *unit* is data: a plan and an index give one count, and a weight, the number of solutions of
+//! the board that each counted solution stands for. Units are independent and numbered from 0. The
+//! list is the same on every machine: it depends only on the board, the engine and the split rows,
+//! never on kernel, threads or memory. Two programs that use the same list agree on [`Plan::hash`].
 //!
 //! ```
 //! use nqueens::{BoardSize, Cancel, Engine, Plan};
@@ -32,7 +32,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-pub(crate) use cut::{Cut, Forecast};
+pub(crate) use cut::Cut;
 
 /// The units of one count.
 #[derive(Debug)]
@@ -43,14 +43,14 @@ pub struct Plan {
     units: Box<dyn Units>,
 }
 
-/// Rises whenever a hash would otherwise stay the same although units mean something else.
+/// Increases whenever units change their meaning but their hash would stay the same.
 const HASH_VERSION: u32 = 1;
-/// Longer lists are hashed by a sample of this many units, evenly spread.
+/// Of longer lists, this many units are hashed, evenly spread.
 const HASHED_UNITS: usize = 1024;
 
 impl Plan {
-    /// Cuts the count of a board by an engine. `split_rows` is for [`Engine::Subtrees`]; without it
-    /// prefixes have two rows.
+    /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`],
+    /// whose prefixes have two rows without it.
     #[must_use]
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<SplitRows>) -> Self {
         let split_rows = (engine == Engine::Subtrees).then(|| split_rows.unwrap_or(SplitRows::TWO));
@@ -59,8 +59,8 @@ impl Plan {
         Self { size, engine, split_rows, units }
     }
 
-    /// Cuts the count of the solutions that have these queens, by [`Engine::Subtrees`]. Journals
-    /// know no such plans.
+    /// Cuts the count of the solutions that contain these queens into units of
+    /// [`Engine::Subtrees`]. Journals cannot hold such plans.
     #[must_use]
     pub fn with_queens(
         size: BoardSize,
@@ -78,7 +78,7 @@ impl Plan {
         self.size
     }
 
-    /// How it was cut. Plans with queens given are not asked.
+    /// How the plan was cut, for plans without given queens.
     pub(crate) fn cut(&self) -> Cut<'static> {
         let Self { size, engine, split_rows, .. } = *self;
         Cut { size, engine, split_rows, queens: None }
@@ -96,9 +96,9 @@ impl Plan {
         self.split_rows
     }
 
-    /// A number that tells this list of units from others: the CRC-32 of the board, the engine,
-    /// the split rows, how many units there are, and of what they mean (a sample of them, if they
-    /// are many): the squares on which queens may stand, and the weight.
+    /// A number that identifies this list of units: the CRC-32 of the board, the engine, the split
+    /// rows, the number of units, and what they mean (for long lists, a sample of them): the
+    /// squares on which queens may stand, and the weight.
     #[must_use]
     pub fn hash(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
@@ -120,7 +120,8 @@ impl Plan {
         hasher.finalize()
     }
 
-    /// How many units there are: at least one, unless given queens leave no square of the first row.
+    /// The number of units: at least one, unless given queens leave no free square in the first
+    /// row.
     #[must_use]
     pub fn units(&self) -> usize {
         self.units.len()
@@ -144,10 +145,10 @@ impl Plan {
         self.prepare(&resources, cancel)?.counter().count(unit, cancel)
     }
 
-    /// A counter that finds the counts of units in another way than the plan's engine does: those of
-    /// [`Engine::Halves`] by a search through the domains of the rows, those of
-    /// [`Engine::Subtrees`] by the plain backtracker of [`Engine::Bitmask`], those of the other
-    /// engines by the passes of [`Engine::Subtrees`]. The kernel is for the first and the last.
+    /// A counter that counts units by another method than the plan's engine: units of
+    /// [`Engine::Halves`] by a search through the domains of the rows, units of
+    /// [`Engine::Subtrees`] by the plain backtracker of [`Engine::Bitmask`], and units of the other
+    /// engines by the passes of [`Engine::Subtrees`]. The first and the last use the kernel.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> UnitCounter<'_> {
         let (method, mut counter): (_, Box<dyn CountDomains>) = match self.engine {
@@ -159,7 +160,7 @@ impl Plan {
         UnitCounter { method, count: Box::new(count) }
     }
 
-    /// Makes what the units share.
+    /// Builds what the units share.
     ///
     /// # Errors
     ///
@@ -193,7 +194,7 @@ pub struct PreparedPlan<'a> {
 }
 
 impl<'a> PreparedPlan<'a> {
-    /// A plan with what was made in another way.
+    /// A plan with something else in place of what its units share.
     #[cfg(test)]
     pub(crate) fn of(prepared: Box<dyn Prepared + 'a>) -> Self {
         Self { engine: Engine::Halves, prepared }
@@ -213,10 +214,9 @@ impl<'a> PreparedPlan<'a> {
         self.prepared.memory()
     }
 
-    /// Whether what all threads read during the count is still as it was made, found out by a
-    /// checksum. `false` means that memory has changed by itself: all that was counted since the
-    /// last check may be wrong. Takes as long as reading that memory once; engines that share
-    /// nothing are always intact.
+    /// Whether the memory that all threads share still has its checksum. `false` means that it has
+    /// changed by itself, and that everything counted since the last check may be wrong. Takes as
+    /// long as reading that memory once. Engines that share nothing are always intact.
     #[must_use]
     pub fn shared_is_intact(&self) -> bool {
         self.prepared.shared_is_intact()
@@ -226,7 +226,7 @@ impl<'a> PreparedPlan<'a> {
 /// Counts one unit, before its weight.
 type CountUnit<'a> = dyn FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send + 'a;
 
-/// Counts units on one thread, in memory of its own.
+/// Counts units on one thread, in its own memory.
 pub struct UnitCounter<'a> {
     method: &'static str,
     count: Box<CountUnit<'a>>,

@@ -1,13 +1,13 @@
 //! The one driver: units x engine on a rayon pool, reduced to a sum.
 //!
-//! Units are handed out in ranges, so that units of microseconds cost no scheduling. The ranges
-//! are taken in a scattered order, the same at every run: neighbouring units are alike, and with
-//! the order scattered those done at any time are a fair sample of all. That is what makes an
-//! estimate of the remaining time from the time measured so far an honest one.
+//! Units are handed out in ranges, so that scheduling costs little even if a unit takes only
+//! microseconds. The ranges are taken in a scattered order, the same in every run. Neighbouring
+//! units are alike, so in this order the finished units are always a fair sample of all units, and
+//! the time so far gives a fair estimate of the time that remains.
 //!
-//! Finished units are recorded first and recounted after that: a recount may take long, and a
-//! killed process must not lose what it has finished. If a recount differs, or the lists that the
-//! threads share have changed in memory, the records that this touches are withdrawn.
+//! Finished units are recorded before they are recounted: a recount may take long, and a killed
+//! process must not lose what it has finished. If a recount differs, or the lists that the threads
+//! share have changed in memory, the affected records are withdrawn.
 
 mod reporter;
 
@@ -25,18 +25,17 @@ use crate::observe::UnitsDone;
 use crate::plan::{Plan, PreparedPlan, UnitCounter};
 pub(crate) use reporter::Reporter;
 
-/// Ranges for each thread: enough that the last one to finish is short.
+/// Ranges for each thread: enough for the last one to be short.
 pub(crate) const RANGES_PER_THREAD: usize = 256;
 
-/// A range reports at least this often, between two units: so much finished work may stay
-/// unrecorded.
+/// A range reports at least this often, after a unit, so that a kill loses little finished work.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// Counts units on all threads of a rayon pool.
 pub(crate) struct Driver<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) prepared: &'a PreparedPlan<'a>,
-    /// Hears of finished units.
+    /// Receives the finished units.
     pub(crate) reporter: &'a Reporter<'a>,
     pub(crate) cancel: &'a Cancel,
 }
@@ -61,16 +60,16 @@ struct Scratch<'a> {
 }
 
 impl Driver<'_> {
-    /// Counts these units on the current rayon pool, all of them unless the count must stop.
+    /// Counts these units on the current rayon pool, unless the count must stop.
     pub(crate) fn run(&self, todo: &[Range<usize>]) -> Result<Tally, Error> {
         let units: usize = todo.iter().map(Range::len).sum();
         let length = (units / (rayon::current_num_threads() * RANGES_PER_THREAD)).max(1);
         let ranges: Vec<Range<usize>> =
             todo.iter().flat_map(|units| pieces(units.clone(), length)).collect();
         let stride = scattering_stride(ranges.len());
-        // Scratch memory goes from range to range: each thread takes a set and brings it back.
+        // Scratch memory passes from range to range: each thread takes a set and returns it.
         let idle: Mutex<Vec<Scratch<'_>>> = Mutex::default();
-        // Raised when one thread fails, for the others.
+        // Tells the other threads that one has failed.
         let failed = AtomicBool::new(false);
 
         let tally = (0..ranges.len())
@@ -92,7 +91,7 @@ impl Driver<'_> {
         tally
     }
 
-    /// Counts the units of a range up to its end or until the count must stop, and reports them now
+    /// Counts the units of a range until its end or until the count must stop, and reports them now
     /// and then.
     fn count_range(
         &self,
@@ -125,7 +124,7 @@ impl Driver<'_> {
         Ok(whole)
     }
 
-    /// Counts units until it is time for a report; the error says why it ended before that.
+    /// Counts units until it is time for a report. The error is the reason for an early end.
     fn count_some(
         &self,
         counter: &mut UnitCounter<'_>,
@@ -157,8 +156,8 @@ impl Driver<'_> {
     }
 }
 
-/// What a machine with a fault adds: 1 to one unit in as many as `NQUEENS_FAULTY` says. Only builds
-/// that measure the self-check have it; see scripts/measure-self-check.sh.
+/// The error of a faulty machine: 1 for one in every `NQUEENS_FAULTY` units. Only builds that
+/// measure the self-check have it; see scripts/measure-self-check.sh.
 #[cfg(nqueens_faulty)]
 fn fault(unit: usize) -> u64 {
     use std::sync::OnceLock;
@@ -183,14 +182,13 @@ impl Drop for StopOthers<'_> {
     }
 }
 
-/// Cuts a range into pieces of this length; the last may be shorter.
+/// Cuts a range into pieces of this length. The last may be shorter.
 fn pieces(units: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     units.clone().step_by(length).map(move |start| start..units.end.min(start + length))
 }
 
-/// A step that visits all of `0..len` when taken `len` times modulo `len`, and whose first steps
-/// are spread evenly: the golden section of the length, or the next number that shares no factor
-/// with it.
+/// A stride that visits all of `0..len` in `len` steps modulo `len`, with the first steps spread
+/// evenly: the golden section of the length, or the next number that shares no factor with it.
 fn scattering_stride(len: usize) -> usize {
     let golden = len * 618 / 1000;
     (golden.max(1)..).find(|stride| greatest_common_divisor(*stride, len) == 1).unwrap_or(1)
@@ -215,8 +213,8 @@ mod tests {
         Plan::new(BoardSize::new(n).expect("in range"), Engine::Bitmask, None)
     }
 
-    /// Counts some units of a board of eight columns with a journal. Returns how it ended, and what
-    /// the journal holds.
+    /// Counts some units of a board of eight columns with a journal. Returns the result and the
+    /// contents of the journal.
     fn count(
         name: &str,
         todo: &[Range<usize>],
@@ -245,7 +243,7 @@ mod tests {
     const RESOURCES: Resources =
         Resources { kernel: Kernel::Portable, threads: 1, memory: 1 << 30 };
 
-    /// Shared lists in memory that fails.
+    /// Shared lists in faulty memory.
     struct Damaged;
 
     impl Prepared for Damaged {
@@ -265,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_with_damaged_lists_is_withdrawn() {
+    fn units_counted_with_damaged_lists_are_withdrawn() {
         let (ended, contents) =
             count("damaged", &[0..3, 5..8], None, |_| PreparedPlan::of(Box::new(Damaged)));
         assert_eq!(ended, Err(Error::SharedListsChanged { units: 6 }));

@@ -1,17 +1,17 @@
 //! Recounts a few units while a count runs.
 //!
-//! A run of weeks outlives bad memory cells and CPU faults. So now and then a unit, chosen at
-//! random among those just finished, is counted again by [another method](Plan::recounter), after
-//! it was recorded. A difference ends the run.
+//! A run of weeks may meet bad memory cells and CPU faults. So now and then a unit, chosen at
+//! random among those just recorded, is counted again by [another method](Plan::recounter). A
+//! difference ends the run.
 //!
-//! The CPU time for this is a fixed share of that spent on units, all threads together: a unit is
-//! recounted as soon as the share pays for an average one. Which unit it is does not depend on its
-//! size. The price of a recount is guessed first, then measured. Short counts, whose share pays
-//! for no recount, are not checked.
+//! The CPU time for this is a fixed share of the time spent on units, over all threads: a unit is
+//! recounted as soon as the share pays for an average recount. The choice of the unit does not
+//! depend on its size. The price of a recount is first guessed, then measured. Short counts, whose
+//! share does not pay for a recount, are not checked.
 //!
-//! What a journal held before is no better than what is finished now: a resumed count recounts
-//! some of it for a tenth of a second before it continues (all of it, if it is little), on
-//! account, and later one of it for each unit of its own.
+//! Units from a journal are trusted no more than new ones. A resumed count first recounts some of
+//! them, all if they are few, for a tenth of a second, charged to the share. Later about half of
+//! the recounts are of such units.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -26,20 +26,20 @@ use crate::observe::UnitsDone;
 use crate::plan::{Plan, UnitCounter};
 use crate::shard::Shard;
 
-/// Of the CPU time spent on units: one part in this many.
+/// The CPU time for recounts, as a share of the CPU time spent on units.
 const SHARE: f64 = 1.0 / 125.0;
 
-/// CPU seconds that a recount takes for each solution of the unit: a guess that counts as much as one
-/// measurement. Units of `halves` take 0.1 to 0.3 us at n = 20 to 23.
+/// CPU seconds that a recount takes for each solution of the unit: a guess with the weight of one
+/// measurement. Units of `halves` take 0.1 to 0.3 us for n = 20 to 23.
 const FIRST_PRICE: f64 = 0.2e-6;
 
-/// Seconds of counting before the first recount: the first units say little about the size of all.
+/// Seconds of counting before the first recount: the first units show little of the average size.
 const FIRST_SECONDS: f64 = 1.0;
 
-/// How long each thread recounts what was recorded before, when a count is resumed.
+/// How long each thread recounts earlier records when a count is resumed.
 const RESUME_TIME: Duration = Duration::from_millis(100);
 
-/// As many recorded units are chosen for recounts at most.
+/// The most units of a journal that are chosen for recounts.
 const RECORDED: usize = 1 << 16;
 
 /// The check of one count, shared by its threads.
@@ -47,23 +47,23 @@ const RECORDED: usize = 1 << 16;
 pub(crate) struct SelfCheck<'a> {
     plan: &'a Plan,
     kernel: Kernel,
-    /// The journal, or the folder of journals, that units were recorded in before.
+    /// The journal, or the folder of journals, with the earlier records.
     source: PathBuf,
     account: Mutex<Account>,
 }
 
-/// A unit that is to be recounted.
+/// A unit to be recounted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen {
     unit: usize,
     counted: u64,
-    /// Whether a journal held it before.
+    /// Whether it comes from a journal.
     is_recorded: bool,
     /// Seconds set aside for it.
     price: f64,
 }
 
-/// What was counted and recounted so far, in units, solutions and seconds.
+/// The units, solutions and seconds counted and recounted so far.
 #[derive(Debug, Default)]
 struct Account {
     units: usize,
@@ -71,9 +71,9 @@ struct Account {
     counting: f64,
     recounted: usize,
     recounting: f64,
-    /// For recounts that are under way.
+    /// Seconds for recounts in progress.
     set_aside: f64,
-    /// Units that were recorded before, in random order, with their counts.
+    /// Units from a journal, in random order, with their counts.
     recorded: Vec<(usize, u64)>,
     random: fastrand::Rng,
 }
@@ -88,8 +88,8 @@ impl<'a> SelfCheck<'a> {
         self.plan.recounter(self.kernel)
     }
 
-    /// Recounts some of what a journal holds of a shard, on the current rayon pool, and keeps more
-    /// of it in mind for later.
+    /// Recounts some units that a journal holds of a shard, on the current rayon pool, and keeps
+    /// more of them for later.
     pub(crate) fn resume(
         &mut self,
         source: PathBuf,
@@ -118,7 +118,7 @@ impl<'a> SelfCheck<'a> {
         rayon::broadcast(recount_some).into_iter().collect()
     }
 
-    /// Takes units into account, and chooses one that is to be recounted if there is time to spare.
+    /// Takes note of finished units, and chooses one to be recounted if the share pays for it.
     pub(crate) fn choose(&self, done: &UnitsDone) -> Option<Chosen> {
         self.with_account(|account| account.choose(done))
     }
@@ -150,7 +150,7 @@ impl<'a> SelfCheck<'a> {
         })
     }
 
-    /// As if a count of so many seconds had paid for recounts already.
+    /// The state after this many seconds of counting, without a recount.
     #[cfg(test)]
     pub(crate) fn after(self, seconds: f64) -> Self {
         self.with_account(|account| account.counting = seconds);
@@ -169,8 +169,8 @@ impl<'a> SelfCheck<'a> {
 
 #[expect(clippy::cast_precision_loss, reason = "prices and means")]
 impl Account {
-    /// A unit that is to be recounted now: of those just finished, or, every other time, of those
-    /// that were recorded before.
+    /// A unit to be recounted now: one of those just finished or, half of the time, one from a
+    /// journal.
     fn choose(&mut self, done: &UnitsDone) -> Option<Chosen> {
         self.units += done.counts.len();
         self.solutions += done.counts.iter().map(|count| *count as f64).sum::<f64>();
@@ -192,8 +192,7 @@ impl Account {
         Some(Chosen { unit, counted, is_recorded, price })
     }
 
-    /// The next of the units that were recorded before, if recounting it should take at most so
-    /// many seconds.
+    /// The next unit from a journal, if its recount should take less than this many seconds.
     fn choose_cheap(&mut self, seconds: f64) -> Option<Chosen> {
         let price = FIRST_PRICE * self.recorded.last()?.1 as f64;
         if price >= seconds {
@@ -204,7 +203,7 @@ impl Account {
         Some(Chosen { unit, counted, is_recorded: true, price })
     }
 
-    /// Replaces what was set aside by what was spent.
+    /// Replaces the time set aside by the time spent.
     fn pay(&mut self, price: f64, spent: Duration) {
         self.set_aside -= price;
         self.recounting += spent.as_secs_f64();
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_too_dear_at_first_is_recounted_in_its_turn() {
+    fn units_too_expensive_at_first_are_recounted_later() {
         let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
         let check = SelfCheck::new(&plan, Kernel::Portable);
         check.with_account(|account| account.recorded = vec![(3, u64::MAX / 2); 20]);

@@ -1,5 +1,5 @@
-//! How results are serialised: counts as decimal strings, because many readers of JSON round
-//! numbers beyond 2^53; times as seconds; errors as their messages; names as on the command line.
+//! Serialises results: counts as decimal strings, because many JSON readers round numbers beyond
+//! 2^53; times as seconds; errors as their messages; names as on the command line.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -11,22 +11,9 @@ use crate::error::Error;
 use crate::known::Published;
 use crate::size::BoardSize;
 
-/// A number, or anything else that is displayed, as a string.
+/// A number, or anything else that implements `Display`, as a string.
 pub(crate) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
-}
-
-/// Errors as their messages.
-pub(crate) fn messages<S: Serializer>(errors: &[Error], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(errors.iter().map(Error::to_string))
-}
-
-/// An error as its message, or null.
-pub(crate) fn message<S: Serializer>(
-    error: &Option<Error>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    error.as_ref().map(Error::to_string).serialize(serializer)
 }
 
 /// A duration as seconds.
@@ -34,7 +21,7 @@ pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S
     serializer.serialize_f64(time.as_secs_f64())
 }
 
-/// Types that are serialised as they are displayed.
+/// Types whose serialised form is their `Display` text.
 macro_rules! as_displayed {
     ($($name:ty),*) => {$(
         impl Serialize for $name {
@@ -45,7 +32,7 @@ macro_rules! as_displayed {
     )*};
 }
 
-as_displayed!(Engine, Kernel, Published);
+as_displayed!(Engine, Error, Kernel, Published);
 
 impl Serialize for BoardSize {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

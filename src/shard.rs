@@ -1,14 +1,14 @@
-//! A share of a plan, for one of several machines.
+//! The share of a plan for one of several machines.
 //!
-//! The plan is dealt out like cards: in every round each of k shards takes one *block* of
-//! consecutive units. Neighbouring units cost about the same and the blocks of a shard are spread
-//! over the whole plan, so shards cost about the same: within 1 to 3 % (one standard deviation)
-//! for shards of a tenth of a second and more, engine `halves`, n = 17 to 19, 3 to 100 shards.
+//! The plan is dealt out like cards: in each round every shard takes one *block* of consecutive
+//! units. Neighbouring units cost about the same, and the blocks of a shard are spread over the
+//! whole plan, so shards cost about the same: within 1 to 3 % (one standard deviation) for shards
+//! that take at least a tenth of a second, with engine `halves`, n = 17 to 19 and 3 to 100 shards.
 //! Within a block a worker profits from what neighbours share, and a journal needs one line for
 //! many units.
 //!
-//! Each round begins with another shard. Without that, shard counts that fit the order of the units
-//! cost up to 30 % more in some shards than in others.
+//! Each round begins with a different shard. Otherwise, some numbers of shards match the order of
+//! the units, and some shards then cost up to 30 % more than others.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// Blocks of each shard, if there are units enough: their number makes the costs of shards even.
+/// Blocks of each shard, if there are enough units. Many blocks even out the cost of the shards.
 const BLOCKS: usize = 256;
 
-/// One of several shards: all of them together are a plan.
+/// One of the shards that together make up a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shard {
@@ -33,7 +33,7 @@ impl Shard {
     /// The whole plan.
     pub const WHOLE: Self = Self { index: 0, shards: 1 };
 
-    /// Shard number `index`, from 0, of so many.
+    /// Shard number `index`, counted from 0, of `shards`.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl Shard {
         }
     }
 
-    /// Its number, from 0.
+    /// The number of the shard, counted from 0.
     #[must_use]
     pub fn index(self) -> usize {
         self.index
@@ -58,12 +58,12 @@ impl Shard {
         self.shards
     }
 
-    /// The shard's units in a plan of so many, as ranges in increasing order.
+    /// The shard's units in a plan of `units` units, as ranges in increasing order.
     pub fn ranges(self, units: usize) -> impl Iterator<Item = Range<usize>> {
         let Self { index, shards } = self;
         let length = (units / (shards * BLOCKS)).max(1);
         let blocks = units.div_ceil(length);
-        // The next round begins elsewhere: the golden section of the shards further on.
+        // Each round begins further on, by the golden section of the number of shards.
         let turn = shards * 618 / 1000;
         (0..blocks.div_ceil(shards))
             .map(move |round| round * shards + (index + round * turn) % shards)

@@ -12,7 +12,7 @@ use crate::error::Error;
 pub struct BoardSize(u8);
 
 impl BoardSize {
-    /// The largest board: a row is one bit of a `u32` for each column.
+    /// The largest board: a row has one bit of a `u32` for each column.
     pub const MAX: u32 = 32;
 
     /// A board of `n` rows and `n` columns.
@@ -37,27 +37,19 @@ impl BoardSize {
         u32::from(self.0)
     }
 
-    /// The same number, as an index.
+    /// The same number as a `usize`, for indexing.
     #[must_use]
     pub fn rows(self) -> usize {
         usize::from(self.0)
     }
 
-    /// One bit for each column: `n` ones.
+    /// A bit set with one bit for each column: `n` ones.
     #[must_use]
     pub fn columns(self) -> u32 {
         match self.get() {
             0 => 0,
             n => u32::MAX >> (Self::MAX - n),
         }
-    }
-}
-
-impl TryFrom<u32> for BoardSize {
-    type Error = Error;
-
-    fn try_from(n: u32) -> Result<Self, Error> {
-        Self::new(n)
     }
 }
 
@@ -87,7 +79,7 @@ mod tests {
             assert_eq!(n.to_string().parse::<BoardSize>().expect("in range"), size);
         }
         for text in ["33", "-1", "x", "", "4294967296", "8.0"] {
-            assert!(text.parse::<BoardSize>().is_err(), "{text:?} is no board");
+            assert!(text.parse::<BoardSize>().is_err(), "{text:?} is not a board size");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One solution: its legality, its eight images, its pictures.
+//! One solution: whether it is legal, its eight images, its pictures.
 
 mod iter;
 mod pictures;
@@ -8,7 +8,7 @@ use std::fmt;
 pub use iter::Solutions;
 pub use pictures::{SvgSheet, UnicodeBoard};
 
-/// A way to place n queens on a board of n rows: one in each row, none attacking another.
+/// A way to place n queens on an n x n board so that none attacks another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Solution {
     /// The column of each row's queen.
@@ -16,8 +16,8 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The solution with row r's queen in column `columns[r]`, counted from 0; `None` if a column is
-    /// off the board, or two queens attack each other.
+    /// The solution whose queen in row r is in column `columns[r]`, counted from 0. `None` if a
+    /// column is off the board or two queens attack each other.
     ///
     /// ```
     /// use nqueens::Solution;
@@ -41,13 +41,13 @@ impl Solution {
         is_legal.then_some(Self { columns })
     }
 
-    /// A solution for a board of any size, without a search; `None` for n = 2 and 3, which have
+    /// A solution for a board of any size, without a search. `None` for n = 2 and 3, which have
     /// none.
     ///
-    /// Even columns first, then the odd ones, counted from 1; for n mod 6 = 2 and 3 a few of them
-    /// change places (E. Pauls, Deutsche Schachzeitung 29, 1874; E. J. Hoffman, J. C. Loessi, R. C.
-    /// Moore, "Constructions for the Solution of the m Queens Problem", Mathematics Magazine 42,
-    /// 1969).
+    /// Even columns come first, then the odd ones, counted from 1. For n mod 6 = 2 and 3, a few of
+    /// them change places (E. Pauls, Deutsche Schachzeitung 29, 1874; E. J. Hoffman, J. C. Loessi,
+    /// R. C. Moore, "Constructions for the Solution of the m Queens Problem", Mathematics Magazine
+    /// 42, 1969).
     #[must_use]
     pub fn construct(n: u32) -> Option<Self> {
         let (mut even, mut odd): (Vec<u32>, Vec<u32>) = (1..=n).partition(|column| column % 2 == 0);
@@ -73,8 +73,8 @@ impl Solution {
         Self { columns }
     }
 
-    /// If this is the smallest of its images, how many different ones there are: 1, 2, 4 or 8.
-    /// The smallest ones, with these numbers, stand for all solutions.
+    /// The number of different images, 1, 2, 4 or 8, if this is the smallest of them; `None`
+    /// otherwise. The smallest images, with these numbers, stand for all solutions.
     #[must_use]
     pub fn class_size(&self) -> Option<usize> {
         let mut images = self.images();
@@ -91,7 +91,7 @@ impl Solution {
         &self.columns
     }
 
-    /// A chequered board with a chess queen in each row, to be displayed.
+    /// A chequered board with a chess queen in each row, for printing.
     #[must_use]
     pub fn unicode(&self) -> UnicodeBoard<'_> {
         UnicodeBoard(self)
@@ -137,7 +137,7 @@ impl Solution {
         Self { columns }
     }
 
-    /// Left and right exchanged.
+    /// Left and right swapped.
     fn mirrored(&self) -> Self {
         let last = self.columns.iter().max().copied().unwrap_or(0); // n - 1: all columns are taken
         let columns = self.columns.iter().map(|column| last - column);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn four_turns_and_two_mirrorings_change_nothing() {
+    fn four_turns_or_two_mirrorings_change_nothing() {
         let solution = Solution::new([0, 4, 7, 5, 2, 6, 1, 3]).expect("legal");
         let [_, turn_90, _, turn_270, mirrored, ..] = solution.images();
         assert_eq!(turn_90.turned().turned().turned(), solution);

@@ -1,4 +1,4 @@
-//! Squares of a board, and queens that are fixed on some of them.
+//! Squares of a board, and queens given on some of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub struct Square {
     pub column: u32,
 }
 
-/// Queens that are fixed in advance, none attacking another.
+/// Queens given in advance, none attacking another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixedQueens(Vec<Square>);
 
@@ -28,7 +28,7 @@ impl Square {
 }
 
 impl FixedQueens {
-    /// Queens on these squares; one that is named twice stands once.
+    /// Queens on these squares. A square named twice holds one queen.
     ///
     /// # Errors
     ///
@@ -52,13 +52,13 @@ impl FixedQueens {
         Ok(Self(queens))
     }
 
-    /// Whether no queen is fixed.
+    /// Whether no queen is given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The columns in which the queen of each row may stand beside the fixed ones, as bits.
+    /// The columns, as bits, in which each row's queen may stand with the given ones.
     pub(crate) fn allowed(&self, size: BoardSize) -> [u32; BoardSize::MAX as usize] {
         let mut allowed = [0; BoardSize::MAX as usize];
         for (row, columns) in (0..size.get()).zip(&mut allowed) {
@@ -73,7 +73,7 @@ impl FixedQueens {
     }
 }
 
-/// As `row:column`, both counted from 1, and as in chess if the column has a letter: `5:4 (d5)`.
+/// `row:column`, both counted from 1, and the chess name if the column has a letter: `5:4 (d5)`.
 impl fmt::Display for Square {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { row, column } = self;

@@ -1,13 +1,13 @@
-//! Checks what journals hold by counting some of their units again.
+//! Checks journals by counting some of their units again.
 //!
-//! Journals that were read are known to be as they were written: each line has its CRC, each sum
-//! is that of its counts, no unit has two counts. What remains is whether the counts are right. So
-//! units are chosen at random among the finished ones, without repetition, and counted by
-//! [another method](crate::Plan::recounter) in memory of its own.
+//! Reading a journal makes sure that it is as it was written: each line has its CRC, each sum is
+//! the sum of its counts, and no unit has two counts. It remains to check that the counts are
+//! right. So units are chosen at random among the finished ones, without repetition, and counted by
+//! [another method](crate::Plan::recounter) in its own memory.
 //!
-//! **How strong is that?** If a part f of the units is wrong, a check of k units misses them all
-//! with probability (1 - f)^k at most (less, since no unit is taken twice). So if no difference is
-//! found, f is below 1 - 0.05^(1/k), about 3/k, unless a chance of one in twenty came true.
+//! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses
+//! all of them with a probability of at most (1 - f)^k. So if no difference is found, f is below
+//! 1 - 0.05^(1/k), about 3/k, with a confidence of 95 %.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,28 +23,28 @@ use crate::plan::{Plan, UnitCounter};
 /// What to recount.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// How many units; all that are finished, if they are fewer.
+    /// The number of units, or all finished units if they are fewer.
     pub units: usize,
-    /// The same seed chooses the same units.
+    /// The seed: the same seed chooses the same units.
     pub seed: u64,
 }
 
-/// What came out.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Verdict {
     /// The name of the method that recounted, see [`UnitCounter::method`].
     pub method: &'static str,
-    /// How many units were to be recounted.
+    /// The number of units chosen.
     pub chosen: usize,
-    /// How many were: all that were chosen, unless the check was cancelled.
+    /// The number of units recounted: all chosen ones, unless the check was cancelled.
     pub recounted: usize,
     /// The units whose counts differ, in increasing order.
     pub differences: Vec<Difference>,
 }
 
-/// A unit whose recorded count is not what the other method counts.
+/// A unit whose recorded count differs from the count of the other method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -76,7 +76,7 @@ pub fn verify(
     let mut random = fastrand::Rng::with_seed(sample.seed);
     let done = (0..plan.units()).filter(|unit| finished.count(*unit).is_some());
     let mut chosen = random.choose_multiple(done, sample.units.min(finished.units_done()));
-    // Neighbours take alike long.
+    // Neighbours take about the same time.
     random.shuffle(&mut chosen);
 
     let agreeing = AtomicUsize::new(0);
@@ -112,8 +112,8 @@ pub fn verify(
 }
 
 impl Verdict {
-    /// The part of the units that may be wrong although no difference was found, at a level of
-    /// confidence of 95 %; 0 if all `finished` units were recounted, 1 if none was.
+    /// The fraction of the units that may be wrong although no difference was found, with a
+    /// confidence of 95 %. 0 if all `finished` units were recounted, 1 if none was.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a probability")]
     pub fn undetected_part(&self, finished: usize) -> f64 {

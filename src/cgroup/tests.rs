@@ -1,12 +1,12 @@
-//! Groups laid out in a folder, as kernels and containers show them.
+//! Groups laid out in a folder, as the operating system and containers show them.
 
 use super::*;
 
-/// A folder that stands for `/`, taken away at the end.
+/// A folder that stands for `/`, removed at the end.
 struct Root(PathBuf);
 
 impl Root {
-    /// An empty one whose process is in these groups and sees these mounts.
+    /// An empty folder, for a process in these groups with these mounts.
     fn new(name: &str, groups: &str, mounts: &str) -> Self {
         let folder = format!("nqueens-cgroup-{name}-{}", std::process::id());
         let root = Self(std::env::temp_dir().join(folder));
@@ -35,7 +35,7 @@ impl Root {
         self.file(&format!("{folder}/memory.current"), used);
     }
 
-    /// File below the root, limit and what is left, of all limits.
+    /// The file, the limit and the bytes left, for every limit.
     fn memory(&self) -> Vec<(String, u64, u64)> {
         let plain = |file: &Path| file.strip_prefix(&self.0).expect("below").display().to_string();
         let memory = memory(&self.0).into_iter();
@@ -71,7 +71,7 @@ fn without_groups_there_are_no_limits() {
 }
 
 #[test]
-fn nested_groups_of_version_2_all_count() {
+fn all_nested_groups_of_version_2_apply() {
     let root = Root::new("v2", "0::/slurm/job_7/step_0\n", V2);
     let slurm = "sys/fs/cgroup/slurm";
     root.v2(slurm, "max\n", "max\n", "900\n");
@@ -80,6 +80,7 @@ fn nested_groups_of_version_2_all_count() {
     root.v2(&format!("{slurm}/job_7/step_0"), "2000\n", "max\n", "100\n");
     root.file(&format!("{slurm}/job_7/pids.max"), "64\n");
     root.file(&format!("{slurm}/job_7/pids.current"), "5\n");
+    root.file(&format!("{slurm}/cpu.max"), "");
     root.file(&format!("{slurm}/job_7/cpu.max"), "150000 100000\n");
     root.file(&format!("{slurm}/job_7/step_0/cpu.max"), "max 100000\n");
     let expected = [
@@ -117,7 +118,7 @@ fn nested_groups_of_version_1_on_a_hybrid_machine() {
 }
 
 #[test]
-fn groups_above_one_without_hierarchy_do_not_count() {
+fn without_hierarchy_the_groups_above_do_not_apply() {
     let root = Root::new("flat", "4:memory:/a/b\n", HYBRID);
     root.v1("sys/fs/cgroup/memory/a", "100\n", "90\n", "0\n");
     root.v1("sys/fs/cgroup/memory/a/b", "1000\n", "10\n", "0\n");
@@ -125,7 +126,7 @@ fn groups_above_one_without_hierarchy_do_not_count() {
     assert_eq!(root.memory(), expected);
 }
 
-/// The path that the process reads is that of the host, and is not seen below the mount.
+/// The process reads its path on the host, which does not exist below the mount.
 #[test]
 fn a_container_sees_its_own_group_as_the_root_of_the_mount() {
     let mounts = "\
@@ -143,7 +144,7 @@ fn a_container_sees_its_own_group_as_the_root_of_the_mount() {
     assert_eq!(tasks(&root.0).map(|tasks| tasks.limit), Some(9));
 }
 
-/// In a namespace of groups the own group is `/`, or lies beside the namespace.
+/// In a cgroup namespace the process's own group is `/`, or lies outside the namespace.
 #[test]
 fn a_namespace_of_groups() {
     for (name, group) in [("inside", "0::/\n"), ("beside", "0::/../sibling\n")] {
@@ -153,21 +154,13 @@ fn a_namespace_of_groups() {
     }
 }
 
-/// The first mount shows another group's part of the hierarchy.
+/// The first mount shows only another group.
 #[test]
-fn the_mount_that_shows_the_own_group_is_taken() {
+fn the_mount_that_shows_the_processs_group_is_used() {
     let mounts = format!("7 5 0:32 /x /other\\040place rw - cgroup cgroup rw,memory\n{HYBRID}");
     let root = Root::new("two-mounts", "4:memory:/y\n", &mounts);
     root.v1("other place", "1\n", "1\n", "1\n");
     root.v1("sys/fs/cgroup/memory/y", "77\n", "7\n", "1\n");
     let expected = [limit("sys/fs/cgroup/memory/y/memory.limit_in_bytes", 77, 70)];
     assert_eq!(root.memory(), expected);
-}
-
-#[test]
-fn quotas_of_both_versions() {
-    assert_eq!(parse_quota("150000 100000\n"), Some(1.5));
-    assert_eq!(parse_quota("max 100000\n"), None);
-    assert_eq!(parse_quota("-1\n 100000\n"), None);
-    assert_eq!(parse_quota(""), None);
 }

@@ -26,9 +26,9 @@ pub(super) struct Assignment<'a> {
 
 /// The units of a shard, counted.
 pub(super) struct Counted {
-    /// Those that were finished before.
+    /// The units that were finished before.
     pub(super) before: Tally,
-    /// All of them.
+    /// All units.
     pub(super) sum: Tally,
     pub(super) units_recounted: usize,
     pub(super) memory: Option<MemoryUse>,
@@ -61,7 +61,7 @@ impl Assignment<'_> {
         }
     }
 
-    /// The outcome if all units are finished. Some of them are recounted all the same.
+    /// The outcome if all units are finished already. Some of them are still recounted.
     pub(super) fn nothing_to_do(
         &self,
         settings: &Count<'_>,
@@ -74,7 +74,7 @@ impl Assignment<'_> {
         Ok(Counted { before, sum: before, units_recounted, memory: None, written: None })
     }
 
-    /// Those of some units that are finished.
+    /// The finished units of these ranges.
     fn tally_of(
         &self,
         finished: Option<&Finished>,
@@ -117,7 +117,7 @@ impl Assignment<'_> {
         let self_check = self.self_check(settings, finished.as_ref(), records)?;
         let before = self.tally_of(finished.as_ref(), shard.ranges(plan.units()));
         let todo = self.todo(finished.as_ref());
-        drop(finished); // eight bytes a unit, which the lists of the engine may need
+        drop(finished); // frees eight bytes a unit, which the engine's lists may need
         let prepared = plan.prepare(&resources, &settings.cancel)?;
         let units = before.units + todo.iter().map(Range::len).sum::<usize>();
         settings.observer.started(&Start {
@@ -159,7 +159,7 @@ impl Assignment<'_> {
         Ok(Counted { before, sum, units_recounted, memory: prepared.memory(), written })
     }
 
-    /// Reads from the disk what was counted now, and says what is different.
+    /// Reads back what was just counted, and reports any difference.
     fn read_back(
         &self,
         path: &Path,
@@ -170,13 +170,13 @@ impl Assignment<'_> {
             |what: &str| Some(JournalError::NotAsWritten { what: what.to_owned() }.at(path));
         let contents = match journal::read(path) {
             Ok(Some(contents)) => contents,
-            Ok(None) => return (Vec::new(), differs("it is not there, or empty")),
+            Ok(None) => return (Vec::new(), differs("it is missing or empty")),
             Err(error) => return (Vec::new(), Some(error)),
         };
         let fault = match self.plan.cut().check(&contents.plan, path) {
             Err(error) => Some(error),
             Ok(()) if self.tally_of(Some(&contents.finished), units) == now => None,
-            Ok(()) => differs("units are missing or have other counts"),
+            Ok(()) => differs("units are missing or have different counts"),
         };
         (contents.runs, fault)
     }

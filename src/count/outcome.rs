@@ -1,4 +1,4 @@
-//! What comes out of a count.
+//! The results of a count.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,27 +22,26 @@ pub struct Outcome {
     pub total: u128,
     /// The engine that counted.
     pub engine: Engine,
-    /// The kernel that it used; portable for engines that have no kernels.
+    /// The kernel that it used; portable for engines without kernels.
     pub kernel: Kernel,
-    /// How many threads counted.
+    /// The number of counting threads.
     pub threads: usize,
     /// How many units the count has.
     pub units: usize,
-    /// How many of them a journal held before.
+    /// How many of them a journal already held.
     pub units_before: usize,
-    /// How many of them were counted a second time in another way.
+    /// How many of them were counted a second time by another method.
     pub units_recounted: usize,
-    /// How memory was planned; `None` for engines that need little.
+    /// How memory was used; `None` for engines that need little.
     pub memory: Option<MemoryUse>,
-    /// Wall-clock time, without starting the threads.
+    /// Wall time, not including the start of the threads.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
-    /// How the total stands to the published one.
+    /// How the total compares with the published one.
     pub published: Published,
-    /// The processes that worked on the journal, as it tells when it is read back.
+    /// The processes that worked on the journal, as read back from it.
     pub runs: Vec<ProcessRun>,
-    /// Why the journal cannot be relied on, although the total is counted.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::message"))]
+    /// Why the journal cannot be relied on, although the total is complete.
     pub journal_fault: Option<Error>,
 }
 
@@ -57,28 +56,26 @@ pub struct ShardOutcome {
     pub shard: Shard,
     /// The engine that counted.
     pub engine: Engine,
-    /// The kernel that it used; portable for engines that have no kernels.
+    /// The kernel that it used; portable for engines without kernels.
     pub kernel: Kernel,
-    /// How many threads counted.
+    /// The number of counting threads.
     pub threads: usize,
     /// How many units the shard has.
     pub units: usize,
     /// How many of them were finished before.
     pub units_before: usize,
-    /// How many of them were counted a second time in another way.
+    /// How many of them were counted a second time by another method.
     pub units_recounted: usize,
     /// The solutions in the shard's units, with their weights.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
     pub solutions: u128,
-    /// Wall-clock time, without starting the threads.
+    /// Wall time, not including the start of the threads.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
     /// The journal that was written; `None` if all units were finished before.
     pub journal: Option<PathBuf>,
-    /// Why it cannot be relied on, although the units are counted.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::message"))]
+    /// Why the journal cannot be relied on, although the units are counted.
     pub journal_fault: Option<Error>,
-    /// Journals in the folder that could not be read, and why: their units count as not finished.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::messages"))]
+    /// Why journals in the folder could not be read. Their units count as not finished.
     pub left_out: Vec<Error>,
 }

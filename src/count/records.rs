@@ -1,11 +1,10 @@
-//! Where finished units are recorded, and what is recorded there already.
+//! Where finished units are recorded, and what is already recorded there.
 
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::fs;
+use std::iter::once;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
-use super::budget::Journals;
 use crate::error::Error;
 use crate::journal::{self, Access, JournalError, Locked, ProcessRun, Recorded};
 use crate::merge::{journals_in, merge_readable};
@@ -19,28 +18,28 @@ pub(super) enum Records {
     None,
     /// In one journal.
     File(PathBuf),
-    /// In a folder that many processes share, each with a journal of its own.
+    /// In a folder shared by many processes, each with its own journal.
     Folder(PathBuf),
 }
 
-/// What was recorded before.
+/// What was recorded before the count.
 #[derive(Debug)]
 pub(super) struct Held {
-    /// A journal that holds some of it.
+    /// The journal, or the first of several.
     pub(super) path: PathBuf,
     pub(super) plan: Plan,
     pub(super) recorded: Recorded,
-    /// The processes that recorded it, if it is one journal.
+    /// The processes that recorded it, if there is only one journal.
     pub(super) runs: Vec<ProcessRun>,
 }
 
 impl Records {
-    /// The journal of a whole count, if there is to be one.
+    /// The journal of a whole count, if one was named.
     pub(super) fn of_count(journal: Option<&Path>) -> Self {
         journal.map_or(Self::None, |path| Self::File(path.to_owned()))
     }
 
-    /// The journal or the folder of a shard. A folder is made if it is not there.
+    /// The journal or the folder of a shard. A missing folder is created.
     pub(super) fn of_shard(path: &Path) -> Result<Self, Error> {
         if path.is_file() || path.extension().is_some_and(|name| name == "journal") {
             return Ok(Self::File(path.to_owned()));
@@ -56,12 +55,14 @@ impl Records {
         }
     }
 
-    /// What of journals is in memory at the same time.
-    pub(super) fn journals(&self) -> Journals {
+    /// How many plans, and how many records of finished units, are in memory at once, at most. A
+    /// journal is read with its own plan while the count already has one.
+    pub(super) fn copies(&self) -> (u64, u64) {
         match self {
-            Self::None => Journals::None,
-            Self::File(_) => Journals::One,
-            Self::Folder(_) => Journals::Merged,
+            Self::None => (1, 0),
+            Self::File(_) => (2, 1),
+            // What has been merged so far, and the journal being read.
+            Self::Folder(_) => (2, 2),
         }
     }
 
@@ -83,8 +84,8 @@ impl Records {
         }
     }
 
-    /// Opens the journal that this process is to write, and updates what is recorded, which another
-    /// process may have changed since it was read. `None` if nothing is recorded.
+    /// Opens the journal that this process writes. Updates `recorded`, because another process may
+    /// have written to the journal since it was read. `None` if there is no journal.
     pub(super) fn open(
         &self,
         plan: &Plan,
@@ -102,8 +103,8 @@ impl Records {
     }
 }
 
-/// What one journal holds. One that ends within its first line may have been begun just before a
-/// kill: whether it may be begun anew is found out when it is opened for writing.
+/// What one journal holds. A process that was killed as it began may have left only part of the
+/// first line. Whether the journal may be started again is decided when it is opened for writing.
 fn read_file(path: &Path) -> Result<Option<Held>, Error> {
     let contents = match journal::read(path) {
         Err(Error::Journal { error: JournalError::HeaderCutOff { .. }, .. }) => None,
@@ -116,23 +117,16 @@ fn read_file(path: &Path) -> Result<Option<Held>, Error> {
     }))
 }
 
-/// Makes the journal that this process is to write. No other one has its name: containers may
-/// share host name and process number, so the name is only taken if it is free.
+/// Creates the journal that this process writes. Containers may share a host name and a process
+/// number, so a number is added if the name is taken.
 fn own_journal(folder: &Path, plan: &Plan, shard: Shard) -> Result<PathBuf, Error> {
     let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
     let host = host.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-");
     let (n, index, shards) = (plan.size(), shard.index(), shard.shards());
     let process = std::process::id();
-    let name = format!("n{n}-{index:04}-of-{shards:04}.{host}.{process}");
-    let mut path = folder.join(format!("{name}.journal"));
-    for attempt in 2.. {
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(_) => break,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                path = folder.join(format!("{name}.{attempt}.journal"));
-            }
-            Err(error) => return Err(JournalError::cannot_open(error).at(&path)),
-        }
+    let path = folder.join(format!("n{n}-{index:04}-of-{shards:04}.{host}.{process}.journal"));
+    match journal::create_free(once(path.clone()).chain(journal::numbered(&path))) {
+        Ok((path, _)) => Ok(path),
+        Err(error) => Err(JournalError::cannot_open(error).at(&path)),
     }
-    Ok(path)
 }

@@ -5,15 +5,15 @@ use std::path::Path;
 use crate::cgroup::{self, GroupTasks};
 use crate::error::Error;
 
-/// The most threads that a count starts.
+/// The most threads that a count can start.
 pub const MAX_THREADS: usize = 4096;
 
 /// A rayon pool of this many threads, for several counts.
 ///
 /// # Errors
 ///
-/// [`Error::ThreadsOutOfRange`] unless it is 1 to [`MAX_THREADS`]; [`Error::ThreadsNotStarted`] if
-/// the operating system refuses.
+/// [`Error::ThreadsOutOfRange`] unless `threads` is 1 to [`MAX_THREADS`];
+/// [`Error::ThreadsNotStarted`] if the operating system refuses.
 pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     if !(1..=MAX_THREADS).contains(&threads) {
         return Err(Error::ThreadsOutOfRange { given: threads.to_string(), max: MAX_THREADS });
@@ -28,7 +28,7 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
         })
 }
 
-/// What limits processes and threads here, if anything does.
+/// The tightest limit on processes and threads, if there is one.
 fn limit() -> Option<String> {
     let group = cgroup::tasks(Path::new("/"));
     let own = user_limit();
@@ -40,7 +40,7 @@ fn limit() -> Option<String> {
     }
 }
 
-/// It does not bind root, but nobody else asks for more.
+/// The limit of `ulimit -u`. It does not bind root.
 #[cfg(unix)]
 fn user_limit() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};

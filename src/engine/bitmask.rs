@@ -21,7 +21,7 @@
 //! **Time** O(1) for each node of the search tree, some 77 of them for each solution at n = 16;
 //! **memory** O(n) of stack.
 //!
-//! **Sources.** J. Somers, "The N Queens JournalError: a study in optimization", 1999–2002; M. Richards,
+//! **Sources.** J. Somers, "The N Queens Problem: a study in optimization", 1999–2002; M. Richards,
 //! "Backtracking algorithms in MCPL using bit patterns and recursion", 1997.
 
 use super::domains::RowDomains;

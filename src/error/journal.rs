@@ -12,7 +12,7 @@ use crate::memory::readable;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The operating system does not let us read or make the file.
+    /// The operating system did not let us open or create the file.
     #[error("cannot open the journal: {source}")]
     CannotOpen {
         /// The operating system's reason.
@@ -41,32 +41,32 @@ pub enum JournalError {
         source: IoError,
     },
 
-    /// Somebody else moved, replaced or cut the file while this process wrote it.
-    #[error("{what} while this process wrote it: {}", kept(beside, *.whole))]
+    /// Somebody else moved, replaced or cut the file while this process was writing it.
+    #[error("{what} while this process was writing it: {}", kept(beside, *.whole))]
     ChangedWhileWritten {
         /// What happened to it.
         what: String,
-        /// The file that holds the records from then on.
+        /// The file that holds the records since then.
         beside: PathBuf,
-        /// Whether that file also holds all that the journal held before.
+        /// Whether that file also holds everything that the journal held before.
         whole: bool,
     },
 
-    /// Reading it back after the last unit gave something else than was written.
+    /// The file, read back after the last unit, does not hold what was written.
     #[error(
         "does not hold what was counted: {what}; another process or the disk has changed it, so \
-         keep it apart, and count again with another file"
+         set it aside, and count again with another file"
     )]
     NotAsWritten {
         /// What is different.
         what: String,
     },
 
-    /// A recount of a unit that it records differs.
+    /// A recount of a recorded unit gave a different count.
     #[error(
         "records {recorded} for unit {unit}, {recounted_by} counts {recounted}: one of the two \
-         machines makes errors; 'nqueens verify' shows how much is wrong, 'nqueens salvage \
-         --without {unit}' leaves the unit out"
+         machines is faulty; 'nqueens verify' shows how much is wrong, 'nqueens salvage --without \
+         {unit}' leaves out the unit"
     )]
     RecountDiffers {
         /// The unit's number in the plan.
@@ -79,11 +79,11 @@ pub enum JournalError {
         recounted: u64,
     },
 
-    /// Another process writes this journal.
+    /// Another process is writing this journal.
     #[error("another process is writing this journal: wait for it, or name another file")]
     InUse,
 
-    /// The file system has no locks, so that nothing would keep a second process off.
+    /// The file system has no locks, so nothing would keep a second process away.
     #[error(
         "this file system has no locks ({source}), so two processes could write this file at once: \
          name one elsewhere, or use 'nqueens shard --index 0 --shards 1 --out FOLDER', whose \
@@ -94,12 +94,12 @@ pub enum JournalError {
         source: IoError,
     },
 
-    /// A file that was to be made exists.
-    #[error("exists already, and is left as it is: name a file that does not exist yet")]
+    /// The file to be created exists already.
+    #[error("already exists, and is left unchanged: name a file that does not exist yet")]
     Exists,
 
     /// The file does not begin like a journal.
-    #[error("is not a journal of nqueens, and is left as it is: name another file")]
+    #[error("is not a journal of nqueens, and is left unchanged: name another file")]
     NotAJournal,
 
     /// The journal was written in a format that this version does not know.
@@ -113,7 +113,8 @@ pub enum JournalError {
 
     /// The journal belongs to another count.
     #[error(
-        "holds a count with {holds}, and {asked} was asked for: name another file, or ask for the same"
+        "holds a count with {holds}, but {asked} was asked for: name another file, or ask for the \
+         same"
     )]
     OtherCount {
         /// What the journal holds: `n = 19` or the like.
@@ -141,17 +142,17 @@ pub enum JournalError {
     /// The file ends within its first line.
     #[error(
         "ends within its first line, which is not the one that this count would write, and is left \
-         as it is: nothing is recorded in it; remove it, or name another file"
+         unchanged: nothing is recorded in it; remove it, or name another file"
     )]
     HeaderCutOff {
-        /// What there is of the line.
+        /// The part of the line that exists.
         text: String,
     },
 
-    /// There is no room for what the journal records.
+    /// The journal's plan does not fit in memory.
     #[error(
         "records a count of n = {n} by engine {engine}, whose {units} units take {} of memory, and \
-         {} are to be had here: read it where there is more",
+         only {} is available here: read it where there is more",
         readable(*needed),
         readable(*available)
     )]
@@ -162,15 +163,15 @@ pub enum JournalError {
         engine: &'static str,
         /// How many units its plan has.
         units: usize,
-        /// Bytes for the list and the record of them.
+        /// Bytes for the list of the units and their counts.
         needed: u64,
-        /// Bytes that this process can have.
+        /// Bytes that this process can use.
         available: u64,
     },
 
-    /// The first line is not as it was written.
+    /// The first line has changed since it was written.
     #[error(
-        "line 1 is damaged ({what}), so its plan is not known, and the file is left as it is: \
+        "line 1 is damaged ({what}), so its plan is not known, and the file is left unchanged: \
          'nqueens salvage JOURNAL --into NEW --size N' keeps its good lines"
     )]
     DamagedHeader {
@@ -178,7 +179,7 @@ pub enum JournalError {
         what: String,
     },
 
-    /// The plan that was given for a file without a good first line is not its plan.
+    /// The plan given for a file with a damaged first line is not that file's plan.
     #[error(
         "its lines do not belong to a count with {plan}: give the size, the engine and the split \
          rows that it was begun with"
@@ -188,9 +189,9 @@ pub enum JournalError {
         plan: String,
     },
 
-    /// A line is not as it was written.
+    /// A line has changed since it was written.
     #[error(
-        "line {line} is damaged ({what}), and the file is left as it is: 'nqueens salvage JOURNAL \
+        "line {line} is damaged ({what}), and the file is left unchanged: 'nqueens salvage JOURNAL \
          --into NEW' keeps its good lines"
     )]
     Damaged {
@@ -202,8 +203,8 @@ pub enum JournalError {
 
     /// A unit was recorded twice, with different counts.
     #[error(
-        "line {line} records {second} for unit {unit}, a line before {first}, so one of them is \
-         wrong: 'nqueens salvage JOURNAL --into NEW' leaves both out"
+        "line {line} records {second} for unit {unit}, an earlier line {first}, so one of them is \
+         wrong: 'nqueens salvage JOURNAL --into NEW' leaves out both"
     )]
     TwoCounts {
         /// The line's number, from 1.
@@ -217,11 +218,11 @@ pub enum JournalError {
     },
 }
 
-/// Where to find what was counted.
+/// Where the records are now.
 fn kept(beside: &Path, whole: bool) -> String {
     let beside = beside.display();
     match whole {
-        true => format!("all that it held was copied to {beside}, and new records go there"),
+        true => format!("everything in it was copied to {beside}, and new records go there"),
         false => format!("new records go to {beside}; merge both files"),
     }
 }
@@ -255,14 +256,14 @@ impl JournalError {
         Self::CannotWrite { source: error.into() }
     }
 
-    /// The journal that was named is not there.
+    /// The named journal does not exist.
     pub(crate) fn missing() -> Self {
         Self::cannot_open(io::Error::new(io::ErrorKind::NotFound, "there is no such file"))
     }
 }
 
-/// An error of the operating system that can be cloned and compared, as other errors of this crate.
-/// Two are equal if they have the same kind and the same message.
+/// An error of the operating system that can be cloned and compared, like the other errors of this
+/// crate. Two are equal if they have the same kind and the same message.
 #[derive(Clone, Debug)]
 pub struct IoError(Arc<io::Error>);
 

@@ -1,4 +1,4 @@
-//! How a lack of memory is told: how much is needed, what would fit, and what the way out costs.
+//! The report of a lack of memory: what is needed, what would fit, and what the way out costs.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ pub struct Shortage {
     pub engine: &'static str,
     /// The size of the board.
     pub n: u32,
-    /// Bytes that it needs.
+    /// Bytes that the count needs.
     pub needed: u64,
-    /// Threads that they are for.
+    /// The number of threads.
     pub threads: usize,
-    /// Bytes that one thread needs.
+    /// Bytes that the count needs with one thread.
     pub least: u64,
-    /// The most threads that the budget is enough for; 0 if it is too small for one.
+    /// The most threads that fit the budget; 0 if not even one fits.
     pub fitting: usize,
-    /// Bytes that it may use.
+    /// Bytes that the count may use.
     pub budget: u64,
-    /// Whether the budget was given: else it is what this machine has now.
+    /// Whether the user gave the budget; otherwise it is what this machine has now.
     pub given: bool,
     /// How long engine `subtrees`, which needs little memory, would take.
     pub subtrees_time: String,
@@ -35,7 +35,7 @@ impl fmt::Display for Shortage {
         write!(f, "engine {engine} needs {needed} for n = {n} on {threads} thread{plural}, and ")?;
         match self.given {
             true => write!(f, "--memory allows {budget}: ")?,
-            false => write!(f, "{budget} are to be had here (see 'nqueens cpu'): ")?,
+            false => write!(f, "only {budget} is available here (see 'nqueens cpu'): ")?,
         }
         match fitting {
             0 if *threads == 1 => {}
@@ -48,7 +48,7 @@ impl fmt::Display for Shortage {
         }
         match *engine {
             "subtrees" => Ok(()),
-            _ => write!(f, ", or take --engine subtrees, about {}", self.subtrees_time),
+            _ => write!(f, ", or use --engine subtrees, about {}", self.subtrees_time),
         }
     }
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_tells_what_fits_and_what_the_way_out_costs() {
+    fn the_message_names_what_fits_and_what_the_way_out_costs() {
         let shortage = Shortage {
             engine: "halves",
             n: 24,
@@ -73,12 +73,12 @@ mod tests {
         assert_eq!(
             shortage.to_string(),
             "engine halves needs 3.0 GiB for n = 24 on 4 threads, and --memory allows 2.0 GiB: it \
-             fits with --threads 2; allow more, or take --engine subtrees, about 550 core-hours"
+             fits with --threads 2; allow more, or use --engine subtrees, about 550 core-hours"
         );
         let here = Shortage { given: false, fitting: 0, budget: 300 << 20, ..shortage.clone() };
         let here = here.to_string();
-        let expected = "300.0 MiB are to be had here (see 'nqueens cpu'): one thread alone needs \
-                        768.0 MiB; count where there is more memory, or";
+        let expected = "only 300.0 MiB is available here (see 'nqueens cpu'): one thread alone \
+                        needs 768.0 MiB; count where there is more memory, or";
         assert!(here.contains(expected) && !here.contains("--memory"), "{here}");
         let other = Shortage { engine: "subtrees", ..shortage }.to_string();
         assert!(other.ends_with("allow more"), "{other}");

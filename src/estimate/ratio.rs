@@ -6,11 +6,11 @@
 pub struct Approximate {
     /// The expected value.
     pub value: f64,
-    /// The standard error: the truth lies within twice as much in 19 of 20 cases.
+    /// The standard error: the true value lies within twice this distance in 19 of 20 cases.
     pub standard_error: f64,
 }
 
-/// Estimates a sum over all clusters from some of them, each with a size and a value.
+/// Estimates a sum over all clusters from a sample of them, each with a size and a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RatioEstimator {
     clusters: usize,
@@ -22,7 +22,7 @@ pub struct RatioEstimator {
 }
 
 impl RatioEstimator {
-    /// Takes a cluster into account.
+    /// Adds a cluster to the sample.
     pub fn record(&mut self, size: f64, value: f64) {
         self.clusters += 1;
         self.sizes += size;
@@ -32,16 +32,10 @@ impl RatioEstimator {
         self.sizes_squared += size * size;
     }
 
-    /// How many clusters were recorded.
+    /// The number of clusters in the sample.
     #[must_use]
     pub fn clusters(&self) -> usize {
         self.clusters
-    }
-
-    /// The sum of their sizes.
-    #[must_use]
-    pub fn sizes(&self) -> f64 {
-        self.sizes
     }
 
     /// The sum of their values.
@@ -50,8 +44,8 @@ impl RatioEstimator {
         self.values
     }
 
-    /// The sum of the values of all clusters, given that of their sizes; `None` for fewer than two
-    /// clusters, or if all have the size 0.
+    /// The sum of the values of all clusters, given the sum of their sizes. `None` with fewer than
+    /// two recorded clusters, or if all of them have size 0.
     #[must_use]
     pub fn sum_over(&self, all_sizes: f64) -> Option<Approximate> {
         if self.clusters < 2 || self.sizes <= 0.0 {
@@ -67,19 +61,6 @@ impl RatioEstimator {
         let left = (all_clusters - clusters).max(0.0);
         let standard_error = (variance * left * all_clusters / clusters).sqrt();
         Some(Approximate { value: each * all_sizes, standard_error })
-    }
-
-    /// Both samples in one.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            clusters: self.clusters + other.clusters,
-            sizes: self.sizes + other.sizes,
-            values: self.values + other.values,
-            values_squared: self.values_squared + other.values_squared,
-            products: self.products + other.products,
-            sizes_squared: self.sizes_squared + other.sizes_squared,
-        }
     }
 }
 

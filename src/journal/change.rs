@@ -1,34 +1,30 @@
-//! A journal that somebody else moves, replaces or cuts while it is written.
+//! A journal that somebody else moves, replaces or cuts while it is being written.
 //!
-//! A file that was unlinked lives as long as it is open: all of it can be copied to a new file.
-//! What was cut off is gone; the new file then holds what is finished from now on.
+//! A deleted file exists as long as it is open, so all of it can be copied to a new file. What was
+//! cut off is lost; the new file then holds only what is finished from now on.
 
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::reader::read_from;
 
-/// What happened to the file at `path`, of which this process has written `whole` bytes through
-/// `file`; `None` if it is as it was left. A file system that gives no answer says nothing.
+/// What happened to the file at `path`, open as `file`, which should have `whole` bytes. `None` if
+/// nothing happened, or if the file system does not answer.
 pub(super) fn change_of(path: &Path, file: &File, whole: u64) -> Option<String> {
     let own = file.metadata().ok()?;
+    let length = own.len();
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Some("the journal was removed or moved".to_owned());
+            Some("the journal was removed or moved".to_owned())
         }
         Ok(there) if !is_same_file(&own, &there) => {
-            return Some("the journal was replaced by another file".to_owned());
+            Some("the journal was replaced by another file".to_owned())
         }
-        _ => {}
-    }
-    let length = own.len();
-    match length.cmp(&whole) {
-        std::cmp::Ordering::Less => {
-            Some(format!("the journal was cut from {whole} to {length} bytes"))
-        }
-        std::cmp::Ordering::Equal => None,
-        std::cmp::Ordering::Greater => Some("another process wrote to the journal".to_owned()),
+        _ if length < whole => Some(format!("the journal was cut from {whole} to {length} bytes")),
+        _ if length > whole => Some("another process wrote to the journal".to_owned()),
+        _ => None,
     }
 }
 
@@ -38,21 +34,21 @@ fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Other systems do not let go of the name of an open file.
+/// On other systems an open file keeps its name.
 #[cfg(not(unix))]
 fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
     true
 }
 
-/// Makes a file beside `path`, with the first `whole` bytes of `file` in it if they are still a
-/// journal. Returns its path and how many bytes it holds: all or none.
+/// Creates a file beside `path`, and copies the first `whole` bytes of `file` to it if they are
+/// still a journal. Returns its path, and how many bytes it holds: all or none.
 pub(super) fn begin_beside(
     path: &Path,
     file: &File,
     whole: u64,
 ) -> io::Result<(PathBuf, File, u64)> {
-    let (beside, mut new) = make_beside(path)?;
-    // The name is new, so that a file system without locks does no harm.
+    let (beside, mut new) = create_free(numbered(path))?;
+    // Nobody knows the new name, so a file system without locks does no harm.
     let _ = new.try_lock();
     let mut old = file;
     old.seek(SeekFrom::Start(0))?;
@@ -66,19 +62,24 @@ pub(super) fn begin_beside(
     Ok((beside, new, if is_good { whole } else { 0 }))
 }
 
-/// `q20.journal` becomes `q20.2.journal`, or what follows of that kind and is free.
-fn make_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    for attempt in 2_u32.. {
-        let mut name = path.file_stem().unwrap_or_default().to_owned();
-        name.push(format!(".{attempt}"));
-        if let Some(extension) = path.extension() {
-            name.push(".");
-            name.push(extension);
+/// `q20.2.journal`, `q20.3.journal` and so on for `q20.journal`.
+pub(crate) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
+    (2_u32..).map(|number| {
+        let mut extension = OsString::from(number.to_string());
+        if let Some(old) = path.extension() {
+            extension.push(".");
+            extension.push(old);
         }
-        let beside = path.with_file_name(name);
-        match OpenOptions::new().read(true).append(true).create_new(true).open(&beside) {
+        path.with_extension(extension)
+    })
+}
+
+/// Creates the first of these files that does not exist yet.
+pub(crate) fn create_free(paths: impl Iterator<Item = PathBuf>) -> io::Result<(PathBuf, File)> {
+    for path in paths {
+        match OpenOptions::new().read(true).append(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|file| (beside, file)),
+            created => return created.map(|file| (path, file)),
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
@@ -97,9 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn every_change_is_seen_and_told_apart() {
+    fn every_change_is_reported_by_name() {
         let path = fresh("change");
-        let mut file = OpenOptions::new().create(true).append(true).open(&path).expect("made");
+        let mut file = OpenOptions::new().create(true).append(true).open(&path).expect("created");
         file.write_all(b"0123456789").expect("room");
         assert_eq!(change_of(&path, &file, 10), None);
         let of = |whole| change_of(&path, &file, whole).unwrap_or_default();
@@ -115,13 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_takes_the_next_free_name() {
+    fn a_new_file_gets_the_next_free_name() {
         let path = fresh("beside");
-        let names = [(); 3].map(|()| make_beside(&path).expect("made").0);
+        let names = [(); 3].map(|()| create_free(numbered(&path)).expect("created").0);
         let names = names.map(|path| path.file_name().expect("a name").to_owned());
         assert_eq!(names, ["q.2.journal", "q.3.journal", "q.4.journal"]);
-        let bare = make_beside(&path.with_file_name("q20")).expect("made").0;
-        assert!(bare.ends_with("q20.2"), "{bare:?}");
+        assert_eq!(numbered(Path::new("q20")).next(), Some(PathBuf::from("q20.2")));
         let _ = fs::remove_dir_all(path.parent().expect("a folder"));
     }
 }

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use crate::plan::Plan;
 
-/// No count is that large: a unit that reaches it is an overflow.
+/// Marks an unfinished unit. No count is this large: a unit that reaches it is an overflow.
 const UNFINISHED: u64 = u64::MAX;
 
 /// The finished units of a plan.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
     counts: Vec<u64>,
     units_done: usize,
@@ -16,19 +16,19 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// None of a plan's units.
+    /// A record in which none of a plan's units is finished.
     #[must_use]
     pub fn none_of(plan: &Plan) -> Self {
         Self { counts: vec![UNFINISHED; plan.units()], units_done: 0, solutions: 0 }
     }
 
-    /// How many units are finished.
+    /// The number of finished units.
     #[must_use]
     pub fn units_done(&self) -> usize {
         self.units_done
     }
 
-    /// The solutions in the finished units, with their weights.
+    /// The weighted sum of the solutions in the finished units.
     #[must_use]
     pub fn solutions(&self) -> u128 {
         self.solutions
@@ -46,7 +46,7 @@ impl Finished {
         self.counts.get(unit).copied().filter(|count| *count != UNFINISHED)
     }
 
-    /// The parts of a range of units that are not finished.
+    /// The parts of a range of units that are unfinished.
     pub(crate) fn unfinished(&self, units: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let mut next = units.start;
         std::iter::from_fn(move || {
@@ -60,28 +60,19 @@ impl Finished {
         })
     }
 
-    /// Adds what another list of the same plan holds; returns how many units both hold. The error is
-    /// a unit for which they hold different counts; then nothing is added.
+    /// Adds the units of another record of the same plan. Returns how many units both held. The
+    /// error is the first unit for which they hold different counts.
     pub(crate) fn merge(&mut self, other: &Self, plan: &Plan) -> Result<usize, usize> {
-        let both = |(mine, theirs): (&u64, &u64)| *mine != UNFINISHED && *theirs != UNFINISHED;
-        let pairs = || self.counts.iter().zip(&other.counts);
-        if let Some(unit) =
-            pairs().position(|(mine, theirs)| both((mine, theirs)) && mine != theirs)
-        {
-            return Err(unit);
-        }
-        let twice = pairs().filter(|pair| both(*pair)).count();
-        for (unit, (mine, theirs)) in self.counts.iter_mut().zip(&other.counts).enumerate() {
-            if *mine == UNFINISHED && *theirs != UNFINISHED {
-                *mine = *theirs;
-                self.units_done += 1;
-                self.solutions += u128::from(*theirs) * u128::from(plan.weight(unit));
+        let mut added = 0;
+        for (unit, count) in other.counts.iter().enumerate() {
+            if *count != UNFINISHED {
+                added += self.add(unit, &[*count], plan)?;
             }
         }
-        Ok(twice)
+        Ok(other.units_done - added)
     }
 
-    /// How many units of a range are finished, and their solutions with weights.
+    /// The number of finished units in a range, and the weighted sum of their solutions.
     pub(crate) fn tally(&self, units: Range<usize>, plan: &Plan) -> (usize, u128) {
         units.filter_map(|unit| Some((unit, self.count(unit)?))).fold(
             (0, 0),
@@ -91,9 +82,9 @@ impl Finished {
         )
     }
 
-    /// Adds consecutive units from `first` on; those that are finished already, with the same
-    /// counts, stay as they are. Returns how many were added. The error is the first unit that is
-    /// finished with another count; then nothing is added.
+    /// Adds consecutive units from `first` on. Units already finished with the same count stay as
+    /// they are. Returns how many were added. The error is the first unit already finished with a
+    /// different count; then nothing is added.
     ///
     /// # Panics
     ///
@@ -121,7 +112,7 @@ impl Finished {
         Ok(added)
     }
 
-    /// Makes units unfinished; returns how many of them were finished.
+    /// Makes units unfinished. Returns how many of them were finished.
     ///
     /// # Panics
     ///
@@ -132,16 +123,6 @@ impl Finished {
         self.units_done -= done;
         self.solutions -= solutions;
         done
-    }
-}
-
-impl std::fmt::Debug for Finished {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Finished")
-            .field("units", &self.counts.len())
-            .field("units_done", &self.units_done)
-            .field("solutions", &self.solutions)
-            .finish_non_exhaustive()
     }
 }
 
@@ -159,7 +140,7 @@ mod tests {
     use crate::size::BoardSize;
 
     #[test]
-    fn gaps_are_what_was_not_added() {
+    fn the_units_not_added_are_unfinished() {
         let plan = Plan::new(BoardSize::new(12).expect("in range"), Engine::Bitmask, None);
         let mut finished = Finished::none_of(&plan);
         let gaps = |finished: &Finished, units| finished.unfinished(units).collect::<Vec<_>>();
@@ -174,7 +155,7 @@ mod tests {
 
         assert_eq!(finished.add(0, &[1, 1, 1, 1], &plan), Err(3));
         assert_eq!(finished.units_done(), 5, "nothing was added");
-        assert_eq!(finished.add(2, &[1, 7, 8], &plan), Ok(1), "equal ones cost nothing");
+        assert_eq!(finished.add(2, &[1, 7, 8], &plan), Ok(1), "equal counts do no harm");
         assert_eq!((finished.units_done(), finished.solutions()), (6, 19));
 
         assert_eq!(finished.withdraw(1..4, &plan), 2);

@@ -1,7 +1,7 @@
-//! The lines of a journal: from text and to text.
+//! The lines of a journal, read and written as text.
 //!
-//! Reading is strict: a line that would not be written again in the same bytes is damaged, even if
-//! its CRC is right.
+//! Reading is strict: a line that would not be written again with the same bytes is damaged, even
+//! if its CRC is right.
 
 use std::fmt;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub(super) struct Header {
     pub(super) units: usize,
 }
 
-/// The beginning of a process's work.
+/// The start of a process's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunLine {
     pub(super) version: String,
@@ -42,7 +42,7 @@ pub(super) struct RunLine {
 pub(super) struct DoneLine {
     pub(super) units: Range<usize>,
     pub(super) solutions: u128,
-    /// Whole milliseconds.
+    /// Wall time since the run began, in whole milliseconds.
     pub(super) elapsed: Duration,
     /// CPU time, in whole microseconds.
     pub(super) cpu_time: Duration,
@@ -54,7 +54,7 @@ pub(super) struct DoneLine {
 pub(super) enum Line {
     Run(RunLine),
     Done(DoneLine),
-    /// Units whose counts, recorded before, are not to be trusted.
+    /// Units whose counts, recorded earlier, cannot be trusted.
     Withdrawn(Range<usize>),
 }
 
@@ -65,7 +65,7 @@ pub(super) fn seal(text: &impl fmt::Display) -> String {
     format!("{text} {crc:08x}\n")
 }
 
-/// The text of a line, without line feed, if its CRC is right.
+/// The text of a line, given without its line feed, if its CRC is right.
 pub(super) fn unseal(line: &[u8]) -> Result<&str, String> {
     let line = std::str::from_utf8(line).map_err(|_| "it is not text".to_owned())?;
     let (text, crc) = line.rsplit_once(' ').ok_or_else(|| "it has no CRC".to_owned())?;
@@ -76,15 +76,15 @@ pub(super) fn unseal(line: &[u8]) -> Result<&str, String> {
     }
 }
 
-/// Reads a value, and makes sure that it would be written in the same way. No field holds control
-/// characters, so that none can reach a terminal from here.
+/// Reads a value, and makes sure that it would be written in the same way. Control characters are
+/// refused, so that none can reach a terminal.
 fn strictly<T: fmt::Display>(
     text: &str,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, String> {
     parse(text)
         .filter(|value| !text.contains(char::is_control) && value.to_string() == text)
-        .ok_or_else(|| "its CRC is right, but not its fields".to_owned())
+        .ok_or_else(|| "its CRC is right, but its fields are not".to_owned())
 }
 
 impl Header {
@@ -130,15 +130,15 @@ impl Line {
     }
 }
 
-/// Some units, at least one, as `START..END`.
+/// One or more units, as `START..END`.
 fn parse_units(text: &str) -> Option<Range<usize>> {
     let (start, end) = text.split_once("..")?;
     let units = start.parse().ok()?..end.parse().ok()?;
     (!units.is_empty()).then_some(units)
 }
 
-/// Whether a line that has no end may be one whose writing was cut off: the beginning of a line
-/// that this module writes. A power cut may leave zeros where the rest was to stand.
+/// Whether a line without an end may have been cut off in the middle of a write: whether it is the
+/// beginning of a line that this module writes. A power cut may leave zeros in place of the rest.
 pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
     let zeros = tail.iter().rev().take_while(|byte| **byte == 0).count();
     let text = &tail[..tail.len() - zeros];
@@ -148,7 +148,7 @@ pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
     };
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b" .,=-".contains(&byte);
-    // The machine's name may hold any text.
+    // The machine's name may be any text.
     let is_text = |byte: u8| !byte.is_ascii_control();
     is_of(b"done units=", is_plain)
         || is_of(b"withdrawn units=", is_plain)
@@ -157,7 +157,7 @@ pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
 
 impl RunLine {
     fn parse(text: &str) -> Option<Self> {
-        // The machine's name comes last: it may hold spaces.
+        // The machine's name comes last, because it may contain spaces.
         let mut fields = text.splitn(5, ' ');
         let mut field = |name| fields.next()?.strip_prefix(name);
         Some(Self {

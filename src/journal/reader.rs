@@ -1,8 +1,7 @@
-//! Reads journals; believes nothing.
+//! Reads journals, and checks everything in them.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use crate::journal::finished::weighted_sum;
 use crate::plan::{Cut, Plan};
 use crate::size::BoardSize;
 
-/// No header is longer.
+/// The longest header, in bytes.
 const LONGEST_HEADER: u64 = 4096;
 
 /// What a journal holds.
@@ -26,9 +25,9 @@ pub struct Contents {
     pub finished: Finished,
     /// The processes that worked on it.
     pub runs: Vec<ProcessRun>,
-    /// Units that were recorded and then withdrawn, because a recount differed.
+    /// The number of units that were recorded and then withdrawn because a recount differed.
     pub withdrawn: usize,
-    /// Bytes of a last line that was cut off while it was written, and is to be ignored.
+    /// Bytes of a last line that was cut off in the middle of a write. It is ignored.
     pub torn: u64,
     /// Bytes of the whole lines.
     whole: u64,
@@ -40,7 +39,7 @@ impl From<Finished> for Recorded {
     }
 }
 
-/// What a journal that is to be continued holds, apart from its plan.
+/// The contents of a journal to be continued, apart from its plan.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     /// `None` if nothing is recorded.
@@ -50,18 +49,18 @@ pub(crate) struct Recorded {
     pub(super) whole: u64,
 }
 
-/// Reads a journal. `None` if there is no such file, or nothing in it.
+/// Reads a journal. `None` if there is no such file or it is empty.
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if it cannot be read or is damaged; with [`JournalError::HeaderCutOff`] if it ends
-/// within its first line, as it does when a process is killed as it begins.
+/// [`Error::Journal`] if it cannot be read or is damaged; with [`JournalError::HeaderCutOff`] if it
+/// ends within its first line, as it may after a process was killed right at its start.
 pub fn read(path: &Path) -> Result<Option<Contents>, Error> {
     let read = || open(path)?.map_or(Ok(None), |file| read_from(BufReader::new(file)));
     read().map_err(|error: JournalError| error.at(path))
 }
 
-/// Opens a journal to read it; `None` if there is no such file.
+/// Opens a journal for reading. `None` if there is no such file.
 pub(super) fn open(path: &Path) -> Result<Option<File>, JournalError> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -90,12 +89,12 @@ pub(super) fn read_from(mut input: impl BufRead) -> Result<Option<Contents>, Jou
         };
         contents.whole += length;
         let line = unseal(text).and_then(Line::parse).map_err(damaged)?;
-        contents.take(line).map_err(|refusal| refusal.at(number))?;
+        contents.take(number, line)?;
     }
     Ok(Some(contents))
 }
 
-/// Reads the first line: the plan, and how many bytes tell of it. `None` if there is nothing.
+/// Reads the first line. Returns the plan and the length of the line; `None` if the file is empty.
 pub(super) fn read_header(input: &mut impl BufRead) -> Result<Option<(Plan, u64)>, JournalError> {
     let mut first = Vec::new();
     input.take(LONGEST_HEADER).read_until(b'\n', &mut first).map_err(JournalError::cannot_read)?;
@@ -106,7 +105,7 @@ pub(super) fn read_header(input: &mut impl BufRead) -> Result<Option<(Plan, u64)
     }
 }
 
-/// What is wrong with a file whose first line has no end.
+/// The error of a file whose first line has no end.
 fn without_end(first: Vec<u8>) -> JournalError {
     let common = first.len().min(MAGIC.len());
     if first[..common] != MAGIC.as_bytes()[..common] {
@@ -118,13 +117,13 @@ fn without_end(first: Vec<u8>) -> JournalError {
     }
 }
 
-/// Whether a header that was cut off is the beginning of the one that this version would write for
-/// a plan, so that nothing is lost if it is written again.
+/// Whether a header that was cut off is the beginning of the header that this version writes for a
+/// plan. If so, nothing is lost by writing it again.
 pub(crate) fn begins_header_of(text: &str, plan: &Plan) -> bool {
     seal(&Header::of(plan)).starts_with(text)
 }
 
-/// The plan that a header names, as this program makes it.
+/// The plan that a header names.
 pub(super) fn plan_of(header: &[u8]) -> Result<Plan, JournalError> {
     let damaged = |what| JournalError::DamagedHeader { what };
     let mut words = header.split(|byte| *byte == b' ');
@@ -140,7 +139,7 @@ pub(super) fn plan_of(header: &[u8]) -> Result<Plan, JournalError> {
     let header = Header::parse(text).map_err(damaged)?;
     let size = BoardSize::new(header.n).map_err(|error| damaged(error.to_string()))?;
     let Header { engine, split_rows, .. } = header;
-    // A header of one line may name a plan that would take hours to be swapped in and out.
+    // One line may name a plan so large that the machine would swap for hours.
     Cut { size, engine, split_rows, queens: None }.check_memory()?;
     let plan = Plan::new(size, engine, split_rows);
     if header.split_rows != plan.split_rows() {
@@ -165,79 +164,56 @@ impl Contents {
         Self { plan, finished, runs: Vec::new(), withdrawn: 0, torn: 0, whole }
     }
 
-    fn take(&mut self, line: Line) -> Result<(), Refusal> {
+    /// Adds what a line records.
+    fn take(&mut self, number: usize, line: Line) -> Result<(), JournalError> {
+        let damaged = |what: String| JournalError::Damaged { line: number, what };
+        check_line(&self.plan, &line).map_err(damaged)?;
         match line {
-            Line::Run(run) => self.begin_run(run),
-            Line::Done(done) => self.add(done)?,
+            Line::Run(RunLine { version, kernel, threads, shard, machine }) => {
+                let (units, elapsed, cpu_time) = (0, Duration::ZERO, Duration::ZERO);
+                let run = ProcessRun {
+                    version,
+                    kernel,
+                    threads,
+                    shard,
+                    machine,
+                    units,
+                    elapsed,
+                    cpu_time,
+                };
+                self.runs.push(run);
+            }
+            Line::Done(DoneLine { units, elapsed, cpu_time, counts, .. }) => {
+                let no_run = || damaged("no run begins before it".to_owned());
+                let run = self.runs.last_mut().ok_or_else(no_run)?;
+                if let Err(unit) = self.finished.add(units.start, &counts, &self.plan) {
+                    let first = self.finished.count(unit).unwrap_or_default();
+                    let second = counts[unit - units.start];
+                    return Err(JournalError::TwoCounts { line: number, unit, first, second });
+                }
+                run.units += units.len();
+                run.elapsed = run.elapsed.max(elapsed);
+                run.cpu_time += cpu_time;
+            }
             Line::Withdrawn(units) => {
-                check_units(&self.plan, &units)?;
                 self.withdrawn += self.finished.withdraw(units, &self.plan);
             }
         }
         Ok(())
     }
-
-    fn begin_run(&mut self, line: RunLine) {
-        let RunLine { version, kernel, threads, shard, machine } = line;
-        let (elapsed, cpu_time) = (Duration::ZERO, Duration::ZERO);
-        let (units, runs) = (0, &mut self.runs);
-        runs.push(ProcessRun {
-            version,
-            kernel,
-            threads,
-            shard,
-            machine,
-            units,
-            elapsed,
-            cpu_time,
-        });
-    }
-
-    fn add(&mut self, done: DoneLine) -> Result<(), Refusal> {
-        check_done(&self.plan, &done)?;
-        let DoneLine { units, elapsed, cpu_time, counts, .. } = done;
-        let run = self.runs.last_mut().ok_or(Refusal::Damaged("no run begins before it"))?;
-        if let Err(unit) = self.finished.add(units.start, &counts, &self.plan) {
-            let first = self.finished.count(unit).unwrap_or_default();
-            return Err(Refusal::TwoCounts { unit, first, second: counts[unit - units.start] });
-        }
-        run.units += units.len();
-        run.elapsed = run.elapsed.max(elapsed);
-        run.cpu_time += cpu_time;
-        Ok(())
-    }
 }
 
-/// Why a line that was read cannot be believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    Damaged(&'static str),
-    TwoCounts { unit: usize, first: u64, second: u64 },
-}
-
-impl Refusal {
-    fn at(self, line: usize) -> JournalError {
-        match self {
-            Self::Damaged(what) => JournalError::Damaged { line, what: what.to_owned() },
-            Self::TwoCounts { unit, first, second } => {
-                JournalError::TwoCounts { line, unit, first, second }
-            }
-        }
+/// Makes sure that the plan has a line's units, and that their sum is right.
+pub(super) fn check_line(plan: &Plan, line: &Line) -> Result<(), String> {
+    if let Line::Done(DoneLine { units, .. }) | Line::Withdrawn(units) = line
+        && units.end > plan.units()
+    {
+        return Err("the plan has no such units".to_owned());
     }
-}
-
-/// Makes sure that finished units are of the plan, and their sum that of their counts.
-pub(super) fn check_done(plan: &Plan, done: &DoneLine) -> Result<(), Refusal> {
-    check_units(plan, &done.units)?;
-    match weighted_sum(plan, done.units.start, &done.counts) == Some(done.solutions) {
-        true => Ok(()),
-        false => Err(Refusal::Damaged("its sum is not that of its counts")),
+    if let Line::Done(DoneLine { units, solutions, counts, .. }) = line
+        && weighted_sum(plan, units.start, counts) != Some(*solutions)
+    {
+        return Err("its sum is not the sum of its counts".to_owned());
     }
-}
-
-fn check_units(plan: &Plan, units: &Range<usize>) -> Result<(), Refusal> {
-    match units.end <= plan.units() {
-        true => Ok(()),
-        false => Err(Refusal::Damaged("the plan has no such units")),
-    }
+    Ok(())
 }

@@ -1,17 +1,17 @@
-//! Saves what is good of a damaged journal.
+//! Saves the good lines of a damaged journal.
 //!
-//! Every line has its own CRC, so damage costs only the lines that it touches. Those whose CRC and
-//! units are right go to a new file; where line ends were lost, lines are looked for inside. The
-//! damaged file is only read.
+//! Every line has its own CRC, so damage costs only the lines that it touches. Lines whose CRC and
+//! units are right go to a new file, even those that lost their line feeds. The damaged file is
+//! only read.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+use std::fs::{File, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use super::line::{Header, Line, MAGIC, RunLine, seal, unseal};
-use super::reader::{check_done, open, plan_of};
+use super::reader::{check_line, open, plan_of};
 use super::sync::sync_folder;
 use super::{Finished, JournalError};
 use crate::cancel::Cancel;
@@ -20,16 +20,16 @@ use crate::error::Error;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// What the lines after the first begin with.
+/// The beginnings of the lines after the first.
 const STARTS: [&[u8]; 3] = [b"done units=", b"run version=", b"withdrawn units="];
 
 /// What is wrong with a line of another plan.
-const STRANGER: &str = "its units or their sum do not fit the plan";
+const MISFIT: &str = "its units or their sum do not fit the plan";
 
-/// So many units are counted again to make sure of a plan that was given.
+/// The number of units that are counted again to check a given plan.
 const RECOUNTED: usize = 50;
 
-/// What could be saved.
+/// The result of a salvage.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Salvaged {
@@ -37,36 +37,36 @@ pub struct Salvaged {
     pub plan: Plan,
     /// The units that the new journal holds.
     pub finished: Finished,
-    /// How many lines the new journal holds, without the first.
+    /// The number of lines in the new journal, without the first.
     pub lines_kept: usize,
-    /// The places that were left out, in the order of the file.
+    /// What was left out, in the order of the file.
     pub left_out: Vec<Broken>,
-    /// Units that the old journal records with two different counts: all lines with them were left
-    /// out.
+    /// Units that the old journal records with two different counts. All lines with these units
+    /// were left out.
     pub disputed: Vec<usize>,
 }
 
-/// Bytes of a journal that are no good line.
+/// Bytes of a journal that are not a good line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Broken {
     /// The number of the line, from 1.
     pub line: usize,
-    /// How many bytes it has.
+    /// The number of bytes.
     pub bytes: usize,
-    /// What is wrong with it.
+    /// What is wrong with them.
     pub what: String,
 }
 
-/// Copies the good lines of a journal to a new one, without the units given.
+/// Copies the good lines of a journal to a new one, except lines with units in `without`.
 ///
-/// The plan is read from the first line. If that is damaged, `plan` is used, once it is sure that
-/// all lines fit it: their units and sums, and what some of their units count.
+/// The plan is read from the first line. If that is damaged, `plan` is used, provided that all
+/// lines fit it: their units, their sums, and the counts of some units, which are counted again.
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if the first line is damaged and no plan is given, or another one than the
-/// file's; if a file cannot be read, or the new one not be made or written; then it is removed.
+/// [`Error::Journal`] if the first line is damaged and `plan` is missing or is not the file's plan,
+/// or if a file cannot be read, created or written. A new file that cannot be written is removed.
 pub fn salvage(
     path: &Path,
     into: &Path,
@@ -74,52 +74,38 @@ pub fn salvage(
     without: &[Range<usize>],
 ) -> Result<Salvaged, Error> {
     let of_old = |error: JournalError| error.at(path);
-    let of_new = |error: JournalError| error.at(into);
     let old = open(path).and_then(|file| file.ok_or_else(JournalError::missing)).map_err(of_old)?;
     if matches!(old.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return Err(of_old(JournalError::InUse));
     }
     let (plan, header, is_given) = find_plan(&old, plan).map_err(of_old)?;
     let mut salvage = Salvage::new(plan, without);
-    let rewind = || (&old).rewind().map_err(|error| of_old(JournalError::cannot_read(error)));
-    rewind()?;
-    // The first time shows which units have two counts, the second keeps the lines without them.
-    for_each_line(&old, |number, line| salvage.examine(number, line)).map_err(of_old)?;
+    // The first pass finds the units with two counts, the second copies the lines without them.
+    for line in lines(path, &old)? {
+        let (number, line) = line?;
+        salvage.examine(number, &line);
+    }
     if is_given && !salvage.fits_plan()? {
         return Err(of_old(JournalError::NotOfPlan { plan: salvage.salvaged.plan.to_string() }));
     }
-    rewind()?;
-    let new = make(into).map_err(of_new)?;
-    let copied = salvage.copy(&old, &new, &header);
+    let new = File::create_new(into).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
+        _ => JournalError::cannot_open(error).at(into),
+    })?;
+    let copied = salvage.copy((path, &old), (into, &new), &header);
     if copied.is_err() {
         let _ = std::fs::remove_file(into);
     }
-    copied.map_err(|failure| match failure {
-        CopyError::Read(error) => of_old(error),
-        CopyError::Write(error) => of_new(JournalError::cannot_write(error)),
-    })?;
+    copied?;
     sync_folder(into);
     Ok(salvage.salvaged)
 }
 
-enum CopyError {
-    Read(JournalError),
-    Write(io::Error),
-}
-
-fn make(path: &Path) -> Result<File, JournalError> {
-    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => JournalError::Exists,
-        _ => JournalError::cannot_open(error),
-    })
-}
-
-/// The plan, the first line of the new journal, and whether the plan is the one that was given.
+/// The plan, the first line of the new journal, and whether the plan is the given one.
 fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String, bool), JournalError> {
     let mut first = Vec::new();
-    let mut input = io::Read::take(old, 4096);
-    io::Read::read_to_end(&mut input, &mut first).map_err(JournalError::cannot_read)?;
-    // The line feed behind it may be lost; its CRC tells where it ends.
+    old.take(4096).read_to_end(&mut first).map_err(JournalError::cannot_read)?;
+    // The line feed after it may be lost, but its CRC shows where it ends.
     let sealed = pieces(&first).next().and_then(|piece| sealed_prefix(piece));
     let header = sealed.unwrap_or(first.split(|byte| *byte == b'\n').next().unwrap_or_default());
     match (plan_of(header), given) {
@@ -128,15 +114,15 @@ fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String, bool), Jo
             let header = seal(&Header::of(&plan));
             Ok((plan, header, true))
         }
-        // Whoever salvages it thinks that it is one.
+        // The user believes that it is a journal.
         (Err(JournalError::NotAJournal), None) => {
-            Err(JournalError::DamagedHeader { what: "it does not begin like one".to_owned() })
+            Err(JournalError::DamagedHeader { what: "it does not begin like a journal".to_owned() })
         }
         (Err(error), _) => Err(error),
     }
 }
 
-/// Cuts bytes before everything that looks like the beginning of a line.
+/// Cuts bytes into pieces, before everything that looks like the beginning of a line.
 fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -151,35 +137,32 @@ fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The longest beginning that has a right CRC at its end, other bytes behind it left aside.
+/// The longest beginning that ends with its correct CRC, ignoring a few bytes after it.
 fn sealed_prefix(piece: &[u8]) -> Option<&[u8]> {
     let is_text = |byte: &u8| !byte.is_ascii_control();
     let text = &piece[..piece.iter().take_while(|byte| is_text(byte)).count()];
     (0..=text.len().min(8)).map(|cut| &text[..text.len() - cut]).find(|text| unseal(text).is_ok())
 }
 
-/// Calls `each` with the number and the bytes of every line, without its line feed.
-fn for_each_line(file: &File, mut each: impl FnMut(usize, &[u8])) -> Result<(), JournalError> {
-    let mut input = BufReader::new(file);
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        if input.read_until(b'\n', &mut line).map_err(JournalError::cannot_read)? == 0 {
-            break;
-        }
-        each(number, line.strip_suffix(b"\n").unwrap_or(&line));
-    }
-    Ok(())
+/// The number, from 1, and the bytes of every line, without its line feed.
+fn lines(
+    path: &Path,
+    mut file: &File,
+) -> Result<impl Iterator<Item = Result<(usize, Vec<u8>), Error>>, Error> {
+    let cannot_read = |error| JournalError::cannot_read(error).at(path);
+    file.rewind().map_err(cannot_read)?;
+    let lines = (1..).zip(BufReader::new(file).split(b'\n'));
+    Ok(lines.map(move |(number, line)| Ok((number, line.map_err(cannot_read)?))))
 }
 
 struct Salvage<'a> {
     salvaged: Salvaged,
     without: &'a [Range<usize>],
-    /// All that was recorded, to find out units with two counts.
+    /// Everything that was recorded, to find units with two counts.
     seen: Finished,
     disputed: HashSet<usize>,
-    /// Whether a line has a right CRC, but units or sums that the plan does not have.
-    has_strangers: bool,
+    /// Whether a line has the right CRC, but does not fit the plan.
+    has_misfits: bool,
 }
 
 impl<'a> Salvage<'a> {
@@ -187,11 +170,11 @@ impl<'a> Salvage<'a> {
         let (seen, finished) = (Finished::none_of(&plan), Finished::none_of(&plan));
         let (left_out, disputed) = (Vec::new(), Vec::new());
         let salvaged = Salvaged { plan, finished, lines_kept: 0, left_out, disputed };
-        Self { salvaged, without, seen, disputed: HashSet::new(), has_strangers: false }
+        Self { salvaged, without, seen, disputed: HashSet::new(), has_misfits: false }
     }
 
-    /// Whether the lines can be of this plan. Sums alone may fit another plan by chance, so that
-    /// the units that are quickest to count are counted again.
+    /// Whether the lines belong to this plan. Sums alone may fit another plan by chance, so the
+    /// units that are quickest to count are counted again.
     fn fits_plan(&self) -> Result<bool, Error> {
         let plan = &self.salvaged.plan;
         let units = (0..plan.units()).filter_map(|unit| Some((self.seen.count(unit)?, unit)));
@@ -203,10 +186,10 @@ impl<'a> Salvage<'a> {
                 return Ok(false);
             }
         }
-        Ok(!self.has_strangers)
+        Ok(!self.has_misfits)
     }
 
-    /// The good lines in the bytes of a line, with their bytes; what is not good is handed to
+    /// The good lines in the bytes of a line, with their text. Everything else is passed to
     /// `broken` with the reason.
     fn good_lines<'b>(
         plan: &Plan,
@@ -217,16 +200,12 @@ impl<'a> Salvage<'a> {
         let mut good = Vec::new();
         for piece in pieces(bytes) {
             let sealed = sealed_prefix(piece).unwrap_or(piece);
-            let line = unseal(sealed).and_then(|text| Ok((Line::parse(text)?, text)));
-            match line {
-                Ok((Line::Done(done), _)) if check_done(plan, &done).is_err() => {
-                    broken(piece, STRANGER.to_owned());
+            match unseal(sealed).and_then(Line::parse) {
+                Ok(line) if check_line(plan, &line).is_err() => {
+                    broken(piece, MISFIT.to_owned());
                 }
-                Ok((Line::Withdrawn(units), _)) if units.end > plan.units() => {
-                    broken(piece, STRANGER.to_owned());
-                }
-                Ok((line, _)) => {
-                    // The CRC was found right, so this is text.
+                Ok(line) => {
+                    // The CRC is right, so this is text.
                     good.push((line, std::str::from_utf8(sealed).unwrap_or_default()));
                 }
                 Err(_) if number == 1 && piece.starts_with(MAGIC.as_bytes()) => {}
@@ -236,12 +215,12 @@ impl<'a> Salvage<'a> {
         good
     }
 
-    /// Takes note of the units of a line, and of what is broken in it.
+    /// Takes note of a line's units, and of what is broken in it.
     fn examine(&mut self, number: usize, bytes: &[u8]) {
         let Self { salvaged: Salvaged { plan, left_out, disputed, .. }, seen, .. } = self;
-        let has_strangers = &mut self.has_strangers;
+        let has_misfits = &mut self.has_misfits;
         let broken = |bytes: &[u8], what: String| {
-            *has_strangers |= what == STRANGER;
+            *has_misfits |= what == MISFIT;
             left_out.push(Broken { line: number, bytes: bytes.len(), what });
         };
         for (line, _) in Self::good_lines(plan, number, bytes, broken) {
@@ -262,29 +241,33 @@ impl<'a> Salvage<'a> {
     }
 
     /// Writes the new journal.
-    fn copy(&mut self, old: &File, new: &File, header: &str) -> Result<(), CopyError> {
+    fn copy(
+        &mut self,
+        (path, old): (&Path, &File),
+        (into, new): (&Path, &File),
+        header: &str,
+    ) -> Result<(), Error> {
+        let cannot_write = |error| JournalError::cannot_write(error).at(into);
         let mut out = BufWriter::new(new);
-        let mut written = out.write_all(header.as_bytes());
+        out.write_all(header.as_bytes()).map_err(cannot_write)?;
         let mut has_run = false;
-        for_each_line(old, |number, bytes| {
-            for (line, text) in Self::good_lines(&self.salvaged.plan, number, bytes, |_, _| ()) {
-                if written.is_ok() && self.keep(&line) {
+        for line in lines(path, old)? {
+            let (number, bytes) = line?;
+            for (line, text) in Self::good_lines(&self.salvaged.plan, number, &bytes, |_, _| ()) {
+                if self.keep(&line) {
                     if !has_run && !matches!(line, Line::Run(_)) {
-                        written = out.write_all(unknown_run().as_bytes());
+                        write!(out, "{}", unknown_run()).map_err(cannot_write)?;
                     }
                     has_run = true;
                     self.salvaged.lines_kept += 1;
-                    written = std::mem::replace(&mut written, Ok(()))
-                        .and_then(|()| out.write_all(text.as_bytes()))
-                        .and_then(|()| out.write_all(b"\n"));
+                    writeln!(out, "{text}").map_err(cannot_write)?;
                 }
             }
-        })
-        .map_err(CopyError::Read)?;
-        written.and_then(|()| out.flush()).and_then(|()| new.sync_all()).map_err(CopyError::Write)
+        }
+        out.flush().and_then(|()| new.sync_all()).map_err(cannot_write)
     }
 
-    /// Whether a line is to be in the new journal; takes its units into account.
+    /// Whether the new journal keeps a line. If so, takes note of its units.
     fn keep(&mut self, line: &Line) -> bool {
         let Salvaged { plan, finished, .. } = &mut self.salvaged;
         match line {

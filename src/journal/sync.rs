@@ -1,4 +1,4 @@
-//! Forces a journal to the disk, on a thread of its own: it may take seconds, and nobody waits.
+//! Forces a journal to disk, on its own thread: this may take seconds, and nobody should wait.
 
 use std::fs::File;
 use std::io;
@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 
 use super::JournalError;
 
-/// What is to be forced to the disk.
+/// A file to be forced to disk.
 struct Request {
     file: Arc<File>,
-    /// Where the file is, if its name is new as well.
+    /// The file's path, if the file is new.
     new_at: Option<PathBuf>,
 }
 
-/// The thread, and what it was asked last.
+/// The thread, and the state of its requests.
 pub(super) struct Syncer {
     requests: Sender<Request>,
-    /// `None` once it was heard why it ended.
+    /// `None` once its result was taken.
     thread: Option<JoinHandle<io::Result<()>>>,
     asked: Instant,
-    /// Whether all that was asked is done.
+    /// Whether all requests are done.
     is_idle: Arc<AtomicBool>,
 }
 
 impl Syncer {
-    /// Starts with a file that has just been made, or may have been.
+    /// Starts the thread, with the request for a file that may be new.
     pub(super) fn start(path: &Path, file: Arc<File>) -> io::Result<Self> {
         let (requests, received) = channel();
         let _ = requests.send(Request { file, new_at: Some(path.to_owned()) });
@@ -40,37 +40,29 @@ impl Syncer {
         Ok(Self { requests, thread: Some(thread), asked: Instant::now(), is_idle })
     }
 
-    /// Whether nothing is under way, and was asked for so long.
+    /// Whether the thread is idle and the last request was this long ago.
     pub(super) fn is_due(&self, after: Duration) -> bool {
         let has_ended = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
         (has_ended || self.is_idle.load(Ordering::Acquire)) && self.asked.elapsed() >= after
     }
 
-    /// Asks for a file whose name is known.
-    pub(super) fn request(&mut self, file: &Arc<File>) -> Result<(), JournalError> {
-        self.send(Request { file: Arc::clone(file), new_at: None })
-    }
-
-    /// Asks for a new file.
-    pub(super) fn request_all(
+    /// Requests a file to be forced to disk; `new_at` is its path if the file is new. The error is
+    /// that of an earlier request.
+    pub(super) fn request(
         &mut self,
-        path: &Path,
         file: &Arc<File>,
+        new_at: Option<&Path>,
     ) -> Result<(), JournalError> {
-        self.send(Request { file: Arc::clone(file), new_at: Some(path.to_owned()) })
-    }
-
-    /// The error is that of an earlier request.
-    fn send(&mut self, request: Request) -> Result<(), JournalError> {
         self.asked = Instant::now();
         self.is_idle.store(false, Ordering::Release);
+        let request = Request { file: Arc::clone(file), new_at: new_at.map(Path::to_owned) };
         match self.requests.send(request) {
             Ok(()) => Ok(()),
-            Err(_) => result_of(self.thread.take()), // it has ended, and says why
+            Err(_) => result_of(self.thread.take()), // the thread has ended, with an error
         }
     }
 
-    /// Waits for all that was asked.
+    /// Waits for all requests.
     pub(super) fn finish(self) -> Result<(), JournalError> {
         drop(self.requests);
         result_of(self.thread)
@@ -97,8 +89,7 @@ fn sync_all(requests: &Receiver<Request>, is_idle: &AtomicBool) -> io::Result<()
     Ok(())
 }
 
-/// Makes the file's name survive a power cut, where a folder can be synced; elsewhere there is
-/// nothing to be done.
+/// Makes a file's name survive a power cut. Has no effect where folders cannot be synced.
 pub(super) fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());

@@ -1,8 +1,9 @@
-//! Writes journals: one thread appends lines, another forces them to the disk.
+//! Writes journals: one thread appends lines, another forces them to disk.
 //!
-//! They are two because a file server may take seconds to force a file to its disks; meanwhile
-//! finished units must not wait in the memory of this process. Once a second the writer looks
-//! whether the file is still the one it writes; [`change`](super::change) says what it does if not.
+//! There are two threads because a file server may take seconds to force a file to its disks, and
+//! finished units must not wait in this process's memory meanwhile. Once a second the writer checks
+//! that the file is still the one it writes; [`change`](super::change) describes what it does if
+//! not.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -24,33 +25,33 @@ use crate::observe::UnitsDone;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// How long finished units may stay in the memory of this process, for a kill to lose.
+/// How long finished units may wait in memory, where a kill loses them.
 const WRITE_EVERY: Duration = Duration::from_millis(50);
-/// How often the file is looked at, and forced to the disk if that takes no longer.
+/// How often the file is checked, and forced to disk if that takes no longer than this.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
-/// A file system that takes longer than this to answer is said to hang, and again after ten times
-/// as long.
+/// A file system that takes longer than this to answer is reported as hanging, and again every ten
+/// times as long.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whether other processes may know the file.
+/// Whether other processes may open the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The user named it: a lock keeps other processes off.
+    /// The user named it, so a lock keeps other processes away.
     Named,
-    /// This process has just made it, under a name that no other process takes.
+    /// This process has just created it, with a name that no other process uses.
     Own,
 }
 
-/// A journal that this process may write, not begun yet.
+/// A journal that this process may write, but has not begun.
 #[derive(Debug)]
 pub(crate) struct Locked {
     path: PathBuf,
     file: File,
     /// Bytes to keep.
     whole: u64,
-    /// Bytes behind them, of a line that was cut off.
+    /// Bytes after them, of a line that was cut off.
     pub(crate) torn: u64,
-    /// Units that it withdrew.
+    /// The number of units that the journal withdrew.
     pub(crate) withdrawn: usize,
 }
 
@@ -58,35 +59,36 @@ pub(crate) struct Locked {
 #[derive(Debug)]
 pub(crate) struct Journal {
     begun: Instant,
-    /// `None` once the writer was told to end, as are the next two.
+    /// `None` once the writer was told to end, like the next field.
     lines: Option<Sender<Line>>,
     writer: Option<JoinHandle<Result<(), JournalError>>>,
-    /// Hears nothing but the end of the writer.
+    /// Is closed when the writer ends; nothing is ever sent.
     ended: Mutex<Receiver<()>>,
     state: Arc<Mutex<State>>,
 }
 
-/// What the writer lets others know.
+/// What the writer reports.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// The file that it writes now.
+    /// The file that it is writing.
     pub(crate) path: PathBuf,
-    /// What happened to the file before, if it was not left alone.
+    /// What happened to an earlier file, if anything did.
     pub(crate) fault: Option<Error>,
 }
 
 impl Locked {
-    /// Opens the journal of a plan, or makes one, and keeps others off it. `held` is what
-    /// the file held a moment ago: it is read again only if another process has written to it since.
+    /// Opens or creates the journal of a plan, and keeps other processes away from it. `held` is
+    /// what the file held a moment ago. It is read again only if its length has changed since.
     pub(crate) fn open(
         path: &Path,
         plan: &Plan,
         access: Access,
         held: &mut Recorded,
     ) -> Result<Self, Error> {
+        let cannot_open = |error| JournalError::cannot_open(error).at(path);
         let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).open(path);
-        let file = file.map_err(|error| JournalError::cannot_open(error).at(path))?;
+        options.read(true).append(true).create(true);
+        let file = options.open(path).map_err(cannot_open)?;
         match (file.try_lock(), access) {
             (Ok(()), _) | (Err(TryLockError::Error(_)), Access::Own) => {}
             (Err(TryLockError::WouldBlock), _) => return Err(JournalError::InUse.at(path)),
@@ -94,10 +96,9 @@ impl Locked {
                 return Err(JournalError::NoLocks { source: error.into() }.at(path));
             }
         }
-        let length =
-            file.metadata().map_err(|error| JournalError::cannot_open(error).at(path))?.len();
+        let length = file.metadata().map_err(cannot_open)?.len();
         if held.whole + held.torn != length {
-            *held = Recorded::default(); // what it holds may be all that there is room for
+            *held = Recorded::default(); // frees memory: there may not be enough for both
             *held = Self::read(path, plan)?;
         }
         let Recorded { whole, torn, withdrawn, .. } = *held;
@@ -121,7 +122,7 @@ impl Locked {
         }
     }
 
-    /// Writes who counts from now on.
+    /// Writes the first lines, and starts the threads.
     pub(crate) fn begin(
         self,
         plan: &Plan,
@@ -154,7 +155,7 @@ impl Locked {
             syncer,
             beginning: header + &run,
             state: Arc::clone(&state),
-            looked: Instant::now(),
+            checked: Instant::now(),
         };
         let name = "nqueens-journal".to_owned();
         let writer = Builder::new().name(name).spawn(move || {
@@ -174,14 +175,14 @@ impl Locked {
 }
 
 impl Journal {
-    /// Hands finished units to the writer. If it has ended, they are lost.
+    /// Passes finished units to the writer. If it has ended, they are lost.
     pub(crate) fn record(&self, done: &UnitsDone) {
         let UnitsDone { units, counts, solutions, cpu_time, .. } = done.clone();
         let elapsed = self.begun.elapsed();
         self.send(Line::Done(DoneLine { units, solutions, elapsed, cpu_time, counts }));
     }
 
-    /// Takes back what was recorded for some units.
+    /// Takes back the records of some units.
     pub(crate) fn withdraw(&self, units: Range<usize>) {
         self.send(Line::Withdrawn(units));
     }
@@ -192,18 +193,18 @@ impl Journal {
         }
     }
 
-    /// Whether the writer has ended before its time, because of an error.
+    /// Whether the writer has ended early, because of an error.
     pub(crate) fn has_ended(&self) -> bool {
         self.writer.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// What the writer writes, and what happened to it.
+    /// The file being written, and what happened to the one before.
     pub(crate) fn state(&self) -> State {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Writes what is left and forces it to the disk. While that takes long, `hangs` is told how
-    /// long.
+    /// Writes what is left, and forces it to disk. If this takes long, `hangs` is called with the
+    /// time so far.
     pub(crate) fn finish(mut self, hangs: &dyn Fn(Duration)) -> (State, Result<(), JournalError>) {
         let written = self.end(hangs);
         (self.state(), written)
@@ -223,10 +224,10 @@ impl Journal {
     }
 }
 
-/// If the count panics, what it has finished goes to the disk all the same.
+/// Even if the count panics, what it has finished is written to disk.
 impl Drop for Journal {
     fn drop(&mut self) {
-        // The panic says what went wrong.
+        // The panic is the error to report.
         let _ = self.end(&|_| ());
     }
 }
@@ -236,42 +237,42 @@ struct Writer {
     path: PathBuf,
     appender: Appender,
     syncer: Syncer,
-    /// What a new file begins with.
+    /// The first lines of a new file.
     beginning: String,
     state: Arc<Mutex<State>>,
-    looked: Instant,
+    checked: Instant,
 }
 
 impl Writer {
-    /// Writes lines as they come, until no more can come. Looking for them now and then, instead of
-    /// waiting for each, spares the counting threads a system call for every line.
+    /// Writes lines until the channel is closed. Checking for lines now and then, instead of
+    /// waiting for each one, saves the counting threads a system call per line.
     fn write_all(mut self, lines: &Receiver<Line>) -> Result<(), JournalError> {
         let mut unsynced = false;
         loop {
             let (text, ended) = take_waiting(lines);
-            if ended || self.looked.elapsed() >= SYNC_EVERY {
-                self.look()?;
+            if ended || self.checked.elapsed() >= SYNC_EVERY {
+                self.check_file()?;
             }
             if !text.is_empty() {
                 self.appender.append(&text)?;
                 unsynced = true;
             }
             if ended {
-                self.syncer.request(&self.appender.file)?;
+                self.syncer.request(&self.appender.file, None)?;
                 return self.syncer.finish();
             }
             if unsynced && self.syncer.is_due(SYNC_EVERY) {
-                self.syncer.request(&self.appender.file)?;
+                self.syncer.request(&self.appender.file, None)?;
                 unsynced = false;
             }
             park_timeout(WRITE_EVERY);
         }
     }
 
-    /// Makes sure that the file is still there, with what was written to it; else continues in a new
-    /// one beside it.
-    fn look(&mut self) -> Result<(), JournalError> {
-        self.looked = Instant::now();
+    /// Makes sure that the file is still there, with what was written to it. Otherwise continues in
+    /// a new file beside it.
+    fn check_file(&mut self) -> Result<(), JournalError> {
+        self.checked = Instant::now();
         let Some(what) = change_of(&self.path, &self.appender.file, self.appender.whole) else {
             return Ok(());
         };
@@ -282,7 +283,7 @@ impl Writer {
         if kept == 0 {
             self.appender.append(&self.beginning)?;
         }
-        self.syncer.request_all(&path, &self.appender.file)?;
+        self.syncer.request(&self.appender.file, Some(&path))?;
         let error =
             JournalError::ChangedWhileWritten { what, beside: path.clone(), whole: kept > 0 };
         let fault = error.at(&std::mem::replace(&mut self.path, path.clone()));
@@ -299,8 +300,8 @@ struct Appender {
 }
 
 impl Appender {
-    /// Appends whole lines. If that fails, those that found room are kept, and the beginning of the
-    /// next is taken back.
+    /// Appends whole lines. If this fails, the lines that were written completely are kept, and the
+    /// beginning of the next is removed.
     fn append(&mut self, text: &str) -> Result<(), JournalError> {
         let mut written = 0;
         while written < text.len() {
@@ -322,7 +323,7 @@ impl Appender {
     }
 }
 
-/// The text of the lines that wait, and whether no more can come.
+/// The text of the waiting lines, and whether the channel is closed.
 fn take_waiting(lines: &Receiver<Line>) -> (String, bool) {
     let mut text = String::new();
     loop {

@@ -1,4 +1,4 @@
-//! What a plan is made from, and what it will take, before it is made.
+//! The choices that make a plan, and the memory that it will take.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::memory::Memory;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
 
-/// The record of finished units keeps a count for each unit.
+/// Bytes for each unit in the record of finished units: its count.
 const RECORDED_BYTES: u64 = 8;
 
-/// Every machine has so many bytes to spare.
+/// Every machine can spare this many bytes.
 const SMALL: u64 = 16 << 20;
 
 /// The choices that make a plan.
@@ -25,7 +25,7 @@ pub(crate) struct Cut<'a> {
     pub(crate) queens: Option<&'a FixedQueens>,
 }
 
-/// How long a plan's list of units is, and what is kept for each of them.
+/// The length of a plan's list of units, and the memory that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forecast {
     pub(crate) units: usize,
@@ -49,8 +49,8 @@ impl Cut<'_> {
         }
     }
 
-    /// Makes sure that a plan found in the journal at this path is the one that is asked for. Plans
-    /// with queens given are in no journal.
+    /// Makes sure that the plan of the journal at this path is the requested one. No journal holds
+    /// a plan with given queens.
     pub(crate) fn check(&self, held: &Plan, path: &Path) -> Result<(), Error> {
         let differ = |what: &str, held: &dyn Display, asked: &dyn Display| {
             let (holds, asked) = (format!("{what} = {held}"), format!("{what} = {asked}"));
@@ -69,8 +69,8 @@ impl Cut<'_> {
         Ok(())
     }
 
-    /// What the plan will take: for large boards its list alone is hundreds of megabytes long, and
-    /// nobody should wait for it to learn that the rest does not fit.
+    /// What the plan will take. For large boards its list alone takes hundreds of megabytes, and
+    /// nobody should wait for it only to learn that the rest does not fit.
     pub(crate) fn forecast(&self) -> Forecast {
         let split_rows = self.split_rows.unwrap_or(SplitRows::TWO);
         let no_queens = FixedQueens::default();
@@ -79,11 +79,11 @@ impl Cut<'_> {
         Forecast { units, list }
     }
 
-    /// Whether this process can have the memory for the plan and one record of its units.
+    /// Whether the plan and one record of its units fit in the memory of this process.
     pub(crate) fn check_memory(&self) -> Result<(), JournalError> {
         let forecast = self.forecast();
         let needed = forecast.list + forecast.record();
-        // To ask the operating system takes longer than to read a small journal.
+        // Asking the operating system takes longer than reading a small journal.
         if needed < SMALL {
             return Ok(());
         }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_plan_is_as_long_as_was_said() {
+    fn every_plan_is_as_long_as_forecast() {
         for n in 0..=12 {
             let size = BoardSize::new(n).expect("in range");
             let queens = if n > 4 { "b1" } else { "" };

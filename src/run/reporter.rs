@@ -1,7 +1,7 @@
-//! Everything that hears of finished units: the journal, the observer and the self-check.
+//! Passes finished units to the journal, the observer and the self-check.
 //!
-//! Now and then it also looks at what the count stands on: the journal on its disk, and the lists
-//! that the threads share.
+//! Now and then it also checks what the count depends on: the journal on disk, and the lists that
+//! the threads share.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -14,12 +14,12 @@ use crate::observe::{Observer, UnitsDone};
 use crate::plan::{PreparedPlan, UnitCounter};
 use crate::self_check::SelfCheck;
 
-/// How often the journal is asked what happened to it.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often the lists that the threads share are compared with what was made.
+/// How often the state of the journal is checked.
+const CHECK_EVERY: Duration = Duration::from_millis(500);
+/// How often the checksum of the lists that the threads share is checked.
 const INSPECT_EVERY: Duration = Duration::from_secs(60);
 
-/// Hears of finished units, from all threads.
+/// Receives the finished units of all threads.
 pub(crate) struct Reporter<'a> {
     prepared: &'a PreparedPlan<'a>,
     observer: &'a dyn Observer,
@@ -28,13 +28,13 @@ pub(crate) struct Reporter<'a> {
     watch: Mutex<Watch>,
 }
 
-/// What is looked at now and then, by whichever thread reports when it is due.
+/// The last checks. Whichever thread reports when the next ones are due makes them.
 struct Watch {
-    looked: Instant,
+    checked: Instant,
     inspected: Instant,
-    /// Units recorded since the shared lists were last found to be good.
+    /// Units recorded since the shared lists were last found good.
     uninspected: Vec<Range<usize>>,
-    has_told_change: bool,
+    has_reported_change: bool,
 }
 
 impl<'a> Reporter<'a> {
@@ -45,23 +45,23 @@ impl<'a> Reporter<'a> {
         self_check: Option<&'a SelfCheck<'a>>,
     ) -> Self {
         let now = Instant::now();
-        let (uninspected, has_told_change) = (Vec::new(), false);
-        let watch = Watch { looked: now, inspected: now, uninspected, has_told_change };
+        let (uninspected, has_reported_change) = (Vec::new(), false);
+        let watch = Watch { checked: now, inspected: now, uninspected, has_reported_change };
         Self { prepared, observer, journal, self_check, watch: Mutex::new(watch) }
     }
 
-    /// Recounts units for one thread, if any are to be recounted.
+    /// A recounter for one thread, if there is a self-check.
     pub(crate) fn recounter(&self) -> Option<UnitCounter<'a>> {
         self.self_check.map(SelfCheck::recounter)
     }
 
-    /// Whether there is no point in counting on: a journal that has ended early has failed. It
-    /// tells the reason when it is asked at the end.
+    /// Whether there is no point in continuing: a journal that ended early has failed. Its error is
+    /// reported when it is finished.
     pub(crate) fn has_failed(&self) -> bool {
         self.journal.as_ref().is_some_and(Journal::has_ended)
     }
 
-    /// Records finished units, tells of them, and recounts one of them if it is time.
+    /// Records and reports finished units, and recounts one of them if it is time.
     pub(crate) fn units_done(
         &self,
         done: &UnitsDone,
@@ -75,7 +75,7 @@ impl<'a> Reporter<'a> {
             journal.record(done);
         }
         self.observer.units_done(done);
-        self.look_around(&done.units)?;
+        self.make_checks(&done.units)?;
         let (Some(check), Some(recounter)) = (self.self_check, recounter) else { return Ok(()) };
         let Some(chosen) = check.choose(done) else { return Ok(()) };
         check.recount(recounter, chosen, cancel).inspect_err(|error| {
@@ -85,38 +85,35 @@ impl<'a> Reporter<'a> {
         })
     }
 
-    /// Takes units into account that were just recorded, and looks at the journal and at the shared
-    /// lists if it is time.
-    fn look_around(&self, units: &Range<usize>) -> Result<(), Error> {
-        let is_due = {
-            let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-            watch.add(units);
-            if watch.looked.elapsed() >= LOOK_EVERY {
-                watch.looked = Instant::now();
-                self.tell_change(&mut watch);
-            }
-            let is_due = watch.inspected.elapsed() >= INSPECT_EVERY;
-            if is_due {
-                watch.inspected = Instant::now();
-            }
-            is_due
-        };
-        if is_due { self.inspect() } else { Ok(()) }
+    /// Takes note of recorded units, and checks the journal and the shared lists if it is time.
+    fn make_checks(&self, units: &Range<usize>) -> Result<(), Error> {
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        watch.add(units);
+        if watch.checked.elapsed() >= CHECK_EVERY {
+            watch.checked = Instant::now();
+            self.report_change(&mut watch);
+        }
+        if watch.inspected.elapsed() < INSPECT_EVERY {
+            return Ok(());
+        }
+        watch.inspected = Instant::now();
+        drop(watch);
+        self.inspect()
     }
 
-    fn tell_change(&self, watch: &mut Watch) {
+    fn report_change(&self, watch: &mut Watch) {
         let fault = self.journal.as_ref().and_then(|journal| journal.state().fault);
-        if let Some(fault) = fault.filter(|_| !watch.has_told_change) {
-            watch.has_told_change = true;
+        if let Some(fault) = fault.filter(|_| !watch.has_reported_change) {
+            watch.has_reported_change = true;
             self.observer.journal_changed(&fault);
         }
     }
 
-    /// Makes sure that the lists that the threads share are as they were made; else withdraws what
-    /// was recorded since they last were.
+    /// Makes sure that the lists that the threads share are unchanged. Otherwise it withdraws what
+    /// was recorded since they were last found good.
     pub(crate) fn inspect(&self) -> Result<(), Error> {
         let watch = || self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is recorded from here on is left to the next inspection.
+        // Units recorded from here on are left to the next inspection.
         let mut inspected = std::mem::take(&mut watch().uninspected);
         if self.prepared.shared_is_intact() {
             return Ok(());

@@ -1,13 +1,13 @@
-//! Solutions one by one, in lexicographic order of their columns.
+//! Solutions one at a time, in lexicographic order of their columns.
 //!
-//! The search is that of engine `bitmask`, with a stack of its own, so that it can stop at each
-//! solution and resume from there. Nothing is held but the queens placed so far.
+//! The search is that of engine `bitmask`, with an explicit stack, so that it can stop at each
+//! solution and resume from there. It stores only the queens placed so far.
 
 use super::Solution;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
 
-/// The solutions of a board; an iterator.
+/// An iterator over the solutions of a board.
 ///
 /// ```
 /// use nqueens::{BoardSize, Solutions};
@@ -30,11 +30,11 @@ pub struct Solutions {
 /// The search at one row.
 #[derive(Clone, Copy, Debug)]
 struct OpenRow {
-    /// Columns taken, and squares of this row attacked along diagonals.
+    /// The columns taken, and the squares of this row attacked along diagonals.
     columns: u32,
     falling: u32,
     rising: u32,
-    /// Squares of this row that are left to try.
+    /// The squares of this row left to try.
     free: u32,
 }
 
@@ -54,7 +54,7 @@ impl Solutions {
         Self::with_queens(size, &FixedQueens::default())
     }
 
-    /// The solutions that have these queens.
+    /// The solutions that contain these queens.
     #[must_use]
     pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         let allowed = queens.allowed(size);
@@ -62,7 +62,8 @@ impl Solutions {
         Self { size, allowed, open_rows: vec![first], columns: Vec::new() }
     }
 
-    /// Resumes with the first solution after this one; nothing happens if it is of another size.
+    /// Resumes with the first solution after this one. Has no effect if it is for another board
+    /// size.
     #[must_use]
     pub fn after(mut self, solution: &Solution) -> Self {
         if solution.columns().len() != self.size.rows() {
@@ -74,16 +75,12 @@ impl Solutions {
         for (row, column) in solution.columns().iter().enumerate() {
             let queen = 1u32 << column;
             let Some(open_row) = self.open_rows.last_mut() else { break };
-            let was_free = self.allowed[row] & open_row.free & queen != 0;
-            // Smaller columns, and this one if the search can resume below it, are done with.
-            open_row.free &= !(queen - 1);
+            let was_free = open_row.free & queen != 0;
+            // This column and the smaller ones are finished; the search resumes below this one.
+            open_row.free &= !(queen | (queen - 1));
             if !was_free || row + 1 == self.size.rows() {
-                if was_free {
-                    open_row.free &= !queen;
-                }
                 break;
             }
-            open_row.free &= !queen;
             let below = open_row.with_queen(queen, self.allowed[row + 1]);
             self.open_rows.push(below);
             self.columns.push(*column);
@@ -144,7 +141,7 @@ mod tests {
         }
     }
 
-    /// A solution that the fixed queens exclude still has a place in the order.
+    /// A solution that the given queens exclude still has a place in the order.
     #[test]
     fn the_iterator_resumes_after_a_solution_that_it_does_not_hold() {
         let queens =

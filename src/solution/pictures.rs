@@ -1,11 +1,11 @@
-//! Pictures of solutions: Unicode and SVG; plain text is the `Display` of a solution.
+//! Pictures of solutions in Unicode and SVG. The plain text is a solution's `Display`.
 
 use std::fmt;
 
 use super::Solution;
 
-/// A chequered board with chess queens, from [`Solution::unicode`]: every square is two characters
-/// wide, every row a line.
+/// A chequered board with chess queens, from [`Solution::unicode`]. Each square is two characters
+/// wide, and each row is a line.
 #[derive(Clone, Copy, Debug)]
 pub struct UnicodeBoard<'a>(pub(super) &'a Solution);
 
@@ -32,9 +32,9 @@ impl fmt::Display for UnicodeBoard<'_> {
     }
 }
 
-/// Squares between two boards, and around the sheet.
+/// The margin between boards and around the sheet, in squares.
 const GAP: usize = 1;
-/// Points for each square of a sheet with one board; many boards share the width of a page.
+/// Points for each square of a sheet with one board. Many boards share the width of a page.
 const SQUARE: usize = 32;
 const PAGE: usize = 1600;
 
@@ -47,43 +47,36 @@ impl fmt::Display for SvgSheet<'_> {
         let n = boards.first().map_or(0, |solution| solution.columns().len());
         let across = (1..=boards.len()).find(|across| across * across >= boards.len());
         let across = across.unwrap_or(0);
-        let down = boards.len().checked_div(across).unwrap_or(0)
-            + usize::from(!boards.len().is_multiple_of(across.max(1)));
+        let down = boards.len().div_ceil(across.max(1));
         let side = |boards: usize| boards * (n + GAP) + GAP;
         let (width, height) = (side(across), side(down));
         let point = SQUARE.min((PAGE / width.max(1)).max(2));
-        writeln!(
-            f,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-             width=\"{}\" height=\"{}\">",
-            width * point,
-            height * point
-        )?;
+        let (page_width, page_height) = (width * point, height * point);
+        write!(f, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}""#)?;
+        writeln!(f, r#" width="{page_width}" height="{page_height}">"#)?;
         let plural = if boards.len() == 1 { "" } else { "s" };
         writeln!(f, "<title>{n} queens: {} solution{plural}</title>", boards.len())?;
-        // Black on white and two greys that differ on paper: the colours do not depend on the page.
-        writeln!(f, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
+        // Black on white, and two greys that differ in print. The colours do not depend on the
+        // page.
+        writeln!(f, r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##)?;
         writeln!(f, "<defs>")?;
-        writeln!(f, "<symbol id=\"queen\" viewBox=\"0 0 100 100\"><path d=\"{QUEEN}\"/></symbol>")?;
-        write!(f, "<g id=\"board\"><rect width=\"{n}\" height=\"{n}\" fill=\"#f2f2f2\"/>")?;
-        write!(f, "<path fill=\"#b0b8c0\" d=\"")?;
+        writeln!(f, r#"<symbol id="queen" viewBox="0 0 100 100"><path d="{QUEEN}"/></symbol>"#)?;
+        write!(f, r##"<g id="board"><rect width="{n}" height="{n}" fill="#f2f2f2"/>"##)?;
+        write!(f, r##"<path fill="#b0b8c0" d=""##)?;
         for row in 0..n {
             for column in (0..n).filter(|column| (row + column) % 2 == 1) {
                 write!(f, "M{column} {row}h1v1h-1z")?;
             }
         }
-        write!(f, "\"/><rect width=\"{n}\" height=\"{n}\" fill=\"none\" stroke=\"#404040\"")?;
-        writeln!(f, " stroke-width=\"0.06\"/></g>")?;
+        write!(f, r##""/><rect width="{n}" height="{n}" fill="none" stroke="#404040""##)?;
+        writeln!(f, r#" stroke-width="0.06"/></g>"#)?;
         writeln!(f, "</defs>")?;
         for (place, solution) in boards.iter().enumerate() {
             let at = |place: usize| GAP + place * (n + GAP);
             let (x, y) = (at(place % across), at(place / across));
-            write!(f, "<g transform=\"translate({x} {y})\"><use href=\"#board\"/>")?;
-            for (row, column) in solution.columns().iter().enumerate() {
-                write!(
-                    f,
-                    "<use href=\"#queen\" x=\"{column}\" y=\"{row}\" width=\"1\" height=\"1\"/>"
-                )?;
+            write!(f, r##"<g transform="translate({x} {y})"><use href="#board"/>"##)?;
+            for (y, x) in solution.columns().iter().enumerate() {
+                write!(f, r##"<use href="#queen" x="{x}" y="{y}" width="1" height="1"/>"##)?;
             }
             writeln!(f, "</g>")?;
         }
