@@ -106,7 +106,7 @@ impl Engine {
         }
     }
 
-    /// The engine that is fastest on boards of this size, with this kernel: only larger boards fill the
+    /// The fastest engine for boards of this size with this kernel. Only larger boards fill the
     /// blocks of the join, and longer vectors help the backtracker more.
     #[must_use]
     pub fn auto(size: BoardSize, kernel: Kernel) -> Self {
@@ -120,7 +120,7 @@ impl Engine {
         matches!(self, Self::Subtrees | Self::Halves)
     }
 
-    /// Bytes that each thread may need, for engines that need a lot.
+    /// The memory that each thread may need, in bytes, for engines that need much.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
         match self {
             Self::Halves => halves::worker_bytes(size),
@@ -128,8 +128,8 @@ impl Engine {
         }
     }
 
-    /// How many units [`Engine::units`] cuts a board into, and about how many bytes their list
-    /// takes, without making it.
+    /// The number of units that [`Engine::units`] cuts a board into, and the approximate size of
+    /// their list in bytes, without making it.
     pub(crate) fn forecast(
         self,
         size: BoardSize,
@@ -152,7 +152,7 @@ impl Engine {
         Self::ALL.map(Self::name)
     }
 
-    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] heeds the given queens.
+    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] takes given queens.
     pub(crate) fn units(
         self,
         size: BoardSize,
