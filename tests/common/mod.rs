@@ -4,13 +4,14 @@
 
 pub(crate) mod processes;
 
+use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use nqueens::journal::{self, Contents};
-use nqueens::{BoardSize, Kernel, Plan};
+use nqueens::journal::{self, Contents, JournalError};
+use nqueens::{BoardSize, Error, Kernel, Plan};
 
 /// The program.
 pub(crate) const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
@@ -111,6 +112,14 @@ pub(crate) fn refused(output: &Output, code: i32, reasons: &[&str]) {
 /// What a good journal holds.
 pub(crate) fn contents(path: &Path) -> Contents {
     journal::read(path).expect("readable").expect("a journal")
+}
+
+/// The error of a journal, which is expected.
+pub(crate) fn journal_error<T: Debug>(result: Result<T, Error>) -> JournalError {
+    match result {
+        Err(Error::Journal { error, .. }) => error,
+        other => panic!("an error of the journal was expected, not {other:?}"),
+    }
 }
 
 /// The contents of a journal with at least one finished unit.
