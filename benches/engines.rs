@@ -1,5 +1,5 @@
 //! Every engine on a common board, and the fast engines on larger ones. Counts are asserted: a
-//! benchmark of a wrong count says nothing.
+//! benchmark of a wrong count is worthless.
 //!
 //! `cargo bench` measures; `cargo bench -- --test` runs each once. Ids are `n=N/ENGINE` and
 //! `ENGINE/n=N/THREADS-threads` or `ENGINE/n=N/kernel/KERNEL`.

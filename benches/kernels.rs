@@ -1,12 +1,12 @@
-//! The parts of engine `halves` by themselves, with each kernel that this CPU can run.
+//! The parts of engine `halves`, with each kernel that this CPU can run.
 //!
-//! `leaf/KERNEL/BUILDxPROBE`: one leaf of the join on random words like those of a real leaf;
+//! `leaf/KERNEL/BUILDxPROBE`: one leaf of the join, on random words like those of a real leaf;
 //! throughput in pairs. `half-boards/KERNEL/n=N`: the lists of one unit; throughput in half-boards.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use nqueens::{BoardSize, Kernel, internals};
 
-/// Bits that a leaf looks at after the best ones were split on.
+/// Bits that a leaf uses after splits on the best ones.
 const BITS: u32 = 30;
 
 /// Words with each bit set once in four.

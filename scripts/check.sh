@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# All of CI. Without names of stages every stage in order; with names only those.
+# All of CI: every stage in order, or only the stages named.
 #
 #   scripts/check.sh [--install] [fmt] [clippy] [test] [ignored] [one-thread] [kernels] [kill-resume]
 #                    [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck] [licences] [audit]
 #
-# Needs a Rust toolchain. With --install, and as root, it installs what else it needs and is missing:
-# Debian packages (shellcheck, faketime, zsh, fish, Slurm, python3-venv) and a Rust target. Without it
-# a stage that cannot do without such a package fails and names it, and what is optional is skipped.
-# Python packages and cargo-audit are kept in target/. Whatever was skipped is named in the last line.
+# Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
+# (shellcheck, faketime, zsh, fish, Slurm, python3-venv) and a Rust target. Without it, a stage that
+# needs a missing package fails and names it, and optional work is skipped. Python packages and
+# cargo-audit are kept in target/. The last line names everything that was skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ skip() {
   skipped+=("$*")
 }
 
-# Runs a script that says itself why it is skipped, and ends with exit code 77 then.
+# Runs a script that exits with code 77 after it has printed why it is skipped.
 or_skip() {
   local code=0
   "$@" || code=$?
@@ -47,8 +47,8 @@ test() {
   eval "$command"
 }
 
-# The tests that `cargo test` leaves out lie in modules named after what they need. All run but those
-# whose need cannot be met.
+# The tests that `cargo test` ignores are in modules named after what they need. Those that lack it are
+# skipped.
 ignored() {
   local need lacking=()
   for need in root cgroups libfaketime bash zsh fish; do
@@ -65,7 +65,7 @@ has_root() {
   rmdir "$folder"
   return "$mounted"
 }
-# Control groups below our own one that limit memory and processes, of version 1 or 2.
+# Control groups of version 1 or 2 below our own one, with limits on memory and processes.
 has_cgroups() {
   local controller path group
   for controller in memory pids; do
@@ -85,7 +85,7 @@ has_bash() { true; }
 has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
 
-# Finds dead locks and hidden assumptions on parallelism.
+# Finds deadlocks and hidden assumptions about parallelism.
 one-thread() { RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 cargo test --test counts --test agreement --test observer -- --test-threads 1; }
 
 kernels() {
@@ -100,25 +100,25 @@ kernels() {
   done
 }
 
-# Long runs: killed twenty times and resumed.
+# A long run that is killed and resumed twenty times.
 kill-resume() { scripts/kill-resume.sh; }
 
 # A count on a Slurm cluster, with nodes and processes killed; needs root.
 slurm() { or_skip scripts/test-slurm.sh; }
 
-# Counts on a Dask cluster on this machine, each of whose parts is killed once.
+# Counts on a Dask cluster on this machine while each of its processes is killed once.
 dask() { or_skip scripts/test-dask.sh; }
 
-# The manifests for Kubernetes, without a cluster.
+# The manifests for Kubernetes; needs no cluster.
 k8s() { or_skip scripts/test-k8s.sh; }
 
-# The test profile shares its dependencies with the tests; each benchmark runs once.
+# Each benchmark once, in the test profile, which shares its dependencies with the tests.
 bench() { cargo test --benches; }
 
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items; }
 
 # The stated Rust version: clippy's lint `incompatible_msrv` holds our own code to it, and no
-# dependency may ask for a newer one. If that toolchain is installed, build with it as well.
+# dependency may need a newer one. If that toolchain is installed, it is used for a build as well.
 msrv() {
   local stated
   stated=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -134,7 +134,7 @@ msrv() {
   fi
 }
 
-# Another CPU family must build; scripts/test-aarch64.sh also runs it, under an emulator.
+# A build for another CPU family; scripts/test-aarch64.sh also runs it, under an emulator.
 aarch64() {
   local target=aarch64-unknown-linux-gnu
   if rustup target list --installed 2>/dev/null | grep -q "$target" ||
@@ -162,8 +162,8 @@ licences() {
   cargo deny --locked check licenses
 }
 
-# Dependencies with known vulnerabilities, by the RustSec advisory database. It is looked for first:
-# without it there is no need to build cargo-audit, which takes minutes.
+# Dependencies with known vulnerabilities, according to the RustSec advisory database. Access to it is
+# checked first: without it there is no need to build cargo-audit, which takes minutes.
 audit() {
   local database=https://github.com/RustSec/advisory-db
   export PATH=$PWD/target/tools/bin:$PATH
@@ -186,7 +186,7 @@ fi
 all="${stages[*]}"
 if [ $# -gt 0 ]; then stages=("$@"); fi
 for stage in "${stages[@]}"; do
-  [[ " $all " = *" $stage "* ]] || { echo "no stage '$stage'; there are: $all" >&2; exit 2; }
+  [[ " $all " = *" $stage "* ]] || { echo "no stage '$stage'; choose from: $all" >&2; exit 2; }
 done
 rustc --version
 for stage in "${stages[@]}"; do

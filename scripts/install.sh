@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Installs Debian packages, if that was allowed: system packages are nobody's business but the
-# user's.
+# Installs Debian packages if the user allows it.
 #
 #   scripts/install.sh PACKAGE ...
 #
-# NQUEENS_INSTALL=yes allows it; `check.sh --install` sets it for everything that it runs. Without it
-# this says in one line what is missing, and ends with exit code 77.
+# NQUEENS_INSTALL=yes allows it, and `check.sh --install` sets that for everything it runs. Without it,
+# this names the missing packages in one line and exits with code 77.
 set -euo pipefail
 
 if [ "${NQUEENS_INSTALL:-}" != yes ]; then

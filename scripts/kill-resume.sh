@@ -27,7 +27,7 @@ for ((kill = 1; kill <= kills; kill++)); do
     echo "the count ended before kill $kill of $kills; try a larger board than $n" >&2
     exit 1
   fi
-  # A line that was cut off is no error; anything else that is said is one.
+  # A line that was cut off is not an error; any other message is.
   if grep -v "the journal's last line was cut off" "$folder/stderr" >&2; then exit 1; fi
   printf 'kill %2d after %s s on %d threads: %s lines\n' "$kill" "$moment" "$threads" "$(wc -l <"$journal")"
 done

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures what share of wrong units the self-check finds, with a build that counts wrong on
-# purpose: one unit in ONE_IN gets one solution too many.
+# Measures how often the self-check finds a wrong unit, with a build that counts wrong on purpose: one
+# unit in ONE_IN gets one solution too many.
 #
 #   scripts/measure-self-check.sh N ONE_IN RUNS [SECONDS]
 #
-# Every run counts the board N from the beginning, for SECONDS at most (default 3600), and prints
-# whether a wrong unit was found, after how many units. The build goes to target/faulty.
+# Every run counts board N from the beginning, for SECONDS at most (default 3600), and prints whether a
+# wrong unit was found, and after how many units. The build goes to target/faulty.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,7 @@ for ((run = 1; run <= runs; run++)); do
   code=0
   NQUEENS_FAULTY=$one_in timeout -s INT "$seconds" "$program" count "$n" --quiet --journal "$folder/journal" \
     >"$folder/total" 2>"$folder/stderr" || code=$?
-  # Stopped, or finished with a total that differs: nothing was found on the way.
+  # Otherwise the run was stopped, or finished with a wrong total, and the self-check found nothing.
   if grep -q ' in unit ' "$folder/stderr"; then
     found=$((found + 1))
     verdict="found"

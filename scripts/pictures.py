@@ -3,8 +3,8 @@
 
     scripts/pictures.py FOLDER        (default: docs/pictures)
 
-Standard library only. The colours are chosen to be told apart in grey and on dark pages: every
-picture brings its own white ground.
+Needs only the standard library. The colours differ in grey as well, and every picture has a white
+background for dark pages.
 """
 
 import sys
@@ -16,7 +16,7 @@ SQUARE = 22
 
 
 def svg(width: float, height: float, title: str, body: list[str]) -> str:
-    """Make a picture with a title and a white ground."""
+    """Make a picture with a title and a white background."""
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the pictures of the README again: the engines, a board, and the times from committed data.
+# Draws the pictures of the documents: the engines, a board, and the times from committed data.
 #
 #   scripts/pictures.sh [TIMES.csv]      (default: the newest benches/record/*-compare.csv)
 #

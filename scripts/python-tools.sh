@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes a Python environment in target/, once, with the tools that tests of Dask and Kubernetes and the
-# licence check need, and prints its folder of programs.
+# Makes a Python environment in target/, once, with the tools for the tests of Dask and Kubernetes and
+# for the licence check, and prints the folder of its programs.
 #
 #   scripts/python-tools.sh
 #
 # Debian keeps part of Python in the package python3-venv, which is installed only with
-# NQUEENS_INSTALL=yes (see install.sh). Exit code 77: the packages cannot be had, and nobody said that
-# they must be; a test may then be skipped.
+# NQUEENS_INSTALL=yes (see install.sh). Exit code 77: the packages are not available and were not
+# required, so a test may be skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,7 @@ folder=$PWD/target/python-tools
 
 if [ "$(cat "$folder/complete" 2>/dev/null)" != "${packages[*]}" ]; then
   rm -rf "$folder"
-  # Not a matter of the network: a test that needs Python cannot do without it.
+  # Unlike the network, this is required: a test that needs Python cannot run without it.
   python3 -c 'import ensurepip' 2>/dev/null || scripts/install.sh python3-venv || exit 1
   if ! { python3 -m venv "$folder" &&
     timeout 300 "$folder/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}"; } >&2; then

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# How many times faster than the textbook program: both take turns, so that a machine that changes
-# its speed changes both. Prints one line for each pair, then the median ratio.
+# Measures how many times as fast as the textbook program nqueens is. The two take turns, so a change in
+# the speed of the machine affects both. Prints one line for each pair, then the median ratio.
 #
 #   scripts/ratio-to-textbook.sh [N] [PAIRS] [nqueens count options ...]
 #   scripts/ratio-to-textbook.sh 16 7 --kernel avx2
 #
-# One thread each, pinned to one core where taskset is installed. The textbook program always
+# One thread each, pinned to one core if taskset is installed. The textbook program always
 # counts n = 16, the yardstick; N is the board that nqueens counts. Needs gcc.
 set -euo pipefail
 cd "$(dirname "$0")/.."

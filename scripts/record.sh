@@ -4,10 +4,10 @@
 #   scripts/record.sh NAME [CARGO BENCH ARGUMENTS ...]
 #   scripts/record.sh xeon-avx512 --bench engines --bench kernels
 #
-# Writes benches/record/DATE-NAME.txt. Needs Rust; a quiet machine makes the figures worth keeping.
+# Writes benches/record/DATE-NAME.txt. Needs Rust, and an idle machine for useful figures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-name=${1:?say the name of the machine}
+name=${1:?the name of the machine is missing}
 shift
 if [ $# -eq 0 ]; then set -- --bench engines --bench kernels; fi
 file=benches/record/$(date +%F)-$name.txt

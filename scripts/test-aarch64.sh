@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs the library's tests and whole counts as an aarch64 program under qemu: the portable kernel on
-# another CPU family. Slow (an emulator), so not part of check.sh, which only builds for aarch64.
+# another CPU family. An emulator is slow, so check.sh only builds for aarch64.
 #
 #   scripts/test-aarch64.sh
 #
 # Needs the Rust target aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user; installs what
-# is missing if NQUEENS_INSTALL=yes allows it (see install.sh).
+# is missing if NQUEENS_INSTALL=yes (see install.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=aarch64-unknown-linux-gnu

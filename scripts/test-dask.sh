@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts n = 15 on a Dask scheduler and three worker processes, and kills each part of it in turn.
-# The total must be exact every time.
+# Counts n = 15 on a Dask scheduler and three worker processes, and kills each of them in turn. The total
+# must be exact every time.
 #
 #   scripts/test-dask.sh
 #
@@ -15,13 +15,13 @@ n=15 shards=15 engine=bool-arrays
 expected=$(sed -n "s/^$n,\([0-9]*\),.*/\1/p" src/known-counts.csv)
 folder=$(mktemp -d)
 
-# Workers may die more often than the three times after which Dask gives a task up.
+# By default Dask gives up a task after three workers have died; here more may die.
 export DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=10
 export PYTHONDONTWRITEBYTECODE=1
 
 scheduler='' address='' driver='' workers=()
 
-# A worker that is asked to end while its scheduler ends may hang, so nobody is asked.
+# A worker that gets SIGTERM while its scheduler ends may hang, so all processes get SIGKILL.
 end() {
   local pid
   for pid in $scheduler $driver "${workers[@]}"; do
@@ -52,7 +52,7 @@ await() {
     if "$@"; then return; fi
     sleep 0.1
   done
-  fail "waited for three minutes in vain: $*"
+  fail "still failing after three minutes: $*"
 }
 
 start_worker() {
@@ -62,7 +62,7 @@ start_worker() {
   disown # or bash would report its death
 }
 
-# A new scheduler with three new workers. The numbers in the names tell the logs apart.
+# A new scheduler with three new workers. The numbers in the names distinguish the logs.
 start_cluster() {
   local first=$1 worker
   "$tools/dask" scheduler --host 127.0.0.1 --port 0 --no-dashboard \
@@ -74,8 +74,8 @@ start_cluster() {
   for worker in "$first" $((first + 1)) $((first + 2)); do start_worker "$worker"; done
 }
 
-# count NAME [OPTION ...]: starts the driver. Engine bool-arrays needs about ten seconds of CPU time, so a kill
-# meets it at work.
+# count NAME [OPTION ...]: starts the driver. Engine bool-arrays needs about ten seconds of CPU time, so
+# a kill hits it while it counts.
 count() {
   "$tools/python" scripts/dask/count.py $n --scheduler "$address" --shards $shards \
     --out "$folder/$1" --program "$program" "${@:2}" -- --engine "$engine" \
@@ -84,12 +84,12 @@ count() {
 }
 
 journals() { find "$folder/$1" -name '*.journal' 2>/dev/null | wc -l; }
-# A file that is written again has another inode.
+# A file that is written again has a new inode.
 files() { find "$folder/$1" -name '*.journal' -printf '%f %i\n' | sort; }
 at_least() { [ "$(journals "$1")" -ge "$2" ]; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 works() { pgrep -P "$1" nqueens >"$folder/pid"; }
-# The process may just have ended, so the worker's log decides.
+# The process may have just ended, so the worker's log decides.
 a_task_loses_its_process() {
   if works "$1"; then kill -9 "$(cat "$folder/pid")" 2>/dev/null || true; fi
   sleep 0.2
@@ -116,7 +116,7 @@ is_killed() {
 
 said() { grep -q "$2" "$folder/driver-$1.log" || fail "the driver did not say: $2"; }
 
-# The driver goes on to the end, with the exact total, by its own words and by merging again.
+# The driver ends with the exact total, both as printed and as merged again.
 ends_well() {
   driver_ends_with 0
   grep -qx "total  *$expected" "$folder/total" || fail "wrong total: $(cat "$folder/total")"
@@ -172,7 +172,7 @@ await at_least scheduler 3
 is_killed "$scheduler"
 driver_ends_with 3
 said scheduler "connection to the scheduler is lost"
-# Not counting those of progress, one in ten seconds.
+# Lines of progress, one every ten seconds, do not count.
 [ "$(grep -vc ' shards, .* worker' "$folder/driver-scheduler.log")" = 2 ] || fail "the driver said more than two lines"
 end
 files scheduler >"$folder/before"
@@ -196,7 +196,7 @@ program=only-here PATH=$folder/bin:$PATH count program
 driver_ends_with 1
 said program "^count.py: n15-.* failed: worker tcp://.* cannot run 'only-here'"
 
-# stand_in NAME: a program that does what the shell's code on standard input says, and else counts.
+# stand_in NAME: a program that runs the shell code on standard input, then counts.
 stand_in() {
   program=$folder/bin/$1
   { echo '#!/bin/sh' && cat && echo "exec '$PWD/target/release/nqueens' \"\$@\""; } >"$program"
@@ -204,7 +204,7 @@ stand_in() {
 }
 tries() { wc -l <"$folder/tries-$1"; }
 
-# Nobody is killed at work any more.
+# No process is killed while it counts any more.
 engine=subtrees
 
 scenario "a worker has no memory (exit code 4): the others count what it refuses"

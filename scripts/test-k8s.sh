@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the manifests in scripts/k8s against the published schema of Kubernetes, and that the
-# check finds a misspelt field. No cluster is needed, and none is used.
+# Checks the manifests in scripts/k8s against the published schema of Kubernetes, and that the check
+# finds a misspelt field. Needs no cluster.
 #
 #   scripts/test-k8s.sh
 set -euo pipefail
@@ -14,7 +14,7 @@ valid() { "$tools/kubernetes-validate" --strict "$@"; }
 
 valid scripts/k8s/*.yaml
 
-# A wrong field must be found, wherever it stands: the field as it is, then how it is misspelt.
+# A misspelt field must be found at every level: the right name, then the wrong one.
 while read -r right wrong; do
   sed "s/\b$right:/$wrong:/" scripts/k8s/job.yaml >"$folder/job.yaml"
   if cmp --silent scripts/k8s/job.yaml "$folder/job.yaml"; then
@@ -35,7 +35,7 @@ onPodConditions onPodCondition
 onExitCodes onExitCode
 END
 
-# What a schema cannot know: which exit codes are tried again without end, and which end the Job.
+# What a schema cannot check: the exit codes that are retried without limit, and those that end the Job.
 "$tools/python" - scripts/k8s/job.yaml <<'END'
 import sys, yaml
 job = next(part for part in yaml.safe_load_all(open(sys.argv[1])) if part["kind"] == "Job")
@@ -43,16 +43,16 @@ rules = job["spec"]["podFailurePolicy"]["rules"]
 actions = {code: rule["action"] for rule in rules for code in rule.get("onExitCodes", {"values": []})["values"]}
 if actions != {4: "Ignore", 2: "FailJob"}:
     sys.exit(f"job.yaml: what exit codes lead to: {actions}")
-print("exit code 4 is tried again, 2 ends the Job; others count for the limit")
+print("exit code 4 is retried, 2 ends the Job, and others count towards the limit")
 END
 
-# The program must be told the number of shards that Kubernetes makes.
+# The program must get the number of shards that Kubernetes makes.
 completions=$(sed -n 's/^  completions: //p' scripts/k8s/job.yaml)
 for file in scripts/k8s/*.yaml; do
   grep -q -- "--shards=$completions\b" "$file" || { echo "$file: --shards is not $completions" >&2; exit 1; }
 done
 
-# The program must take these arguments, and the shard's number from where Kubernetes puts it.
+# The program must accept these arguments, and find the shard's number where Kubernetes puts it.
 cargo build --release --quiet
 arguments=$(sed -n '/args:/,/env:/s/^ *- "\?\([^":]*\)"\?$/\1/p' scripts/k8s/job.yaml | sed "s:/journals:$folder:")
 for _ in first again; do

@@ -5,9 +5,9 @@
 #
 #   scripts/test-slurm.sh
 #
-# Takes one to two minutes. Skipped (exit code 77) unless we are root. Needs the Debian packages of
-# Slurm, which it installs only with NQUEENS_INSTALL=yes (see install.sh); a cluster that does not come
-# up is a failure. Ends everything that it starts.
+# Takes one to two minutes. Skipped (exit code 77) unless run as root. Needs the Debian packages of
+# Slurm, which it installs only with NQUEENS_INSTALL=yes (see install.sh); a cluster that does not start
+# is a failure. Ends every process that it starts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ for tool in slurmctld slurmd sbatch munged; do
 done
 
 work=$(mktemp -d)
-chmod 755 "$work" # munged runs as a user of its own
+chmod 755 "$work" # munged runs as another user
 cluster=$work/cluster
 export SLURM_CONF=$cluster/slurm.conf
 copy=''
@@ -31,7 +31,7 @@ finish() {
   local code=$?
   trap '' INT TERM EXIT
   if [ "$code" != 0 ] && [ "$code" -lt 128 ]; then show_logs; fi
-  # Processes that were stopped end only by this signal.
+  # Stopped processes end only on SIGKILL.
   pgrep -f "shard .* --out $work/" | xargs -r kill -9 2>/dev/null || true
   scripts/slurm/cluster.sh down "$cluster" || code=1
   rm -rf "$work"
@@ -44,7 +44,7 @@ trap 'exit 143' TERM
 
 show_logs() {
   set +e
-  echo "--- failed; what Slurm knows, and the logs" >&2
+  echo "--- failed; the state of Slurm, and the logs" >&2
   timeout 5 sinfo -N >&2
   timeout 5 squeue -r >&2
   tail -n 8 "$work"/*/log/*.log >&2
@@ -58,8 +58,8 @@ cargo build --release --quiet
 NQUEENS=$(readlink -f target/release/nqueens)
 export NQUEENS
 
-# Slurm holds a requeued task for two minutes; its owner may pull it forward. Not within the first
-# second: then a node refuses the task, whose credential it has just revoked, and it fails for good.
+# Slurm holds a requeued task for two minutes, but its owner may start it earlier. This is not done in
+# the first second: a node that has just revoked the task's credential would refuse it for good.
 pull_forward() {
   local now
   now=$(date +%s)
@@ -69,17 +69,17 @@ pull_forward() {
   done || true
 }
 
-# wait_for COMMAND ...: until the command succeeds; much longer than that takes on a busy machine.
+# wait_for COMMAND ...: waits until the command succeeds, at most much longer than a busy machine takes.
 wait_for() {
   local end=$((SECONDS + 300))
   until "$@" >/dev/null 2>&1; do
-    [ "$SECONDS" -lt "$end" ] || fail "waited five minutes in vain: $*"
+    [ "$SECONDS" -lt "$end" ] || fail "still failing after five minutes: $*"
     pull_forward
     sleep 0.2
   done
 }
 
-# submit NAME ARGUMENTS ...: submits into the folder of that name, the messages go to NAME.messages.
+# submit NAME ARGUMENTS ...: submits into the folder of that name; messages go to NAME.messages.
 submit() {
   local name=$1
   shift
@@ -87,7 +87,7 @@ submit() {
 }
 
 expected() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/known-counts.csv; }
-# Both print nothing as long as there are no journals.
+# Both print nothing while there are no journals.
 finished_units() { { "$NQUEENS" merge "$work/$1" --json 2>/dev/null || true; } | sed -n 's/.*"finished":\([0-9]*\).*/\1/p'; }
 missing() { { "$NQUEENS" merge "$work/$1" --shards "$2" --json 2>/dev/null || true; } | sed -n 's/.*"indices":"\([^"]*\)".*/\1/p'; }
 logged() { grep -q "$2" "$work/$1"/log/*.log; }
@@ -116,43 +116,43 @@ began=$SECONDS
 scripts/slurm/cluster.sh up "$cluster" 3 >/dev/null
 say "cluster of three nodes; arrays of at most 6 tasks"
 
-# program_of NAME: the process that counts for the job in that folder.
+# program_of NAME: the process that counts in that folder.
 program_of() { pgrep -f "^$NQUEENS shard .* --out $work/$1( |\$)" | grep -vFx "${copy:-none}" | head -n 1 | grep .; }
 
-# Stops the process, so that it does not end before the test has done with it what it wants to.
+# Stops the process, so that it does not end before the test has used it.
 stop_program() {
   pid=$(program_of "$1") && kill -STOP "$pid" && [ "$(ps -o stat= -p "$pid" | cut -c1)" = T ]
 }
 
-# --- Time runs out. Slurm looks every 30 s whether to warn a job, and warns up to a minute early; with
-# a limit of one minute, at the first look. Until then the program stands still after its first
-# units, on any machine; the warning waits for it, as signal 15 in its mask of pending ones.
+# --- Time runs out. Every 30 s Slurm checks whether to warn a job, up to a minute before its limit; with
+# a limit of one minute, it warns at the first check. Until then the program is stopped after its first
+# units, however fast the machine is. The warning is then pending: signal 15 in ShdPnd.
 submit limit 15 --shards 1 --time 1 -- --engine bool-arrays
 wait_for logged limit starts
 some_units() { [ "$(finished_units limit)" -ge 1 ]; }
 wait_for some_units
 wait_for stop_program limit
 warned=$pid
-# Slurm kills a task some time after its warning, whatever else is tested meanwhile.
+# Slurm kills a task some time after its warning, so this runs beside the other tests.
 (
   while [ -e "/proc/$warned" ]; do
     if grep -q '^ShdPnd:.*[4-7c-f]...$' "/proc/$warned/status"; then kill -CONT "$warned" && break; fi
     sleep 0.2
   done
 ) 2>/dev/null &
-say "a task with a time limit stands still with $(finished_units limit) of 15 units"
+say "a task with a time limit is stopped after $(finished_units limit) of 15 units"
 
-# --- A process, the controller, a node. Engine column-array takes 15 units of a second for n = 15.
+# --- A process, the controller, a node. Engine column-array has 15 units of a second each for n = 15.
 engine=(--engine column-array)
 submit faults 15 --shards 15 -- "${engine[@]}"
 [ "$(grep -c '^job .* shards ' "$work/faults.messages")" = 3 ] || fail "15 tasks should have been three arrays"
 
-# The same shard a second time, beside Slurm: stopped before its unit is done, let go after the
+# The same shard a second time, outside Slurm: stopped before its unit is done, and continued after the
 # cluster has counted it too.
 "$NQUEENS" shard 15 --index 14 --shards 15 --out "$work/faults" --threads 1 "${engine[@]}" >"$work/copy.out" 2>&1 &
 copy=$!
 copy_counts() { grep -qs '^run ' "$work"/faults/n15-0014-of-0015.*."$copy".journal; }
-# Its unit takes two seconds, and `wait_for` may look too late on a busy machine.
+# Its unit takes two seconds, and on a busy machine `wait_for` may check too late.
 until copy_counts; do sleep 0.02; done
 kill -STOP "$copy"
 if grep -q '^done ' "$work"/faults/n15-0014-of-0015.*."$copy".journal; then fail "the copy of shard 14 was done too soon"; fi
@@ -170,8 +170,8 @@ node=$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SLURMD_NODENAME=//p')
 scripts/slurm/cluster.sh kill "$cluster" "$node"
 say "node $node was killed"
 
-# --- Retries end: a program that always fails is started four times, wrong usage once. What cannot
-# run on one node now (exit code 4) goes to another.
+# --- Retries end: a program that always fails is started four times, one with wrong usage once. What
+# cannot run on one node now (exit code 4) goes to another.
 cat >"$work/failing" <<END
 #!/bin/sh
 case "\$*" in
@@ -185,10 +185,10 @@ exec "$NQUEENS" "\$@"
 END
 chmod +x "$work/failing"
 NQUEENS=$work/failing submit retries 10 --shards 3
-# The machine that submits need not be able to count.
+# The machine that submits does not have to be able to count.
 touch "$work/small-here"
 NQUEENS=$work/failing submit elsewhere 11 --shards 3 2>"$work/warning"
-grep -q 'warning: not here and now, but perhaps on the nodes: no memory' "$work/warning" || fail "$(cat "$work/warning")"
+grep -q 'warning: this machine cannot count now, but the nodes may be able to: no memory' "$work/warning" || fail "$(cat "$work/warning")"
 
 # --- Jobs are cancelled. Engine halves, portable, takes 2 seconds for the 12283 units of n = 18.
 submit cancelled 18 --shards 12 --max-running 3 -- --engine halves --kernel portable
@@ -202,7 +202,7 @@ wait_for some_are_complete
 mapfile -t arrays < <(sed -n 's/ .* --array.*//p' "$work/cancelled/submitted")
 timeout 20 scancel "${arrays[@]}"
 wait_for none_queued cancelled
-logged cancelled '^this submits what is missing: ' || fail "the merge job did not tell how to resume"
+logged cancelled '^this submits what is missing: ' || fail "the merge job did not print how to resume"
 left=$(missing cancelled 12)
 [ -n "$left" ] || fail "the cancelled count was complete"
 before=$(finished_units cancelled)
@@ -237,10 +237,10 @@ wait_for none_queued retries
 [ "$(grep -c 'restart [0-3]: starts' "$work"/retries/log/*_0.log)" = 4 ] || fail "shard 0 should have been started four times"
 [ "$(grep -c 'starts' "$work"/retries/log/*_1.log)" = 1 ] || fail "shard 1 should have been started once"
 [ "$(missing retries 3)" = 0-1 ] || fail "shards 0-1 should be missing: $(missing retries 3)"
-logged retries '^this submits what is missing: ' || fail "the merge job did not tell how to resume"
+logged retries '^this submits what is missing: ' || fail "the merge job did not print how to resume"
 say "retries: a failing program was started four times, wrong usage once"
 
-# Shard 0 is refused once; shard 1 no node can count.
+# Shard 0 is refused once; no node can count shard 1.
 wait_for none_queued elsewhere
 log_of() { cat "$work"/elsewhere/log/*_"$1".log; }
 [ "$(log_of 0 | grep -c 'cannot run here now, exit code 4; requeued')" = 1 ] || fail "shard 0 should have been requeued once"

@@ -1,29 +1,30 @@
 //! Symmetric solutions, and from them the solutions up to rotation and reflection.
 //!
-//! No solution of more than one queen is its own mirror image: the two queens in the rows next to
-//! the axis, or the one on it, would clash. So a solution has eight images, or four if a half-turn
-//! leaves it unchanged, or two if a quarter-turn does. Counting what each of the eight symmetries
-//! leaves unchanged (Burnside's lemma: all solutions for the identity, the half-turn symmetric
-//! ones for 180°, the quarter-turn symmetric ones for 90° and 270°, none for the reflections) gives
+//! No solution of more than one queen is its own mirror image: queens next to the axis or on it would
+//! attack each other. So a solution has eight images, or four if a half-turn leaves it unchanged, or
+//! two if a quarter-turn does. By Burnside's lemma, the number of fundamental solutions is the mean
+//! number of solutions that each of the eight symmetries leaves unchanged: all of them for the
+//! identity, the half-turn solutions for 180°, the quarter-turn solutions for 90° and 270°, and none
+//! for the reflections.
 //!
 //! ```text
 //! fundamental = (total + half-turn + 2 x quarter-turn) / 8        for n > 1
 //! ```
 //!
-//! The two symmetric counts are found by searches of their own, over half and a quarter of the
-//! queens: at n = 20 they have some 10⁷ and 10³ nodes where the total has 10¹¹.
+//! The two symmetric counts come from searches of their own, over half and a quarter of the queens. At
+//! n = 20 these have about 10⁷ and 10³ nodes, where a search for the total has 10¹¹.
 
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 
 /// The number of solutions up to rotation and reflection, [A002562](https://oeis.org/A002562), from
-/// the total. The empty board and the board of one square have one.
+/// the total. The empty board and the board with one square have one each.
 ///
 /// # Errors
 ///
-/// [`Error::Inconsistent`] if the three counts do not sum to a multiple of eight, so that one of
-/// them is wrong; [`Error::SymmetryStopped`] after a cancellation.
+/// [`Error::Inconsistent`] if the sum is not a multiple of eight, so one of the three counts is wrong;
+/// [`Error::SymmetryStopped`] after a cancellation.
 ///
 /// ```
 /// use nqueens::{BoardSize, Cancel, symmetry};
@@ -45,18 +46,18 @@ pub fn fundamental(size: BoardSize, total: u128, cancel: &Cancel) -> Result<u128
 /// The number of solutions that a turn of 180° leaves unchanged,
 /// [A032522](https://oeis.org/A032522).
 ///
-/// Rows are filled in pairs from the middle outwards, a queen in the upper row and its image in
-/// the lower. The state is that of engine `bitmask` for the upper row, moving up:
+/// Rows are filled in pairs from the middle outwards, with a queen in the upper row and its image in
+/// the lower one. The state is that of engine `bitmask` for the upper row, which moves up:
 ///
 /// ```text
 ///   . . . . . . Q .    upper row u, queen c
 ///   . . . Q . . . .    first pair: queen 3 in the upper row ...
 ///   . . . . Q . . .    ... and its image 4 in the lower
-///   . Q . . . . . .    row n-1-u, image n-1-c: as far below the next upper row as rows lie between
+///   . Q . . . . . .    lower row n-1-u, image n-1-c
 /// ```
 ///
-/// Mirroring the board maps these solutions to each other: only the first queens of the left
-/// half are tried.
+/// Mirroring the board maps these solutions to each other, so the first queen is tried only in the
+/// left half.
 ///
 /// # Errors
 ///
@@ -82,7 +83,7 @@ struct HalfTurn<'a> {
     cancel: &'a Cancel,
 }
 
-/// Columns taken, and squares of the upper row attacked along diagonals.
+/// Columns taken, and squares of the upper row that are attacked along diagonals.
 #[derive(Clone, Copy)]
 struct Pairs {
     columns: u64,
@@ -91,7 +92,8 @@ struct Pairs {
 }
 
 impl HalfTurn<'_> {
-    /// The ways to fill the pairs of rows from `upper` outwards, this one's queen in `allowed`.
+    /// The number of ways to fill the pairs of rows from `upper` outwards, with the first queen in
+    /// `allowed`.
     fn fill_from(&self, upper: u32, allowed: u64, node: Pairs) -> u64 {
         if self.cancel.is_cancelled() {
             return 0;
@@ -104,7 +106,7 @@ impl HalfTurn<'_> {
         if upper == 0 {
             return u64::from(free.count_ones());
         }
-        // From the lower row to the next upper one.
+        // The distance from the lower row to the next upper one.
         let rows_between = self.n - 2 * upper;
         let mut solutions = 0;
         while free != 0 {
@@ -125,8 +127,8 @@ impl HalfTurn<'_> {
 /// The number of solutions that a turn of 90° leaves unchanged,
 /// [A033148](https://oeis.org/A033148); 0 unless n is a multiple of four or one more.
 ///
-/// Four queens at a time: (r, c) with its images (c, n-1-r), (n-1-r, n-1-c) and (n-1-c, r). They
-/// take the same four lines as rows and as columns.
+/// Queens are placed four at a time: (r, c) with its images (c, n-1-r), (n-1-r, n-1-c) and
+/// (n-1-c, r). They take the same four lines as rows and as columns.
 ///
 /// # Errors
 ///
@@ -152,7 +154,7 @@ struct Quarters {
 }
 
 impl Quarters {
-    /// The ways to fill the lines that are not taken.
+    /// The number of ways to fill the lines that are not taken.
     fn fill(self, cancel: &Cancel) -> u64 {
         let row = self.lines.trailing_ones();
         if row >= self.n {

@@ -1,17 +1,12 @@
-//! The total depends on the board alone: not on engine, kernel, split rows or threads.
+//! The total depends on the board alone, not on engine, kernel, split rows or threads.
 
 use nqueens::{
-    BoardSize, Cancel, Count, Engine, Error, Kernel, Plan, Resources, Shortage, SplitRows,
-    thread_pool,
+    Cancel, Count, Engine, Error, Kernel, Plan, Resources, Shortage, SplitRows, thread_pool,
 };
 use proptest::prelude::*;
 
 mod common;
-use common::kernels;
-
-fn size(n: u32) -> BoardSize {
-    BoardSize::new(n).expect("in range")
-}
+use common::{kernels, size};
 
 #[test]
 fn every_pair_of_engines_agrees() {
@@ -53,7 +48,7 @@ fn a_given_pool_is_used() {
 }
 
 #[test]
-fn numbers_of_threads_out_of_range_are_refused() {
+fn thread_numbers_out_of_range_are_refused() {
     for threads in [0, nqueens::MAX_THREADS + 1] {
         let refused = Count::new(size(8)).threads(threads).run();
         assert!(matches!(refused, Err(Error::ThreadsOutOfRange { .. })), "{refused:?}");
@@ -66,7 +61,7 @@ fn subtotals_by_first_column_are_palindromic_and_sum_to_the_total() {
     for engine in Engine::ALL.into_iter().filter(|engine| engine.largest_sensible().is_some()) {
         for n in 8..=12 {
             if Some(n) >= engine.largest_sensible() {
-                continue; // `counts` runs that one; here it would double the time of all tests
+                continue; // it would double the time of all tests, and `counts` runs it
             }
             let plan = Plan::new(size(n), engine, None);
             let subtotals: Vec<u64> = (0..plan.units())
@@ -110,7 +105,7 @@ fn weighted_units_sum_to_the_total() {
 }
 
 #[test]
-fn an_engine_without_the_memory_it_needs_says_so_before_it_starts() {
+fn an_engine_that_lacks_memory_is_refused_before_it_starts() {
     let refused = Count::new(size(24)).engine(Engine::Halves).memory(64 << 20).run();
     assert!(
         matches!(refused, Err(Error::MemoryBudget(Shortage { engine: "halves", .. }))),
@@ -121,7 +116,7 @@ fn an_engine_without_the_memory_it_needs_says_so_before_it_starts() {
 }
 
 #[test]
-fn a_cancelled_count_says_how_far_it_came() {
+fn a_cancelled_count_reports_its_progress() {
     let cancel = Cancel::new();
     cancel.cancel();
     for engine in Engine::ALL {

@@ -1,36 +1,22 @@
-//! The command line on real runs: exact output, exit codes, bad input, closed and full outputs.
+//! Real runs of the command line: exact output, exit codes, bad input, closed and full outputs.
 
 use std::fs::OpenOptions;
 use std::io::Read;
-use std::process::{Command, Output, Stdio};
 
-const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
-
-fn nqueens(args: &[&str]) -> Output {
-    let mut command = Command::new(NQUEENS);
-    command.args(args).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
-    command.output().expect("the program starts")
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).expect("text")
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).expect("text")
-}
+mod common;
+use common::{json, nqueens, output, refused, run, stderr, stdout, without_reader};
 
 #[test]
 fn the_help_is_as_recorded() {
     trycmd::TestCases::new().case("tests/cmd/*.trycmd");
 }
 
-/// The README shows real output; seconds and the kernel's name are what differs from run to run.
+/// The README shows real output. Only seconds and the kernel's name differ from run to run.
 #[test]
 fn the_examples_in_the_readme_are_true() {
     let readme = std::fs::read_to_string("README.md").expect("the package has one");
     let examples: String = readme.lines().map(|line| with_wildcards(line) + "\n").collect();
-    // trycmd wants an empty line after each output, which a reader of the README need not see.
+    // trycmd wants an empty line after each output; readers of the README do not.
     let examples = examples
         .replace("\n```\n", "\n\n```\n")
         .replace("\n$ ", "\n\n$ ")
@@ -40,7 +26,7 @@ fn the_examples_in_the_readme_are_true() {
     trycmd::TestCases::new().case(file);
 }
 
-/// Replaces seconds (numbers with a decimal point) and kernels by trycmd's wildcard.
+/// Replaces seconds (numbers with a decimal point) and kernels with trycmd's wildcard.
 fn with_wildcards(line: &str) -> String {
     let mut text = line.to_owned();
     for name in nqueens::Kernel::NAMES {
@@ -56,7 +42,6 @@ fn with_wildcards(line: &str) -> String {
     if line.starts_with('$') { line.to_owned() } else { replaced }
 }
 
-/// Wrong usage: exit code 2, nothing on stdout, one line on stderr that names what is wrong.
 #[test]
 fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
@@ -88,15 +73,7 @@ fn bad_input_gets_one_clear_line() {
         (&["table", "--csv", "--json"], "--json"),
     ];
     for (args, reason) in cases {
-        let output = nqueens(args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert_eq!(stdout(&output), "", "{args:?}");
-        let message = stderr(&output);
-        assert!(
-            message.starts_with("nqueens: ") && message.contains(reason),
-            "{args:?}: {message}"
-        );
-        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+        refused(&output(args), 2, &[reason]);
     }
 }
 
@@ -109,23 +86,16 @@ fn a_bad_variable_is_named() {
         ("SLURM_CPUS_PER_TASK", "-1"),
         ("SLURM_CPUS_PER_TASK", "99999999999999999999"),
     ] {
-        let mut command = Command::new(NQUEENS);
-        command.args(["count", "8"]).env_remove("NQUEENS_THREADS").env(name, value);
-        let output = command.output().expect("the program starts");
-        let (code, message) = (output.status.code(), stderr(&output));
-        assert_eq!(code, Some(2), "{name}={value}: {message}");
-        assert!(message.contains(&format!("{name}: '{value}'")) && message.contains("4096"));
+        let output = run(nqueens(&["count", "8"]).env(name, value));
+        refused(&output, 2, &[&format!("{name}: '{value}'"), "4096"]);
     }
 }
 
 #[test]
 fn threads_come_from_the_flag_then_from_the_variables() {
     let threads = |args: &[&str], variables: &[(&str, &str)]| {
-        let mut command = Command::new(NQUEENS);
-        command.args(["count", "8", "--json"]).args(args);
-        command.env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
-        let output = command.envs(variables.iter().copied()).output().expect("the program starts");
-        json(stdout(&output))["threads"].as_u64()
+        let mut command = nqueens(&["count", "8", "--json"]);
+        json(&run(command.args(args).envs(variables.iter().copied())))["threads"].as_u64()
     };
     let both = [("NQUEENS_THREADS", "5"), ("SLURM_CPUS_PER_TASK", "3")];
     assert_eq!(threads(&["--threads", "7"], &both), Some(7));
@@ -134,16 +104,12 @@ fn threads_come_from_the_flag_then_from_the_variables() {
     assert_eq!(threads(&[], &[("NQUEENS_THREADS", "")]), threads(&[], &[]));
 }
 
-fn json(text: &str) -> serde_json::Value {
-    serde_json::from_str(text).expect("one JSON value")
-}
-
 #[test]
 fn json_has_the_promised_fields() {
-    let output = nqueens(&["count", "10", "--json", "--fundamental", "--threads", "2"]);
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(stdout(&output).lines().count(), 1);
-    let object = json(stdout(&output));
+    let whole = output(&["count", "10", "--json", "--fundamental", "--threads", "2"]);
+    assert_eq!(whole.status.code(), Some(0));
+    assert_eq!(stdout(&whole).lines().count(), 1);
+    let object = json(&whole);
     assert_eq!(object["n"], 10);
     assert_eq!(object["total"], "724", "counts are strings");
     assert_eq!(object["fundamental"], "92");
@@ -153,11 +119,11 @@ fn json_has_the_promised_fields() {
     assert!(nqueens::Kernel::NAMES.iter().any(|name| object["kernel"] == *name));
     assert!(object["units"].is_u64() && object["seconds"].is_f64());
 
-    let without = nqueens(&["count", "10", "--json"]);
-    assert!(json(stdout(&without))["fundamental"].is_null());
+    let without = output(&["count", "10", "--json"]);
+    assert!(json(&without)["fundamental"].is_null());
 
-    let cpu = nqueens(&["cpu", "--json"]);
-    let object = json(stdout(&cpu));
+    let cpu = output(&["cpu", "--json"]);
+    let object = json(&cpu);
     assert!(
         object["kernels"].as_array().is_some_and(|kernels| kernels.contains(&object["kernel"]))
     );
@@ -167,7 +133,7 @@ fn json_has_the_promised_fields() {
 #[test]
 fn table_rows_come_as_text_csv_and_json() {
     let rows = |flags: &[&str]| {
-        let output = nqueens(&[&["table", "0..=9", "--threads", "2"], flags].concat());
+        let output = output(&[&["table", "0..=9", "--threads", "2"], flags].concat());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         stdout(&output).lines().map(str::to_owned).collect::<Vec<_>>()
     };
@@ -182,32 +148,29 @@ fn table_rows_come_as_text_csv_and_json() {
     assert_eq!(csv.len(), 11);
 
     let json_rows = rows(&["--json"]);
-    let last = json(&json_rows[9]);
+    let last: serde_json::Value = serde_json::from_str(&json_rows[9]).expect("JSON");
     assert_eq!((last["n"].as_u64(), last["total"].as_str()), (Some(9), Some("352")));
 }
 
 #[test]
 fn every_engine_counts_from_the_command_line() {
     for engine in nqueens::Engine::names() {
-        let output = nqueens(&["count", "8", "--quiet", "--engine", engine]);
+        let output = output(&["count", "8", "--quiet", "--engine", engine]);
         assert_eq!((stdout(&output), stderr(&output)), ("92\n", ""), "{engine}");
         assert_eq!(output.status.code(), Some(0));
     }
 }
 
 #[test]
-fn options_without_effect_and_slow_engines_warn_and_are_counted() {
+fn options_without_effect_and_slow_engines_only_warn() {
     let bitmask = ["count", "6", "--quiet", "--engine", "bitmask"];
     for flag in [["--split-rows", "2"], ["--kernel", "portable"]] {
-        let output = nqueens(&[&bitmask[..], &flag].concat());
+        let output = output(&[&bitmask[..], &flag].concat());
         assert_eq!((stdout(&output), output.status.code()), ("4\n", Some(0)));
         assert!(stderr(&output).contains("warning") && stderr(&output).contains(flag[0]));
     }
-    let mut slow = Command::new(NQUEENS)
-        .args(["count", "20", "--engine", "permutation"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut slow = nqueens(&["count", "20", "--engine", "permutation"]);
+    let mut slow = slow.spawn().expect("the program starts");
     let mut first = [0; 64];
     let mut pipe = slow.stderr.take().expect("piped");
     pipe.read_exact(&mut first).expect("a warning");
@@ -218,15 +181,8 @@ fn options_without_effect_and_slow_engines_warn_and_are_counted() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
-    let mut child = Command::new(NQUEENS)
-        .args(["table", "1..=12"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    drop(child.stdout.take());
-    let output = child.wait_with_output().expect("ended");
+fn a_reader_that_leaves_is_not_an_error() {
+    let output = without_reader(&mut nqueens(&["table", "1..=12"]));
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
 }
 
@@ -235,7 +191,7 @@ fn a_reader_that_leaves_is_no_error() {
 fn a_full_disk_is_an_error() {
     for args in [&["count", "8"][..], &["table", "1..=8"], &["table", "--csv"], &["cpu"]] {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-        let output = Command::new(NQUEENS).args(args).stdout(full).output().expect("started");
+        let output = run(nqueens(args).stdout(full));
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         let message = stderr(&output);
         assert!(message.contains("cannot write to standard output"), "{args:?}: {message}");
@@ -245,20 +201,19 @@ fn a_full_disk_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_stderr_changes_nothing_but_the_messages() {
+fn a_full_stderr_only_loses_messages() {
     for (args, code) in [(&["count", "x"][..], 2), (&["count", "15", "--progress", "always"], 0)] {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-        let output = Command::new(NQUEENS).args(args).stderr(full).output().expect("started");
+        let output = run(nqueens(args).stderr(full));
         assert_eq!(output.status.code(), Some(code), "{args:?}");
     }
 }
 
 #[test]
-fn without_a_terminal_there_is_no_bar_but_lines_if_wanted() {
-    let silent = nqueens(&["count", "15", "--quiet"]);
+fn without_a_terminal_progress_is_lines_and_only_on_request() {
+    let silent = output(&["count", "15", "--quiet"]);
     assert_eq!((stdout(&silent), stderr(&silent)), ("2279184\n", ""));
-    let wanted =
-        nqueens(&["count", "16", "--quiet", "--progress", "always", "--engine", "bitmask"]);
+    let wanted = output(&["count", "16", "--quiet", "--progress", "always", "--engine", "bitmask"]);
     assert_eq!(stdout(&wanted), "14772512\n");
     assert!(stderr(&wanted).contains("/16 units"), "{}", stderr(&wanted));
 }

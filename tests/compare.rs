@@ -1,51 +1,37 @@
-//! `nqueens compare` on real runs: rows, ratios, the picture, exit codes.
+//! Real runs of `nqueens compare`: rows, ratios, the picture, exit codes.
 
-#[cfg(target_os = "linux")]
-#[path = "common/processes.rs"]
-mod processes;
-
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
+
+mod common;
+use common::{finish, fresh, nqueens, refused, result, run, stderr, stdout};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
                       solutions_per_second,ratio,efficiency,total,cpu";
 
 fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nqueens"));
-    command.arg("compare").args(args);
-    command.env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = nqueens(&["compare"]);
+    command.args(args);
     command
 }
 
 fn compare(args: &[&str]) -> Output {
-    command(args).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
+    run(&mut command(args))
 }
 
 fn rows(args: &[&str]) -> Vec<Value> {
     let output = compare(&[args, &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let lines = text(&output.stdout).lines();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines = stdout(&output).lines();
     lines.map(|line| serde_json::from_str(line).expect("one JSON value a line")).collect()
-}
-
-fn file(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_file(&path);
-    path
 }
 
 #[test]
 fn csv_has_the_promised_columns() {
     let output = compare(&["8", "6..=7", "--threads", "1,2", "--repeat", "2", "--csv"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines: Vec<&str> = stdout(&output).lines().collect();
     assert_eq!(lines[0], FIELDS);
     let mut boards = Vec::new();
     for line in &lines[1..] {
@@ -79,7 +65,7 @@ fn json_rows_have_consistent_figures() {
         let rate = 73712.0 / median;
         assert!((number("solutions_per_second") / rate - 1.0).abs() < 0.01, "{row}");
         if row["threads"] == 1 {
-            assert_eq!(row["efficiency"], 1.0, "one thread is the measure");
+            assert_eq!(row["efficiency"], 1.0, "one thread is the reference");
         }
     }
 }
@@ -87,46 +73,39 @@ fn json_rows_have_consistent_figures() {
 #[test]
 fn the_text_table_has_a_row_for_each() {
     let output = compare(&["10", "--engines", "all", "--threads", "1", "--repeat", "1"]);
-    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    let lines: Vec<&str> = stdout(&output).lines().collect();
     assert_eq!(lines.len(), 1 + nqueens::Engine::ALL.len());
     for (line, engine) in lines[1..].iter().zip(nqueens::Engine::names()) {
         assert!(line.split_whitespace().take(3).eq(["10", engine, "1"]), "{line}");
     }
-    assert_eq!(text(&output.stderr), "");
+    assert_eq!(stderr(&output), "");
 }
 
 #[test]
-fn engines_that_are_too_slow_are_left_out_with_a_word() {
+fn engines_that_are_too_slow_are_left_out_with_a_warning() {
     let slow = ["20", "--engines", "permutation,bitmask", "--threads", "1"];
     let output = compare(&slow);
-    let message = text(&output.stderr);
+    let message = stderr(&output);
     assert_eq!(message.lines().count(), 2, "{message}");
     assert!(message.contains("n = 20: permutation on 1 thread is left out: "), "{message}");
     assert_eq!(output.status.code(), Some(0));
 
-    // Found out by a trial, then known for the next board.
+    // Found by a trial, then known for the next board.
     let large = ["23", "24", "--engines", "subtrees", "--seconds-limit", "0.1", "--csv"];
     let output = compare(&large);
-    let message = text(&output.stderr);
+    let message = stderr(&output);
     assert!(message.contains("n = 23: subtrees on ") && message.contains("takes longer"));
     assert!(message.contains("n = 24: subtrees on ") && message.contains("would take longer"));
 
     let memory = compare(&["24", "--engines", "halves", "--memory", "64M"]);
-    assert!(
-        text(&memory.stderr).contains("is left out: engine halves needs "),
-        "{}",
-        text(&memory.stderr)
-    );
+    assert!(stderr(&memory).contains("is left out: engine halves needs "), "{}", stderr(&memory));
 }
 
 #[test]
-fn a_picture_that_cannot_be_written_is_found_out_first() {
+fn a_picture_that_cannot_be_written_is_an_error_before_the_runs() {
     for path in ["/nowhere/picture.svg", "src"] {
         let output = compare(&["16", "--svg", path]);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
-        let message = text(&output.stderr);
-        assert!(message.starts_with("nqueens: --svg: cannot write ") && message.contains(path));
-        assert_eq!(message.lines().count(), 1, "{message}");
+        refused(&output, 1, &["nqueens: --svg: cannot write ", path]);
     }
 }
 
@@ -153,15 +132,7 @@ fn bad_input_gets_one_clear_line() {
         (&["8", "--csv", "--json"], "--json"),
     ];
     for (args, reason) in cases {
-        let output = compare(args);
-        let message = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
-        assert_eq!(text(&output.stdout), "", "{args:?}");
-        assert!(
-            message.starts_with("nqueens: ") && message.contains(reason),
-            "{args:?}: {message}"
-        );
-        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+        refused(&compare(args), 2, &[reason]);
     }
 }
 
@@ -170,24 +141,24 @@ fn bad_input_gets_one_clear_line() {
 fn an_interrupt_leaves_what_was_measured() {
     use std::io::{BufRead, BufReader, Read};
 
-    let path = file("interrupted.svg");
+    let path = fresh("interrupted.svg");
     let svg = path.to_str().expect("text");
     let args = ["8", "15", "--threads", "1", "--repeat", "2000", "--csv", "--svg", svg];
     let mut child = command(&args).spawn().expect("the program starts");
-    // The board of size 8 is done when its two rows come, after the header. Of the 2000 rounds for
-    // n = 15 that follow, a second of work is enough for some, not for all.
+    // After the header, two rows come when n = 8 is done. Of the 2000 rounds for n = 15 that follow, a
+    // second of work is enough for some, but not for all.
     let mut out = BufReader::new(child.stdout.take().expect("piped"));
     out.read_line(&mut String::new()).expect("the header");
     let mut rest = String::new();
     for _ in 0..2 {
         out.read_line(&mut rest).expect("a row");
     }
-    processes::wait_for_work(&child, std::time::Duration::from_secs(1));
-    processes::send("INT", &child);
+    common::processes::wait_for_work(&mut child, std::time::Duration::from_secs(1));
+    common::processes::send("INT", &child);
     out.read_to_string(&mut rest).expect("the rows");
-    let output = child.wait_with_output().expect("the program ends");
-    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-    let message = text(&output.stderr);
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let message = stderr(&output);
     assert!(message.contains("stopped at n = 15 after ") && message.contains(" of 4000 runs"));
     let rows: Vec<&str> = rest.lines().collect();
     assert_eq!(rows.len(), 4, "{rows:?}");
@@ -196,27 +167,28 @@ fn an_interrupt_leaves_what_was_measured() {
     assert!(roxmltree::Document::parse(&picture).is_ok());
 }
 
-/// The same picture is drawn while measuring and later from the rows, and replaces what a file held.
+/// The picture drawn after measuring and the one drawn later from the rows are the same, and replace
+/// existing files.
 #[test]
-fn a_picture_is_drawn_again_from_rows_that_were_written() {
-    let (first, second, csv) = (file("draw-1.svg"), file("draw-2.svg"), file("draw.csv"));
+fn a_picture_can_be_drawn_again_from_its_rows() {
+    let (first, second, csv) = (fresh("draw-1.svg"), fresh("draw-2.svg"), fresh("draw.csv"));
     let [first_path, second_path, csv_path] =
         [&first, &second, &csv].map(|path| path.to_str().expect("text"));
     std::fs::write(&first, "x".repeat(1 << 20)).expect("the folder can be written");
     let engines = ["8..=10", "--engines", "bitmask,board-scan", "--threads", "1,2"];
     let options = ["--repeat", "2", "--csv", "--svg", first_path];
     let measured = compare(&[&engines[..], &options].concat());
-    assert_eq!(measured.status.code(), Some(0), "{}", text(&measured.stderr));
+    assert_eq!(measured.status.code(), Some(0), "{}", stderr(&measured));
     std::fs::write(&csv, &measured.stdout).expect("the folder can be written");
     let draw = ["--draw", csv_path, "--svg", second_path];
     let drawn = compare(&draw);
-    let (out, message) = (text(&drawn.stdout), text(&drawn.stderr));
-    assert_eq!((drawn.status.code(), out, message), (Some(0), "", ""));
+    assert_eq!(result(&drawn), (Some(0), "", ""));
     let picture = |path| std::fs::read_to_string(path).expect("it was written");
     assert_eq!(picture(&first), picture(&second));
-    let cpu = text(&measured.stdout).lines().nth(1).and_then(|line| line.rsplit(',').next());
+    let cpu = stdout(&measured).lines().nth(1).and_then(|line| line.rsplit(',').next());
     let document = picture(&first);
-    let document = roxmltree::Document::parse(&document).expect("well-formed, nothing behind it");
+    let document =
+        roxmltree::Document::parse(&document).expect("well-formed, with nothing after it");
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
     let texts: Vec<&str> = texts.filter_map(|node| node.text()).map(str::trim).collect();
     let caption = format!(
@@ -227,19 +199,16 @@ fn a_picture_is_drawn_again_from_rows_that_were_written() {
         assert!(texts.contains(&wanted), "{wanted} is missing in {texts:?}");
     }
 
-    // Rows were once written without the CPU.
-    let lines = text(&measured.stdout).lines();
+    // Older rows lack the CPU.
+    let lines = stdout(&measured).lines();
     let old = lines.map(|line| format!("{}\n", line.rsplit_once(',').expect("columns").0));
     std::fs::write(&csv, old.collect::<String>()).expect("the folder can be written");
     let drawn = compare(&draw);
-    assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
+    assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));
     assert!(picture(&second).contains("1 to 2 threads\n"));
 
     std::fs::write(&csv, "n,engine\n8,bitmask\n").expect("the folder can be written");
-    let refused = [&draw[..], &["--draw", "/no/such.csv", "--svg", second_path], &draw[..2]];
-    for args in refused {
-        let refused = compare(args);
-        let message = text(&refused.stderr);
-        assert_eq!((refused.status.code(), message.lines().count()), (Some(2), 1), "{message}");
+    for args in [&draw[..], &["--draw", "/no/such.csv", "--svg", second_path], &draw[..2]] {
+        refused(&compare(args), 2, &[]);
     }
 }

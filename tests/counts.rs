@@ -1,10 +1,10 @@
-//! Every engine counts every board it is sensible for as published.
+//! Every engine counts the published totals of all boards for which it is sensible.
 
 use nqueens::known::known;
-use nqueens::{BoardSize, Count, Engine, Kernel, Published};
+use nqueens::{Count, Engine, Kernel, Published};
 
 mod common;
-use common::kernels;
+use common::{kernels, size};
 
 /// The largest board that a test run can afford.
 fn largest(engine: Engine) -> u32 {
@@ -12,10 +12,6 @@ fn largest(engine: Engine) -> u32 {
         Engine::Halves => 18,
         _ => engine.largest_sensible().unwrap_or(16),
     }
-}
-
-fn size(n: u32) -> BoardSize {
-    BoardSize::new(n).expect("in range")
 }
 
 #[test]

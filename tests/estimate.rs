@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use nqueens::estimate::{Approximate, Effort};
-use nqueens::{BoardSize, Count, Engine};
+use nqueens::{Count, Engine};
+
+mod common;
+use common::size;
 
 fn total(n: u32, engine: Engine, units: usize, seed: u64) -> (Approximate, usize) {
-    let size = BoardSize::new(n).expect("in range");
     let effort = Effort { time: Duration::from_secs(60), units, seed };
-    let count = Count::new(size).engine(engine).threads(2);
+    let count = Count::new(size(n)).engine(engine).threads(2);
     let estimate = count.estimate(effort).expect("a sample");
     assert!(estimate.units_sampled <= estimate.units);
     (estimate.total, estimate.units_sampled)

@@ -1,21 +1,19 @@
-//! Long runs as users have them: real processes, real signals, full disks, folders that cannot be
-//! written, clocks that are set back.
+//! Long runs as users have them: signals, full disks, folders that cannot be written, clocks that are
+//! set back.
 
 #![cfg(target_os = "linux")]
 
-#[path = "common/processes.rs"]
-mod processes;
-
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use nqueens::journal;
-
-use processes::{send, wait_for};
-
-const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
+mod common;
+use common::processes::{send, wait_for};
+use common::{
+    NQUEENS, contents, finish, json, nqueens, raise_counts, refused, run, some_units, stderr,
+    stdout, without_reader,
+};
 
 /// Q(17): seconds of work for the portable kernel.
 const N: &str = "17";
@@ -24,50 +22,38 @@ const TOTAL: &str = "95815104\n";
 const LONG: &str = "24";
 
 fn fresh(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fault-{name}.journal"));
-    let _ = fs::remove_file(&path);
-    path
+    common::fresh(&format!("fault-{name}.journal"))
 }
 
 fn count(n: &str, journal: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(NQUEENS);
-    command.args(["count", n, "--quiet", "--journal"]).arg(journal).args(args);
-    command.env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = nqueens(&["count", n, "--quiet", "--journal"]);
+    command.arg(journal).args(args);
     command
 }
 
-fn run(command: &mut Command) -> Output {
-    command.output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
-}
-
-/// Waits until the journal holds more units than so many.
-fn wait_for_units(path: &Path, more_than: usize) -> usize {
-    wait_for("units in the journal", || {
-        let contents = journal::read(path).ok().flatten()?;
-        Some(contents.finished.units_done()).filter(|units| *units > more_than)
+/// Waits until the journal has more than this number of units.
+fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -> usize {
+    wait_for("units in the journal", child, || {
+        let units = some_units(path)?.finished.units_done();
+        Some(units).filter(|units| *units > more_than)
     })
 }
 
 fn units_done(path: &Path) -> usize {
-    journal::read(path).expect("readable").expect("a journal").finished.units_done()
+    contents(path).finished.units_done()
 }
 
-/// What is said when a count is stopped is what the journal holds.
+/// The message of a stopped count agrees with its journal.
 #[test]
 fn a_signal_loses_nothing() {
     for signal in ["INT", "TERM"] {
         let path = fresh(&format!("signal-{signal}"));
-        let child = count(LONG, &path, &[]).spawn().expect("the program starts");
-        let first = wait_for_units(&path, 0);
-        wait_for_units(&path, first);
+        let mut child = count(LONG, &path, &[]).spawn().expect("the program starts");
+        let first = wait_for_units(&path, &mut child, 0);
+        wait_for_units(&path, &mut child, first);
         send(signal, &child);
-        let output = child.wait_with_output().expect("the program ends");
-        let message = text(&output.stderr);
+        let output = finish(child);
+        let message = stderr(&output);
         assert_eq!(output.status.code(), Some(3), "{message}");
         assert!(message.contains("the same command resumes"), "{message}");
         let said = format!("stopped after {} of ", units_done(&path));
@@ -78,31 +64,29 @@ fn a_signal_loses_nothing() {
 #[test]
 fn a_second_process_is_refused() {
     let path = fresh("second");
-    let mut first = count(LONG, &path, &[]).spawn().expect("the program starts");
-    wait_for_units(&path, 0);
+    let mut child = count(LONG, &path, &[]).spawn().expect("the program starts");
+    wait_for_units(&path, &mut child, 0);
     let second = run(&mut count(LONG, &path, &[]));
     assert_eq!(second.status.code(), Some(4));
-    assert!(text(&second.stderr).contains("another process"), "{}", text(&second.stderr));
+    assert!(stderr(&second).contains("another process"), "{}", stderr(&second));
     // Reading is allowed.
-    let verify = run(Command::new(NQUEENS).arg("verify").arg(&path).args(["--units", "0"]));
-    assert_eq!(verify.status.code(), Some(3), "not finished: {}", text(&verify.stderr));
-    first.kill().expect("it ran");
-    first.wait().expect("ended");
+    let verify = run(nqueens(&["verify", "--units", "0"]).arg(&path));
+    assert_eq!(verify.status.code(), Some(3), "not finished: {}", stderr(&verify));
+    child.kill().expect("it runs");
+    child.wait().expect("ended");
 }
 
-/// The reader of stdout is gone or stdout is full: the work is in the journal all the same.
+/// Whether the reader of stdout has left or stdout is full, the journal is complete.
 #[test]
 fn the_journal_does_not_depend_on_stdout() {
     let path = fresh("stdout");
-    let mut child = count("14", &path, &[]).spawn().expect("the program starts");
-    drop(child.stdout.take());
-    let output = child.wait_with_output().expect("ended");
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let output = without_reader(&mut count("14", &path, &[]));
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let output = run(count("14", &path, &[]).stdout(full));
     assert_eq!(output.status.code(), Some(1));
     let again = run(&mut count("14", &path, &[]));
-    assert_eq!((again.status.code(), text(&again.stdout)), (Some(0), "365596\n"));
+    assert_eq!((again.status.code(), stdout(&again)), (Some(0), "365596\n"));
 }
 
 #[test]
@@ -115,16 +99,12 @@ fn paths_that_cannot_be_written_are_clear_errors() {
         (NQUEENS, 2, "not a journal"),
     ];
     for (path, code, reason) in cases {
-        let output = run(&mut count("10", Path::new(path), &[]));
-        let message = text(&output.stderr);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(code), ""), "{message}");
-        assert!(message.contains(reason) && message.contains(path), "{message}");
-        assert_eq!(message.lines().count(), 1, "{message}");
+        refused(&run(&mut count("10", Path::new(path), &[])), code, &[reason, path]);
     }
 }
 
-/// Tests that `cargo test` leaves out: each lies in a module that is named after what it needs, fails
-/// without it, and runs by `cargo test -- --ignored`.
+/// Tests that `cargo test` skips and `cargo test -- --ignored` runs. Each is in a module named after
+/// what it needs, and fails without it.
 mod needs_root {
     use super::*;
 
@@ -141,7 +121,7 @@ mod needs_root {
                 .arg(&folder)
                 .status();
             let mounted = mount.expect("mount is installed").success();
-            assert!(mounted, "this test needs root, or another who may mount a tmpfs");
+            assert!(mounted, "this test needs root, or another user who may mount a tmpfs");
             Self(folder)
         }
 
@@ -160,25 +140,22 @@ mod needs_root {
 
     #[test]
     #[ignore = "needs root, to mount a file system"]
-    fn a_full_disk_stops_the_count_and_room_lets_it_go_on() {
+    fn a_full_disk_stops_the_count_and_room_lets_it_resume() {
         let disk = Mounted::new("full", "size=16k");
         let path = disk.0.join("q.journal");
         let output = run(&mut count(N, &path, &[]));
-        let message = text(&output.stderr);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""), "{message}");
-        assert!(message.contains("No space left") && message.contains("make room"), "{message}");
-        assert_eq!(message.lines().count(), 1, "{message}");
+        refused(&output, 1, &["No space left", "make room"]);
         let before = units_done(&path);
-        assert!(before > 0, "what was written before is good");
+        assert!(before > 0, "records from before are good");
 
-        // Still no room: nothing is lost, and the reason is said again.
+        // Still no room: nothing is lost, and the message comes again.
         let output = run(&mut count(N, &path, &[]));
-        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert!(units_done(&path) >= before);
 
         disk.remount("size=4m");
         let output = run(&mut count(N, &path, &[]));
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), TOTAL));
+        assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));
     }
 
     #[test]
@@ -189,12 +166,10 @@ mod needs_root {
         let finished = disk.0.join("finished.journal");
         assert!(run(&mut count("12", &finished, &[])).status.success());
         disk.remount("ro");
-        let output = run(&mut count("12", &path, &[]));
-        assert_eq!(output.status.code(), Some(1));
-        assert!(text(&output.stderr).contains("Read-only file system"), "{}", text(&output.stderr));
+        refused(&run(&mut count("12", &path, &[])), 1, &["Read-only file system"]);
         // A finished journal needs no writing.
         let output = run(&mut count("12", &finished, &[]));
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "14200\n"));
+        assert_eq!((output.status.code(), stdout(&output)), (Some(0), "14200\n"));
     }
 }
 
@@ -202,7 +177,7 @@ mod needs_root {
 mod needs_libfaketime {
     use super::*;
 
-    /// The wall clock goes back by a day in the middle of a run.
+    /// The wall clock is set back by a day in the middle of a run.
     #[test]
     #[ignore = "needs libfaketime"]
     fn a_clock_that_is_set_back_changes_nothing() {
@@ -217,25 +192,24 @@ mod needs_libfaketime {
         let mut command = count(N, &path, &["--kernel", "portable", "--threads", "1"]);
         command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", &clock);
         command.env("FAKETIME_NO_CACHE", "1").env("DONT_FAKE_MONOTONIC", "1");
-        let child = command.spawn().expect("the program starts");
-        wait_for_units(&path, 0);
+        let mut child = command.spawn().expect("the program starts");
+        wait_for_units(&path, &mut child, 0);
         fs::write(&clock, "-1d").expect("the folder can be written");
-        let output = child.wait_with_output().expect("ended");
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), TOTAL));
-        let contents = journal::read(&path).expect("readable").expect("a journal");
-        assert!(contents.runs[0].elapsed < Duration::from_secs(3600), "{:?}", contents.runs);
+        let output = finish(child);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));
+        let run = contents(&path).runs.remove(0);
+        assert!(run.elapsed < Duration::from_secs(3600), "{run:?}");
     }
 }
 
 #[test]
 fn verify_tells_true_from_false_and_finished_from_not() {
-    let verify =
-        |path: &Path, args: &[&str]| run(Command::new(NQUEENS).arg("verify").arg(path).args(args));
+    let verify = |path: &Path, args: &[&str]| run(nqueens(&["verify"]).arg(path).args(args));
     let path = fresh("verify");
     assert!(run(&mut count("12", &path, &["--engine", "halves"])).status.success());
     let good = verify(&path, &["--json", "--seed", "7", "--units", "50"]);
-    assert_eq!(good.status.code(), Some(0), "{}", text(&good.stderr));
-    let object: serde_json::Value = serde_json::from_slice(&good.stdout).expect("JSON");
+    assert_eq!(good.status.code(), Some(0), "{}", stderr(&good));
+    let object = json(&good);
     assert_eq!(object["total"], "14200");
     assert_eq!((&object["published"], &object["recounted"]), (&"agrees".into(), &50.into()));
     assert_eq!((&object["recounted_by"], &object["seed"]), (&"row-domains".into(), &7.into()));
@@ -247,37 +221,20 @@ fn verify_tells_true_from_false_and_finished_from_not() {
     fs::write(&path, &cut).expect("the folder can be written");
     let part = verify(&path, &[]);
     assert_eq!(part.status.code(), Some(3));
-    assert!(text(&part.stderr).contains("not finished"), "{}", text(&part.stderr));
+    assert!(stderr(&part).contains("not finished"), "{}", stderr(&part));
 
-    // One count changed, with its sum and CRC.
-    let (line, _) = whole
-        .trim_end()
-        .rsplit_once('\n')
-        .map(|(_, last)| last.rsplit_once(' ').expect("a CRC"))
-        .expect("lines");
-    let (before, counts) = line.rsplit_once("counts=").expect("counts");
-    let unit: usize = line.split(['=', '.']).nth(1).expect("a unit").parse().expect("a number");
-    let plan = journal::read(&path).expect("readable").expect("a journal").plan;
-    let sum: u64 = before.split(['=', ' ']).nth(4).expect("a sum").parse().expect("a number");
-    let mut counts: Vec<u64> =
-        counts.split(',').map(|count| count.parse().expect("a count")).collect();
-    counts[0] += 2;
-    let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
-    let before = before.replace(
-        &format!("solutions={sum} "),
-        &format!("solutions={} ", sum + 2 * plan.weight(unit)),
-    );
-    let line = format!("{before}counts={}", counts.join(","));
-    let line = format!("{line} {:08x}\n", crc32fast::hash(line.as_bytes()));
-    fs::write(&path, cut + &line).expect("the folder can be written");
+    // The last count is wrong, with the right sum and CRC.
+    fs::write(&path, &whole).expect("the folder can be written");
+    let last = whole.lines().count() - 1;
+    let unit = raise_counts(&path, 2, |number, _| number == last)[0];
     let bad = verify(&path, &["--units", "1000000"]);
     assert_eq!(bad.status.code(), Some(1));
-    let message = text(&bad.stderr);
+    let message = stderr(&bad);
     assert!(message.contains(&format!("unit {unit} is recorded with ")), "{message}");
     assert!(message.contains("differs from the published 14200"), "{message}");
-    assert!(text(&bad.stdout).contains("1 DIFFER"), "{}", text(&bad.stdout));
+    assert!(stdout(&bad).contains("1 DIFFER"), "{}", stdout(&bad));
 
     let missing = verify(Path::new("/no/such.journal"), &[]);
     assert_eq!(missing.status.code(), Some(1));
-    assert!(text(&missing.stderr).contains("/no/such.journal"), "{}", text(&missing.stderr));
+    assert!(stderr(&missing).contains("/no/such.journal"), "{}", stderr(&missing));
 }

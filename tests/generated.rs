@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
+mod common;
+use common::{output, result};
 
 const COMMANDS: [&str; 12] = [
     "count",
@@ -20,27 +21,28 @@ const COMMANDS: [&str; 12] = [
     "--journal",
 ];
 
-fn output(args: &[&str]) -> String {
-    let output = Command::new(NQUEENS).args(args).output().expect("the program starts");
-    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{args:?}");
-    String::from_utf8(output.stdout).expect("text")
+/// What the program prints if it has no messages.
+fn printed(args: &[&str]) -> String {
+    let output = output(args);
+    let (code, printed, messages) = result(&output);
+    assert_eq!((code, messages), (Some(0), ""), "{args:?}");
+    printed.to_owned()
 }
 
 #[test]
 fn completions_name_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell"] {
-        let script = output(&["completions", shell]);
+        let script = printed(&["completions", shell]);
         for name in COMMANDS {
             assert!(script.contains(name.trim_start_matches('-')), "{shell}: {name} is missing");
         }
     }
-    let unknown = Command::new(NQUEENS).args(["completions", "csh"]).output().expect("started");
-    assert_eq!(unknown.status.code(), Some(2));
+    assert_eq!(output(&["completions", "csh"]).status.code(), Some(2));
 }
 
-/// The shell reads its completions and finds nothing to complain about.
+/// The shell reads its completions without an error.
 fn parses_in(shell: &str) {
-    let script = output(&["completions", shell]);
+    let script = printed(&["completions", shell]);
     let parser = Command::new(shell).arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut parser = parser.unwrap_or_else(|error| panic!("this test needs {shell}: {error}"));
     let mut pipe = parser.stdin.take().expect("piped");
@@ -51,8 +53,8 @@ fn parses_in(shell: &str) {
     assert!(parsed.status.success() && complaint.is_empty(), "{shell}: {complaint}");
 }
 
-/// Tests that `cargo test` leaves out: each lies in a module that is named after what it needs, fails
-/// without it, and runs by `cargo test -- --ignored`.
+/// Tests that `cargo test` skips and `cargo test -- --ignored` runs. Each is in a module named after
+/// what it needs, and fails without it.
 mod needs_bash {
     #[test]
     #[ignore = "needs bash"]
@@ -81,7 +83,7 @@ mod needs_fish {
 
 #[test]
 fn the_manual_page_names_every_command() {
-    let page = output(&["man"]);
+    let page = printed(&["man"]);
     assert!(page.contains(".TH nqueens 1"), "{page}");
     for name in COMMANDS {
         assert!(page.contains(&name.replace('-', "\\-")), "{name} is missing");
@@ -89,9 +91,9 @@ fn the_manual_page_names_every_command() {
 }
 
 #[test]
-fn the_version_tells_where_it_comes_from() {
-    assert_eq!(output(&["-V"]), format!("nqueens {}\n", env!("CARGO_PKG_VERSION")));
-    let long = output(&["--version"]);
+fn the_long_version_names_the_build() {
+    assert_eq!(printed(&["-V"]), format!("nqueens {}\n", env!("CARGO_PKG_VERSION")));
+    let long = printed(&["--version"]);
     for part in ["commit   ", "target   ", "kernels  portable"] {
         assert!(long.contains(part), "{long}");
     }

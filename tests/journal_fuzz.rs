@@ -1,34 +1,29 @@
-//! Damaged journals of every kind: what is read is true, and what is saved goes on to the exact
-//! total.
+//! Damaged journals of every kind: whatever is read is true, and whatever is saved can be resumed to the
+//! exact total.
 //!
-//! `cargo test` tries some hundreds; `scripts/fuzz-journal.sh` as many as it is told.
+//! `cargo test` tries some hundreds of them, and `scripts/fuzz-journal.sh` any number.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use nqueens::journal::{self, Finished, salvage};
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Plan};
+use nqueens::{Cancel, Count, Engine, Error, Plan};
 use proptest::prelude::*;
+
+mod common;
+use common::size;
 
 /// A small board with many units, and lines of one and of several.
 const N: u32 = 10;
 const TOTAL: u128 = 724;
 
-fn folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("journal-fuzz");
-    fs::create_dir_all(&folder).expect("the folder can be made");
-    folder
-}
-
 fn fresh(name: &str) -> PathBuf {
-    let path = folder().join(format!("{name}-{}.journal", std::process::id()));
-    let _ = fs::remove_file(&path);
-    path
+    common::fresh(&format!("journal-fuzz-{name}-{}.journal", std::process::id()))
 }
 
 fn count() -> Count<'static> {
-    Count::new(BoardSize::new(N).expect("in range")).engine(Engine::Halves).threads(1)
+    Count::new(size(N)).engine(Engine::Halves).threads(1)
 }
 
 /// A finished journal, and the true counts of its units.
@@ -37,14 +32,14 @@ fn whole() -> &'static (Vec<u8>, Vec<u64>) {
     WHOLE.get_or_init(|| {
         let path = fresh("whole");
         count().journal(&path).run().expect("a count");
-        let plan = Plan::new(BoardSize::new(N).expect("in range"), Engine::Halves, None);
+        let plan = Plan::new(size(N), Engine::Halves, None);
         let counts = (0..plan.units()).map(|unit| plan.count_unit(unit, &Cancel::new()));
         let counts = counts.collect::<Result<_, _>>().expect("small units");
         (fs::read(&path).expect("it was written"), counts)
     })
 }
 
-/// Something that happens to a file; places and lengths are parts of it.
+/// Something that happens to a file. Places are fractions of its length.
 #[derive(Clone, Debug)]
 enum Damage {
     /// A block is overwritten with one byte.
@@ -53,11 +48,11 @@ enum Damage {
     Copy { from: f64, to: f64, length: usize },
     /// A block is lost, and what follows moves up.
     Remove { at: f64, length: usize },
-    /// Bytes come in between.
+    /// Bytes are inserted.
     Insert { at: f64, bytes: Vec<u8> },
     /// A bit is flipped.
     Flip { at: f64, bit: u8 },
-    /// Every byte of one kind becomes another, from a place on.
+    /// From a place on, every byte of one value is replaced.
     Replace { at: f64, from: u8, to: u8 },
     /// The file ends early.
     Cut { at: f64 },
@@ -127,7 +122,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// No unit has another count than the true one.
+/// All units have their true counts.
 fn is_true(finished: &Finished) -> bool {
     let counts = &whole().1;
     counts
@@ -139,8 +134,8 @@ fn is_true(finished: &Finished) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A damaged journal is read without a wrong unit or refused; a count resumes it to the exact
-    /// total or leaves it as it is.
+    /// A damaged journal is either refused or read without a wrong unit. A count either resumes it to
+    /// the exact total or leaves it as it is.
     #[test]
     fn what_is_read_is_true_and_what_is_refused_stays(
         damages in prop::collection::vec(damage(), 1..4),
@@ -162,19 +157,16 @@ proptest! {
         }
     }
 
-    /// What is saved is true, holds every line that was left whole, and goes on to the exact total.
+    /// What is saved is true, includes every whole line, and can be resumed to the exact total.
     #[test]
     fn every_whole_line_is_saved(damages in prop::collection::vec(damage(), 1..4)) {
         let (path, new) = (fresh("broken"), fresh("saved"));
         let mut bytes = whole().0.clone();
         damages.iter().for_each(|damage| damage.apply(&mut bytes));
         fs::write(&path, &bytes)?;
-        let plan = Plan::new(BoardSize::new(N).expect("in range"), Engine::Halves, None);
-        let saved = match salvage(&path, &new, Some(plan), &[]) {
-            Ok(saved) => saved,
-            Err(Error::Journal { error, .. }) => panic!("{error}"),
-            Err(error) => panic!("{error}"),
-        };
+        let plan = Plan::new(size(N), Engine::Halves, None);
+        let saved = salvage(&path, &new, Some(plan), &[]);
+        let saved = saved.unwrap_or_else(|error| panic!("{error}"));
         prop_assert_eq!(fs::read(&path)?, &bytes[..], "the old file is only read");
         prop_assert!(is_true(&saved.finished));
         let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();

@@ -1,26 +1,19 @@
-//! Listed solutions: order, legality and number by an independent checker; fixed queens; pictures.
+//! Listed solutions: an independent check of order, legality and number; given queens; pictures.
 
 use std::collections::BTreeSet;
-use std::process::{Command, Output, Stdio};
 
-use nqueens::{BoardSize, Count, FixedQueens, Solution, Solutions, Square, SvgSheet};
+use nqueens::{Count, FixedQueens, Solution, Solutions, Square, SvgSheet};
 
-const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
-
-fn nqueens(args: &[&str]) -> Output {
-    Command::new(NQUEENS).args(args).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
-}
+mod common;
+use common::processes::send;
+use common::{finish, json, nqueens, output, refused, size, stderr, stdout, without_reader};
 
 /// The lines of a list as columns counted from 1.
 fn listed(args: &[&str]) -> Vec<Vec<usize>> {
-    let output = nqueens(&[&["list"], args].concat());
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+    let output = output(&[&["list"], args].concat());
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
     let number = |field: &str| field.parse().expect("a number");
-    text(&output.stdout)
+    stdout(&output)
         .lines()
         .map(|line| {
             line.split_whitespace().filter(|field| !field.starts_with('(')).map(number).collect()
@@ -55,23 +48,21 @@ fn lists_are_complete_legal_and_in_order() {
 #[test]
 fn boards_without_solutions_are_explained() {
     for n in ["2", "3"] {
-        let output = nqueens(&["list", n]);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
-        assert!(text(&output.stderr).contains("no solution"), "{}", text(&output.stderr));
+        let output = output(&["list", n]);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(0), ""));
+        assert!(stderr(&output).contains("no solution"), "{}", stderr(&output));
     }
-    let empty = nqueens(&["list", "0"]);
-    assert_eq!((empty.status.code(), text(&empty.stdout)), (Some(0), "\n"), "the empty solution");
+    let empty = output(&["list", "0"]);
+    assert_eq!((empty.status.code(), stdout(&empty)), (Some(0), "\n"), "the empty solution");
 }
 
 #[test]
 fn representatives_and_their_classes_sum_up() {
     let published = [(1, 1), (4, 1), (5, 2), (6, 1), (7, 6), (8, 12), (9, 46), (10, 92), (11, 341)];
     for (n, classes) in published {
-        let output = nqueens(&["list", &n.to_string(), "--fundamental", "--json"]);
-        let lines: Vec<serde_json::Value> = text(&output.stdout)
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("JSON"))
-            .collect();
+        let output = output(&["list", &n.to_string(), "--fundamental", "--json"]);
+        let lines: Vec<serde_json::Value> =
+            stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!(lines.len(), classes, "n = {n}");
         let total: u64 = lines.iter().map(|line| line["class"].as_u64().expect("a number")).sum();
         assert_eq!(nqueens::count(n), Ok(total.into()), "n = {n}");
@@ -92,7 +83,7 @@ fn representatives_and_their_classes_sum_up() {
 }
 
 #[test]
-fn a_list_is_limited_and_goes_on() {
+fn a_list_can_be_limited_and_continued() {
     let all = listed(&["8"]);
     let first = listed(&["8", "--limit", "30"]);
     assert_eq!(first, all[..30]);
@@ -114,15 +105,8 @@ fn one_solution_of_a_large_board_comes_at_once() {
 #[test]
 fn readers_may_leave() {
     for style in ["columns", "board", "unicode"] {
-        let mut child = Command::new(NQUEENS)
-            .args(["list", "16", "--style", style])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        drop(child.stdout.take());
-        let output = child.wait_with_output().expect("ended");
-        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""), "{style}");
+        let output = without_reader(&mut nqueens(&["list", "16", "--style", style]));
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{style}");
     }
 }
 
@@ -130,21 +114,15 @@ fn readers_may_leave() {
 fn a_signal_ends_a_list_quietly() {
     use std::io::{BufRead, BufReader, Read};
 
-    let mut child = Command::new(NQUEENS)
-        .args(["list", "17"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = nqueens(&["list", "17"]).spawn().expect("the program starts");
     let mut out = BufReader::new(child.stdout.take().expect("piped"));
     let mut lines = String::new();
     out.read_line(&mut lines).expect("the first solution");
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.expect("kill is installed").success());
-    // It may wait until there is room for what it was about to write.
+    send("INT", &child);
+    // It may be waiting for room in the pipe.
     out.read_to_string(&mut lines).expect("whole lines");
-    let output = child.wait_with_output().expect("ended");
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(3), ""));
+    let output = finish(child);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(3), ""));
     assert!(lines.ends_with('\n'), "the last line is whole");
 }
 
@@ -152,33 +130,26 @@ fn square(row: u32, column: u32) -> Square {
     Square { row, column }
 }
 
-/// Completions, counted and listed, against the whole list.
+/// Compares completions, counted and listed, with the whole list.
 fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
-    let size = BoardSize::new(n).expect("in range");
-    let Ok(queens) = FixedQueens::new(size, squares) else {
-        let holds = |solution: &Solution| {
-            squares.iter().all(|square| solution.columns()[square.row as usize] == square.column)
-        };
-        assert!(!all.iter().any(holds), "refused, but {squares:?} can stand together");
+    let holds = |solution: &&Solution| {
+        squares.iter().all(|square| solution.columns()[square.row as usize] == square.column)
+    };
+    let expected: Vec<&Solution> = all.iter().filter(holds).collect();
+    let Ok(queens) = FixedQueens::new(size(n), squares) else {
+        assert!(expected.is_empty(), "refused, but {squares:?} can stand together");
         return;
     };
-    let expected: Vec<&Solution> = all
-        .iter()
-        .filter(|solution| {
-            squares.iter().all(|square| solution.columns()[square.row as usize] == square.column)
-        })
-        .collect();
-    let listed: Vec<Solution> = Solutions::with_queens(size, &queens).collect();
+    let listed: Vec<Solution> = Solutions::with_queens(size(n), &queens).collect();
     assert!(listed.iter().eq(expected.iter().copied()), "n = {n}, {squares:?}");
-    let counted = Count::new(size).with_queens(queens).threads(1).run().expect("a count");
+    let counted = Count::new(size(n)).with_queens(queens).threads(1).run().expect("a count");
     assert_eq!(counted.total, expected.len() as u128, "n = {n}, {squares:?}");
 }
 
 #[test]
 fn completions_agree_with_the_whole_list() {
     for n in [0, 1, 2, 3, 4, 5, 8, 9] {
-        let size = BoardSize::new(n).expect("in range");
-        let all: Vec<Solution> = Solutions::new(size).collect();
+        let all: Vec<Solution> = Solutions::new(size(n)).collect();
         let squares: Vec<Square> =
             (0..n).flat_map(|row| (0..n).map(move |column| square(row, column))).collect();
         for one in &squares {
@@ -195,14 +166,14 @@ fn completions_agree_with_the_whole_list() {
 
 /// Every solution has one queen in each row.
 #[test]
-fn the_completions_of_a_rows_squares_sum_to_the_total() {
+fn completions_for_the_squares_of_a_row_sum_to_the_total() {
     for n in [6, 10, 12] {
-        let size = BoardSize::new(n).expect("in range");
         for row in [0, 3, n - 1] {
             let sum: u128 = (0..n)
                 .map(|column| {
-                    let queens = FixedQueens::new(size, &[square(row, column)]).expect("one queen");
-                    Count::new(size).with_queens(queens).run().expect("a count").total
+                    let queens =
+                        FixedQueens::new(size(n), &[square(row, column)]).expect("one queen");
+                    Count::new(size(n)).with_queens(queens).run().expect("a count").total
                 })
                 .sum();
             assert_eq!(nqueens::count(n), Ok(sum), "n = {n}, row {row}");
@@ -212,8 +183,7 @@ fn the_completions_of_a_rows_squares_sum_to_the_total() {
 
 #[test]
 fn completions_are_counted_from_the_command_line() {
-    let output = nqueens(&["count", "8", "--place", "a1", "--json"]);
-    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let object = json(&output(&["count", "8", "--place", "a1", "--json"]));
     assert_eq!((&object["total"], &object["engine"]), (&"4".into(), &"subtrees".into()));
     assert_eq!(object["published"], "unknown");
     let bad: &[(&[&str], &str)] = &[
@@ -231,15 +201,7 @@ fn completions_are_counted_from_the_command_line() {
         (&["list", "8", "--style", "x"], "unicode"),
     ];
     for (args, reason) in bad {
-        let output = nqueens(args);
-        let message = text(&output.stderr);
-        assert_eq!(
-            (output.status.code(), text(&output.stdout)),
-            (Some(2), ""),
-            "{args:?}: {message}"
-        );
-        assert!(message.contains(reason), "{args:?}: {message}");
-        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+        refused(&output(args), 2, &[reason]);
     }
 }
 
@@ -247,8 +209,7 @@ fn completions_are_counted_from_the_command_line() {
 #[test]
 fn pictures_are_well_formed_and_free_of_overlaps() {
     for (n, boards) in [(1, 1), (8, 92), (20, 7), (32, 2)] {
-        let size = BoardSize::new(n).expect("in range");
-        let solutions: Vec<Solution> = Solutions::new(size).take(boards).collect();
+        let solutions: Vec<Solution> = Solutions::new(size(n)).take(boards).collect();
         let picture = SvgSheet(&solutions).to_string();
         let document = roxmltree::Document::parse(&picture).expect("well-formed");
         let view: Vec<f64> = document

@@ -1,20 +1,20 @@
-//! Counts where memory, processes or threads are scarce: real control groups, real limits.
+//! Counts with little memory or few processes: real control groups, real limits.
 //!
-//! The tests of groups need root and groups that can be made below the test's own one:
+//! The tests of groups need root, and permission to make groups below the test's own one. Run them with
 //! `cargo test --test memory -- --ignored`.
 
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread::sleep;
 use std::time::Duration;
 
-const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
+mod common;
+use common::{NQUEENS, refused, stderr, stdout};
 
-/// A control group, taken away at the end.
+/// A control group, removed at the end.
 struct Group {
     folder: PathBuf,
     controller: &'static str,
@@ -45,7 +45,7 @@ impl Group {
     }
 
     fn make(parent: &Path, controller: &'static str, name: &str, limit: &str) -> Self {
-        // Version 2 hands controllers down one by one; version 1 has no such file.
+        // In version 2, controllers must be enabled one by one; version 1 has no such file.
         let _ = fs::write(parent.join("cgroup.subtree_control"), format!("+{controller}"));
         let group = Self { folder: parent.join(name), controller };
         fs::create_dir(&group.folder).expect("root may make groups");
@@ -54,7 +54,7 @@ impl Group {
             _ => ["pids.max", "pids.max"],
         };
         let file = files.map(|file| group.folder.join(file)).into_iter().find(|file| file.exists());
-        fs::write(file.expect("the controller is at work"), limit).expect("a limit");
+        fs::write(file.expect("the controller is enabled"), limit).expect("a limit");
         group
     }
 
@@ -70,7 +70,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The kernel may take a moment to see that the last process has ended.
+        // The kernel may take a moment to notice the end of the last process.
         for _ in 0..100 {
             if fs::remove_dir(&self.folder).is_ok() {
                 return;
@@ -81,7 +81,7 @@ impl Drop for Group {
     }
 }
 
-/// Runs a program for some seconds.
+/// Stops a program after some seconds.
 const STOPPED: &str = "exec timeout --preserve-status 3";
 
 fn shell(command: &str) -> Output {
@@ -90,24 +90,8 @@ fn shell(command: &str) -> Output {
     shell.output().expect("a shell")
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// The program ended by itself, and said in one line why there is no result: 4 where another machine
-/// would do, 2 where the user asked for it.
-fn refused(code: i32, output: &Output, words: &[&str]) {
-    let message = text(&output.stderr);
-    assert_eq!(output.status.signal(), None, "killed: {message}");
-    assert_eq!(output.status.code(), Some(code), "{message}");
-    assert_eq!(message.lines().count(), 1, "{message}");
-    for word in words {
-        assert!(message.contains(word), "no '{word}' in: {message}");
-    }
-}
-
 fn answers(output: &Output, answer: &str) {
-    assert_eq!(text(&output.stdout), answer, "{:?}: {}", output.status, text(&output.stderr));
+    assert_eq!(stdout(output), answer, "{output:?}");
 }
 
 /// Where control groups can be made.
@@ -116,40 +100,41 @@ mod needs_cgroups {
 
     #[test]
     #[ignore = "needs root and cgroups"]
-    fn a_count_keeps_within_its_group_or_says_what_would_fit() {
+    fn a_count_keeps_within_its_group_or_names_what_fits() {
         let roomy = Group::new("memory", "roomy", "2G");
         let tight = roomy.below("tight", "300M");
         let nested = Group::new("memory", "tight", "300M");
         let inner = nested.below("roomy", "1G");
         for group in [&tight, &inner] {
             let words = ["n = 22 on 3 threads", "--threads 2", "nqueens cpu", "6 core-hours"];
-            refused(4, &group.run("count 22 --threads 3"), &words);
-            // What is said to fit does, until it is stopped.
+            refused(&group.run("count 22 --threads 3"), 4, &words);
+            // What the message proposes does fit, until it is stopped.
             let stopped = shell(&group.shell("count 22 --threads 2").replace("exec", STOPPED));
-            assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, text(&stopped.stderr));
+            assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, stderr(&stopped));
             let words = ["one thread alone needs 735", "--engine subtrees", "core-hours"];
-            refused(4, &group.run("count 24 --threads 2"), &words);
-            refused(4, &group.run("count 32 --threads 1"), &["core-years"]);
+            refused(&group.run("count 24 --threads 2"), 4, &words);
+            refused(&group.run("count 32 --threads 1"), 4, &["core-years"]);
             answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
             let estimate = group.run("estimate 22 --threads 1 --seconds 1");
-            assert!(estimate.status.success(), "{:?} {}", estimate.status, text(&estimate.stderr));
-            let cpu = text(&group.run("cpu").stdout);
+            assert!(estimate.status.success(), "{:?} {}", estimate.status, stderr(&estimate));
+            let cpu = group.run("cpu");
+            let cpu = stdout(&cpu);
             assert!(cpu.contains("MiB available of 300.0 MiB") && cpu.contains("tight"), "{cpu}");
         }
     }
 
     #[test]
     #[ignore = "needs root and cgroups"]
-    fn threads_that_cannot_be_started_are_no_panic() {
+    fn threads_that_cannot_be_started_are_an_error() {
         let group = Group::new("pids", "pids", "5");
         let words = ["cannot start 8 threads", "pids.max allows 5", "--threads"];
-        refused(4, &group.run("count 12 --threads 8"), &words);
+        refused(&group.run("count 12 --threads 8"), 4, &words);
         answers(&group.run("count 12 --threads 4 --quiet"), "14200\n");
         // A terminal on which a bar is wanted, and no room for a thread that draws it.
         let bar = group.shell("count 18 --threads 4 --quiet --progress always --kernel portable");
         let output =
             Command::new("script").args(["-qec", &bar, "/dev/null"]).output().expect("script");
-        let terminal = text(&output.stdout);
+        let terminal = stdout(&output);
         assert!(output.status.success(), "{:?} {terminal}", output.status);
         assert!(terminal.contains("666090624") && terminal.contains("units"), "{terminal}");
         assert!(!terminal.contains("panicked"), "{terminal}");
@@ -158,20 +143,20 @@ mod needs_cgroups {
 
 /// The budget is larger than what the process may have, so that an allocation fails.
 #[test]
-fn an_allocation_that_fails_ends_the_program_with_a_word() {
+fn an_allocation_that_fails_is_an_error() {
     let limited = format!("ulimit -v 100000; exec {NQUEENS} count 20 --memory 4G --threads 1");
     let output = shell(&limited);
-    refused(4, &output, &["out of memory", "--memory", "--threads"]);
+    refused(&output, 4, &["out of memory", "--memory", "--threads"]);
 }
 
 #[test]
 fn the_limits_of_the_process_are_known_before_the_count() {
     let limited = format!("ulimit -v 300000; exec {NQUEENS} count 24 --threads 1");
-    refused(4, &shell(&limited), &["n = 24 on 1 thread,", "nqueens cpu"]);
+    refused(&shell(&limited), 4, &["n = 24 on 1 thread,", "nqueens cpu"]);
     let limited = format!("ulimit -v 300000; exec {NQUEENS} count 16 --threads 1 --quiet");
     answers(&shell(&limited), "14772512\n");
     let cpu = shell(&format!("ulimit -d 500000; exec {NQUEENS} cpu"));
-    assert!(text(&cpu.stdout).contains("limit        ulimit -d"), "{}", text(&cpu.stdout));
+    assert!(stdout(&cpu).contains("limit        ulimit -d"), "{}", stdout(&cpu));
 }
 
 /// The plan alone would take seconds and half a gigabyte.
@@ -182,8 +167,8 @@ fn what_cannot_be_counted_is_refused_before_any_work() {
         let folder = env!("CARGO_TARGET_TMPDIR");
         let limited =
             format!("cd {folder}; ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
-        refused(4, &shell(&limited), &["engine halves", "n = 32", "core-years"]);
+        refused(&shell(&limited), 4, &["engine halves", "n = 32", "core-years"]);
         let given = format!("cd {folder}; exec {NQUEENS} {command} --threads 1 --memory 64M");
-        refused(2, &shell(&given), &["--memory allows 64.0 MiB", "allow more"]);
+        refused(&shell(&given), 2, &["--memory allows 64.0 MiB", "allow more"]);
     }
 }

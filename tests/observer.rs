@@ -1,8 +1,11 @@
-//! An observer hears of every unit once, and the numbers it hears sum to the total.
+//! An observer is told of every unit once, and the numbers sum to the total.
 
 use std::sync::Mutex;
 
-use nqueens::{BoardSize, Count, Engine, Observer, Start, UnitsDone};
+use nqueens::{Count, Engine, Observer, Start, UnitsDone};
+
+mod common;
+use common::size;
 
 #[derive(Default)]
 struct Log {
@@ -24,8 +27,7 @@ impl Observer for Log {
 fn every_unit_is_reported_once() {
     for engine in Engine::ALL {
         let log = Log::default();
-        let size = BoardSize::new(10).expect("in range");
-        let outcome = Count::new(size).engine(engine).threads(3).observer(&log).run();
+        let outcome = Count::new(size(10)).engine(engine).threads(3).observer(&log).run();
         let outcome = outcome.expect("a count");
         let reports = log.reports.into_inner().expect("no panic");
         let mut units: Vec<usize> = reports.iter().flat_map(|done| done.units.clone()).collect();
@@ -38,10 +40,9 @@ fn every_unit_is_reported_once() {
 }
 
 #[test]
-fn a_closure_hears_of_finished_units() {
+fn a_closure_can_be_an_observer() {
     let sum = Mutex::new(0);
     let add = |done: &UnitsDone| *sum.lock().expect("no panic") += done.solutions;
-    let size = BoardSize::new(10).expect("in range");
-    Count::new(size).observer(&add).run().expect("a count");
+    Count::new(size(10)).observer(&add).run().expect("a count");
     assert_eq!(sum.into_inner().expect("no panic"), 724);
 }

@@ -1,19 +1,20 @@
-//! The record of a long run, in real processes: nothing that is finished is lost, and no failure is
-//! hidden.
+//! The records of long runs, in real processes: no finished unit is lost and no failure is hidden.
 
 #![cfg(target_os = "linux")]
 
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command};
 use std::time::Duration;
 
-use nqueens::journal::{self, Contents};
+use nqueens::journal::Contents;
 
-#[path = "common/processes.rs"]
-mod processes;
-use processes::{fresh_folder, nqueens, result, run, send, shim, wait_for};
+mod common;
+use common::processes::{send, shim, wait_for};
+use common::{
+    NQUEENS, finish, fresh_folder, nqueens, raise_counts, result, run, some_units, without_reader,
+};
 
 /// Q(17): a second of work for one thread and the portable kernel.
 const N: &str = "17";
@@ -30,53 +31,24 @@ fn slow_count(journal: &Path) -> Command {
     count(N, journal, &["--kernel", "portable", "--threads", "1"])
 }
 
-fn contents(path: &Path) -> Option<Contents> {
-    journal::read(path).ok().flatten().filter(|contents| contents.finished.units_done() > 0)
+fn wait_for_units(path: &Path, child: &mut Child) -> Contents {
+    wait_for("a unit", child, || some_units(path))
 }
 
-fn wait_for_units(path: &Path) -> Contents {
-    wait_for("a unit", || contents(path))
-}
-
-fn finish(child: Child) -> Output {
-    child.wait_with_output().expect("the program ends")
-}
-
-/// A finished journal whose total is wrong, every CRC and sum right: the count of one unit is
-/// raised.
-fn falsified(folder: &Path, raise: u64) -> PathBuf {
+/// A finished journal whose total is wrong, although every CRC and sum is right.
+fn falsified(folder: &Path) -> PathBuf {
     let path = folder.join("false.journal");
     let args = ["--engine", "bitmask", "--threads", "1", "--no-self-check"];
     assert_eq!(run(&mut count("10", &path, &args)).status.code(), Some(0));
-    let text = fs::read_to_string(&path).expect("text");
-    let lines = text.lines().map(|line| {
-        let line = line.rsplit_once(' ').expect("a CRC").0;
-        let line = match line.split_once("units=0..1 solutions=64 ") {
-            Some((before, rest)) => {
-                let rest = rest.replace("counts=64", &format!("counts={}", 64 + raise));
-                format!("{before}units=0..1 solutions={} {rest}", 64 + raise)
-            }
-            None => line.to_owned(),
-        };
-        format!("{line} {:08x}\n", crc32fast::hash(line.as_bytes()))
-    });
-    let changed: String = lines.collect();
-    assert_ne!(changed, text, "the first unit stands in a line of its own");
-    fs::write(&path, changed).expect("the folder can be written");
+    let raised = raise_counts(&path, 2, |_, line| line.contains("units=0..1 solutions=64 "));
+    assert_eq!(raised, [0], "the first unit has a line of its own");
     path
 }
 
-/// Runs a command whose reader has gone before it prints.
-fn without_reader(command: &mut Command) -> Output {
-    let mut child = command.spawn().expect("the program starts");
-    drop(child.stdout.take());
-    finish(child)
-}
-
 #[test]
-fn the_exit_code_says_what_was_found_whoever_reads() {
+fn the_exit_code_does_not_depend_on_the_reader() {
     let folder = fresh_folder("record-exit");
-    let wrong = falsified(&folder, 2);
+    let wrong = falsified(&folder);
     let wrong = wrong.to_str().expect("text");
     let right = folder.join("right.journal");
     assert!(run(&mut count("10", &right, &[])).status.success());
@@ -107,21 +79,21 @@ fn the_exit_code_says_what_was_found_whoever_reads() {
             assert!(result(&read).2.contains(reason), "{args:?}: {read:?}");
             let unread = without_reader(&mut command());
             let mut closed = Command::new("sh");
-            closed.args(["-c", "exec \"$@\" >&-", "sh", processes::NQUEENS]).args(args).args(json);
+            closed.args(["-c", "exec \"$@\" >&-", "sh", NQUEENS]).args(args).args(json);
             let closed = run(&mut closed);
             for output in [unread, closed] {
-                let (ended, _, talk) = result(&output);
-                assert_eq!((ended, talk), (Some(code), result(&read).2), "{args:?} {json:?}");
+                let (ended, _, message) = result(&output);
+                assert_eq!((ended, message), (Some(code), result(&read).2), "{args:?} {json:?}");
             }
         }
     }
-    // Nor does a full disk behind stdout mask it.
+    // Nor does a full disk change it.
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let output = run(nqueens(&["merge", missing, "--json"]).stdout(full));
     assert_eq!(output.status.code(), Some(3), "{output:?}");
 }
 
-/// What somebody does to a journal that is being written.
+/// What happens to a journal while it is being written.
 type Harm = fn(&Path);
 
 fn overwrite(path: &Path) {
@@ -171,52 +143,52 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
     ];
     for (name, harm, reason, is_saved) in harms {
         let path = fresh_folder(&format!("record-harm-{name}")).join("q.journal");
-        let child = slow_count(&path).spawn().expect("the program starts");
-        wait_for_units(&path);
+        let mut child = slow_count(&path).spawn().expect("the program starts");
+        wait_for_units(&path, &mut child);
         harm(&path);
         let output = finish(child);
-        let (code, answer, talk) = result(&output);
-        assert_eq!((code, answer), (Some(1), TOTAL), "{name}: {talk}");
-        assert!(talk.contains(reason), "{name}: {talk}");
-        assert!(talk.contains("Q(17) = 95815104 is counted"), "{name}: {talk}");
+        let (code, answer, message) = result(&output);
+        assert_eq!((code, answer), (Some(1), TOTAL), "{name}: {message}");
+        assert!(message.contains(reason), "{name}: {message}");
+        assert!(message.contains("Q(17) = 95815104 is counted"), "{name}: {message}");
         let beside = path.with_file_name("q.2.journal");
         if is_saved {
-            assert!(talk.contains("q.2.journal"), "{name}: {talk}");
-            let saved = contents(&beside).expect("all was saved");
+            assert!(message.contains("q.2.journal"), "{name}: {message}");
+            let saved = some_units(&beside).expect("all was saved");
             assert!(saved.finished.is_complete(), "{name}");
             let again = run(&mut count(N, &beside, &[]));
             assert_eq!(result(&again), (Some(0), TOTAL, ""), "{name}");
         } else if name == "cut" {
-            assert!(beside.exists(), "records go on");
+            assert!(beside.exists(), "records continue");
         }
     }
 }
 
-/// Not only at the end: whoever watches a run of weeks can do something about it.
+/// The warning comes at once: users who watch a run of weeks can do something about it.
 #[test]
-fn a_running_count_notices_within_seconds_and_goes_on_beside() {
+fn a_running_count_notices_harm_and_continues_in_a_second_journal() {
     let folder = fresh_folder("record-notice");
     let path = folder.join("q.journal");
-    let talk = folder.join("talk");
-    let log = fs::File::create(&talk).expect("room");
+    let messages = folder.join("messages");
+    let log = fs::File::create(&messages).expect("room");
     let args = ["--kernel", "portable", "--threads", "1"];
     let mut command = count("20", &path, &args);
     let mut child = command.stderr(log).spawn().expect("the program starts");
-    wait_for_units(&path);
+    wait_for_units(&path, &mut child);
     fs::remove_file(&path).expect("it is there");
-    let said = wait_for("a warning", || {
-        let said = fs::read_to_string(&talk).expect("text");
+    let said = wait_for("a warning", &mut child, || {
+        let said = fs::read_to_string(&messages).expect("text");
         said.ends_with('\n').then_some(said)
     });
     assert!(said.contains("warning: ") && said.contains("removed or moved"), "{said}");
     let beside = path.with_file_name("q.2.journal");
-    let before = wait_for_units(&beside).finished.units_done();
-    wait_for("more units", || {
-        contents(&beside).filter(|contents| contents.finished.units_done() > before)
+    let before = wait_for_units(&beside, &mut child).finished.units_done();
+    wait_for("more units", &mut child, || {
+        some_units(&beside).filter(|contents| contents.finished.units_done() > before)
     });
     child.kill().expect("it runs");
     child.wait().expect("ended");
-    assert!(contents(&beside).is_some(), "a good journal, killed or not");
+    assert!(some_units(&beside).is_some(), "a good journal, killed or not");
 }
 
 #[test]
@@ -228,31 +200,31 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
         command.arg(&folder).args(args);
         command
     };
-    let child = shard().spawn().expect("the program starts");
-    let journal = wait_for("a journal", || {
+    let mut child = shard().spawn().expect("the program starts");
+    let journal = wait_for("a journal", &mut child, || {
         let path = fs::read_dir(&folder).ok()?.next()?.ok()?.path();
-        contents(&path).map(|_| path)
+        some_units(&path).map(|_| path)
     });
     fs::remove_file(&journal).expect("it is there");
     let output = finish(child);
-    let (code, _, talk) = result(&output);
-    assert_eq!(code, Some(1), "{talk}");
-    assert!(talk.contains("shard 0 (of 0..=0) is counted, but not all recorded"), "{talk}");
+    let (code, _, message) = result(&output);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("shard 0 (of 0..=0) is counted, but not all recorded"), "{message}");
     let again = run(&mut shard());
     assert!(result(&again).1.contains("nothing was left to count"), "{again:?}");
     let merged = run(nqueens(&["merge", "--quiet"]).arg(&folder));
     assert_eq!(result(&merged), (Some(0), TOTAL, ""));
 
-    // Overwritten where it stands, with the same length: reading it back shows that.
+    // Overwritten in place, with the same length: only reading it back shows that.
     let path = fresh_folder("record-shard-file").join("q.journal");
     let mut command = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
-    let child = command.arg(&path).args(args).spawn().expect("the program starts");
-    wait_for_units(&path);
+    let mut child = command.arg(&path).args(args).spawn().expect("the program starts");
+    wait_for_units(&path, &mut child);
     overwrite(&path);
     assert_eq!(finish(child).status.code(), Some(1));
 }
 
-/// A file server that takes seconds to force a file to its disks.
+/// As on a file server that takes seconds to write a file to its disks.
 #[test]
 fn records_do_not_wait_for_the_disk() {
     let folder = fresh_folder("record-slow");
@@ -260,27 +232,28 @@ fn records_do_not_wait_for_the_disk() {
     let mut command = count("20", &path, &["--kernel", "portable", "--threads", "1"]);
     command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "20000").env("SHIM_SYNC_LOG", &log);
     let mut child = command.spawn().expect("the program starts");
-    wait_for("records of three seconds", || {
-        contents(&path).filter(|contents| contents.runs[0].elapsed >= Duration::from_secs(3))
+    wait_for("records of three seconds", &mut child, || {
+        some_units(&path).filter(|contents| contents.runs[0].elapsed >= Duration::from_secs(3))
     });
-    assert!(!log.exists(), "the first time has not come to its end");
-    // Asked to stop, it says what it waits for; a second signal ends it, and the records stay.
+    assert!(!log.exists(), "the first sync has not ended");
+    // After the first signal it prints what it is waiting for; a second one ends it, and the records
+    // stay.
     send("TERM", &child);
     let mut said = [0; 40];
-    let mut talk = child.stderr.take().expect("a pipe");
-    talk.read_exact(&mut said).expect("a line");
+    let mut pipe = child.stderr.take().expect("a pipe");
+    pipe.read_exact(&mut said).expect("a line");
     assert_eq!(&said, b"nqueens: the file system has not taken t");
-    let held = contents(&path).expect("units").finished.units_done();
+    let held = some_units(&path).expect("units").finished.units_done();
     send("TERM", &child);
     let status = child.wait().expect("ended");
     assert_eq!(status.code(), None, "killed by the signal");
-    assert!(contents(&path).expect("units").finished.units_done() >= held);
+    assert!(some_units(&path).expect("units").finished.units_done() >= held);
 }
 
-/// Each call on the journal fails in turn: the count is exact, or the reason is said in one line,
-/// and what was recorded goes on.
+/// Each call on the journal fails in turn: the count is exact, or one line gives the reason, and the
+/// records can be resumed.
 #[test]
-fn every_failing_call_is_said_and_costs_nothing_recorded() {
+fn every_failing_call_is_reported_and_loses_no_record() {
     let folder = fresh_folder("record-io");
     let args = ["--threads", "2", "--engine", "subtrees", "--kernel", "portable"];
     let (eio, enospc) = ("5", "28");
@@ -292,24 +265,24 @@ fn every_failing_call_is_said_and_costs_nothing_recorded() {
                 let mut begin = count("13", &path, &args);
                 begin.env("LD_PRELOAD", shim()).env("SHIM_FAIL", call).env("SHIM_ERRNO", error);
                 let output = run(begin.env("SHIM_AT", at.to_string()));
-                let (code, answer, talk) = result(&output);
-                let case = format!("{call} {at} {error}: {code:?} {answer:?} {talk:?}");
+                let (code, answer, message) = result(&output);
+                let case = format!("{call} {at} {error}: {code:?} {answer:?} {message:?}");
                 match code {
-                    Some(0) => assert_eq!((answer, talk), ("73712\n", ""), "{case}"),
+                    Some(0) => assert_eq!((answer, message), ("73712\n", ""), "{case}"),
                     Some(1 | 2) => {
                         failures += 1;
                         assert!(answer.is_empty() || answer == "73712\n", "{case}");
-                        assert_eq!(talk.lines().count(), 1, "{case}");
-                        assert!(talk.contains(".journal: "), "{case}");
+                        assert_eq!(message.lines().count(), 1, "{case}");
+                        assert!(message.contains(".journal: "), "{case}");
                         let no_room = error == enospc && call != "open" && call != "lock";
-                        assert_eq!(talk.contains("make room"), no_room, "{case}");
+                        assert_eq!(message.contains("make room"), no_room, "{case}");
                     }
                     _ => panic!("{case}"),
                 }
-                let before = contents(&path).map_or(0, |contents| contents.finished.units_done());
+                let before = some_units(&path).map_or(0, |contents| contents.finished.units_done());
                 let again = run(&mut count("13", &path, &args));
                 assert_eq!(result(&again), (Some(0), "73712\n", ""), "{case}");
-                assert!(contents(&path).expect("all").finished.units_done() >= before, "{case}");
+                assert!(some_units(&path).expect("all").finished.units_done() >= before, "{case}");
             }
         }
     }
@@ -325,9 +298,9 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
         run(command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "lock").env("SHIM_ERRNO", enosys))
     };
     let refused = without_locks(&mut count("12", &path, &[]));
-    let (code, answer, talk) = result(&refused);
-    assert_eq!((code, answer), (Some(2), ""), "{talk}");
-    assert!(talk.contains("has no locks") && talk.contains("shard"), "{talk}");
+    let (code, answer, message) = result(&refused);
+    assert_eq!((code, answer), (Some(2), ""), "{message}");
+    assert!(message.contains("has no locks") && message.contains("shard"), "{message}");
     let shards = folder.join("shards");
     let mut shard = nqueens(&["shard", "12", "--index", "0", "--shards", "1", "--out"]);
     let counted = without_locks(shard.arg(&shards));
@@ -340,35 +313,35 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
 #[test]
 fn cpu_time_does_not_pass_while_a_process_is_stopped() {
     let path = fresh_folder("record-stopped").join("q.journal");
-    let child = slow_count(&path).spawn().expect("the program starts");
-    wait_for_units(&path);
+    let mut child = slow_count(&path).spawn().expect("the program starts");
+    wait_for_units(&path, &mut child);
     send("STOP", &child);
     std::thread::sleep(Duration::from_secs(3));
     send("CONT", &child);
     let output = finish(child);
     assert_eq!(result(&output), (Some(0), TOTAL, ""));
-    let run = contents(&path).expect("units").runs.remove(0);
+    let run = some_units(&path).expect("units").runs.remove(0);
     assert!(run.elapsed >= run.cpu_time + Duration::from_millis(2500), "{run:?}");
 }
 
 #[test]
-fn a_resumed_count_looks_at_what_it_finds() {
+fn a_resumed_count_checks_what_it_finds() {
     let folder = fresh_folder("record-resume");
-    let wrong = falsified(&folder, 2);
+    let wrong = falsified(&folder);
     let text = fs::read_to_string(&wrong).expect("text");
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    // Without the last line there is something left to count.
+    // Without its last line the journal is not finished.
     let last = lines.iter().rposition(|line| !line.contains("units=0..1 ")).expect("other units");
     let some: Vec<&str> =
         lines.iter().enumerate().filter(|(at, _)| *at != last).map(|(_, line)| *line).collect();
     fs::write(&wrong, some.concat()).expect("the folder can be written");
     let output = run(&mut count("10", &wrong, &[]));
-    let (code, answer, talk) = result(&output);
-    assert_eq!((code, answer), (Some(1), ""), "{talk}");
-    assert!(talk.contains("records 66 for unit 0") && talk.contains("salvage"), "{talk}");
+    let (code, answer, message) = result(&output);
+    assert_eq!((code, answer), (Some(1), ""), "{message}");
+    assert!(message.contains("records 66 for unit 0") && message.contains("salvage"), "{message}");
     assert_eq!(fs::read_to_string(&wrong).expect("text"), some.concat(), "it is left as it is");
 
-    // The way out that the message names.
+    // The message names the way out.
     let mended = folder.join("mended.journal");
     let mut salvage = nqueens(&["salvage", "--without", "0", "--into"]);
     assert_eq!(run(salvage.arg(&mended).arg(&wrong)).status.code(), Some(0));
@@ -376,7 +349,7 @@ fn a_resumed_count_looks_at_what_it_finds() {
 }
 
 #[test]
-fn escape_sequences_from_others_never_reach_the_terminal() {
+fn escape_sequences_in_names_and_files_never_reach_the_terminal() {
     let folder = fresh_folder("record-escape");
     let named = folder.join("a\u{1b}[2Jb.journal");
     let output = run(&mut count("8", &named, &["--json"]));
@@ -387,9 +360,9 @@ fn escape_sequences_from_others_never_reach_the_terminal() {
                 fs::write(&named, damage).expect("the folder can be written");
             }
             let output = run(nqueens(args).arg(&named));
-            let (_, answer, talk) = result(&output);
+            let (_, answer, message) = result(&output);
             let escapes = |text: &str| text.contains(['\u{1b}', '\u{7}']);
-            assert!(!escapes(answer) && !escapes(talk), "{args:?}: {answer:?} {talk:?}");
+            assert!(!escapes(answer) && !escapes(message), "{args:?}: {answer:?} {message:?}");
         }
         let _ = fs::remove_file(&named);
         assert!(run(&mut count("8", &named, &[])).status.success());

@@ -1,13 +1,12 @@
-//! Units counted a second time in another way have the same counts.
+//! Units counted again by another method have the same counts.
 
-use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan, Resources, SplitRows};
+use nqueens::{Cancel, Engine, Kernel, Plan, Resources, SplitRows};
 
 mod common;
-use common::kernels;
+use common::{kernels, size};
 
 fn plan(n: u32, engine: Engine, split_rows: u32) -> Plan {
-    let size = BoardSize::new(n).expect("in range");
-    Plan::new(size, engine, SplitRows::new(split_rows).ok())
+    Plan::new(size(n), engine, SplitRows::new(split_rows).ok())
 }
 
 /// Compares every `step`-th unit.
@@ -17,7 +16,7 @@ fn recount(plan: &Plan, kernel: Kernel, step: usize) {
     let prepared = plan.prepare(&resources, &cancel).expect("a small board fits");
     let mut counter = prepared.counter();
     let mut recounter = plan.recounter(kernel);
-    assert_ne!(recounter.method(), plan.engine().name(), "in another way");
+    assert_ne!(recounter.method(), plan.engine().name(), "by another method");
     for unit in (0..plan.units()).step_by(step) {
         let counted = counter.count(unit, &cancel).expect("a count");
         let recounted = recounter.count(unit, &cancel).expect("a count");

@@ -1,4 +1,4 @@
-//! The command `salvage`: what is good of a damaged journal is kept, whatever is wrong with the rest.
+//! The command `salvage` keeps all good lines of a damaged journal, whatever is wrong with the rest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::process::Output;
 
 use nqueens::journal;
 
-#[path = "common/processes.rs"]
-mod processes;
-use processes::{fresh_folder, nqueens, result, run};
+mod common;
+use common::processes::wait_for;
+use common::{contents, fresh_folder, json, nqueens, raised, result, run};
 
 /// A finished journal, in lines of one unit.
 fn finished(folder: &Path) -> (PathBuf, String) {
@@ -24,16 +24,8 @@ fn salvage(from: &Path, into: &Path, args: &[&str]) -> Output {
     run(nqueens(&["salvage", "--json", "--into"]).arg(into).arg(from).args(args))
 }
 
-fn json(output: &Output) -> serde_json::Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
-}
-
-fn seal(text: &str) -> String {
-    format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()))
-}
-
 /// Resumes a journal and expects the exact total.
-fn goes_on(path: &Path) {
+fn resumes(path: &Path) {
     let output = run(nqueens(&["count", "11", "--quiet", "--journal"]).arg(path));
     assert_eq!(result(&output), (Some(0), "2680\n", ""));
 }
@@ -58,7 +50,7 @@ fn one_bad_byte_costs_one_line() {
         (&(lines - 1).into(), &1.into())
     );
     assert_eq!(fs::read(&path).expect("still there"), bytes, "the old file is only read");
-    goes_on(&new);
+    resumes(&new);
 
     let again = salvage(&path, &new, &[]);
     assert_eq!(again.status.code(), Some(2), "the new file is not overwritten: {again:?}");
@@ -68,10 +60,10 @@ fn one_bad_byte_costs_one_line() {
 }
 
 #[test]
-fn blocks_lost_line_ends_and_a_lost_header_cost_only_what_they_touch() {
+fn damaged_blocks_line_ends_and_headers_cost_only_their_own_units() {
     let folder = fresh_folder("salvage-blocks");
     let (path, text) = finished(&folder);
-    let units = journal::read(&path).expect("good").expect("lines").finished.units_done();
+    let units = contents(&path).finished.units_done();
     let header = text.find('\n').expect("a line");
     let middle = text.len() / 2;
     type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
@@ -88,7 +80,7 @@ fn blocks_lost_line_ends_and_a_lost_header_cost_only_what_they_touch() {
             &[],
             0,
         ),
-        ("no line end behind the header", &|bytes| bytes[header] = b' ', &[], 0),
+        ("no line end after the header", &|bytes| bytes[header] = b' ', &[], 0),
         (
             "no first block",
             &|bytes| bytes[..600].fill(0),
@@ -114,7 +106,7 @@ fn blocks_lost_line_ends_and_a_lost_header_cost_only_what_they_touch() {
         let kept = json(&saved)["kept"].as_u64().expect("a number");
         let lost = units as u64 - kept;
         assert!(lost <= most as u64, "{damage}: {lost} of {units} units");
-        goes_on(&new);
+        resumes(&new);
     }
     fs::write(&path, &text.as_bytes()[header + 1..]).expect("the folder can be written");
     let refused = salvage(&path, &folder.join("other.journal"), &[]);
@@ -125,7 +117,7 @@ fn blocks_lost_line_ends_and_a_lost_header_cost_only_what_they_touch() {
         assert_eq!(other.status.code(), Some(2), "another plan: {other:?}");
         assert!(result(&other).2.contains("do not belong to a count with n = "), "{other:?}");
     }
-    // Where chance would have it that sums fit, a recount does not.
+    // If sums fit by chance, a recount does not.
     let few: Vec<&str> =
         text.lines().filter(|line| line.contains("solutions=8 ")).take(3).collect();
     assert!(!few.is_empty(), "some units have one solution");
@@ -136,45 +128,29 @@ fn blocks_lost_line_ends_and_a_lost_header_cost_only_what_they_touch() {
 }
 
 #[test]
-fn two_counts_of_one_unit_are_both_left_out_and_said() {
+fn two_counts_of_one_unit_are_both_left_out_and_reported() {
     let folder = fresh_folder("salvage-disputed");
     let (path, text) = finished(&folder);
-    let plan = journal::read(&path).expect("good").expect("lines").plan;
+    let plan = contents(&path).plan;
     let (unit, line) = (0..plan.units())
         .find_map(|unit| {
             let units = format!("units={unit}..{} ", unit + 1);
             text.lines().find(|line| line.contains(&units)).map(|line| (unit, line))
         })
         .expect("a line of one unit");
-    let done = line.rsplit_once(' ').expect("a CRC").0;
-    let (before, counts) = done.rsplit_once("counts=").expect("counts");
-    let count: u64 = counts.parse().expect("one count");
-    let solutions: u64 = before
-        .split("solutions=")
-        .nth(1)
-        .expect("a sum")
-        .split(' ')
-        .next()
-        .expect("a number")
-        .parse()
-        .expect("a number");
-    let raised = before.replace(
-        &format!("solutions={solutions} "),
-        &format!("solutions={} ", solutions + plan.weight(unit)),
-    );
-    let other = seal(&format!("{raised}counts={}", count + 1));
+    let (_, other) = raised(&plan, line, 1);
     fs::write(&path, text.clone() + &other + line + "\n").expect("the folder can be written");
     let new = folder.join("new.journal");
     let saved = salvage(&path, &new, &[]);
-    assert_eq!(saved.status.code(), Some(1), "somebody made an error: {saved:?}");
+    assert_eq!(saved.status.code(), Some(1), "one of them is wrong: {saved:?}");
     assert_eq!(json(&saved)["disputed"], serde_json::json!([unit]));
     assert!(result(&saved).2.contains("recorded with two counts"), "{saved:?}");
-    assert_eq!(journal::read(&new).expect("good").expect("lines").finished.count(unit), None);
-    goes_on(&new);
+    assert_eq!(contents(&new).finished.count(unit), None);
+    resumes(&new);
 
-    // Equal doubles cost nothing, and need no salvage.
+    // Equal duplicates are harmless and need no salvage.
     fs::write(&path, format!("{text}{line}\n")).expect("the folder can be written");
-    goes_on(&path);
+    resumes(&path);
 }
 
 #[test]
@@ -184,23 +160,22 @@ fn units_can_be_left_out_by_number() {
     let new = folder.join("new.journal");
     let saved = salvage(&path, &new, &["--without", "3,7..9"]);
     assert_eq!(saved.status.code(), Some(0));
-    let finished = journal::read(&new).expect("good").expect("lines").finished;
+    let finished = contents(&new).finished;
     for unit in [3, 7, 8] {
         assert_eq!(finished.count(unit), None);
     }
-    goes_on(&new);
+    resumes(&new);
     let bad = salvage(&path, &folder.join("x"), &["--without", "9..7"]);
     assert_eq!(bad.status.code(), Some(2), "{bad:?}");
 }
 
-/// A journal that is being written is no damaged one.
 #[test]
 fn a_journal_in_use_is_not_salvaged() {
     let folder = fresh_folder("salvage-in-use");
     let path = folder.join("q.journal");
     let mut command = nqueens(&["count", "24", "--kernel", "portable", "--journal"]);
     let mut child = command.arg(&path).spawn().expect("the program starts");
-    processes::wait_for("a journal", || journal::read(&path).ok().flatten());
+    wait_for("a journal", &mut child, || journal::read(&path).ok().flatten());
     let refused = salvage(&path, &folder.join("new.journal"), &[]);
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
     child.kill().expect("it runs");

@@ -1,29 +1,22 @@
-//! Shards: counted apart, in any order, more than once, by several processes; merged exactly.
-
-#[path = "common/processes.rs"]
-mod processes;
+//! Shards are counted separately, in any order, more than once, by several processes, and merged
+//! exactly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-use nqueens::journal::{self, JournalError};
+use nqueens::journal::JournalError;
 use nqueens::merge::{Merged, journals_in, merge};
-use nqueens::{BoardSize, Count, Engine, Error, Shard, ShardOutcome};
+use nqueens::{Count, Engine, Error, Shard, ShardOutcome};
 
-use processes::{send, wait_until};
+mod common;
+use common::processes::{send, wait_until};
+use common::{
+    finish, fresh_folder, json, nqueens, raise_counts, refused, result, size, stderr, stdout,
+};
 
-const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
-
-fn size(n: u32) -> BoardSize {
-    BoardSize::new(n).expect("in range")
-}
-
-/// A path for one test's folder, with nothing there.
 fn fresh(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shards-{name}"));
-    let _ = fs::remove_dir_all(&folder);
-    folder
+    common::fresh(&format!("shards-{name}"))
 }
 
 fn count(n: u32, index: usize, shards: usize, folder: &Path) -> Result<ShardOutcome, Error> {
@@ -36,7 +29,8 @@ fn merged(folder: &Path) -> Merged {
     merge(&files).expect("journals of one plan").expect("lines")
 }
 
-/// Each process has its own journal in a folder; the tests are one process, so they rename it to tell them apart.
+/// Renames the journal of a shard: each process has one journal in a folder, and these tests are all one
+/// process.
 fn set_aside(outcome: &ShardOutcome, name: &str) -> PathBuf {
     let path = outcome.journal.clone().expect("it was written");
     let aside = path.with_file_name(format!("{name}.journal"));
@@ -90,7 +84,7 @@ fn what_a_folder_holds_is_not_counted_again() {
     let again = count(12, 1, 4, &folder).expect("a shard");
     assert_eq!((again.units, again.units_before), (first.units, first.units));
     assert_eq!((again.solutions, again.journal), (first.solutions, None));
-    // Cut otherwise, the same units are still known: only those of other shards are counted.
+    // With another number of shards, the units are still known and only the others are counted.
     let other = count(12, 0, 2, &folder).expect("a shard");
     assert!(other.units_before > 0 && other.units_before < other.units);
 }
@@ -108,36 +102,12 @@ fn units_counted_twice_count_once_if_they_agree() {
     let both = merged(&folder);
     assert_eq!((both.finished.solutions(), both.twice), (2680, first.units));
 
-    // One of the two counts changed, with its sum and CRC.
-    let text = fs::read_to_string(&aside).expect("text");
-    let plan = journal::read(&aside).expect("readable").expect("lines").plan;
-    let mut unit = None;
-    let lines = text.lines().map(|line| {
-        let sealed = line.rsplit_once(' ').expect("a CRC").0;
-        if unit.is_some() || !sealed.starts_with("done ") {
-            return line.to_owned() + "\n";
-        }
-        let (fields, counts) = sealed.rsplit_once(" counts=").expect("counts");
-        let (first, rest) = counts.split_once(',').unwrap_or((counts, ""));
-        let start = fields.split(['=', '.']).nth(1).expect("units").parse().expect("a number");
-        let sum = fields.split(['=', ' ']).nth(4).expect("a sum").parse::<u64>().expect("a number");
-        unit = Some(start);
-        let comma = if rest.is_empty() { "" } else { "," };
-        let text = format!(
-            "{} counts={}{comma}{rest}",
-            fields.replace(
-                &format!("solutions={sum} "),
-                &format!("solutions={} ", sum + plan.weight(start))
-            ),
-            first.parse::<u64>().expect("a count") + 1
-        );
-        format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()))
-    });
-    let text: String = lines.collect();
-    fs::write(&aside, text).expect("the folder can be written");
+    // One of the two counts is wrong, with the right sum and CRC.
+    let mut is_first = true;
+    let unit = raise_counts(&aside, 1, |_, _| std::mem::take(&mut is_first))[0];
     match merge(&journals_in(&[folder]).expect("a folder")) {
         Err(Error::CountsDiffer { unit: named, first, second, .. }) => {
-            assert_eq!(Some(named), unit);
+            assert_eq!(named, unit);
             let mut names =
                 [first, second].map(|path| path.file_name().map(std::ffi::OsStr::to_owned));
             names.sort();
@@ -162,8 +132,8 @@ fn journals_of_different_plans_are_not_merged() {
     }
 }
 
-/// A machine that failed may leave damage behind: other processes go on without that file, but a
-/// total is only given when someone has looked at it.
+/// A failed machine may leave a damaged file. Other processes continue without it, but there is no
+/// total until a user has dealt with it.
 #[test]
 fn a_damaged_journal_is_left_out_by_shards_and_named_by_merge() {
     let folder = fresh("damaged");
@@ -182,13 +152,7 @@ fn a_damaged_journal_is_left_out_by_shards_and_named_by_merge() {
 }
 
 fn run(args: &[&str], variables: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(NQUEENS);
-    command.args(args).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
-    command.envs(variables.iter().copied()).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
+    common::run(nqueens(args).envs(variables.iter().copied()))
 }
 
 #[test]
@@ -200,8 +164,8 @@ fn processes_of_a_job_array_count_a_board_together() {
         let index = index.to_string();
         let shard =
             run(&["shard", "14", "--shards", "4", "--out", out, "--json"], &[(variable, &index)]);
-        assert_eq!(shard.status.code(), Some(0), "{}", text(&shard.stderr));
-        let object: serde_json::Value = serde_json::from_slice(&shard.stdout).expect("JSON");
+        assert_eq!(shard.status.code(), Some(0), "{}", stderr(&shard));
+        let object = json(&shard);
         assert_eq!(
             (&object["index"], &object["shards"]),
             (&serde_json::json!(index.parse::<u64>().ok()), &4.into())
@@ -209,29 +173,29 @@ fn processes_of_a_job_array_count_a_board_together() {
     }
     let missing = run(&["merge", out, "--json"], &[]);
     assert_eq!(missing.status.code(), Some(3));
-    assert!(text(&missing.stderr).contains("in shards 3 (of 0..=3)"), "{}", text(&missing.stderr));
-    let object: serde_json::Value = serde_json::from_slice(&missing.stdout).expect("JSON");
+    assert!(stderr(&missing).contains("in shards 3 (of 0..=3)"), "{}", stderr(&missing));
+    let object = json(&missing);
     assert_eq!(
         (&object["total"], &object["missing"]["indices"]),
         (&serde_json::Value::Null, &"3".into())
     );
     let bare = run(&["merge", out, "--quiet"], &[]);
-    assert_eq!((bare.status.code(), text(&bare.stdout)), (Some(3), ""), "no total");
+    assert_eq!((bare.status.code(), stdout(&bare)), (Some(3), ""), "no total");
 
     // The last task of an array that counts from 1.
     let last = run(&["shard", "14", "--shards", "4", "--out", out], &[("SGE_TASK_ID", "4")]);
-    assert_eq!(last.status.code(), Some(0), "{}", text(&last.stderr));
+    assert_eq!(last.status.code(), Some(0), "{}", stderr(&last));
     let total = run(&["merge", out, "--quiet"], &[]);
-    assert_eq!((total.status.code(), text(&total.stdout)), (Some(0), "365596\n"));
+    assert_eq!(result(&total), (Some(0), "365596\n", ""));
     let status = run(&["status", out, "--json"], &[]);
-    let object: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    let object = json(&status);
     assert_eq!((&object["missing"]["indices"], &object["running"]), (&"".into(), &0.into()));
     let verify = run(&["verify", out], &[]);
-    assert_eq!(verify.status.code(), Some(0), "{}", text(&verify.stderr));
+    assert_eq!(verify.status.code(), Some(0), "{}", stderr(&verify));
 }
 
 #[test]
-fn the_shard_is_the_flag_or_what_a_scheduler_tells() {
+fn the_shard_comes_from_the_flag_or_from_a_scheduler() {
     let folder = fresh("schedulers");
     let out = folder.to_str().expect("text");
     let shard = |index: &[&str], variables: &[(&str, &str)]| {
@@ -239,7 +203,7 @@ fn the_shard_is_the_flag_or_what_a_scheduler_tells() {
         let output = run(&[&args, index].concat(), variables);
         let object: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
         let index = object.and_then(|object| object["index"].as_u64());
-        (index, text(&output.stderr).to_owned())
+        (index, stderr(&output).to_owned())
     };
     assert_eq!(shard(&["--index", "3"], &[("SLURM_ARRAY_TASK_ID", "5")]).0, Some(3));
     for name in [
@@ -262,29 +226,26 @@ fn the_shard_is_the_flag_or_what_a_scheduler_tells() {
 }
 
 #[test]
-fn a_killed_shard_goes_on_in_a_journal_of_its_own() {
+fn a_killed_shard_resumes_in_another_journal() {
     let folder = fresh("killed");
     let out = folder.to_str().expect("text");
     let args =
         ["shard", "20", "--index", "2", "--shards", "5", "--out", out, "--kernel", "portable"];
-    let mut child =
-        Command::new(NQUEENS).args(args).stdout(Stdio::null()).spawn().expect("the program starts");
+    let mut child = nqueens(&args).spawn().expect("the program starts");
     let done = |folder: &Path| {
         let files = journals_in(&[folder.to_owned()]).unwrap_or_default();
         merge(&files).ok().flatten().map_or(0, |merged| merged.finished.units_done())
     };
-    wait_until("a finished unit", || done(&folder) > 0);
-    // Another process may take part at the same time.
+    wait_until("a finished unit", &mut child, || done(&folder) > 0);
     child.kill().expect("it runs");
     child.wait().expect("ended");
     let before = done(&folder);
     assert!(before > 0);
-    let second = Command::new(NQUEENS).args(args).stderr(Stdio::piped()).spawn();
-    let second = second.expect("the program starts");
-    wait_until("a unit of the second process", || done(&folder) > before);
+    let mut second = nqueens(&args).spawn().expect("the program starts");
+    wait_until("a unit of the second process", &mut second, || done(&folder) > before);
     send("TERM", &second);
-    let output = second.wait_with_output().expect("ended");
-    let message = text(&output.stderr);
+    let output = finish(second);
+    let message = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{message}");
     assert!(message.contains("shard 2 (of 0..=4): stopped after "), "{message}");
     let merged = merged(&folder);
@@ -300,8 +261,7 @@ fn bad_input_gets_one_clear_line() {
         run(&["shard", "9", "--index", "0", "--shards", "2", "--out", out], &[]).status.code(),
         Some(0)
     );
-    let empty = fresh("empty");
-    fs::create_dir_all(&empty).expect("the folder can be made");
+    let empty = fresh_folder("shards-empty");
     let empty = empty.to_str().expect("text");
     let cases: &[(&[&str], i32, &str)] = &[
         (&["shard", "9", "--index", "5", "--shards", "5", "--out", out], 2, "--index: '5'"),
@@ -327,11 +287,6 @@ fn bad_input_gets_one_clear_line() {
         (&["verify", empty], 2, "no journals"),
     ];
     for (args, code, reason) in cases {
-        let output = run(args, &[]);
-        let message = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(*code), "{args:?}: {message}");
-        assert_eq!(text(&output.stdout), "", "{args:?}");
-        assert!(message.contains(reason), "{args:?}: {message}");
-        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+        refused(&run(args, &[]), *code, &[reason]);
     }
 }

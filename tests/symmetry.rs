@@ -1,14 +1,13 @@
-//! Symmetric and fundamental solutions against the published sequences and against enumeration.
+//! Symmetric and fundamental counts against the published sequences and against enumeration.
 
 use std::collections::BTreeSet;
 
 use nqueens::known::known;
 use nqueens::symmetry::{fundamental, half_turn, quarter_turn};
-use nqueens::{BoardSize, Cancel, Error, Solution, Solutions};
+use nqueens::{Cancel, Error, Solution, Solutions};
 
-fn size(n: u32) -> BoardSize {
-    BoardSize::new(n).expect("in range")
-}
+mod common;
+use common::size;
 
 #[test]
 fn symmetric_counts_are_the_published_ones() {
@@ -40,14 +39,13 @@ fn a_total_that_cannot_be_right_is_refused() {
 }
 
 #[test]
-fn a_cancelled_search_says_so() {
+fn a_cancelled_search_is_an_error() {
     let cancel = Cancel::new();
     cancel.cancel();
     assert_eq!(half_turn(size(12), &cancel), Err(Error::SymmetryStopped));
     assert_eq!(quarter_turn(size(12), &cancel), Err(Error::SymmetryStopped));
 }
 
-/// The symmetric counts and the fundamental one from the solutions themselves.
 #[test]
 fn counts_agree_with_the_images_of_all_solutions() {
     let cancel = Cancel::new();

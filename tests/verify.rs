@@ -1,69 +1,38 @@
-//! What `verify` promises: a wrong count is found as often as sampling can find it.
+//! A wrong count is found as often as sampling can find it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::journal::{self, Contents};
-use nqueens::verify::{Sample, verify};
-use nqueens::{BoardSize, Cancel, Count, Engine, Kernel};
+use nqueens::journal::Contents;
+use nqueens::verify::{self, Sample, Verdict};
+use nqueens::{Cancel, Count, Engine, Kernel};
 
-/// A finished journal of a small board, one unit a line.
+mod common;
+use common::{contents, fresh, raise_counts, size};
+
+/// A finished journal of a small board, with one unit in each line.
 fn finished(name: &str, engine: Engine) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("verify-{name}.journal"));
-    let _ = fs::remove_file(&path);
-    let size = BoardSize::new(10).expect("in range");
-    Count::new(size).engine(engine).threads(1).journal(&path).run().expect("a count");
+    let path = fresh(&format!("verify-{name}.journal"));
+    Count::new(size(10)).engine(engine).threads(1).journal(&path).run().expect("a count");
     path
 }
 
-fn read(path: &Path) -> Contents {
-    journal::read(path).expect("readable").expect("a journal")
+/// Makes one count in every `step`-th line wrong, with the right sums and CRCs; returns the number of
+/// wrong units.
+fn falsify(path: &Path, step: usize) -> usize {
+    raise_counts(path, 1, |number, _| number % step == 0).len()
 }
 
-/// Adds one to the counts of every `step`-th line, with sums and CRCs made to fit; returns how many
-/// units were changed.
-fn falsify(path: &Path, step: usize) -> usize {
-    let plan = read(path).plan;
-    let text = fs::read_to_string(path).expect("text");
-    let mut changed = 0;
-    let lines = text.lines().enumerate().map(|(number, line)| {
-        let sealed = line.rsplit_once(' ').expect("a CRC").0;
-        let Some(fields) = sealed.strip_prefix("done ") else { return line.to_owned() + "\n" };
-        let field = |name: &str| {
-            let value = fields.split(' ').find_map(|field| field.strip_prefix(name));
-            value.expect("a field of a done line")
-        };
-        let (start, end) = field("units=").split_once("..").expect("a range");
-        let start: usize = start.parse().expect("a number");
-        if number % step != 0 || end != (start + 1).to_string() {
-            return line.to_owned() + "\n";
-        }
-        changed += 1;
-        let count: u64 = field("counts=").parse::<u64>().expect("one count") + 1;
-        let solutions = count * plan.weight(start);
-        let (elapsed, busy) = (field("elapsed-ms="), field("busy-us="));
-        let text = format!(
-            "done units={start}..{end} solutions={solutions} elapsed-ms={elapsed} busy-us={busy} \
-             counts={count}"
-        );
-        format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()))
-    });
-    let text: String = lines.collect();
-    fs::write(path, text).expect("the folder can be written");
-    changed
+fn verify(contents: &Contents, sample: Sample, kernel: Kernel, cancel: &Cancel) -> Verdict {
+    let Contents { plan, finished, .. } = contents;
+    verify::verify(plan, finished, sample, kernel, &|| (), cancel).expect("a verdict")
+}
+
+fn verdict(contents: &Contents, units: usize, seed: u64) -> Verdict {
+    verify(contents, Sample { units, seed }, Kernel::detect(), &Cancel::new())
 }
 
 fn differences(contents: &Contents, units: usize, seed: u64) -> usize {
-    let sample = Sample { units, seed };
-    let verdict = verify(
-        &contents.plan,
-        &contents.finished,
-        sample,
-        Kernel::detect(),
-        &|| (),
-        &Cancel::new(),
-    );
-    let verdict = verdict.expect("a verdict");
+    let verdict = verdict(contents, units, seed);
     assert_eq!(verdict.recounted, units.min(contents.finished.units_done()));
     verdict.differences.len()
 }
@@ -71,18 +40,11 @@ fn differences(contents: &Contents, units: usize, seed: u64) -> usize {
 #[test]
 fn a_true_journal_has_no_differences() {
     for engine in [Engine::Halves, Engine::Subtrees, Engine::BoolArrays] {
-        let contents = read(&finished(&format!("true-{engine}"), engine));
+        let contents = contents(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
-        let all = verify(
-            &contents.plan,
-            &contents.finished,
-            Sample { units: 5, seed: 2 },
-            Kernel::Portable,
-            &|| (),
-            &Cancel::new(),
-        );
-        let all = all.expect("a verdict");
-        assert_ne!(all.method, engine.name(), "in another way");
+        let sample = Sample { units: 5, seed: 2 };
+        let all = verify(&contents, sample, Kernel::Portable, &Cancel::new());
+        assert_ne!(all.method, engine.name(), "by another method");
         assert_eq!((all.chosen, all.recounted), (5, 5));
     }
 }
@@ -93,17 +55,17 @@ fn every_falsified_unit_is_found_if_all_are_recounted() {
         let path = finished("all", Engine::Halves);
         let changed = falsify(&path, step);
         assert!(changed > 0);
-        assert_eq!(differences(&read(&path), usize::MAX, 1), changed);
+        assert_eq!(differences(&contents(&path), usize::MAX, 1), changed);
     }
 }
 
-/// With `wrong` of `units` falsified, k units are all right with probability
-/// (U - w)(U - w - 1).../(U (U - 1)...): seen over many seeds within four standard errors.
+/// With w of U units falsified, a sample of k misses them all with probability
+/// (U - w)(U - w - 1).../(U (U - 1)...). Over many seeds, the share is within four standard errors.
 #[test]
 fn falsified_units_are_found_as_often_as_sampling_promises() {
     let path = finished("sampled", Engine::Halves);
     let wrong = falsify(&path, 20);
-    let contents = read(&path);
+    let contents = contents(&path);
     let units = contents.finished.units_done();
     for sample in [5, 20, 60] {
         let missed: f64 = (0..sample)
@@ -124,50 +86,28 @@ fn falsified_units_are_found_as_often_as_sampling_promises() {
 fn the_same_seed_chooses_the_same_units() {
     let path = finished("seed", Engine::Halves);
     falsify(&path, 3);
-    let contents = read(&path);
-    let of = |seed| {
-        let sample = Sample { units: 15, seed };
-        verify(&contents.plan, &contents.finished, sample, Kernel::detect(), &|| (), &Cancel::new())
-            .expect("a verdict")
-    };
+    let contents = contents(&path);
+    let of = |seed| verdict(&contents, 15, seed);
     assert_eq!(of(4), of(4));
     assert_ne!(of(4).differences, of(5).differences);
 }
 
 #[test]
 fn the_strength_of_the_evidence_is_that_of_the_sample() {
-    let contents = read(&finished("strength", Engine::Subtrees));
+    let contents = contents(&finished("strength", Engine::Subtrees));
     let units = contents.finished.units_done();
-    let part = |sample| {
-        let sample = Sample { units: sample, seed: 1 };
-        let verdict = verify(
-            &contents.plan,
-            &contents.finished,
-            sample,
-            Kernel::detect(),
-            &|| (),
-            &Cancel::new(),
-        );
-        verdict.expect("a verdict").undetected_part(units)
-    };
+    let part = |sample| verdict(&contents, sample, 1).undetected_part(units);
     assert_eq!(part(0), 1.0);
     assert!((part(59) - 0.0495).abs() < 1e-3, "three in sixty: {}", part(59));
     assert_eq!(part(units), 0.0);
 }
 
 #[test]
-fn a_cancelled_check_says_how_far_it_came() {
-    let contents = read(&finished("cancelled", Engine::Halves));
+fn a_cancelled_check_reports_its_progress() {
+    let contents = contents(&finished("cancelled", Engine::Halves));
     let cancel = Cancel::new();
     cancel.cancel();
-    let verdict = verify(
-        &contents.plan,
-        &contents.finished,
-        Sample { units: 9, seed: 1 },
-        Kernel::detect(),
-        &|| (),
-        &cancel,
-    );
-    let verdict = verdict.expect("a verdict");
+    let sample = Sample { units: 9, seed: 1 };
+    let verdict = verify(&contents, sample, Kernel::detect(), &cancel);
     assert_eq!((verdict.chosen, verdict.recounted), (9, 0));
 }

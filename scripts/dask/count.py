@@ -5,18 +5,18 @@
 
 Every shard is one Dask task: a worker runs `nqueens shard` and sends the finished journal back
 over Dask's own connection, so no file system is shared. This program, the driver, checks each
-journal and writes it into FOLDER. FOLDER is all that is remembered: the same command run again
-counts only the shards that are missing there, whatever died in between. At the end
+journal and writes it into FOLDER. FOLDER is the only state: the same command run again counts only
+the shards that are missing there, whatever died in between. At the end
 `nqueens merge FOLDER` prints the total.
 
 Exit codes are those of nqueens:
 
 0  done
 1  failed
-2  wrong usage, also if nqueens says so on a worker: never tried again
+2  wrong usage, also if a worker's nqueens reports it: never tried again
 3  stopped before the end: the same command resumes
-4  no worker can count a shard now, for want of memory or threads: the same command resumes later,
-   or with other workers
+4  no worker has the memory or threads for a shard now: the same command resumes later, or with
+   other workers
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ from typing import Any, NoReturn
 DONE, FAILED, USAGE, STOPPED, NOT_NOW = 0, 1, 2, 3, 4
 
 # How a shard ended on a worker: the program's exit code, the worker, and the journal or, for wrong
-# usage and "not here and now", what the program said. Other failures are raised, and tried again by
-# Dask itself.
+# usage and a refusal, the program's message. Other failures are raised, and Dask itself tries them
+# again.
 Answer = tuple[int, str, bytes]
 
 # `nqueens shard` gets these from the driver, so they may not stand behind `--`.
 OWN_OPTIONS = ("--index", "--shards", "--out", "--threads", "-t", "--json")
 
-# What Dask raises from a future whose scheduler has gone, depending on its version.
+# What Dask raises from a future whose scheduler is lost, depending on its version.
 CONNECTION_ERRORS = (OSError, asyncio.CancelledError, concurrent.futures.CancelledError)
 
 LINES_APART_SECONDS = 10.0
 REWRITES_APART_SECONDS = 0.5
 POLL_SECONDS = 0.1
-# Before a shard that every worker has refused is tried once more; twice as long each time.
+# Before a shard that every worker has refused is tried again; twice as long each time.
 PAUSE_SECONDS = 5.0
-# Between two looks whether workers that a shard was given to are still there.
-LOOKS_APART_SECONDS = 1.0
+# Between two checks that the workers chosen for a shard still exist.
+CHECKS_APART_SECONDS = 1.0
 
 
 class EndedError(Exception):
-    """The run ends here: one line that says why, and the exit code."""
+    """The run ends here, with a message of one line and an exit code."""
 
     def __init__(self, code: int, message: str) -> None:
         """Keep both."""
@@ -223,11 +223,11 @@ def run_shard(index: int, request: Request) -> Answer:
 
 
 def wait_for(process: subprocess.Popen[bytes], worker: Any) -> bytes:
-    """Wait for the process and return what it said; end it if nobody wants its result any more.
+    """Wait for the process and return its messages; kill it once its result is no longer wanted.
 
-    Dask cannot interrupt a task that runs. So the task looks itself, twice a second, whether it was
-    cancelled (the driver stopped or died) or its worker closes (it was told to, or the scheduler
-    died).
+    Dask cannot interrupt a running task. So the task itself checks, twice a second, whether it was
+    cancelled (the driver stopped or died) or its worker is closing (on request, or because the
+    scheduler died).
     """
     key = worker.get_current_task()
     while True:
@@ -241,7 +241,7 @@ def wait_for(process: subprocess.Popen[bytes], worker: Any) -> bytes:
 
 
 def reason(code: int, errors: bytes) -> str:
-    """Say why a process failed: its last words, or else its exit code."""
+    """Give the reason why a process failed: its last message, or else its exit code."""
     if code < 0:
         return f"the process was killed by signal {-code}"
     lines = errors.decode(errors="replace").strip().splitlines()
@@ -255,7 +255,7 @@ def reason(code: int, errors: bytes) -> str:
 
 @dataclass(frozen=True)
 class Merged:
-    """What `nqueens merge` says of journals."""
+    """What `nqueens merge` reports about journals."""
 
     n: int
     plan: str
@@ -302,11 +302,11 @@ class Folder:
             self.plan, self.missing = merged.plan, merged.missing
 
     def keep(self, index: int, journal: bytes) -> None:
-        """Check a journal and put it into the folder, whole or not at all."""
+        """Check a journal and add it to the folder, whole or not at all."""
         if not journal:
             return
         name = f"{self.request.name(index)}.journal"
-        # The name does not end in .journal: what a killed driver leaves behind is never read.
+        # The name does not end in .journal, so what a killed driver leaves is never read.
         temporary = self.request.folder / f"{name}.{os.getpid()}.tmp"
         try:
             with temporary.open("wb") as file:
@@ -351,7 +351,7 @@ def say(message: str) -> None:
 
 
 class Progress:
-    """How far the run is: one line that is rewritten on a terminal, else a line now and then."""
+    """The progress of the run: one line, rewritten on a terminal, or else a line now and then."""
 
     def __init__(self, shards: int, before: int) -> None:
         """Start the clock."""
@@ -373,7 +373,7 @@ class Progress:
             say(self.line(workers))
 
     def line(self, workers: int) -> str:
-        """Put it in words."""
+        """Format it."""
         elapsed = time.monotonic() - self.began
         text = f"{self.done} of {self.shards} shards, {in_words(workers)}, {clock(elapsed)}"
         if self.done > self.before:
@@ -382,7 +382,7 @@ class Progress:
         return text
 
     def clear(self) -> None:
-        """Leave an empty line for what is said next."""
+        """Leave an empty line for the next message."""
         if self.terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -400,7 +400,7 @@ def clock(seconds: float) -> str:
 
 @contextlib.contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Let worker processes that start here inherit that Ctrl-C is not for them but for us."""
+    """Let worker processes that start here ignore Ctrl-C, which is meant for the driver."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -417,7 +417,7 @@ def connect(request: Request) -> Iterator[Any]:
         raise EndedError(
             USAGE, "Python's package 'distributed' is missing: pip install distributed"
         ) from None
-    # What Dask has to say about lost connections is said here, in one line.
+    # Lost connections are reported here, in one line, instead of by Dask.
     logging.disable(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         address: Any = request.scheduler
@@ -455,16 +455,16 @@ class Refusals:
     """Where a shard was refused (exit code 4), and where and when it is tried next."""
 
     def __init__(self, retries: int) -> None:
-        """Nowhere so far."""
+        """Start without refusals."""
         self.rounds_left = retries
         self.pause = PAUSE_SECONDS
         self.workers: set[str] = set()
 
     def add(self, worker: str, present: set[str]) -> float | None:
-        """Note one; give the seconds to wait until the next try, or nothing if it was the last.
+        """Add one; give the seconds to wait until the next try, or None if it was the last.
 
-        Every worker is tried once. When all of them have refused, time may help: so often as a
-        failed shard is tried again, all of them are tried once more.
+        Every worker is tried once. When all of them have refused, waiting may help: all of them are
+        tried again, as many times as a failed shard is.
         """
         self.workers.add(worker)
         if present - self.workers:
@@ -477,7 +477,7 @@ class Refusals:
         return pause
 
     def places(self, present: set[str]) -> set[str]:
-        """Give the workers to choose from; nothing stands for any, also for those still to come."""
+        """Give the workers to choose from; no names mean any, even those that join later."""
         return present - self.workers if self.workers else set()
 
 
@@ -487,15 +487,15 @@ class Task:
 
     index: int
     attempt: int = 0
-    # The only workers that may take it, if it may not be any.
+    # The only workers that may take it; none means any.
     places: frozenset[str] = frozenset()
 
 
 class Tasks:
-    """What was asked of Dask, and what is to be asked of it again later."""
+    """The tasks submitted to Dask, and those to submit again later."""
 
     def __init__(self, client: Any, request: Request, missing: list[int]) -> None:
-        """Ask for every missing shard."""
+        """Submit every missing shard."""
         from distributed import as_completed
 
         self.client, self.request = client, request
@@ -512,14 +512,14 @@ class Tasks:
         self.refusals: dict[int, Refusals] = {}
 
     def left(self) -> bool:
-        """Find out whether anything is still to come."""
+        """Find out whether any task is left."""
         return bool(self.paused) or not self.completed.is_empty()
 
     def submit(self, task: Task, present: set[str]) -> None:
-        """Ask for a shard again, of workers that have not refused it.
+        """Submit a shard again, to workers that have not refused it.
 
-        They are the only ones allowed: otherwise the task would be taken over by a worker that is
-        idle, and that is the one that refuses at once whatever it is given.
+        Only these are allowed: otherwise an idle worker would take the task, and that is the one
+        that has just refused it.
         """
         refusals = self.refusals[task.index]
         task = Task(task.index, task.attempt + 1, frozenset(refusals.places(present)))
@@ -548,7 +548,7 @@ class Tasks:
         self.paused.append((time.monotonic() + pause, task))
 
     def look_after(self, present: set[str]) -> None:
-        """Ask again for what has paused long enough, or waits for workers that are gone."""
+        """Submit tasks again whose pause is over or whose workers are gone."""
         now = time.monotonic()
         due = [task for end, task in self.paused if end <= now]
         self.paused = [(end, task) for end, task in self.paused if end > now]
@@ -588,7 +588,7 @@ def collect(client: Any, tasks: Tasks, folder: Folder, progress: Progress) -> No
         with connected():
             if client.status != "running":
                 raise ConnectionError
-            if tasks.refusals and time.monotonic() - looked_after >= LOOKS_APART_SECONDS:
+            if tasks.refusals and time.monotonic() - looked_after >= CHECKS_APART_SECONDS:
                 tasks.look_after(set(client.nthreads()))
                 looked_after = time.monotonic()
             if progress.is_due():
@@ -597,17 +597,17 @@ def collect(client: Any, tasks: Tasks, folder: Folder, progress: Progress) -> No
 
 
 def take(future: Any, tasks: Tasks, folder: Folder, progress: Progress) -> None:
-    """Do with a task that ended what its answer asks for."""
+    """Handle a task that has ended."""
     task = tasks.running.get(future)
     if task is None:
-        return  # it was given up, and asked for once more
+        return  # it was cancelled and submitted again
     name = folder.request.name(task.index)
     answer = answer_of(future, name)
     if answer is None:
         tasks.completed.add(future)
         return
     del tasks.running[future]
-    # Dask forgets the journal, so that no worker runs out of memory.
+    # Lets Dask free the journal, so that no worker runs out of memory.
     future.release()
     code, worker, content = answer
     if code == DONE:
@@ -625,17 +625,17 @@ def take(future: Any, tasks: Tasks, folder: Folder, progress: Progress) -> None:
 
 
 def answer_of(future: Any, name: str) -> Answer | None:
-    """Give a task's result, or end the run if it failed as often as it may.
+    """Give a task's result, or end the run if it has used up its attempts.
 
-    There is none yet if the worker that held it died before it was fetched: Dask counts the shard
-    again, elsewhere.
+    There is no result yet if the worker that held it died before it was fetched: then Dask counts
+    the shard again, on another worker.
     """
     with connected():
         if future.status == "error":
             error = future.exception()
             words = str(error).strip() or repr(error)
             raise EndedError(FAILED, f"{name} failed: {words.splitlines()[0]}")
-        # When the scheduler goes, Dask cancels all that was asked of it.
+        # When the scheduler is lost, Dask cancels all tasks.
         if future.status == "cancelled":
             raise ConnectionError
         if future.status != "finished":
@@ -646,7 +646,7 @@ def answer_of(future: Any, name: str) -> Answer | None:
 
 @contextlib.contextmanager
 def connected() -> Iterator[None]:
-    """Say in one line if the scheduler goes while it is asked for something."""
+    """Report in one line if the scheduler is lost meanwhile."""
     try:
         yield
     except CONNECTION_ERRORS:

@@ -41,7 +41,7 @@ class Shards(unittest.TestCase):
             self.assertEqual(count.parse_shards(text), shards, text)
 
     def test_anything_else_is_refused(self) -> None:
-        """A word is no shard."""
+        """A word is not a shard."""
         with self.assertRaises(ValueError):
             count.parse_shards("3,x")
 
@@ -111,10 +111,10 @@ class Names(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    """What is told to a human."""
+    """Messages for people."""
 
     def test_why_a_process_failed(self) -> None:
-        """Its last words, or else how it ended."""
+        """Its last message, or else how it ended."""
         said = b"nqueens: warning: slow\nnqueens: disk full\n"
         self.assertEqual(count.reason(1, said), "disk full")
         self.assertEqual(count.reason(3, b""), "the process ended with exit code 3")
@@ -124,7 +124,7 @@ class Words(unittest.TestCase):
         """Hours, minutes and seconds."""
         self.assertEqual(count.clock(3725.4), "1:02:05")
 
-    def test_progress_tells_the_time_to_go(self) -> None:
+    def test_progress_gives_the_time_to_go(self) -> None:
         """Only shards of this run count for it."""
         progress = count.Progress(shards=12, before=6)
         progress.began -= 20
@@ -135,7 +135,7 @@ class Words(unittest.TestCase):
 
 
 class LocalFolder(unittest.TestCase):
-    """The folder of journals, with a stand-in for the program that says what it is told to."""
+    """The folder of journals, with a stand-in for the program that prints a given text."""
 
     def setUp(self) -> None:
         """Make an empty folder and the stand-in."""
@@ -170,12 +170,12 @@ class LocalFolder(unittest.TestCase):
         self.assertEqual(self.with_journal().missing, [3, 7, 8, 9])
 
     def test_of_a_finished_folder_nothing_is_missing(self) -> None:
-        """Then there is no need of a cluster."""
+        """Then no cluster is needed."""
         self.says(report())
         self.assertEqual(self.with_journal().missing, [])
 
     def test_a_damaged_journal_ends_the_run(self) -> None:
-        """With the program's words and exit code."""
+        """With the program's message and exit code."""
         self.says("nqueens: line 3 is damaged", count.FAILED)
         with self.assertRaisesRegex(count.EndedError, "^line 3 is damaged$") as caught:
             self.with_journal()

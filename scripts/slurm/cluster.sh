@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# A throw-away Slurm cluster on this machine, for tests: daemons on 127.0.0.1 with a munge key of
-# their own, three one-CPU nodes unless told otherwise, everything in one folder. Needs root and the
-# Debian packages slurmctld, slurmd, slurm-client and munge. The user munge must be able to enter the
-# folder.
+# A temporary Slurm cluster on this machine, for tests: daemons on 127.0.0.1 with a munge key of their
+# own, three one-CPU nodes by default, everything in one folder. Needs root and the Debian packages
+# slurmctld, slurmd, slurm-client and munge. The user munge must have access to the folder.
 #
 #   scripts/slurm/cluster.sh up FOLDER [NODES]      prints SLURM_CONF=..., for the commands of Slurm
-#   scripts/slurm/cluster.sh controller FOLDER      stops slurmctld as an administrator would, starts it again
+#   scripts/slurm/cluster.sh controller FOLDER      stops slurmctld as an administrator would and starts it again
 #   scripts/slurm/cluster.sh kill FOLDER NODE       a power failure: kill -9 of all processes of a node
 #   scripts/slurm/cluster.sh down FOLDER            ends every process of the cluster
 set -euo pipefail
@@ -20,7 +19,7 @@ export SLURM_CONF=$folder/slurm.conf
 mark=NQUEENS_TEST_CLUSTER=$folder
 mark_of() { echo "NQUEENS_TEST_DAEMON=$folder:$1"; }
 
-# Ports below those that the system gives to outgoing connections.
+# Ports below those that the system uses for outgoing connections.
 free_ports() {
   local base port
   for _ in {1..50}; do
@@ -34,8 +33,8 @@ free_ports() {
   return 1
 }
 
-# No cgroups, no accounting, no systemd. Slurm looks for dead nodes and jobs as often as it can, and
-# takes few tasks in an array, so that tests are quick and meet the limit.
+# No cgroups, no accounting, no systemd. Slurm checks for dead nodes and jobs as often as possible, and
+# arrays are short, so tests are quick and reach the limit.
 write_configuration() {
   local port i
   port=$(free_ports)
@@ -76,8 +75,8 @@ END
   echo "PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE State=UP"
 }
 
-# Starts a daemon in the background, with its number in NAME.pid. Daemons stay in the foreground of
-# their own: that makes their numbers known.
+# Starts a daemon in the background and writes its process ID to NAME.pid. Daemons run with the option
+# for the foreground, so this ID is theirs.
 daemon() {
   local name=$1
   shift
@@ -87,7 +86,7 @@ daemon() {
 
 start_controller() { daemon slurmctld slurmctld -D "$@"; }
 
-# Tries a command for so many seconds.
+# within SECONDS COMMAND ...: retries a command for this long.
 within() {
   local end=$((SECONDS + $1))
   shift
@@ -103,7 +102,7 @@ up() {
   local i
   nodes=${argument:-$nodes}
   [[ $nodes =~ ^[1-9][0-9]?$ ]] || usage "'$nodes' is not a number of nodes from 1 to 99"
-  [ ! -e "$SLURM_CONF" ] || usage "there is a cluster in $folder already"
+  [ ! -e "$SLURM_CONF" ] || usage "there is already a cluster in $folder"
   mkdir -p "$folder"/{state,log,munge}
   write_configuration >"$SLURM_CONF"
   (umask 077 && head -c 128 /dev/urandom >"$folder/munge/key")
@@ -132,9 +131,9 @@ controller() {
   mapfile -t pids < <(processes "$(mark_of slurmctld)")
   [ ${#pids[@]} -gt 0 ] || usage "no slurmctld runs in $folder"
   kill "${pids[@]}"
-  within 20 none_is_left "$(mark_of slurmctld)" || { echo "cluster.sh: slurmctld does not end" >&2; exit 1; }
+  within 20 none_is_left "$(mark_of slurmctld)" || { echo "cluster.sh: slurmctld did not end" >&2; exit 1; }
   start_controller
-  within 20 controller_answers || { echo "cluster.sh: slurmctld does not start again" >&2; exit 1; }
+  within 20 controller_answers || { echo "cluster.sh: slurmctld did not start again" >&2; exit 1; }
 }
 
 controller_answers() { timeout 5 scontrol ping; }
@@ -146,7 +145,7 @@ kill_node() {
   kill -9 "${pids[@]}" 2>/dev/null || true
 }
 
-# The processes with a mark, but no zombies, and all that are below them.
+# The processes with a mark, except zombies, and all their descendants.
 processes() {
   local file pid
   grep -lzsFx "$1" /proc/[0-9]*/environ | while read -r file; do
@@ -167,7 +166,7 @@ nothing_is_queued() { [ -z "$(timeout 5 squeue -h)" ]; }
 
 down() {
   if [ -e "$SLURM_CONF" ] && controller_answers >/dev/null 2>&1; then
-    # Jobs first: when the nodes are gone nobody ends them.
+    # Jobs first: without nodes, nothing would end them.
     timeout 5 scancel --user="$(id -un)" 2>/dev/null || true
     within 5 nothing_is_queued || true
     timeout 5 scontrol shutdown 2>/dev/null || true

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The job that submit.sh lets wait for its arrays: prints the total, or how to resume. Its arguments:
+# The job that waits for the arrays of submit.sh, then prints the total or how to resume. Its arguments:
 #
 #   merge.sh NQUEENS K FOLDER COMMAND ...      COMMAND submits the missing shards
 set -euo pipefail
@@ -8,7 +8,7 @@ nqueens=$1 of=$2 folder=$3
 shift 3
 code=0
 "$nqueens" merge "$folder" --shards "$of" || code=$?
-# Also if no journal was ever written, which the program calls wrong usage.
+# If no journal was ever written, the program reports wrong usage (2).
 if [ "$code" = 2 ] || [ "$code" = 3 ]; then
   printf 'this submits what is missing:'
   printf ' %q' "$@"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A task of the job arrays that submit.sh submits: counts one shard, and requeues itself if the
-# program was stopped by Slurm's warning that time is up, failed, or cannot run on this node now
-# (exit code 4: no memory, no threads); then it goes to another node. Its arguments:
+# A task of the job arrays that submit.sh submits. It counts one shard, and requeues itself if Slurm's
+# warning of the time limit stopped the program, if the program failed, or if it cannot run on this node
+# now (exit code 4: no memory, no threads), in which case it goes to another node. Its arguments:
 #
 #   shard.sh NQUEENS FIRST N K FOLDER [OPTION ...]
 #
 # It counts shard FIRST + SLURM_ARRAY_TASK_ID of K. Journals are in FOLDER; what is finished in any
-# of them is not counted again, so to run a task once more never does harm.
+# of them is not counted again, so running a task again is harmless.
 set -euo pipefail
 
 readonly most_restarts=3
@@ -14,20 +14,20 @@ nqueens=$1 first=$2 n=$3 of=$4 folder=$5
 shift 5
 shard=$((first + SLURM_ARRAY_TASK_ID))
 restarts=${SLURM_RESTART_COUNT:-0}
-# The login shell's setting would come before the number of CPUs that Slurm gave to the task.
+# The login shell's setting would take precedence over the CPUs that Slurm gave to the task.
 unset NQUEENS_THREADS
 
 say() { echo "$(date +%T) shard $shard of $of, ${SLURMD_NODENAME:-?}, restart $restarts: $*"; }
 
-# The name of the array and of the task: of the last task, SLURM_JOB_ID means the whole array.
+# Names the task by its array: for the last task, SLURM_JOB_ID means the whole array.
 requeue() {
   say "$*; requeued"
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 }
 
-# Keeps the requeued task off this node, if any other node is left for it: a task that no node may
-# run would wait for ever. Slurm takes this from the owner of a task that waits, so only now; and it
-# is about to end this script, whose commands therefore do not listen to its first word.
+# Excludes this node for the requeued task, unless no other node is left: a task that no node may run
+# would wait for ever. Slurm allows this only for a waiting task, so it comes after the requeue. By then
+# Slurm is ending this script, so its commands ignore SIGTERM.
 avoid_this_node() {
   local task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID node=${SLURMD_NODENAME:?} known others _
   known=$(squeue -h -j "$task" -o %x 2>/dev/null) || return 0
@@ -45,7 +45,7 @@ avoid_this_node() {
     fi
     sleep 0.1
   done
-  say "Slurm does not let this task leave out $node"
+  say "Slurm does not let this task exclude $node"
 }
 
 # Whether this process has finished a unit.
@@ -56,7 +56,7 @@ came_further() {
 }
 
 say "starts"
-# The warning goes to this shell alone. It is passed on once, for a second one kills the program.
+# Only this shell gets the warning. It is passed on once, because a second one would kill the program.
 trap 'trap "" TERM; kill -TERM "$!" 2>/dev/null || true' TERM
 "$nqueens" shard "$n" --index "$shard" --shards "$of" --out "$folder" "$@" &
 pid=$!

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts a board on a Slurm cluster: submits its shards as a job array, and a job that merges them.
-# The same command again submits only the shards that are still missing.
+# Counts a board on a Slurm cluster: submits its shards as a job array, and a job that merges them. Run
+# again, the same command submits only the shards that are still missing.
 #
 #   scripts/slurm/submit.sh N --shards K [--out FOLDER] [--time T] [--cpus C] [--partition P]
 #                           [--max-running M] [-- OPTION ...]
@@ -9,12 +9,12 @@
 #                      (default: qN in the current folder)
 #   --time T           time limit of a task, as of sbatch; a task that reaches it is requeued
 #   --cpus C           CPUs and threads of a task (default: 1)
-#   --max-running M    tasks that run at the same time
+#   --max-running M    at most M tasks run at the same time
 #   OPTION ...         of `nqueens shard`, for example --engine or --memory
 #
 # Other options of sbatch go in its own variables: SBATCH_ACCOUNT, SBATCH_QOS, SBATCH_MEM_PER_CPU.
 # The program is $NQUEENS, or nqueens on the path, or target/release/nqueens of this repository.
-# Exit codes: 0 submitted, or nothing is missing; 1 failed; 2 wrong usage; 3 earlier jobs still run.
+# Exit codes: 0 submitted, or nothing is missing; 1 failed; 2 wrong usage; 3 earlier jobs still exist.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -48,9 +48,9 @@ while [ $# -gt 0 ]; do
       esac
       shift 2
       ;;
-    -*) usage "unknown option '$1'; options of nqueens shard go behind --" ;;
+    -*) usage "unknown option '$1'; options of nqueens shard go after --" ;;
     *)
-      [ -z "$n" ] || usage "there are two boards, '$n' and '$1'"
+      [ -z "$n" ] || usage "two boards are given, '$n' and '$1'"
       n=$1
       shift
       ;;
@@ -60,7 +60,7 @@ extra=("$@")
 
 [ -n "$n" ] || usage "which board? submit.sh N --shards K"
 is_number "$n" 0 32 || usage "'$n' is not a board size: choose a whole number from 0 to 32"
-[ -n "$of" ] || usage "--shards is missing: into how many tasks is the count to be cut?"
+[ -n "$of" ] || usage "--shards is missing: how many tasks?"
 is_number "$of" 1 1000000 || usage "--shards: '$of' is not a whole number from 1 to 1000000"
 is_number "$cpus" 1 100000 || usage "--cpus: '$cpus' is not a whole number from 1 on"
 [ -z "$max_running" ] || is_number "$max_running" 1 1000000 ||
@@ -74,8 +74,8 @@ if [ ! -x "$nqueens" ] || [ -d "$nqueens" ]; then
 fi
 nqueens=$(readlink -f "$nqueens")
 
-# A board that takes no time tries the options here, so that mistakes do not wait in a queue. What
-# this machine cannot do now (exit code 4: memory, threads) the nodes may be able to do.
+# A tiny board tests the options here, so that mistakes do not wait in a queue. What this machine cannot
+# do now (exit code 4: memory, threads), the nodes may be able to do.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 code=0
@@ -84,7 +84,7 @@ reason=$(tail -n 1 "$scratch/stderr" | sed 's/^nqueens: //')
 case $code in
   0) ;;
   2) usage "nqueens shard: $reason" ;;
-  4) echo "submit.sh: warning: not here and now, but perhaps on the nodes: $reason" >&2 ;;
+  4) echo "submit.sh: warning: this machine cannot count now, but the nodes may be able to: $reason" >&2 ;;
   *) fail "nqueens shard failed here with exit code $code: $reason" ;;
 esac
 
@@ -94,7 +94,7 @@ is_number "$tasks_of_array" 1 999999999 || fail "this cluster has no job arrays:
 # A list of every second task of a longer array would not fit into one argument of sbatch.
 [ "$tasks_of_array" -le 10000 ] || tasks_of_array=10000
 for name in ${partition//,/ }; do
-  scontrol show partition "$name" >/dev/null 2>&1 || usage "--partition: Slurm knows no partition '$name'"
+  scontrol show partition "$name" >/dev/null 2>&1 || usage "--partition: Slurm has no partition '$name'"
 done
 
 folder=${folder:-q$n}
@@ -102,7 +102,7 @@ mkdir -p "$folder/log" 2>/dev/null || usage "--out: cannot make the folder $fold
 folder=$(readlink -f "$folder")
 submitted=$folder/submitted
 
-# Tasks that still wait or run would be missing now and counted twice in the end.
+# Tasks that still wait or run would be submitted again and counted twice.
 if [ -e "$submitted" ]; then
   mine=$(squeue -h -u "$(id -un)" -o %F) || fail "no answer from Slurm: squeue"
   queued=$(cut -d' ' -f1 "$submitted" | grep -Fx "$mine" | sort -nu | tr '\n' ' ') || true
@@ -143,8 +143,8 @@ if has_journals; then
   echo "missing      shards $missing of $of; the others are complete and not submitted"
 fi
 
-# Array c holds the shards from c * tasks_of_array on: `tasks[c]` is its part of the missing ones,
-# numbered from 0, as sbatch takes it, and `named[c]` the same in numbers of shards.
+# Array c holds the shards from c * tasks_of_array on. `tasks[c]` lists the missing ones as sbatch
+# expects it, numbered from 0, and `named[c]` lists them by their shard numbers.
 tasks=() named=()
 IFS=, read -ra ranges <<<"$missing"
 for range in "${ranges[@]}"; do
@@ -159,18 +159,18 @@ for range in "${ranges[@]}"; do
   done
 done
 
-# Slurm keeps a copy of a script when it is submitted; these show users what that was.
+# Slurm keeps its own copy of a submitted script; these show users what it was.
 cp "$here/shard.sh" "$here/merge.sh" "$folder/"
 
-# Runs sbatch, keeps the job's number and the command in the folder, and leaves the number in `job`.
+# Runs sbatch, records the job's number and the command in the folder, and sets `job` to the number.
 submit() {
   job=$(sbatch --parsable --chdir="$folder" --job-name="nqueens-$n" --ntasks=1 --requeue --open-mode=append "$@") ||
     fail "sbatch failed: see above; run this command again when the jobs so far have ended"
-  job=${job%%;*} # on some sites the name of the cluster follows
+  job=${job%%;*} # at some sites the name of the cluster follows
   { printf '%s sbatch' "$job"; printf ' %q' "$@"; echo; } >>"$submitted"
 }
 
-# This command, so that it works from any folder.
+# This command, in a form that works from any folder.
 command=("$here/submit.sh" "$n" --shards "$of" --out "$folder" --cpus "$cpus")
 [ -z "${NQUEENS:-}" ] || command=(env NQUEENS="$nqueens" "${command[@]}")
 [ -z "$time" ] || command+=(--time "$time")
@@ -188,7 +188,7 @@ fi
 after=''
 for c in "${!tasks[@]}"; do
   wait_for=()
-  # A limit on running tasks is one of an array, so that arrays must come one after the other.
+  # A limit on running tasks applies to one array, so arrays must run one after the other.
   if [ -n "$max_running" ] && [ -n "$after" ]; then wait_for=(--dependency="afterany:${after##*:}"); fi
   submit "${shard_options[@]}" --array="${tasks[c]}${max_running:+%$max_running}" "${wait_for[@]}" \
     "$folder/shard.sh" "$nqueens" $((c * tasks_of_array)) "$n" "$of" "$folder" "${extra[@]}"

@@ -16,9 +16,9 @@
 //!
 //! The free squares of a row are the zeros of the union; the lowest is `free & -free`.
 //!
-//! **Against `bool-arrays`.** No square that is attacked is ever looked at.
+//! **Compared with `bool-arrays`.** Attacked squares are never visited.
 //!
-//! **Time** O(1) for each node of the search tree, some 77 of them for each solution at n = 16;
+//! **Time** O(1) for each node of the search tree, about 77 of them for each solution at n = 16;
 //! **memory** O(n) of stack.
 //!
 //! **Sources.** J. Somers, "The N Queens Problem: a study in optimization", 1999–2002; M. Richards,
@@ -56,8 +56,8 @@ fn fill(board: u32, columns: u32, falling: u32, rising: u32, cancel: &Cancel) ->
     solutions
 }
 
-/// Counts the units of any engine in the same way, with the squares that they forbid added to the
-/// taken ones. Recursion would need centuries to reach a count that overflows.
+/// Counts the units of any engine by the same recursion: squares that a unit forbids count as taken.
+/// It would need centuries to reach a count that overflows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Restricted;
 

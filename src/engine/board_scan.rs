@@ -4,13 +4,14 @@
 //!
 //! **Idea.** Fill the board row by row. A square is safe if no queen stands above it in its
 //! column, on the diagonal towards the upper left or on the one towards the upper right: walk the
-//! three lines square by square. Where a row has no safe square (left), go back to the row before.
+//! three lines square by square. When a row has no safe square left, go back to the previous row.
 //!
-//! **Against `permutation`.** A prefix with a clash is given up at once, with all that follows it.
+//! **Compared with `permutation`.** A prefix with a clash is abandoned at once, with everything
+//! below it.
 //!
 //! **Time** O(n) for each of the n squares tried at each node of the search tree; **memory** O(n²).
 //!
-//! **Sources.** The way the problem is taught; backtracking itself: R. J. Walker, "An enumerative
+//! **Sources.** The way the problem is usually taught; for backtracking itself, R. J. Walker, "An enumerative
 //! technique for a class of combinatorial problems", 1960.
 
 use crate::cancel::Cancel;

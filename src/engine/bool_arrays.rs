@@ -4,7 +4,7 @@
 //!
 //! **Idea.** All squares of a falling diagonal (towards the lower right) share row - column, all
 //! squares of a rising one (towards the upper right) share row + column. One flag for each column
-//! and for each diagonal tells whether it is taken; shifted by n - 1 the differences start at 0.
+//! and each diagonal records whether it is taken. Adding n - 1 makes the differences start at 0.
 //!
 //! ```text
 //! row - column + n - 1     row + column        (n = 4)
@@ -14,7 +14,7 @@
 //!     6 5 4 3                 3 4 5 6
 //! ```
 //!
-//! **Against `column-array`.** Three look-ups for each square instead of a walk over the queens.
+//! **Compared with `column-array`.** Three lookups for each square instead of a loop over the queens.
 //!
 //! **Time** O(1) for each square tried; **memory** O(n).
 //!
@@ -26,7 +26,7 @@ use crate::cancel::Cancel;
 /// 2 s on one core; the next board takes ten times as long.
 pub(crate) const LARGEST_SENSIBLE: u32 = 14;
 
-/// Which lines hold a queen.
+/// The lines that hold a queen.
 struct Taken {
     columns: Vec<bool>,
     falling: Vec<bool>,
@@ -39,7 +39,7 @@ impl Taken {
         !(self.columns[column] || self.falling[row + n - 1 - column] || self.rising[row + column])
     }
 
-    /// Places a queen (true) or takes it away again (false).
+    /// Places a queen (true) or removes it (false).
     fn set(&mut self, row: usize, column: usize, queen: bool) {
         let n = self.columns.len();
         self.columns[column] = queen;

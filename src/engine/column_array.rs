@@ -5,8 +5,8 @@
 //! **Idea.** `columns[row]` is the column of that row's queen. Two queens attack each other if
 //! their columns are equal or as far apart as their rows: |row - row'| = |column - column'|.
 //!
-//! **Against `board-scan`.** The placement is n numbers instead of n² squares, and a test looks at
-//! the queens placed instead of at the squares between them.
+//! **Compared with `board-scan`.** The board is n numbers instead of n² squares, and a test checks
+//! the queens placed so far instead of the squares between them.
 //!
 //! **Time** O(n) for each square tried; **memory** O(n).
 //!
@@ -24,7 +24,7 @@ pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     extend(&mut columns, n, cancel)
 }
 
-/// The number of ways to extend the rows that have a queen to all n rows.
+/// The number of ways to fill the remaining rows.
 fn extend(columns: &mut Vec<usize>, n: usize, cancel: &Cancel) -> u64 {
     if columns.len() == n {
         return 1;
@@ -43,7 +43,7 @@ fn extend(columns: &mut Vec<usize>, n: usize, cancel: &Cancel) -> u64 {
     solutions
 }
 
-/// Whether a queen in the next row and this column attacks none of those placed.
+/// Whether a queen in the next row and this column attacks none of the queens placed so far.
 fn is_safe(columns: &[usize], column: usize) -> bool {
     let row = columns.len();
     columns

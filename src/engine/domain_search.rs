@@ -1,13 +1,13 @@
-//! Counts the units of engine `halves` again, in a way that shares nothing with it.
+//! Counts the units of engine `halves` again, by a method that shares nothing with it.
 //!
 //! **Counts** the weighted solutions of [`RowDomains`]: the queen of each row stands in one of the
-//! columns that the unit allows it. Fastest by far if about half of the rows are kept to the west
-//! half of the board and the others to the rest; right for any unit.
+//! columns that the unit allows there. By far the fastest if about half of the rows are restricted to
+//! the west half of the board and the others to the rest, but correct for any unit.
 //!
-//! **Idea.** Every placement of the *west rows*, those kept to the west half, is written down once,
-//! as a list of *fillings*. The *other rows* are then filled by backtracking, with forward checking:
-//! each west row has a domain, the columns that no queen of the other rows attacks, and none may
-//! become empty.
+//! **Idea.** The *west rows* are those restricted to the west half. All placements of their queens are
+//! listed once, as *fillings*. The *other rows* are then filled by backtracking with forward
+//! checking: the domain of a west row is the columns that no queen of the other rows attacks, and no
+//! domain may become empty.
 //!
 //! ```text
 //! list the fillings: all placements of the west rows by themselves
@@ -18,17 +18,17 @@
 //!         for each of fillings':  count the bits of the AND of free over its squares
 //! ```
 //!
-//! A filling is not looked up square by square but in pairs of rows, whose ANDs are made once for
-//! each block. Where solutions are weighed, the AND is taken with the placements of the block that
-//! count once and with those that count twice; both depend on the filling only by the columns of
-//! its northern rows.
+//! A filling is looked up not square by square but by pairs of rows, whose ANDs are made once for each
+//! block. Where solutions are weighed, the AND is taken with the placements of the block that count
+//! once and with those that count twice; both depend on the filling only through the columns of its
+//! northern rows.
 //!
-//! **Against `halves`**, which it checks: squares and rows instead of words of diagonals, no
-//! quadrants, no symmetric groups left out, the weights asked for each pair of column sets. The
-//! weight, which is part of what the unit counts, is all that both ask of the same function.
+//! **Compared with `halves`**, which it checks: squares and rows instead of words of diagonals, no
+//! quadrants, no groups left out by symmetry, and a weight for each pair of column sets. That weight,
+//! which is part of what the unit counts, is all that both take from the same function.
 //!
-//! **Time**, AVX-512, CPU time of one thread on a shared machine that varies by a third, means of
-//! 80 random units (12 for n = 22 and 23), before the units' weights:
+//! **Time** with AVX-512: CPU time of one thread on a shared machine whose speed varies by a third,
+//! means of 80 random units (12 for n = 22 and 23), before the units' weights:
 //!
 //! | n | a recount | for each solution | times the count |
 //! |---|---|---|---|
@@ -39,14 +39,14 @@
 //! | 22 | 370 ms | 0.09 us | 28 |
 //! | 23 | 190 ms | 0.22 us | 40 |
 //!
-//! **Memory:** 16 bytes a filling, of which there are some 60 000 for each of the larger units at
-//! n = 20, and less than that again for those kept; tables of 150 KiB.
+//! **Memory:** 16 bytes for each filling, about 60 000 of them for the larger units at n = 20, and less
+//! than that again for those kept; tables of 150 KiB.
 //!
 //! **Invariants:** weights are at most 3; a west row has at most 16 columns.
 //!
-//! **Tried and lost** (n = 20, n = 22, per unit, on a loaded machine): a search through the west
+//! **Tried and lost** (per unit of n = 20 and n = 22, on a loaded machine): a search through the west
 //! rows for every block of 512 placements, 80 to 110 ms and 1.7 s; the same with 2048 placements in
-//! a block, 70 ms and 1.4 s: unpredictable branches cost more than the vectors. The passes of
+//! a block, 70 ms and 1.4 s (unpredictable branches cost more than the vectors save). The passes of
 //! `subtrees`, row by row from the north, take 205 ms and 3.4 s.
 
 #![expect(
@@ -59,7 +59,6 @@ mod fillings;
 mod kernel;
 mod other_rows;
 mod rows;
-mod set;
 
 use super::domains::RowDomains;
 use super::kernel::Kernel;
@@ -70,8 +69,8 @@ use fillings::Fillings;
 use other_rows::OtherRows;
 use rows::{Row, bits};
 
-/// From this width of the west rows on the fillings are listed in parts, one for each column of
-/// their first queen, so that the list stays short.
+/// From this width of the west half on, the fillings are listed in parts, one for each column of the
+/// first queen, so that the list stays short.
 const LISTED_IN_PARTS: u32 = 13;
 
 /// Counts units by the domains of their rows, with buffers of its own.

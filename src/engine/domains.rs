@@ -1,9 +1,9 @@
-//! What a unit counts, said without the engine that counts it.
+//! What a unit counts, independent of the engine that counts it.
 //!
-//! Every engine's units are sets of solutions of one form: the queen of each row stands in one of
-//! the columns that the unit allows it. That is enough for any backtracker to count a unit again.
-//! Canonical units of `halves` also weigh each solution, by the set of columns that its northern
-//! rows take; see `halves/units.rs`.
+//! The units of all engines have one form: the queen of each row stands in one of the columns that
+//! the unit allows there. That is enough for any backtracker to count a unit again. Canonical units
+//! of `halves` also weigh each solution by the set of columns that its northern rows take; see
+//! `halves/units.rs`.
 
 use std::fmt;
 
@@ -16,13 +16,13 @@ pub(crate) struct RowDomains {
     pub(crate) size: BoardSize,
     /// The columns in which the queen of each row may stand, as bits; none beyond the board.
     pub(crate) allowed: [u32; BoardSize::MAX as usize],
-    /// How often a solution counts; without it once.
+    /// The weight of each solution; without it, 1.
     pub(crate) weighing: Option<Weighing>,
 }
 
 /// The weight of a solution, known as soon as its northern rows are filled.
 pub(crate) struct Weighing {
-    /// The first row that has no part in the weight.
+    /// The first row that does not affect the weight.
     pub(crate) row: usize,
     /// The weight, given the columns that the rows above it take.
     pub(crate) weight: Box<dyn Fn(u32) -> u64 + Send + Sync>,
@@ -47,8 +47,8 @@ impl RowDomains {
         Self { size, allowed: queens.allowed(size), weighing: None }
     }
 
-    /// The weight of the solutions whose rows above `row` take these columns, where that is
-    /// the row at which it is known.
+    /// The weight of the solutions whose rows above `row` take these columns, if `row` is where it
+    /// becomes known.
     pub(crate) fn weight_at(&self, row: usize, columns: u32) -> Option<u64> {
         let weighing = self.weighing.as_ref().filter(|weighing| weighing.row == row);
         weighing.map(|weighing| (weighing.weight)(columns))

@@ -1,8 +1,8 @@
 //! The units of the textbook engines: one for each column of the first row's queen.
 //!
-//! Their subtotals are the same read from either side, since mirroring the board maps the
-//! solutions of column c to those of column n - 1 - c. The textbook engines do not use that; the
-//! tests do. The empty board has one unit with one solution (A000170).
+//! Their counts form a palindrome, since mirroring the board maps the solutions of column c to those
+//! of column n - 1 - c. The textbook engines do not use that, but the tests do. The empty board has
+//! one unit with one solution (A000170).
 
 use super::domains::RowDomains;
 use super::unit::{Interrupt, Prepared, Resources, Units, Worker};
@@ -10,8 +10,8 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::size::BoardSize;
 
-/// Counts the solutions of an n x n board whose queen in row 0 stands in the given column; what
-/// it returns after a cancellation is not a count. `n >= 1`.
+/// Counts the solutions of an n x n board, n >= 1, whose queen in row 0 stands in the given column.
+/// The result after a cancellation is meaningless.
 pub(crate) type CountFirstColumn = fn(n: usize, first_column: usize, cancel: &Cancel) -> u64;
 
 /// A textbook engine's units.
@@ -44,12 +44,6 @@ impl Units for FirstRowUnits {
 
     fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
         Ok(Box::new(*self))
-    }
-}
-
-impl Prepared for FirstRowUnits {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(*self)
     }
 }
 

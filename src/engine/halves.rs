@@ -1,7 +1,7 @@
 //! Engine `halves`: joins east and west half-boards.
 //!
 //! **Counts** the solutions in which a given set of rows has its queens in the east half of the
-//! board, with all eight symmetries used up; see [`units`].
+//! board, reduced by all eight symmetries; see [`units`].
 //!
 //! **Idea.** Cut the board down the middle. Once it is chosen which rows have their queen in the
 //! east half (the row set E), the two halves share neither rows nor columns, only diagonals:
@@ -19,18 +19,18 @@
 //! ```
 //!
 //! This is meet in the middle; counting the pairs is a join on orthogonal vectors. [`half_board`]
-//! says what a word holds, [`quadrants`] how lists of them are made, [`join`] how the pairs of two
-//! lists are counted, hundreds at a time. docs/HALVES.md derives all of it.
+//! explains what a word holds, [`quadrants`] how lists of words are made, and [`join`] how the pairs
+//! of two lists are counted, hundreds at a time. docs/HALVES.md derives all of it.
 //!
-//! **Against `subtrees`.** It meets in the middle: no solution is ever walked through.
+//! **Compared with `subtrees`.** It meets in the middle: no solution is ever visited.
 //!
 //! **Time.** 1 ns for each solution at n = 18, 0.6 at n = 20, 0.4 at n = 22 on one core with
-//! AVX-512; odd boards take up to twice as long. Backtrackers take 8 and more, rising with n.
-//! **Memory**: lists of quadrants and half-boards, within the budget given; see [`budget`].
+//! AVX-512; odd boards take up to twice as long. Backtrackers take 8 ns and more, rising with n.
+//! **Memory**: lists of quadrants and half-boards, within the given budget; see [`budget`].
 //!
-//! **Invariants.** How many units there are, and what each of them counts, depends on n alone.
+//! **Invariants.** The number of units, and what each of them counts, depend on n alone.
 //!
-//! **What was tried and lost** is told in docs/HALVES.md.
+//! **Tried and lost:** see docs/HALVES.md.
 //!
 //! **Sources.** E. Kluev's N-Queens-Count-Sol joins quadrants, after an idea from the older
 //! "DeepGreen" page; the cut into halves by row sets, the symmetries group by group and the
@@ -39,12 +39,13 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    reason = "row sets have at most 32 bits, and chunks of a probe word are cut to six bits; the \
+    reason = "row sets have at most 32 bits, and chunks of a probe word have six bits; the \
               lengths of lists are checked"
 )]
 
 mod budget;
 mod canonical;
+mod grouped_half;
 mod half_board;
 pub mod internals;
 mod join;
@@ -81,7 +82,7 @@ impl Halves {
     }
 }
 
-/// How many units a board has, and how many bytes their list takes, without making it.
+/// The number of units of a board, and the size of their list in bytes, without making it.
 pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
     UnitList::forecast(size)
 }
@@ -116,4 +117,7 @@ impl Units for Halves {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    mod counts;
+    mod kernels;
+}

@@ -1,16 +1,16 @@
 //! The choice of a kernel: which vector instructions the inner loops use.
 //!
-//! Kernels differ in speed only. A [`Kernel`] other than the portable one holds a token whose
-//! only constructor asks the CPU, so that whoever has one may call the functions compiled for
-//! those instructions: the value is the proof, and [`dispatch`] is the only place that relies on it.
+//! Kernels differ in speed only. A [`Kernel`] other than the portable one holds a token whose only
+//! constructor asks the CPU. So the value proves that functions compiled for those instructions may
+//! be called, and [`dispatch`] is the only place that relies on it.
 //!
 //! # How to add a kernel
 //!
-//! 1. Add a token with its `detect`, loads and stores in `kernel/NAME.rs`, a variant to [`Kernel`], a
-//!    name to [`Kernel::NAMES`], and an arm to [`dispatch`].
-//! 2. Write the functions that the portable kernels have, under the same names, in
-//!    `subtrees/kernel/NAME.rs`, `domain_search/kernel/NAME.rs` and `halves/kernel/NAME.rs`. The last
-//!    only needs a vector type and its operations: `vector_kernel!` makes the loops from them.
+//! 1. Write a token with its `detect`, loads and stores in `kernel/NAME.rs`. Add a variant to
+//!    [`Kernel`], a name to [`Kernel::NAMES`] and an arm to [`dispatch`].
+//! 2. Write the functions of the portable kernels, under the same names, in `subtrees/kernel/NAME.rs`,
+//!    `domain_search/kernel/NAME.rs` and `halves/kernel/NAME.rs`. The last one only needs a vector
+//!    type and its operations: `vector_kernel!` makes the loops from them.
 //! 3. Run `cargo test`: the tests take the new kernel from [`Kernel::available`].
 
 #[cfg(target_arch = "x86_64")]
@@ -40,8 +40,8 @@ pub enum Kernel {
     Avx512(Avx512),
 }
 
-/// Calls the version of a function that was compiled for a kernel: of the modules `portable`,
-/// `avx2` and `avx512` that stand where the macro is used.
+/// Calls the version of a function that is compiled for a kernel, from the module `portable`, `avx2`
+/// or `avx512` next to the caller.
 macro_rules! dispatch {
     ($kernel:expr, $function:ident($($argument:expr),*)) => {
         match $kernel {
@@ -63,7 +63,7 @@ macro_rules! dispatch {
 }
 pub(in crate::engine) use dispatch;
 
-/// Numbers that fill vectors: every pattern of their bits is one.
+/// Numbers that fill vectors: all bit patterns are valid.
 #[cfg(target_arch = "x86_64")]
 pub(in crate::engine) trait Lane: Copy {}
 #[cfg(target_arch = "x86_64")]
@@ -71,8 +71,9 @@ impl Lane for u32 {}
 #[cfg(target_arch = "x86_64")]
 impl Lane for u64 {}
 
-/// For every set of eight lanes its lanes and then the others, a byte each: the permutation that moves
-/// them to the front. Two KiB: a table of whole vectors would take a quarter of the first-level cache.
+/// For every set of eight lanes, the permutation that moves these lanes to the front and the others
+/// after them, one byte for each lane. It takes 2 KiB; a table of whole vectors would take a quarter
+/// of the first-level cache.
 #[cfg(target_arch = "x86_64")]
 pub(in crate::engine) static LANES_TO_FRONT: [u64; 256] = {
     let mut table = [0; 256];
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_available_kernels_are_found_by_name_and_no_others() {
+    fn only_available_kernels_are_found_by_name() {
         let available: Vec<_> = Kernel::available().iter().map(|kernel| kernel.name()).collect();
         assert_eq!(available[0], "portable");
         for name in Kernel::NAMES {

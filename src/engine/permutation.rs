@@ -2,12 +2,12 @@
 //!
 //! **Counts** the solutions whose queen in row 0 stands in a given column.
 //!
-//! **Idea.** A placement with one queen in each row and each column is a permutation: row `r`
-//! holds the queen of column `columns[r]`. Go through all of them and keep those in which no two
-//! queens share a diagonal.
+//! **Idea.** An arrangement with one queen in each row and each column is a permutation: the queen
+//! of row `r` stands in column `columns[r]`. Go through all permutations and keep those in which no
+//! two queens share a diagonal.
 //!
-//! **Against the others.** The oldest and slowest: nothing is pruned, a clash between the first
-//! two rows is found again for each of the (n - 2)! orders of the rest.
+//! **Compared with the others.** The oldest and slowest: nothing is pruned, so a clash between the
+//! first two rows is found again for each of the (n - 2)! orders of the rest.
 //!
 //! **Time** O(n! n²) at worst, in practice a few comparisons for each permutation; **memory** O(n).
 //!
@@ -32,15 +32,15 @@ pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     solutions
 }
 
-/// Two queens share a diagonal if they are as many rows apart as columns.
+/// Two queens share a diagonal if they are equally many rows and columns apart.
 fn no_shared_diagonal(columns: &[usize]) -> bool {
     (1..columns.len())
         .all(|row| (0..row).all(|above| row - above != columns[row].abs_diff(columns[above])))
 }
 
-/// Moves on to the next permutation in lexicographic order; false after the last one.
+/// Advances to the next permutation in lexicographic order; false after the last one.
 fn next_permutation(items: &mut [usize]) -> bool {
-    // The longest falling tail is the last of its arrangements: the item before it must grow.
+    // The longest falling tail is the last of its permutations, so the item before it must grow.
     let Some(pivot) = items.windows(2).rposition(|pair| pair[0] < pair[1]) else {
         return false;
     };
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn permutations_come_in_order_and_all() {
+    fn all_permutations_come_in_order() {
         let mut items = [0, 1, 2, 3];
         let mut previous = items;
         let mut seen = 1;

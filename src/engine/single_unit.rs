@@ -1,4 +1,4 @@
-//! The one unit of boards that are too small for an engine to cut up.
+//! The single unit of boards that are too small to cut.
 
 use super::bitmask::Restricted;
 use super::domains::RowDomains;
@@ -37,12 +37,6 @@ impl Units for SingleUnit {
 
     fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
         Ok(Box::new(self.clone()))
-    }
-}
-
-impl Prepared for SingleUnit {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(self.clone())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Engine `subtrees`: prefixes of the first rows, all eight symmetries, a row of nodes at a time.
+//! Engine `subtrees`: prefixes of the first rows, all eight symmetries, many nodes at a time.
 //!
 //! **Counts** the solutions of one subtree: those that begin with a given prefix, the queens
 //! of the first one to four rows, within one [case](cases) of the symmetry reduction.
@@ -16,28 +16,28 @@
 //!   row 7  . . . . . . . .  /
 //! ```
 //!
-//! **Against `bitmask`.**
+//! **Compared with `bitmask`.**
 //! * *Eight symmetries instead of none*: see [`cases`]; 3.8 times fewer nodes at n = 16 (not 8
-//!   times: a border queen that stands too near a corner is often found late).
-//! * *No branch on data.* The textbook loop mispredicts at nearly every node: how many squares of
-//!   the next row are free cannot be guessed, and costs more than all the arithmetic. Here each
-//!   row has a [buffer of nodes](level); a pass takes the lowest free square of each node in the
-//!   buffer, writes the child to the next row's buffer and keeps the node if it has more squares.
-//!   Both are unconditional writes that advance a length by 0 or 1.
+//!   times: a border queen too near a corner is often found late).
+//! * *No branch on data.* The textbook loop mispredicts at nearly every node, since the number of
+//!   free squares in the next row cannot be guessed; that costs more than all the arithmetic. Here
+//!   each row has a [buffer of nodes](level). A pass takes the lowest free square of each node in
+//!   the buffer, writes the child to the next row's buffer and keeps the node if it has more
+//!   squares. Both are unconditional writes that advance a length by 0 or 1.
 //! * *Vectors.* Such a pass is the same instruction sequence for all nodes, so AVX2 takes 8 and
 //!   AVX-512 takes 16 of them at a time, and one permutation packs the survivors.
-//! * *Looking ahead.* A child is dropped unless each of the three rows below it has a free
-//!   square: 30 % fewer nodes than testing the next row alone.
+//! * *Look-ahead.* A child is dropped unless each of the three rows below it has a free square:
+//!   30 % fewer nodes than testing the next row alone.
 //! * *The last three rows* are closed by arithmetic: with two columns left there are only two
-//!   ways to fill the last two rows, and three comparisons tell which of them stand.
+//!   ways to fill the last two rows, and three comparisons tell which of them are legal.
 //!
-//! **Time.** For each solution 14 children are made at n = 16 and 8 of them kept; **memory** 4 KiB for
-//! each row and thread.
+//! **Time.** At n = 16, 14 children are made for each solution and 8 of them are kept; **memory**
+//! 4 KiB for each row and thread.
 //!
-//! **Invariants.** A buffered node has at least one free square in its row, and queens in all rows
-//! above. Rows before the last three only.
+//! **Invariants.** A buffered node has at least one free square in its row and queens in all rows
+//! above; only rows before the last two have buffers.
 //!
-//! **What was tried and lost** (n = 16, one core of a Xeon with AVX-512, textbook program 3.25 s):
+//! **Tried and lost** (n = 16, one core of a Xeon with AVX-512, textbook program 3.25 s):
 //!
 //! | variant | seconds |
 //! |---|---|
@@ -48,22 +48,20 @@
 //! | row buffers, AVX-512, looking 1, 2, 3 rows ahead | 0.24, 0.13, 0.12 |
 //! | the last, passes of 32, 64, 96, 120 nodes | 0.18, 0.14, 0.12, 0.14 |
 //!
-//! Looking four rows ahead saves another 7 % of the nodes and costs as much (AVX-512, 0.115 s and
-//! 0.115 s); five would save 3 % more.
+//! Looking four rows ahead saves another 7 % of the nodes and takes the same time (AVX-512, 0.115 s
+//! each); five would save 3 % more.
 //!
 //! **Sources.** The reduction to one image in eight goes back to Takaken's N-Queens page (corner
-//! queen and border tests); passes over buffers with branch-free packing are known from database
-//! engines as selection vectors.
+//! queen and border tests). Database engines know passes over buffers with branch-free packing as
+//! selection vectors.
 
 pub(crate) mod cases;
 mod kernel;
 mod level;
 mod levels;
 mod restricted;
+mod split_rows;
 mod time;
-
-use std::fmt;
-use std::str::FromStr;
 
 use super::domains::RowDomains;
 use super::kernel::Kernel;
@@ -76,74 +74,8 @@ use cases::Case;
 use level::Node;
 use levels::Levels;
 pub(crate) use restricted::RestrictedSubtrees;
+pub use split_rows::SplitRows;
 pub(crate) use time::expected_time;
-
-/// How many of the first rows a prefix fills: 1 to 4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SplitRows(u8);
-
-impl SplitRows {
-    /// The fewest rows.
-    pub const MIN: u32 = 1;
-    /// The most rows: beyond that the list of units itself becomes long.
-    pub const MAX: u32 = 4;
-    /// Prefixes of two rows.
-    pub const TWO: Self = Self(2);
-
-    /// Prefixes of this many rows. A board of n rows splits at most n - 3 of them off.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::SplitRowsOutOfRange`] unless it is 1 to 4.
-    pub fn new(rows: u32) -> Result<Self, Error> {
-        match u8::try_from(rows) {
-            Ok(small) if (Self::MIN..=Self::MAX).contains(&rows) => Ok(Self(small)),
-            _ => Err(Self::out_of_range(&rows.to_string())),
-        }
-    }
-
-    fn out_of_range(given: &str) -> Error {
-        Error::SplitRowsOutOfRange { given: given.to_owned(), min: Self::MIN, max: Self::MAX }
-    }
-
-    /// The number of rows.
-    #[must_use]
-    pub fn get(self) -> u32 {
-        u32::from(self.0)
-    }
-
-    /// The fewest rows that give each thread at least 30 units, so that the last ones to finish
-    /// cost little, and that keep a unit within seconds up to n = 24, so that progress shows.
-    #[must_use]
-    pub fn suited_to(size: BoardSize, threads: usize) -> Self {
-        if size.rows() < SMALLEST {
-            return Self::TWO;
-        }
-        let for_threads = 30 * threads;
-        let for_progress = 1 << size.get().saturating_sub(10);
-        (Self::MIN..=Self::MAX)
-            .filter_map(|rows| Self::new(rows).ok())
-            .find(|rows| {
-                Subtrees::forecast(size, &FixedQueens::default(), *rows).0
-                    >= for_threads.max(for_progress)
-            })
-            .unwrap_or(Self(4))
-    }
-}
-
-impl fmt::Display for SplitRows {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl FromStr for SplitRows {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::new(text.parse().map_err(|_| Self::out_of_range(text))?)
-    }
-}
 
 /// Boards of fewer rows have no room for a prefix above the last three rows.
 pub(crate) const SMALLEST: usize = 4;
@@ -176,7 +108,7 @@ impl Subtrees {
         Self { size, first_row: first_row(size, split_rows), cases, subtrees }
     }
 
-    /// How many subtrees a board has, and how many bytes their list takes, without making it.
+    /// The number of subtrees of a board, and the size of their list in bytes, without making it.
     pub(crate) fn forecast(
         size: BoardSize,
         queens: &FixedQueens,
@@ -184,12 +116,12 @@ impl Subtrees {
     ) -> (usize, u64) {
         let mut units = 0;
         for_each_prefix(size, &cases_of(size, queens), split_rows, &mut |_| units += 1);
-        // A list that grows is copied: the old and the new one are there at the same time.
+        // A growing list is copied: the old and the new one exist at the same time.
         (units, (3 * units * size_of::<Subtree>()) as u64)
     }
 }
 
-/// Given queens break the symmetry: there is a case of weight 1 for each square of the first row.
+/// Given queens break the symmetry: then each allowed square of the first row is a case of weight 1.
 fn cases_of(size: BoardSize, queens: &FixedQueens) -> Vec<Case> {
     if queens.is_empty() {
         return cases::all(size);
@@ -208,7 +140,7 @@ fn first_row(size: BoardSize, split_rows: SplitRows) -> usize {
     usize::from(split_rows.0).min(size.rows() - 3)
 }
 
-/// Hands out all subtrees, in their order.
+/// Passes all subtrees to `take`, in order.
 fn for_each_prefix(
     size: BoardSize,
     cases: &[Case],
@@ -222,7 +154,7 @@ fn for_each_prefix(
     }
 }
 
-/// Hands out the subtrees whose prefixes extend this one's from `row` up to `first_row`.
+/// Passes on the subtrees whose prefixes extend this one's from `row` up to `first_row`.
 fn take_prefixes(
     take: &mut impl FnMut(Subtree),
     case: &Case,
@@ -267,24 +199,13 @@ impl Units for Subtrees {
     }
 
     fn prepare(&self, resources: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
-        Ok(Box::new(PreparedSubtrees { units: self, kernel: resources.kernel }))
-    }
-}
-
-/// The subtrees and the kernel that counts them.
-struct PreparedSubtrees<'a> {
-    units: &'a Subtrees,
-    kernel: Kernel,
-}
-
-impl Prepared for PreparedSubtrees<'_> {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        let Self { units, kernel } = *self;
-        Box::new(SubtreeWorker { units, kernel, levels: Levels::new(units.size) })
+        let levels = Levels::new(self.size);
+        Ok(Box::new(SubtreeWorker { units: self, kernel: resources.kernel, levels }))
     }
 }
 
 /// One thread's buffers.
+#[derive(Clone)]
 struct SubtreeWorker<'a> {
     units: &'a Subtrees,
     kernel: Kernel,

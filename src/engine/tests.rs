@@ -1,10 +1,10 @@
-//! What all engines promise: units that count every solution as often as they should.
+//! The units of every engine count each solution as often as they should.
 
 use super::domains::RowDomains;
 use super::*;
 use crate::solution::Solutions;
 
-/// The kernels that this CPU can run; says which ones a test leaves out.
+/// The kernels that this CPU can run; prints those that a test skips.
 pub(super) fn kernels() -> Vec<Kernel> {
     let available = Kernel::available();
     for name in Kernel::NAMES {
@@ -15,7 +15,7 @@ pub(super) fn kernels() -> Vec<Kernel> {
     available
 }
 
-/// Pseudo-random numbers, the same ones each time, so that failures repeat.
+/// Pseudo-random numbers with a fixed seed, so that failures can be reproduced.
 pub(super) fn random() -> fastrand::Rng {
     fastrand::Rng::with_seed(11)
 }
@@ -29,7 +29,7 @@ pub(super) fn units(engine: Engine, n: u32, split_rows: u32) -> Box<dyn Units> {
     engine.units(size(n), &FixedQueens::default(), split_rows)
 }
 
-/// How often a unit counts the solution with these queens, a bit for each row.
+/// How many times a unit counts the solution with these queens, one bit for each row.
 fn times(domains: &RowDomains, queens: &[u32]) -> u64 {
     if queens.iter().zip(&domains.allowed).any(|(queen, allowed)| queen & allowed == 0) {
         return 0;
@@ -38,14 +38,14 @@ fn times(domains: &RowDomains, queens: &[u32]) -> u64 {
     domains.weighing.as_ref().map_or(1, |weighing| (weighing.weight)(northern(weighing)))
 }
 
-/// The reduction by symmetries, orbit by orbit: the units count the images of a solution as often,
-/// with their weights, as there are different ones.
+/// Checks the reduction by symmetry, orbit by orbit: with their weights, the units count the images
+/// of a solution exactly as many times as there are distinct images.
 fn check_orbits(engine: Engine, n: u32, split_rows: u32) {
     let units = units(engine, n, split_rows);
     let units: Vec<(u64, RowDomains)> =
         (0..units.len()).map(|unit| (units.weight(unit), units.domains(unit))).collect();
     for solution in Solutions::new(size(n)) {
-        let Some(different) = solution.class_size() else { continue };
+        let Some(distinct) = solution.class_size() else { continue };
         let mut images = solution.images().to_vec();
         images.sort_unstable();
         images.dedup();
@@ -55,7 +55,7 @@ fn check_orbits(engine: Engine, n: u32, split_rows: u32) {
             let weighted = |(weight, domains): &(u64, RowDomains)| weight * times(domains, &queens);
             counted += units.iter().map(weighted).sum::<u64>();
         }
-        assert_eq!(counted, different as u64, "{engine}, orbit of\n{solution}");
+        assert_eq!(counted, distinct as u64, "{engine}, orbit of\n{solution}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an engine provides: the independent units of a count, and counters of them.
+//! What an engine provides: the independent units of a count, and workers that count them.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use super::kernel::Kernel;
 use crate::cancel::Cancel;
 use crate::error::Error;
 
-/// The independent parts of one count, numbered from 0. The list depends on the board, the engine
-/// and the number of split rows alone, never on the machine.
+/// The independent units of one count, numbered from 0. The list depends only on the board, the
+/// engine and the number of split rows, never on the machine.
 pub(crate) trait Units: fmt::Debug + Send + Sync {
-    /// How many there are.
+    /// The number of units.
     fn len(&self) -> usize;
 
-    /// How many solutions of the whole board each solution of this unit stands for.
+    /// The number of solutions of the whole board that each solution of this unit stands for.
     fn weight(&self, unit: usize) -> u64;
 
-    /// Which solutions the unit counts, and how often.
+    /// The solutions that the unit counts, and how many times.
     fn domains(&self, unit: usize) -> RowDomains;
 
-    /// Makes what the units of a count share, within the memory given.
+    /// Prepares what the units of a count share, within the given memory.
     fn prepare(
         &self,
         resources: &Resources,
@@ -38,17 +38,17 @@ pub struct Resources {
     pub memory: u64,
 }
 
-/// Shared by the threads of a count.
+/// What the threads of a count share.
 pub(crate) trait Prepared: Sync {
-    /// A counter of units for one thread, with its own scratch memory.
+    /// A worker for one thread, with its own scratch memory.
     fn worker(&self) -> Box<dyn Worker + '_>;
 
-    /// How memory is used, for engines that need a lot.
+    /// The memory in use, for engines that need much.
     fn memory(&self) -> Option<MemoryUse> {
         None
     }
 
-    /// Whether what the threads share is still as it was made.
+    /// Whether the shared data is still as it was made.
     fn shared_is_intact(&self) -> bool {
         true
     }
@@ -58,7 +58,7 @@ pub(crate) trait Prepared: Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MemoryUse {
-    /// Bytes of what all threads share.
+    /// Bytes that all threads share.
     pub shared: u64,
     /// Bytes that each thread may need.
     pub per_thread: u64,
@@ -72,7 +72,14 @@ pub(crate) trait Worker: Send {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
 }
 
-/// Counts a unit of any engine by the domains of its rows.
+/// Threads that share nothing each work with a copy.
+impl<T: Worker + Clone + Sync> Prepared for T {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(self.clone())
+    }
+}
+
+/// Counts the units of any engine by the domains of their rows.
 pub(crate) trait CountDomains: Send {
     /// The weighted number of solutions.
     fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt>;
@@ -88,7 +95,7 @@ pub(crate) enum Interrupt {
 }
 
 impl Interrupt {
-    /// The same as an error that names the unit.
+    /// The error for this unit.
     pub(crate) fn in_unit(self, unit: usize) -> Error {
         match self {
             Self::Cancelled => Error::UnitStopped { unit },

@@ -1,25 +1,175 @@
-//! What several tests need.
+//! What several tests need: boards, kernels, files, journals, and runs of the program.
 
+#![allow(dead_code, reason = "every test file uses a part of this")]
+
+pub(crate) mod processes;
+
+use std::fmt::Debug;
+use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 
-use nqueens::Kernel;
+use nqueens::journal::{self, Contents, JournalError};
+use nqueens::{BoardSize, Error, Kernel, Plan};
+
+/// The program.
+pub(crate) const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
+
+pub(crate) fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
 
 /// The kernels to test: all that this CPU can run, or the one in `NQUEENS_TEST_KERNEL`.
 pub(crate) fn kernels() -> Vec<Kernel> {
-    match std::env::var("NQUEENS_TEST_KERNEL") {
-        Ok(name) => vec![Kernel::from_name(&name).expect("a kernel of this CPU")],
-        Err(_) => {
-            let available = Kernel::available();
-            for name in Kernel::NAMES {
-                if !available.iter().any(|kernel| kernel.name() == name) {
-                    // The harness hides what tests print, but not what is written to stderr itself.
-                    let _ = writeln!(
-                        std::io::stderr(),
-                        "skipped: kernel {name} does not run on this CPU"
-                    );
-                }
-            }
-            available
+    if let Ok(name) = std::env::var("NQUEENS_TEST_KERNEL") {
+        return vec![Kernel::from_name(&name).expect("a kernel of this CPU")];
+    }
+    let available = Kernel::available();
+    for name in Kernel::NAMES {
+        if !available.iter().any(|kernel| kernel.name() == name) {
+            // The harness hides what tests print, but not what is written to stderr itself.
+            let _ = writeln!(std::io::stderr(), "skipped: kernel {name} does not run on this CPU");
         }
     }
+    available
+}
+
+/// A path for one test, with nothing there.
+pub(crate) fn fresh(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    let _ = fs::remove_file(&path);
+    path
+}
+
+/// An empty folder for one test.
+pub(crate) fn fresh_folder(name: &str) -> PathBuf {
+    let folder = fresh(name);
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
+}
+
+/// The program with these arguments and with pipes for its output.
+pub(crate) fn nqueens(args: &[&str]) -> Command {
+    let mut command = Command::new(NQUEENS);
+    command.args(args).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs the program with these arguments.
+pub(crate) fn output(args: &[&str]) -> Output {
+    run(&mut nqueens(args))
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Output {
+    command.output().expect("the program starts")
+}
+
+/// Waits for the end of a process.
+pub(crate) fn finish(child: Child) -> Output {
+    child.wait_with_output().expect("the program ends")
+}
+
+/// Runs a command whose reader has left before it prints.
+pub(crate) fn without_reader(command: &mut Command) -> Output {
+    let mut child = command.spawn().expect("the program starts");
+    drop(child.stdout.take());
+    finish(child)
+}
+
+pub(crate) fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("text")
+}
+
+pub(crate) fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("text")
+}
+
+/// Exit code, stdout and stderr.
+pub(crate) fn result(output: &Output) -> (Option<i32>, &str, &str) {
+    (output.status.code(), stdout(output), stderr(output))
+}
+
+/// The JSON object that the program printed.
+pub(crate) fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// The program was not killed. It printed no answer, and one line that gives all these reasons.
+pub(crate) fn refused(output: &Output, code: i32, reasons: &[&str]) {
+    assert_eq!((output.status.code(), stdout(output)), (Some(code), ""), "{output:?}");
+    let message = stderr(output);
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.starts_with("nqueens: "), "{message}");
+    for reason in reasons {
+        assert!(message.contains(reason), "no '{reason}' in: {message}");
+    }
+}
+
+/// What a good journal holds.
+pub(crate) fn contents(path: &Path) -> Contents {
+    journal::read(path).expect("readable").expect("a journal")
+}
+
+/// The error of a journal, which is expected.
+pub(crate) fn journal_error<T: Debug>(result: Result<T, Error>) -> JournalError {
+    match result {
+        Err(Error::Journal { error, .. }) => error,
+        other => panic!("an error of the journal was expected, not {other:?}"),
+    }
+}
+
+/// The contents of a journal with at least one finished unit.
+pub(crate) fn some_units(path: &Path) -> Option<Contents> {
+    journal::read(path).ok().flatten().filter(|contents| contents.finished.units_done() > 0)
+}
+
+/// A line of a journal, with its CRC.
+pub(crate) fn seal(line: &str) -> String {
+    format!("{line} {:08x}\n", crc32fast::hash(line.as_bytes()))
+}
+
+/// A line of a journal without its CRC.
+pub(crate) fn unsealed(line: &str) -> &str {
+    line.trim_end().rsplit_once(' ').expect("a CRC").0
+}
+
+/// A `done` line with the count of its first unit raised, and with the right sum and CRC; and the
+/// number of that unit.
+pub(crate) fn raised(plan: &Plan, line: &str, by: u64) -> (usize, String) {
+    let (fields, counts) = unsealed(line).rsplit_once("counts=").expect("counts");
+    let value = |name| fields.split(' ').find_map(|field| field.strip_prefix(name)).expect(name);
+    let unit = value("units=").split("..").next().expect("a range").parse().expect("a number");
+    let sum = value("solutions=");
+    let new_sum = sum.parse::<u64>().expect("a sum") + by * plan.weight(unit);
+    let fields = fields.replace(&format!("solutions={sum} "), &format!("solutions={new_sum} "));
+    let (first, others) = counts.split_at(counts.find(',').unwrap_or(counts.len()));
+    let first = first.parse::<u64>().expect("a count") + by;
+    (unit, seal(&format!("{fields}counts={first}{others}")))
+}
+
+/// Raises the count of the first unit in each `done` line that is chosen by its number and text;
+/// returns these units.
+pub(crate) fn raise_counts(
+    path: &Path,
+    by: u64,
+    mut choose: impl FnMut(usize, &str) -> bool,
+) -> Vec<usize> {
+    let plan = contents(path).plan;
+    let text = fs::read_to_string(path).expect("text");
+    let mut units = Vec::new();
+    let lines = text.split_inclusive('\n').enumerate().map(|(number, line)| {
+        if !line.starts_with("done ") || !choose(number, line) {
+            return line.to_owned();
+        }
+        let (unit, line) = raised(&plan, line, by);
+        units.push(unit);
+        line
+    });
+    let text: String = lines.collect();
+    fs::write(path, text).expect("the folder can be written");
+    units
 }

@@ -1,12 +1,12 @@
-/* Preloaded into the program by tests: makes calls on journals slow, or fail.
+/* Tests preload this into the program to make calls on journals slow or fail.
  *
  *   SHIM_SYNC_MS=n      fsync and fdatasync take n milliseconds longer
  *   SHIM_SYNC_LOG=file  and append a byte to this file when they are done
  *   SHIM_FAIL=call      open, write, sync, truncate or lock fails
- *   SHIM_AT=n           the n-th time, from 1 (default 1), and ever after
+ *   SHIM_AT=n           from the n-th time on (default 1)
  *   SHIM_ERRNO=n        with this error
  *
- * Files whose names contain ".journal" are meant.
+ * Only files whose names contain ".journal" are affected.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ static long number(const char *name, long otherwise) {
   return text ? atol(text) : otherwise;
 }
 
-static int is_meant(int fd) { return fd >= 0 && fd < MOST_FILES && is_journal[fd]; }
+static int is_affected(int fd) { return fd >= 0 && fd < MOST_FILES && is_journal[fd]; }
 
 static int fails(const char *call) {
   const char *failing = getenv("SHIM_FAIL");
@@ -49,25 +49,25 @@ int open64(const char *path, int flags, ...) {
     mode = va_arg(rest, mode_t);
     va_end(rest);
   }
-  int meant = strstr(path, ".journal") != NULL;
-  if (meant && fails("open")) return -1;
+  int affected = strstr(path, ".journal") != NULL;
+  if (affected && fails("open")) return -1;
   int fd = NEXT(open64)(path, flags, mode);
-  if (fd >= 0 && fd < MOST_FILES) is_journal[fd] = meant;
+  if (fd >= 0 && fd < MOST_FILES) is_journal[fd] = affected;
   return fd;
 }
 
 ssize_t write(int fd, const void *bytes, size_t length) {
-  if (is_meant(fd) && fails("write")) return -1;
+  if (is_affected(fd) && fails("write")) return -1;
   return NEXT(write)(fd, bytes, length);
 }
 
 int ftruncate64(int fd, off64_t length) {
-  if (is_meant(fd) && fails("truncate")) return -1;
+  if (is_affected(fd) && fails("truncate")) return -1;
   return NEXT(ftruncate64)(fd, length);
 }
 
 int flock(int fd, int operation) {
-  if (is_meant(fd) && fails("lock")) return -1;
+  if (is_affected(fd) && fails("lock")) return -1;
   int (*next)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "flock");
   return next(fd, operation);
 }
@@ -83,7 +83,7 @@ static void be_slow(void) {
 }
 
 int fsync(int fd) {
-  if (is_meant(fd)) {
+  if (is_affected(fd)) {
     if (fails("sync")) return -1;
     be_slow();
   }
@@ -91,7 +91,7 @@ int fsync(int fd) {
 }
 
 int fdatasync(int fd) {
-  if (is_meant(fd)) {
+  if (is_affected(fd)) {
     if (fails("sync")) return -1;
     be_slow();
   }

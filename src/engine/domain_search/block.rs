@@ -1,11 +1,10 @@
-//! Blocks of placements of the other rows, and how many fillings fit them.
+//! Blocks of placements of the other rows, and the number of fillings that fit them.
 //!
 //! Placement i of a block is bit i of every [`Set`].
 
 use super::fillings::{Filling, Fillings, NorthernColumns, PAIRS};
-use super::kernel;
+use super::kernel::{self, EMPTY, LANES, Set, WORDS};
 use super::rows::FreeColumns;
-use super::set::{EMPTY, LANES, Set, WORDS};
 use crate::engine::domains::{RowDomains, Weighing};
 use crate::engine::kernel::Kernel;
 
@@ -18,25 +17,25 @@ const WEIGHT_PARTS: [u64; 2] = [1, 2];
 /// A placement of the other rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
-    /// What it leaves of the west rows.
+    /// The squares of the west rows that it leaves free.
     pub(super) free: FreeColumns,
     /// The number of the set of columns that its northern rows take.
     pub(super) northern: u16,
 }
 
-/// A block and the tables that are made of it.
+/// A block and the tables made from it.
 #[derive(Debug)]
 pub(super) struct Block {
     kernel: Kernel,
     placements: Vec<Placement>,
     /// For each west row and column: the placements that leave the square free.
     free: Box<[[Set; 16]; 16]>,
-    /// For each pair of west rows and each two columns of theirs: those that leave both free.
+    /// For each pair of west rows and each pair of columns: those that leave both squares free.
     pairs: Box<[[Set; 256]; PAIRS]>,
     /// For each set of northern columns of the fillings: the placements that count once, and those
     /// that count twice. A placement in both counts three times.
     counting: Vec<[Set; 2]>,
-    /// The weights of all northern columns of the fillings, for those of the other rows in turn.
+    /// The weights for each set of northern columns of the other rows and each of the fillings.
     weights: Vec<u8>,
     /// The placements of each set of northern columns in the block.
     groups: Vec<(u16, Set)>,
@@ -56,13 +55,13 @@ impl Block {
         }
     }
 
-    /// Forgets all that belongs to the last unit.
+    /// Removes everything that belongs to the last unit.
     pub(super) fn clear(&mut self) {
         self.placements.clear();
         self.weights.clear();
     }
 
-    /// Takes a placement in; returns whether the block is full.
+    /// Adds a placement; returns whether the block is full.
     pub(super) fn push(&mut self, placement: Placement) -> bool {
         self.placements.push(placement);
         self.placements.len() == LANES
@@ -131,7 +130,7 @@ impl Block {
         }
     }
 
-    /// Sorts the placements by their northern columns. Neighbours mostly have the same.
+    /// Groups the placements by their northern columns. Neighbours usually have the same.
     fn make_groups(&mut self) {
         self.groups.clear();
         let mut group = 0;
@@ -182,7 +181,7 @@ impl Block {
 /// The weight of solutions whose northern rows take these columns.
 fn weight_of(weighing: Option<&Weighing>, columns: u32) -> u8 {
     let weight = weighing.map_or(1, |weighing| (weighing.weight)(columns));
-    // A larger one has no set of its own; taken for another weight it would spoil the count.
+    // A larger weight is not a sum of the parts: taken for another, it would make the count wrong.
     assert!(weight <= WEIGHT_PARTS.iter().sum(), "a solution counts {weight} times");
     weight as u8
 }

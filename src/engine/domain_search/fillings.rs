@@ -1,6 +1,4 @@
-//! The fillings: all placements of the west rows by themselves.
-//!
-//! They are listed once for each unit; see the parent module for what is done with them.
+//! The fillings: all placements of the west rows by themselves, listed once for each unit.
 
 use std::collections::HashMap;
 
@@ -16,9 +14,9 @@ pub(super) const PAIRS: usize = 8;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct Filling {
-    /// For each pair of rows, the place of their two columns in a table.
+    /// For each pair of rows, the index of their two columns in a table.
     pub(super) pairs: [u8; PAIRS],
-    /// Which of the sets of northern columns.
+    /// The number of its set of northern columns.
     pub(super) northern: u16,
 }
 
@@ -27,11 +25,11 @@ pub(super) struct Filling {
 pub(super) struct Fillings {
     /// In the order in which backtracking finds them.
     pub(super) list: Vec<Filling>,
-    /// The different sets of columns that northern west rows take.
+    /// The distinct sets of columns that northern west rows take.
     pub(super) northern: NorthernColumns,
-    /// How many west rows there are.
+    /// The number of west rows.
     pub(super) rows: usize,
-    /// Their columns are below this one.
+    /// The number of columns of the west half.
     pub(super) width: u32,
 }
 
@@ -44,7 +42,8 @@ pub(super) struct NorthernColumns {
 }
 
 impl NorthernColumns {
-    /// The number of a set; a new one if it is new. Boards of 32 columns have fewer than 2^16.
+    /// The number of a set, or the next number if the set is new. There are fewer than 2^16 even on
+    /// boards of 32 columns.
     pub(super) fn number(&mut self, set: u32) -> u16 {
         let next = self.sets.len() as u16;
         let number = *self.numbers.entry(set).or_insert(next);
@@ -70,7 +69,7 @@ impl Fillings {
         Ok(fillings)
     }
 
-    /// Keeps those of some fillings that stand within these domains.
+    /// Keeps the fillings of `list` that lie within these domains.
     pub(super) fn keep_within(&self, free: &FreeColumns, list: &[Filling], kept: &mut Kept) {
         let pairs = self.rows.div_ceil(2);
         let mut fits = [[true; 256]; PAIRS];
@@ -85,16 +84,16 @@ impl Fillings {
         }
         kept.len = 0;
         for filling in list {
-            // Written always, counted if it fits: no branch to be mispredicted.
+            // Always written, but counted only if it fits: there is no branch to mispredict.
             kept.room[kept.len] = *filling;
             let places = filling.pairs.iter().zip(&fits).take(pairs);
-            let stands = places.fold(true, |all, (pair, fits)| all & fits[usize::from(*pair)]);
-            kept.len += usize::from(stands);
+            let fits = places.fold(true, |all, (pair, fits)| all & fits[usize::from(*pair)]);
+            kept.len += usize::from(fits);
         }
     }
 }
 
-/// Some of the fillings, in memory that is kept.
+/// Some of the fillings, in memory that is reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept {
     room: Vec<Filling>,

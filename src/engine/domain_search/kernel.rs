@@ -1,4 +1,4 @@
-//! The inner loop of a block, in one version for each [`Kernel`].
+//! The inner loop of a block, with a version for each [`Kernel`], and the sets that it works on.
 //!
 //! ```text
 //! for each filling:
@@ -15,11 +15,30 @@ mod avx512;
 mod portable;
 
 use super::fillings::Filling;
-use super::set::Set;
 use crate::engine::kernel::{Kernel, dispatch};
 
-/// The placements of the block that fit the fillings, those that count once and those that count
-/// twice.
+/// Words of a set.
+pub(super) const WORDS: usize = 8;
+
+/// Placements in a block.
+pub(super) const LANES: usize = 64 * WORDS;
+
+/// A set of the placements of a block.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Set(pub(super) [u64; WORDS]);
+
+pub(super) const EMPTY: Set = Set([0; WORDS]);
+
+impl Set {
+    /// What is in both.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] & other.0[at]))
+    }
+}
+
+/// The number of pairs of a filling and a placement of the block that fit: of the placements that
+/// count once, and of those that count twice.
 pub(super) fn count(
     kernel: Kernel,
     pairs: &[[Set; 256]],

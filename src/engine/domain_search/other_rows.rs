@@ -1,8 +1,8 @@
-//! Fills the other rows by backtracking, and hands their placements on in blocks.
+//! Fills the other rows by backtracking, and passes their placements on in blocks.
 //!
-//! The first of these rows are the *prefix*. After each of them the fillings are kept that its
-//! queens leave, so that a block, whose placements all begin with the same prefix, is compared with
-//! a part of the list only.
+//! The first of these rows are the *prefix*. After each of its rows, only the fillings that its queens
+//! do not attack are kept. All placements of a block begin with the same prefix, so a block is
+//! compared with a part of the list only.
 
 use super::block::{Block, Placement};
 use super::fillings::{Fillings, Kept, NorthernColumns};
@@ -12,9 +12,8 @@ use crate::engine::domains::RowDomains;
 use crate::engine::unit::Interrupt;
 use crate::size::BoardSize;
 
-/// How many of the other rows are filled before the fillings that they leave are picked out: enough of
-/// them remain to fill a block, mostly. One row more or less takes a tenth more time at n = 22, at
-/// n = 20 one row more a third.
+/// The number of other rows in the prefix. The rows that remain are usually enough to fill a block.
+/// One row more or less takes a tenth more time at n = 22; at n = 20, one row more takes a third more.
 fn prefix_rows(size: BoardSize) -> usize {
     (size.rows() / 2).saturating_sub(9 + size.rows() % 2).max(1)
 }
@@ -26,12 +25,12 @@ pub(super) struct OtherRows<'a> {
     domains: &'a RowDomains,
     block: &'a mut Block,
     cancel: &'a Cancel,
-    /// How many of the rows are northern.
+    /// The number of northern rows.
     northern_rows: usize,
     northern: NorthernColumns,
-    /// For each row and column: what a queen there leaves of the domains.
+    /// For each row and column, what a queen there leaves of the domains.
     leaves: Vec<[FreeColumns; 32]>,
-    /// Rows that are filled before the list of fillings is kept to what they leave.
+    /// The number of rows in the prefix.
     prefix: usize,
     fillings: Fillings,
     /// The fillings that are left after each row of the prefix.

@@ -1,8 +1,8 @@
-//! Rows, and what queens leave of them.
+//! Rows, and the squares that queens leave free in them.
 
 use crate::engine::domains::RowDomains;
 
-/// The free columns of up to sixteen rows; those that are not in use have all bits set.
+/// The free columns of up to sixteen rows; unused ones have all bits set.
 pub(super) type FreeColumns = [u16; 16];
 
 /// A row and the columns in which its queen may stand.
@@ -31,7 +31,7 @@ impl Taken {
         }
     }
 
-    /// The columns of a row that it attacks.
+    /// The columns of a row that are attacked.
     fn attacked(self, row: usize) -> u32 {
         let row_bits = |diagonals: u64, shift: usize| (diagonals >> shift) as u32;
         self.columns | row_bits(self.rising, row) | row_bits(self.falling, 31 - row)
@@ -43,8 +43,8 @@ impl Taken {
     }
 }
 
-/// How many of these rows, in the order of the board, are northern: the weight depends on their
-/// columns.
+/// The number of northern rows among these, which come in the order of the board. The weight depends
+/// on the columns of northern rows.
 pub(super) fn northern_rows(rows: &[Row], domains: &RowDomains) -> usize {
     let first_southern = domains.weighing.as_ref().map_or(0, |weighing| weighing.row);
     rows.iter().take_while(|row| row.number < first_southern).count()

@@ -20,7 +20,7 @@ fn whole_boards_are_counted() {
     (0..=9).for_each(|n| agree(&RowDomains::whole_board(size(n))));
 }
 
-/// Every weight from 0 to 3, on rows that are kept to a half and on rows that are not.
+/// Every weight from 0 to 3, on rows that are restricted to one half and on rows that are not.
 #[test]
 fn random_domains_and_weights_are_counted() {
     let mut random = random();
@@ -51,14 +51,14 @@ fn units_of_halves_are_counted() {
 
 #[test]
 #[should_panic(expected = "a solution counts 4 times")]
-fn a_weight_that_has_no_place_stops() {
+fn a_weight_that_is_too_large_stops() {
     let mut domains = RowDomains::whole_board(size(8));
     domains.weighing = Some(Weighing { row: 4, weight: Box::new(|_| 4) });
     let _ = DomainSearch::new(Kernel::Portable).count(&domains, &Cancel::new());
 }
 
 #[test]
-fn a_cancelled_search_says_so() {
+fn a_cancelled_search_is_an_interrupt() {
     let cancel = Cancel::new();
     cancel.cancel();
     let domains = RowDomains::whole_board(size(8));

@@ -1,8 +1,8 @@
-//! How the lists of a count fit a memory budget.
+//! Fits the lists of a count into a memory budget.
 //!
 //! Two things need memory: the lists of all quadrants, which threads share, and each thread's lists
-//! of half-boards. If the budget is too small for the first, they are made for each row set when a
-//! unit needs them; if it is too small for the second, the engine cannot work.
+//! of half-boards. If the budget is too small for the first, the lists of a row set are made when a
+//! unit needs them. If it is too small for the second, the engine cannot run.
 
 use super::half_board::HalvedBoard;
 use crate::engine::subtrees;
@@ -10,7 +10,7 @@ use crate::engine::unit::{MemoryUse, Resources};
 use crate::error::{Error, Shortage};
 use crate::memory::fitting_threads;
 
-/// What is kept of the quadrant lists.
+/// Which quadrant lists are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// All of them, shared by the threads.
@@ -19,11 +19,11 @@ pub(crate) enum Keep {
     RowSets,
 }
 
-/// Quadrant lists are not kept whole beyond this: making them would take seconds, and from there
-/// on a unit takes so long that making the lists of its row sets hardly matters.
+/// The largest size at which all quadrant lists are kept. Making larger ones would take seconds, and
+/// then a unit takes so long that making the lists of its row sets hardly matters.
 const WHOLE_TABLE_LIMIT: u64 = 2 << 30;
 
-/// Bytes of all quadrant lists.
+/// The size of all quadrant lists in bytes.
 fn table_bytes(board: HalvedBoard) -> u64 {
     let words = match board.half {
         ..=8 => 100_000,
@@ -35,9 +35,9 @@ fn table_bytes(board: HalvedBoard) -> u64 {
     16 * words
 }
 
-/// Bytes that one worker may need: two lists of half-boards, the arena of the join and the lists of
-/// the row sets. Measured peaks, mostly from samples: 45 MB for h = 11, 360 MB for 12, 1.4 GB for 13;
-/// this is two to four times as much.
+/// The memory that one worker may need, in bytes: two lists of half-boards, the arena of the join and
+/// the lists of the row sets. It is two to four times the peaks measured, mostly in samples: 45 MB for
+/// h = 11, 360 MB for 12, 1.4 GB for 13.
 pub(crate) fn worker_bytes(board: HalvedBoard) -> u64 {
     let words = match board.half {
         ..=8 => 10_000,
@@ -46,7 +46,7 @@ pub(crate) fn worker_bytes(board: HalvedBoard) -> u64 {
     8 * 4 * words
 }
 
-/// Decides what is kept.
+/// Decides which quadrant lists are kept.
 pub(crate) fn plan(board: HalvedBoard, resources: &Resources) -> Result<(Keep, MemoryUse), Error> {
     let per_thread = worker_bytes(board);
     let for_threads = per_thread.saturating_mul(resources.threads as u64);

@@ -1,18 +1,17 @@
-//! Canonical row sets: one E of each orbit under the flips, and how often its half-boards count.
+//! Canonical row sets: one E of each orbit under the flips, and the weight of its half-boards.
 //!
-//! Let rev be the reversal of 2h bits, k the queens in the north-east quadrant, and G the set of
-//! outer columns whose queen is in the south.
+//! Let rev be the reversal of 2h bits, ~ the complement, k the number of queens in the north-east
+//! quadrant, and G the set of outer columns whose queen is in the south.
 //!
-//! * k ≠ h/2: only k > h/2 is counted, weight 2; a half turn maps E to r(E) = rev(~E): the smaller
-//!   one is counted, weight 2, or 1 if they are equal.
-//! * k = h/2: the smallest of E, rev E, ~E, rev ~E is counted, weighted by how many differ.
+//! * k ≠ h/2: only k > h/2 is counted, with weight 2. A half-turn maps E to r(E) = rev ~E; the
+//!   smaller of the two is counted, with another factor of 2 unless they are equal.
+//! * k = h/2: the smallest of E, rev E, ~E, rev ~E is counted, weighted by the number of distinct ones.
 //! * Transposing swaps E and G. Let key(X) be the smallest image of X under the maps of its case.
-//!   A pair with key(G) > key(E) counts twice, with key(G) = key(E) once, else not at all.
+//!   A pair counts twice if key(G) > key(E), once if they are equal, and otherwise not at all.
 //!
-//! The top half of key(G) is the minimum of numbers that are known from one half-board alone, so
-//! that nearly all pairs are decided by leaving whole groups out of the lists. Only the few groups
-//! that *tie* with the top half of E are joined one by one, with those groups of the other half
-//! that give weight 2 or 1.
+//! The top half of key(G) is the minimum of numbers that each depend on one half-board alone. So nearly
+//! all pairs are decided by leaving whole groups out of the lists. Only the few groups that *tie* with
+//! the top half of E are joined one by one, with the groups of the other half that give weight 2 or 1.
 
 use std::cmp::Ordering;
 
@@ -62,8 +61,8 @@ impl CanonicalRows {
         !set & (u32::MAX >> (32 - 2 * self.half))
     }
 
-    /// The outer columns of a set of columns of the whole board: that in the middle of an odd one
-    /// is left out.
+    /// The outer columns in a set of columns of the whole board: all but the middle one of an odd
+    /// board.
     pub(crate) fn outer_columns(&self, size: BoardSize, columns: u32) -> u32 {
         let west = (1 << self.half) - 1;
         columns & west | (columns >> (self.half + size.get() % 2) & west) << self.half
@@ -74,20 +73,19 @@ impl CanonicalRows {
         a.min(b).min(c.min(d))
     }
 
-    /// Whether this row set, with half of its rows or more in the north, is the smallest of its
-    /// images.
+    /// Whether this row set, with at least half of its rows in the north, is the smallest of its images.
     pub(crate) fn is_canonical(half: u32, rows: u32) -> bool {
         Self::without_weight(half, rows).key(rows) == rows
     }
 
-    /// How often a pair of half-boards counts, given the distances of the columns whose queens are
-    /// in the south: 2, 1 or 0.
+    /// The weight of a pair of half-boards (2, 1 or 0), given the distances from the middle line of
+    /// the columns whose queens are in the south.
     pub(crate) fn transposed_weight(&self, south_east: u32, south_west: u32) -> u64 {
         let reversed_west = south_west.reverse_bits() >> (32 - self.half);
         self.columns_weight(south_east << self.half | reversed_west)
     }
 
-    /// The same, given the outer columns whose queens are in the south, counted from the west.
+    /// The same, given the outer columns whose queens are in the south, numbered from the west.
     pub(crate) fn columns_weight(&self, columns: u32) -> u64 {
         match self.key(columns).cmp(&self.rows) {
             Ordering::Greater => 2,
@@ -96,8 +94,8 @@ impl CanonicalRows {
         }
     }
 
-    /// How a group of half-boards compares with the top half of E: below it nothing counts, above
-    /// it all pairs count twice unless the other half ties or is below.
+    /// Compares a group of half-boards with the top half of E: if it is less, nothing counts; if it
+    /// is greater, all pairs count twice unless the group of the other half ties or is less.
     pub(crate) fn compare_group(&self, half: Half, south: u32) -> Ordering {
         let top = self.rows >> self.half;
         let other = !south & ((1 << self.half) - 1);

@@ -1,7 +1,6 @@
-//! Parts of the engine for benchmarks: undocumented elsewhere and not stable.
+//! Parts of the engine for benchmarks; not stable.
 
 use super::budget;
-use super::half_board::HalvedBoard;
 use super::kernel::JoinKernel;
 use super::units::{Unit, UnitList};
 use super::worker::{HalvesWorker, PreparedHalves};
@@ -22,8 +21,8 @@ pub fn leaf(kernel: Kernel) -> CountPairs {
     Box::new(move |build, probe, bits| kernel.count_bit_sliced(build, probe, bits, &mut tables))
 }
 
-/// Hands `measure` a function that makes the half-boards of a unit of an even board, chosen by a
-/// number, and returns how many there are.
+/// Passes `measure` a function that makes the half-boards of a unit of an even board and returns their
+/// number.
 ///
 /// # Errors
 ///
@@ -33,11 +32,7 @@ pub fn with_half_boards(
     kernel: Kernel,
     measure: impl FnOnce(&mut dyn FnMut(usize) -> usize),
 ) -> Result<(), Error> {
-    debug_assert_eq!(
-        HalvedBoard::new(size.get()).gap,
-        0,
-        "odd boards make their lists in the count"
-    );
+    debug_assert_eq!(size.get() % 2, 0, "odd boards make their lists in the count");
     let units = UnitList::new(size);
     let resources = Resources { kernel, threads: 1, memory: 4 << 30 };
     let memory = budget::plan(units.board(), &resources)?;

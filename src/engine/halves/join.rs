@@ -11,46 +11,44 @@
 //!     return join(X1, Y0, other bits) + join(X0, Y, other bits)
 //! ```
 //!
-//! Of the four products of halves only X1 x Y1 is dropped: a share p·q of all pairs, where p and q
-//! say how often the bit occurs in the two lists. The bits are ranked by p·q, from a sample of each
+//! Of the four products of halves only X1 x Y1 is dropped: a fraction p·q of all pairs, where p and q
+//! are the fractions of words that have the bit. The bits are ranked by p·q, from a sample of each
 //! list, and the best ones are used first. Always splitting the *longer* list keeps both sides long
-//! enough to fill the blocks of the leaf, which cuts one list, the build side, into blocks and looks
-//! the words of the other, the probe side, up in tables (see the kernels). The best bits are moved
-//! to the top of the words, so that a leaf mostly looks at the lowest 30 bits only; a split on one
-//! of these is no loss, though they stay in the words.
+//! enough to fill the blocks of the leaf. The leaf cuts one list, the build side, into blocks and looks
+//! up the words of the other, the probe side, in tables (see the kernels). The best bits are moved to
+//! the top of the words, so a leaf usually needs only the lowest 30 bits.
 //!
-//! **Time** (AVX-512): `partition` takes 0.35 ns for each word and `select` 0.25 while the lists fit
-//! the second-level cache, 0.7 to 1.1 and 0.6 to 1 on lists from 2^17 words on. docs/HALVES.md says
-//! what part of the time each step takes, and what was tried and lost.
+//! **Time** (AVX-512): while the lists fit the second-level cache, `partition` takes 0.35 ns for each
+//! word and `select` 0.25 ns; on lists of 2^17 words or more, 0.7 to 1.1 ns and 0.6 to 1 ns.
+//! docs/HALVES.md gives the share of each step, and what was tried and lost.
 //!
-//! **Memory:** the parts go into an arena of `ARENA` times the lists; the lists themselves are
-//! brought into the order of the join where they are, and then only read.
+//! **Memory:** the parts go into an arena of `ARENA` times the lists. The bits of the lists themselves
+//! are permuted in place; after that they are only read.
 //!
-//! **Invariants:** a pair that clashes only in a bit that was split on is never met again, since
-//! one of its words lacks the bit.
+//! **Invariants:** no pair in a part shares a bit that was split on, since one of its words lacks it.
 
 use super::kernel::{BitOrder, CHUNK_BITS, JoinKernel, Tables};
 use super::word_list::{PIECE, SLACK};
 use crate::cancel::Cancel;
 
-/// Words that are sampled from each list to rank the bits; a byte counts no further than this.
+/// Words that are sampled from each list to rank the bits; a byte cannot count more.
 const SAMPLE: usize = 255;
 
 /// Lists at most this long are joined by comparing all pairs.
 const PLAIN: usize = 12;
 
-/// Bits that the leaf of a deep join looks at: five chunks.
+/// Bits that the leaf of a deep join uses: five chunks.
 const LEAF_BITS: u32 = 30;
 
-/// Bits of words that are short enough to be left in their order: six chunks.
+/// Bits of words short enough to stay in their order: six chunks.
 const SHORT_BITS: u32 = 36;
 
-/// Words of the shorter list in a leaf: joined with a piece of the longer one they take some
-/// milliseconds. Leaves are shorter, unless the arena is used up.
+/// Most words of the shorter list in a leaf: joined with a piece of the longer list they take some
+/// milliseconds. Leaves are shorter unless the arena is used up.
 const LEAF_PIECE: usize = 1 << 13;
 
-/// Space for the parts of the lists, in lengths of both lists together. Each split shortens them to
-/// some 0.6 of their length, so that this is hardly ever used up; if it is, a leaf comes early.
+/// Space for the parts of the lists, in lengths of both lists together. Each split shortens the lists
+/// to about 0.6 of their length, so this is rarely used up; if it is, a leaf comes early.
 const ARENA: usize = 4;
 
 /// The working memory of one thread.
@@ -60,9 +58,9 @@ pub(crate) struct Join {
     arena: Vec<u64>,
 }
 
-/// The bits of a join, where they have been moved to, in the order of their use.
+/// The bits to split on, after the permutation.
 struct Splits<'a> {
-    /// Bits to split on, best first; no bit behind the last one.
+    /// Best first; 0 after the last one.
     bits: [u64; 64],
     cancel: &'a Cancel,
 }
@@ -73,13 +71,13 @@ impl Join {
         Self { kernel, tables: kernel.tables(), arena: Vec::new() }
     }
 
-    /// Gives the arena back.
+    /// Frees the arena.
     pub(crate) fn release(&mut self) {
         self.arena = Vec::new();
     }
 
-    /// Counts the disjoint pairs of east and west half-boards, whose fields have `field` bits
-    /// each. Both lists are used up. A cancelled count is meaningless.
+    /// Counts the disjoint pairs of east and west half-boards, whose fields have `field` bits each.
+    /// The order of the bits changes in both lists. A cancelled count is meaningless.
     pub(crate) fn count(
         &mut self,
         field: u32,
@@ -99,8 +97,8 @@ impl Join {
         if !self.is_leaf(longer, shorter) {
             let space = ARENA * (shorter + longer) + SLACK;
             if self.arena.len() < space {
-                // Fresh memory, which the operating system clears page by page when it is used;
-                // nothing in the old one is needed, and much of the new one never is.
+                // Fresh memory, which the operating system clears page by page when it is used:
+                // nothing in the old arena is needed, and much of the new one never will be.
                 self.arena = Vec::new();
                 self.arena = vec![0; space + space / 4];
             }
@@ -120,7 +118,7 @@ impl Join {
         pairs
     }
 
-    /// Brings a list into the order of the join.
+    /// Permutes the bits of a list.
     fn permute_bits(&self, words: &mut [u64], order: &BitOrder, cancel: &Cancel) {
         for piece in words.chunks_mut(PIECE) {
             if cancel.is_cancelled() {
@@ -130,11 +128,11 @@ impl Join {
         }
     }
 
-    /// Sorts the bits: those first that both lists have most often.
+    /// Sorts the bits: first those that are most frequent in both lists.
     fn rank_bits(&self, field: u32, east: &[u64], west: &[u64], bits: &mut [u32]) {
         let in_east = self.sampled_counts(east);
         let in_west = self.sampled_counts(west);
-        // The score stands above the bit in one number, which is cheap to sort.
+        // One number holds the score above the bit, which is cheap to sort.
         for bit in &mut *bits {
             let swapped = if *bit < field { *bit + field } else { *bit - field };
             let score = u32::from(in_east[*bit as usize]) * u32::from(in_west[swapped as usize]);
@@ -156,7 +154,7 @@ impl Join {
         self.kernel.positional_popcount(&sample[..size])
     }
 
-    /// Counts the disjoint pairs of words; only the bits `unused` can still make them clash.
+    /// Counts the disjoint pairs of words; they can only clash in the bits `unused`.
     fn split(
         &mut self,
         x: &[u64],
@@ -205,29 +203,25 @@ impl Join {
             + self.split(without, y, free, depth, unused, splits)
     }
 
-    /// Takes the side for the build words that makes the leaf cheaper.
+    /// Counts the pairs of a leaf, with the build side that costs less.
     fn leaf(&mut self, x: &[u64], y: &[u64], bits: u32, splits: &Splits) -> u64 {
-        // Lists of usual length come in one piece, whose split has asked.
+        // Before a leaf of usual length, the split has already checked.
         if x.len() + y.len() >= LEAF_PIECE && splits.cancel.is_cancelled() {
             return 0;
         }
-        let (build, probe) = if self.leaf_cost(x.len(), y.len()) <= self.leaf_cost(y.len(), x.len())
-        {
-            (x, y)
-        } else {
-            (y, x)
-        };
+        let swap = self.leaf_cost(x.len(), y.len()) > self.leaf_cost(y.len(), x.len());
+        let (build, probe) = if swap { (y, x) } else { (x, y) };
         self.kernel.count_bit_sliced(build, probe, bits, &mut self.tables)
     }
 
-    /// Cost of a leaf in look-ups of one word in one block: filling the tables of a block costs as
-    /// much as some 150 of them.
+    /// The cost of a leaf in lookups of one word in one block. Filling the tables of a block costs
+    /// about as much as 150 lookups.
     fn leaf_cost(&self, build: usize, probe: usize) -> usize {
         build.div_ceil(self.kernel.block()) * (probe + 150)
     }
 
-    /// Whether the lists are so short that another split would not pay. The optimum is flat: half or
-    /// twice these sizes cost 1 % to 4 %.
+    /// Whether another split would not pay for lists this short. The optimum is flat: half or twice
+    /// these sizes cost 1 % to 4 %.
     fn is_leaf(&self, longer: usize, shorter: usize) -> bool {
         let block = self.kernel.block();
         longer * shorter <= 4 * block * block || shorter <= block * 5 / 4
@@ -236,15 +230,14 @@ impl Join {
 
 /// The sum over the pieces of a list; less after a cancellation.
 fn in_pieces(x: &[u64], splits: &Splits, count: impl FnMut(&[u64]) -> u64) -> u64 {
-    // A list of usual length comes in one piece, whose split has asked.
+    // A list of usual length is one piece, and the split has already checked.
     let is_long = x.len() > PIECE;
     let pieces = x.chunks(PIECE).take_while(|_| !(is_long && splits.cancel.is_cancelled()));
     pieces.map(count).sum()
 }
 
-/// Where to move the bits, and which of them to split on: the best ones go to the top, in groups of
-/// a chunk, so that a leaf that comes before all splits are used has to look at one or two chunks
-/// more.
+/// The destinations of the bits, and the bits to split on. The best ones go to the top, in groups of a
+/// chunk, so that a leaf that comes before all splits are used needs only one or two chunks more.
 fn plan_splits<'a>(field: u32, ranked: &[u32], cancel: &'a Cancel) -> ([u32; 64], Splits<'a>) {
     let total = 2 * field;
     let mut splits = Splits { bits: [0; 64], cancel };

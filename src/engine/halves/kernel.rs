@@ -1,4 +1,4 @@
-//! What a kernel does for the join.
+//! The operations of a kernel for the join.
 //!
 //! The operations are functions of the modules `portable`, `avx2` and `avx512`, under the same
 //! names: on plain words in blocks of 256, on vectors of four words in blocks of 256, and on vectors
@@ -14,8 +14,8 @@
 //!                          has a bit for each build word that fits: count them
 //! ```
 //!
-//! With AVX-512 and five chunks a look-up takes 1.2 ns and each further chunk 0.2 ns, which looks
-//! like a limit of two loads of 64 bytes per cycle; a block takes 140 ns to make.
+//! With AVX-512 a lookup takes 1.2 ns for five chunks and 0.2 ns for each further chunk, which suggests
+//! a limit of two loads of 64 bytes per cycle; a block takes 140 ns to make.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -38,7 +38,7 @@ pub(crate) use tables::{CHUNK_BITS, Tables};
 pub(crate) struct JoinKernel(pub(crate) Kernel);
 
 impl JoinKernel {
-    /// Build words that one table holds side by side.
+    /// The number of build words in a block.
     pub(crate) fn block(self) -> usize {
         match self.0 {
             #[cfg(target_arch = "x86_64")]

@@ -1,16 +1,16 @@
 //! The lists of quadrants that half-boards are made of.
 //!
-//! **Idea.** The lists grow by rows: a list of (R + row r, C) consists of the lists of (R, C - c),
+//! **Idea.** The lists grow by rows: the list of (R + row r, C) consists of the lists of (R, C - c)
 //! for all c in C, each without the words that attack the square (r, c). The same step adds the
 //! middle row of an odd board to the southern rows of its east half.
 //!
 //! **Time and memory:** about nine times as many words for each step of h: 0.8 M for h = 9, 7.5 M
 //! for 10, 67 M for 11, in two coordinates of 8 bytes each; 4 to 8 ns a word. Above a limit only
-//! the lists of the row sets of the current unit are made ([`RowSetCache`]): the units come in the
-//! order of their southern rows, so that two of the four row sets mostly stay.
+//! the lists of the row sets of the current unit are made ([`RowSetCache`]). The units come in the
+//! order of their southern rows, so two of the four row sets usually stay the same.
 //!
 //! **Invariants:** the lists of the north and of the south have the same starts, since both turn
-//! the same placements into words.
+//! the same arrangements into words.
 
 mod lists;
 mod row_set;
@@ -27,8 +27,8 @@ use whole_table::WholeTable;
 /// What the units of a plan share: the column sets and, if they fit, all quadrant lists.
 #[derive(Debug)]
 pub(crate) struct QuadrantLists {
-    kernel: JoinKernel,
-    board: HalvedBoard,
+    pub(crate) kernel: JoinKernel,
+    pub(crate) board: HalvedBoard,
     columns: ColumnSets,
     table: Option<WholeTable>,
     /// The CRC-32 of both when they were made.
@@ -36,7 +36,7 @@ pub(crate) struct QuadrantLists {
 }
 
 impl QuadrantLists {
-    /// Prepares the board; makes all quadrant lists if `whole`. What comes after a cancellation is
+    /// Makes the column sets and, if `whole`, all quadrant lists. After a cancellation they are
     /// unusable.
     pub(crate) fn new(
         kernel: JoinKernel,
@@ -52,13 +52,13 @@ impl QuadrantLists {
         quadrants
     }
 
-    /// Whether the lists that all threads read are still as they were made: a bit that changes in
+    /// Whether the lists that all threads read are still as they were made: a bit that changed in
     /// them would spoil every later unit.
     pub(crate) fn is_intact(&self) -> bool {
         self.checksum_now(&Cancel::new()) == self.checksum
     }
 
-    /// The CRC-32 of the lists as they are now; of a part of them after a cancellation.
+    /// The CRC-32 of the lists as they are now, or of some of them after a cancellation.
     fn checksum_now(&self, cancel: &Cancel) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         if let Some(table) = &self.table {
@@ -76,9 +76,9 @@ impl QuadrantLists {
         &self.columns
     }
 
-    /// The lists of the northern and of the southern quadrant of a half with these outer rows, as far
-    /// as they use none of the diagonals `avoid`. If `middle_columns` is not 0, the middle row of an
-    /// odd board joins the south, as [`Wanted`] says. Some lists are missing after a cancellation.
+    /// The lists of the northern and the southern quadrant of a half with these outer rows, without
+    /// the words that use a diagonal of `avoid`. If `middle_columns` is not 0, the middle row of an
+    /// odd board joins the south; see [`Wanted`]. Some lists are missing after a cancellation.
     pub(crate) fn of_half<'a>(
         &'a self,
         rows: u32,
@@ -97,8 +97,7 @@ impl QuadrantLists {
         [self.lists(wanted[0], north, cancel), self.lists(wanted[1], south, cancel)]
     }
 
-    /// The lists of one row set: from the table if there is nothing special about them, else from
-    /// the cache.
+    /// The lists of one row set: from the table if it has them as they are, else from the cache.
     fn lists<'a>(
         &'a self,
         wanted: Wanted,

@@ -1,17 +1,17 @@
 //! The work units of a count; docs/HALVES.md derives them.
 //!
-//! **Canonical units: even n, and odd n with a queen in the centre.** Leave the middle row and
-//! column of an odd board out, so that there are 2h outer rows, north = 0..h and south = h..2h, and
-//! E holds h of them, those with their queens in the east. One E of each orbit under the flips is a
-//! unit; the transposition, which swaps E and the set of columns with their queens in the south, is
-//! in the weight of each solution (see [`canonical`](super::canonical)).
+//! **Canonical units: even n, and odd n with a queen in the centre.** Without the middle row and
+//! column of an odd board there are 2h outer rows, north = 0..h and south = h..2h. E is the set of the
+//! h rows with their queens in the east. One E of each orbit under the flips is a unit. The
+//! transposition, which swaps E and the set of columns with their queens in the south, is in the weight
+//! of each solution (see [`canonical`](super::canonical)).
 //!
 //! **Off-centre units: odd n, no queen in the centre.** Let m = h be the middle. The middle column
 //! has its queen in row r, the middle row in column c. Of the eight images of a solution exactly one
-//! has r > m, c > m and c - m < r - m. A unit is (b, E) with b = r - m in 2..=h and E the other
-//! h - 1 rows of the east; weight 8.
+//! has r > m, c > m and c - m < r - m. A unit is (b, E), where b = r - m is in 2..=h and E is the set
+//! of the other h - 1 rows of the east; its weight is 8.
 //!
-//! **Invariants:** how many units there are, and what each of them counts, depends on n alone.
+//! **Invariants:** the number of units, and what each of them counts, depend on n alone.
 
 use super::canonical::CanonicalRows;
 use super::half_board::HalvedBoard;
@@ -51,7 +51,7 @@ impl UnitList {
         Self { board, canonical: canonical_units(board.half), off_centre: off_centre_units(board) }
     }
 
-    /// How many units a board has, and how many bytes their list takes, without making it.
+    /// The number of units of a board, and the size of their list in bytes, without making it.
     pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
         let board = HalvedBoard::new(size.get());
         let canonical = number_of_canonical_units(board.half);
@@ -80,8 +80,8 @@ impl UnitList {
         Unit::OffCentre { below, rows: packed & low | (packed & !low) << 1 }
     }
 
-    /// How many images each solution of the unit stands for, transpositions of canonical units left
-    /// aside: these are in the unit's count.
+    /// The number of images that each solution of the unit stands for, except for the transpositions
+    /// of canonical units, which are in the unit's count.
     pub(crate) fn weight(&self, index: usize) -> u64 {
         match self.unit(index) {
             Unit::OffCentre { .. } => 8,
@@ -127,7 +127,7 @@ impl Unit {
     }
 }
 
-/// n over k.
+/// The number of subsets of `size` of `of` things (n over k).
 fn subsets(of: u32, size: u32) -> usize {
     if size > of {
         return 0;
@@ -135,7 +135,7 @@ fn subsets(of: u32, size: u32) -> usize {
     (0..u64::from(size)).fold(1, |ways, at| ways * (u64::from(of) - at) / (at + 1)) as usize
 }
 
-/// The subset of `size` of the numbers 0..`of` that has `index` smaller ones (as binary numbers).
+/// Subset `index` of those with `size` of the numbers 0..`of`, in increasing order as binary numbers.
 fn nth_subset(of: u32, size: u32, index: usize) -> u32 {
     let (mut size, mut index, mut set) = (size, index, 0);
     // The subsets of the numbers below `bit`, kept up to date by single factors.
@@ -156,7 +156,7 @@ fn nth_subset(of: u32, size: u32, index: usize) -> u32 {
     set
 }
 
-/// How many off-centre units there are: none on an even board.
+/// The number of off-centre units; 0 on an even board.
 fn off_centre_units(board: HalvedBoard) -> usize {
     match board.gap {
         1 => (board.half as usize - 1) * subsets(2 * board.half - 1, board.half - 1),
@@ -164,10 +164,9 @@ fn off_centre_units(board: HalvedBoard) -> usize {
     }
 }
 
-/// How many orbits of row sets there are (Burnside's lemma), for each number k of rows in the
-/// north, h/2 or more. C(h, k)² sets have it, and C(h, k) of them are mapped to themselves by
-/// rev ~, as their northern rows say what the southern ones are. If k = h/2 as many are mapped to
-/// themselves by rev, and none by ~.
+/// The number of orbits of row sets, by Burnside's lemma for each number k of rows in the north, h/2 or
+/// more. C(h, k)² sets have k northern rows, and rev ~ maps C(h, k) of them to themselves, since their
+/// northern rows determine the southern ones. If k = h/2, rev maps as many to themselves, and ~ none.
 fn number_of_canonical_units(half: u32) -> usize {
     let orbits = (half.div_ceil(2)..=half).map(|north| {
         let ways = subsets(half, north);
@@ -181,7 +180,7 @@ fn canonical_units(half: u32) -> Vec<u32> {
     let all = 0..1_u32 << half;
     let mut by_size = vec![Vec::new(); half as usize + 1];
     all.clone().for_each(|set| by_size[set.count_ones() as usize].push(set));
-    // Made in one piece: a list that grows takes up to three times the memory on the way.
+    // Allocated at once: while it grows, a list takes up to three times the memory.
     let mut units = Vec::with_capacity(number_of_canonical_units(half));
     for south in all.filter(|south| 2 * south.count_ones() <= half) {
         let norths = &by_size[(half - south.count_ones()) as usize];

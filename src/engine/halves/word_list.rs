@@ -1,13 +1,13 @@
-//! A growing list of words with room behind its end, so that a kernel may store whole vectors.
+//! A growing list of words with room after its end, so that a kernel may store whole vectors.
 
-/// Words behind the end of a list that a kernel may overwrite: one vector of the widest kernel.
+/// Words after the end of a list that a kernel may overwrite: one vector of the widest kernel.
 pub(crate) const SLACK: usize = 8;
 
-/// Long lists are worked off in pieces of this many words, of which none takes half a millisecond:
-/// between two of them a count can be cancelled.
+/// Long lists are processed in pieces of this many words. None takes half a millisecond, and
+/// between two pieces a count can be cancelled.
 pub(crate) const PIECE: usize = 1 << 18;
 
-/// A list of words, backed by initialised memory that is never given back.
+/// A list of words, backed by initialised memory that it keeps until it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct WordList {
     words: Vec<u64>,
@@ -15,17 +15,12 @@ pub(crate) struct WordList {
 }
 
 impl WordList {
-    /// An empty list.
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
-    /// How many words there are.
+    /// The number of words.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Forgets the words, keeps the memory.
+    /// Removes all words and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
@@ -35,7 +30,7 @@ impl WordList {
         &self.words[..self.len]
     }
 
-    /// The words, to be changed.
+    /// The words, mutable.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u64] {
         &mut self.words[..self.len]
     }
@@ -52,8 +47,8 @@ impl WordList {
         self.len += words.len();
     }
 
-    /// The memory behind the end, at least `count + SLACK` words, to be filled from its start;
-    /// [`grow`](Self::grow) then says how many words were filled.
+    /// The memory after the end, at least `count + SLACK` words, to be filled from its start;
+    /// [`grow`](Self::grow) then adds the words that were filled.
     pub(crate) fn room(&mut self, count: usize) -> &mut [u64] {
         let needed = self.len + count + SLACK;
         if self.words.len() < needed {
@@ -64,11 +59,11 @@ impl WordList {
         &mut self.words[self.len..]
     }
 
-    /// Takes `count` words that were written to [`room`](Self::room) into the list.
+    /// Adds `count` words that were written to [`room`](Self::room) to the list.
     pub(crate) fn grow(&mut self, count: usize) {
         debug_assert!(
             self.len + count + SLACK <= self.words.len(),
-            "{count} words were taken in without room for them"
+            "{count} words were added without room for them"
         );
         self.len += count;
     }

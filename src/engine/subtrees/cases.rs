@@ -1,46 +1,46 @@
-//! The reduction by all eight symmetries: a few cases, each with the squares it forbids.
+//! The reduction by all eight symmetries: a few cases, each with the squares that it forbids.
 //!
 //! Each of the four border lines (first row, last column, last row, first column) holds one queen.
-//! Its distances from the two ends of its line are two numbers, so a solution has eight *border
-//! distances*, and the eight symmetries of the square move them among each other so that each
-//! of the eight places is reached by exactly one symmetry:
+//! It has two distances, one from each end of its line, so a solution has eight *border distances*.
+//! The eight symmetries of the square permute them, and each of the eight places is reached from
+//! the first by exactly one symmetry:
 //!
 //! ```text
 //!        a →      ← .              a: first row from the left    (this place: "top")
 //!      ↓ . . Q . . . . ↓           right:  last column from the top
 //!      . . . . . . . . right       bottom: last row from the right
 //!      . . . . . . . . .           left:   first column from the bottom
-//!      left  . . . . . .           These four are the images of `top` under turns; the other
-//!      ↑     bottom ←  ↑           four, marked by bare arrows, are its images under reflections.
+//!      left  . . . . . .           These four are the images of `top` under rotations; the
+//!      ↑     bottom ←  ↑           other four, marked by bare arrows, are those under reflections.
 //! ```
 //!
-//! Count only solutions whose `top` is the smallest of the eight; in an orbit of eight images as
-//! many are counted as places share the smallest value. Which places can share it?
+//! Count only solutions whose `top` is the smallest of the eight. In an orbit of eight images, one is
+//! counted for each place that shares the smallest value. Which places can share it?
 //!
 //! * **`top` = 0: a corner queen.** It stands on two borders, so two places share the value, and
-//!   they are exchanged by the reflection in the main diagonal. No other corner can be taken as
-//!   well. That reflection exchanges "the column of row 1's queen" and "the row of column 1's
-//!   queen"; they differ (the two queens would attack each other, and no queen of both stands
-//!   on the diagonal that the corner holds). Count only solutions in which the former is smaller:
-//!   column 1 is forbidden down to row `column of row 1's queen`. One case for each such column;
-//!   weight 8.
+//!   the reflection in the main diagonal exchanges them. No other corner can hold a queen as well.
+//!   That reflection also exchanges "the column of row 1's queen" and "the row of column 1's
+//!   queen". The two numbers differ: if they were equal, the two queens would attack each other,
+//!   or be one queen on the diagonal of the corner queen. Count only solutions in which the former
+//!   is smaller: column 1 is forbidden down to row `column of row 1's queen`. There is one case for
+//!   each such column, with weight 8.
 //! * **`top` = a > 0.** A reflected place cannot share the value: its queen would stand in the
 //!   same column or on the same diagonal as the first row's (a in the middle would need all four
-//!   border queens in the middle of their lines). The turned places can. Let T be the set of
-//!   those of {right, bottom, left} that are equal to a. Turning another of the tied places to the
-//!   top gives the sets that belong together:
+//!   border queens in the middle of their lines). The rotated places can. Let T be the set of
+//!   those of {right, bottom, left} that equal a. Rotating another of the tied places to the top
+//!   shows which sets belong to the same orbit:
 //!
 //! | T | same orbit | counted | weight |
 //! |---|---|---|---|
 //! | none | | | 8 |
 //! | right | left | right | 8 |
-//! | bottom | | bottom | 4: both images are counted, or the one image of a half-turn symmetric solution, whose orbit has four |
+//! | bottom | | bottom | 4: two of eight images are counted, or one of the four of a half-turn solution |
 //! | right, bottom | right, left; bottom, left | right, bottom | 8 |
-//! | all | | all | 2: four images, or two or one with orbits of four or two |
+//! | all | | all | 2: four of eight images, two of four, or one of two |
 //!
-//! For a place in T its queen is known from the start: all other squares of its row, and all that
-//! it attacks, are forbidden. For the places outside T the values must be larger than a: the
-//! squares near the corners are forbidden.
+//! The queen of a place in T is known from the start: all other squares of its row, and all that it
+//! attacks, are forbidden. The values of places outside T must be larger than a, so squares near the
+//! corners are forbidden.
 
 use crate::size::BoardSize;
 
@@ -49,9 +49,9 @@ use crate::size::BoardSize;
 pub(crate) struct Case {
     /// The queen of row 0, as a bit.
     pub(crate) first_queen: u32,
-    /// The forbidden columns of each row, with all bits outside the board.
+    /// The forbidden columns of each row, including all bits outside the board.
     pub(crate) blocked: [u32; BoardSize::MAX as usize],
-    /// How many solutions of the board each solution of the case stands for.
+    /// The number of solutions of the board that each solution of the case stands for.
     pub(crate) weight: u64,
 }
 

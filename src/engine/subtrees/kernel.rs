@@ -1,4 +1,4 @@
-//! The door to the passes over a level: two functions, each in one version for each [`Kernel`].
+//! The passes over a level: two functions, with a version for each [`Kernel`].
 //!
 //! * `expand` moves the next child of each node to the next level, if each of the three rows
 //!   below the node's own has a free square left;
@@ -42,9 +42,8 @@ pub(super) fn finish(
     dispatch!(kernel, finish(level, from, blocked, board))
 }
 
-/// Stops the process: nodes beyond the capacity would overwrite others, and the count would be
-/// wrong. One comparison before each pass is enough, since a pass writes at most one child for each
-/// node.
+/// Stops the process: nodes beyond the capacity would overwrite others and make the count wrong. One
+/// comparison before each pass is enough, since a pass writes at most one child for each node.
 #[cold]
 #[inline(never)]
 fn overflows(len: usize) -> ! {

@@ -2,10 +2,10 @@
 
 use super::cases::Case;
 
-/// Room for nodes in a level, a power of two so that an index is cut to it by one instruction.
+/// The capacity of a level, a power of two so that one instruction keeps an index below it.
 pub(super) const CAPACITY: usize = 256;
 
-/// A whole vector may be written behind the last node.
+/// The lanes of the widest vector: a whole one may be written after the last node.
 const LANES: usize = 16;
 
 /// The state of the search before a row is filled; bit c stands for column c.
@@ -37,21 +37,21 @@ impl Node {
     }
 }
 
-/// One field of the nodes of a level, with room for a vector behind the last one.
+/// One field of the nodes of a level, with room for a vector after the last one.
 #[derive(Clone, Debug)]
 pub(crate) struct Field([u32; CAPACITY + LANES]);
 
 impl Field {
-    /// `W` nodes from `at` on. `W` is at most 16 and `at` below the capacity, which is made sure
-    /// where a level grows, before each pass and in [`Level::push`]: the remainder changes nothing,
-    /// it shows the compiler that no bounds check is needed.
+    /// `W` nodes from `at` on. `W` is at most 16, and `at` is below the capacity: that is checked
+    /// where a level grows, before each pass and in [`Level::push`]. So the remainder changes
+    /// nothing, but it shows the compiler that no bounds check is needed.
     pub(crate) fn lanes<const W: usize>(&self, at: usize) -> &[u32; W] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
         self.0[at % CAPACITY..].first_chunk().expect("W is at most LANES")
     }
 
-    /// The same to write to.
+    /// The same, mutable.
     pub(crate) fn lanes_mut<const W: usize>(&mut self, at: usize) -> &mut [u32; W] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
@@ -59,7 +59,7 @@ impl Field {
     }
 }
 
-/// The nodes of one row, field by field, so that one vector load brings the same field of many.
+/// The nodes of one row, field by field, so that one vector load reads a field of many nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
     pub(crate) columns: Field,
@@ -81,7 +81,7 @@ impl Level {
         }
     }
 
-    /// Writes a node behind the last one, or over one.
+    /// Writes a node after the last one, or over one.
     pub(crate) fn set(&mut self, index: usize, node: Node) {
         self.columns.lanes_mut::<1>(index)[0] = node.columns;
         self.falling.lanes_mut::<1>(index)[0] = node.falling;

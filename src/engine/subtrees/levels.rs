@@ -1,4 +1,4 @@
-//! One buffer of nodes for each row, and the order in which they are worked off.
+//! One buffer of nodes for each row, and the order in which they are processed.
 //!
 //! A *level* holds nodes whose rows above are filled. A pass takes up to [`BATCH`] nodes from the
 //! end of a level, moves each one's next child down and keeps the nodes that have more children.
@@ -10,8 +10,8 @@
 //!   else:                            make a pass over the highest level with nodes; done if none
 //! ```
 //!
-//! Going down first keeps the levels short: a level is below [`BATCH`] before a pass over the one
-//! above adds at most [`BATCH`] nodes. The passes of the last case, with fewer nodes, are few: a
+//! Going down first keeps the levels short: a level has fewer than [`BATCH`] nodes before a pass over
+//! the one above adds at most [`BATCH`]. Passes of the last kind, with fewer nodes, are rare: a
 //! subtree of a million nodes has a hundred of them.
 
 use super::kernel;
@@ -28,10 +28,10 @@ const BATCH: usize = 96;
 const _: () = assert!(2 * BATCH <= CAPACITY && CAPACITY.is_power_of_two());
 
 /// The levels of one thread.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Levels {
     size: BoardSize,
-    /// Indexed by row; the last two rows have none.
+    /// One for each row but the last two.
     levels: Vec<Level>,
 }
 
@@ -78,7 +78,7 @@ impl Levels {
         }
     }
 
-    /// Takes the next child of the last nodes of a row; returns the solutions found.
+    /// Takes the next child of each of the last nodes of a row; returns the solutions found.
     fn pass(&mut self, kernel: Kernel, blocked: &[u32; 32], row: usize) -> u64 {
         let from = self.levels[row].len.saturating_sub(BATCH);
         match &mut self.levels[row..] {

@@ -1,11 +1,12 @@
-//! How long the engine will take, roughly: the way out for those who lack the memory for others.
+//! The approximate time that the engine takes: the alternative for those who lack the memory for
+//! others.
 
 use crate::known::known;
 use crate::size::BoardSize;
 
 /// How long this engine takes with its fastest kernel, as `570 core-hours`.
 pub(crate) fn expected_time(n: u32) -> String {
-    // 7.6 ns at n = 16 and 17, 7.9 at 18, 8.0 at 19; beyond that it is a guess.
+    // Measured: 7.6 ns at n = 16 and 17, 7.9 at 18, 8.0 at 19. Beyond that it is a guess.
     let nanoseconds = 8.0 + 0.15 * (f64::from(n) - 19.0);
     let hours = solutions(n) * nanoseconds / 1e9 / 3600.0;
     match hours {
@@ -15,7 +16,7 @@ pub(crate) fn expected_time(n: u32) -> String {
     }
 }
 
-/// The published number of solutions; beyond the table Simkin's (0.143 n)^n, the leading term.
+/// The published number of solutions; beyond the table, Simkin's leading term (0.143 n)^n.
 fn solutions(n: u32) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
     let published = BoardSize::new(n).ok().and_then(|size| known(size).total).map(|q| q as f64);

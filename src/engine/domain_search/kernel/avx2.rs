@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::fillings::Filling;
-use super::super::set::Set;
+use super::Set;
 use crate::engine::kernel::avx2::load;
 
 #[target_feature(enable = "avx2")]

@@ -1,7 +1,7 @@
 //! Plain words, for any CPU.
 
 use super::super::fillings::Filling;
-use super::super::set::{EMPTY, Set};
+use super::{EMPTY, Set};
 
 pub(super) fn count(pairs: &[[Set; 256]], counting: &[[Set; 2]], list: &[Filling]) -> [u64; 2] {
     let mut found = [0; 2];

@@ -58,8 +58,8 @@ fn disjoint_among(lanes: u32, a: Vector, b: Vector) -> u32 {
     disjoint_lanes(a, b) & lanes
 }
 
-/// For every set of lanes, the 32-bit places that bring these lanes to the front
-/// and the others behind them.
+/// For every set of lanes, the permutation of 32-bit halves that moves these lanes to the front and
+/// the others after them.
 static LANES_TO_FRONT: [[u32; 8]; 16] = {
     let mut table = [[0; 8]; 16];
     let mut lanes = 0;
@@ -118,7 +118,7 @@ fn inverted_halves<const HIGH: bool>(a: Vector, b: Vector) -> Vector {
 #[target_feature(enable = "avx2,bmi2,popcnt")]
 pub(super) fn positional_popcount(sample: &[u64]) -> [u8; 64] {
     debug_assert!(sample.len() <= 255, "{} words overflow a byte", sample.len());
-    // Each byte of a vector looks at one bit of the half word that is broadcast to all lanes.
+    // Each byte of a vector tests one bit of the half word that is broadcast to all lanes.
     let spread = _mm256_setr_epi8(
         0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
         3, 3,
@@ -208,10 +208,10 @@ fn look_up<const CHUNKS: usize>(word: u64, tables: &[Table<WORDS>; MAX_CHUNKS]) 
     fit
 }
 
-/// Looks every probe word up and counts the build words that fit.
+/// Looks up every probe word and counts the build words that fit.
 ///
-/// Carry-save adders gather eight look-ups into one vector of weight eight, so that there is one
-/// popcount for eight probe words.
+/// Carry-save adders gather eight lookups into one vector of weight eight, so eight probe words need
+/// only one popcount.
 #[target_feature(enable = "avx2,bmi2,popcnt")]
 fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[Table<WORDS>; MAX_CHUNKS]) -> u64 {
     let zero = _mm256_setzero_si256();

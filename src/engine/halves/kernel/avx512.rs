@@ -74,7 +74,7 @@ fn compress(lanes: __mmask8, vector: Vector) -> Vector {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn move_bits(image: Vector, vector: Vector, to: &BitMove) -> Vector {
-    // 0xF8: the first, or both of the others. The mask drops the bits that a rotation brings round.
+    // 0xF8: the first, or both of the others. The mask drops the bits that a rotation wraps around.
     let bits = _mm512_rolv_epi64(vector, _mm512_set1_epi64(i64::from(to.shift)));
     _mm512_ternarylogic_epi64::<0xF8>(image, bits, splat(to.mask))
 }
@@ -126,7 +126,7 @@ fn swap_squares<const SHIFT: u32>(rows: &mut [__m512i], distance: usize, low: u6
     }
 }
 
-/// Looks every probe word up and counts the build words that fit.
+/// Looks up every probe word and counts the build words that fit.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
 fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[Table<WORDS>; MAX_CHUNKS]) -> u64 {
     let mut sums = _mm512_setzero_si512();

@@ -1,7 +1,7 @@
 //! The order of the bits in a join.
 
-/// How a list of half-boards is brought into the bit order of the join: bits that move equally far
-/// move together, by one shift, so that no bit extraction is needed, which some CPUs lack.
+/// A permutation of the bits of a word. Bits that move equally far move together, by one shift, so no
+/// bit extraction is needed, which some CPUs lack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BitOrder {
     moves: [BitMove; 64],

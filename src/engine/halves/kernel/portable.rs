@@ -1,6 +1,6 @@
 //! The portable kernel: plain `u64` words, 256 build words per block as four words.
 //!
-//! It is the reference that the vector kernels are tested against, and what other CPUs run.
+//! It is the reference for tests of the vector kernels, and the kernel of all other CPUs.
 
 use super::bit_order::BitOrder;
 use super::tables::{BlockTables, CHUNK_BITS, CHUNK_VALUES, MAX_CHUNKS, Tables};
@@ -52,7 +52,7 @@ pub(super) fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
     let mut front = 0;
     let mut back = out.len();
     for &word in words {
-        // Both free ends take the word; the wrong one is overwritten later.
+        // The word is written to both free ends; the wrong copy is overwritten later.
         out[front] = word;
         out[back - 1] = word;
         let has = usize::from(word & bit != 0);
@@ -121,7 +121,7 @@ fn fill_tables(block: &[u64], chunks: usize, tables: &mut BlockTables<WORDS>) {
     }
 }
 
-/// Transposes a 64 x 64 bit matrix: bit c of row r changes places with bit r of row c.
+/// Transposes a 64 x 64 bit matrix: swaps bit c of row r with bit r of row c.
 fn transpose(square: &mut [u64; 64]) {
     let mut distance = 32;
     let mut low = u64::MAX >> 32;
@@ -139,7 +139,7 @@ fn transpose(square: &mut [u64; 64]) {
     }
 }
 
-/// Looks every probe word up; `COUNT` bounds the tables in use.
+/// Looks up every probe word; `COUNT` bounds the tables in use.
 fn count_probes<const COUNT: usize>(
     probe: &[u64],
     tables: &BlockTables<WORDS>,
@@ -161,7 +161,7 @@ fn count_probes<const COUNT: usize>(
         }
         fit
     };
-    // Carry-save adders: four look-ups become one popcount of weight four.
+    // Carry-save adders: four lookups need one popcount of weight four.
     let (fours, rest) = probe.as_chunks::<4>();
     for &[a, b, c, d] in fours {
         let (a, b, c, d) = (look_up(a), look_up(b), look_up(c), look_up(d));

@@ -1,6 +1,6 @@
 //! Memory that vector kernels write lists to.
 
-/// Memory for whole vectors at any place; its last place is worked out once.
+/// Memory for whole vectors at any place; the number of places is computed once.
 pub(super) struct Room<'a, const WORDS: usize> {
     words: &'a mut [u64],
     places: usize,
@@ -12,9 +12,8 @@ impl<'a, const WORDS: usize> Room<'a, WORDS> {
         Self { words, places }
     }
 
-    /// The place for a whole vector at `at`; the callers keep a vector of room behind what they
-    /// count. A store without room would lose words, and the count would be wrong: it stops the
-    /// process.
+    /// The place for a whole vector at `at`; callers keep room for a vector after what they count. A
+    /// store without room would lose words and make the count wrong, so it stops the process.
     #[inline]
     #[expect(unsafe_code, reason = "a second check would be paid for each vector")]
     pub(super) fn at(&mut self, at: usize) -> &mut [u64; WORDS] {
@@ -26,7 +25,7 @@ impl<'a, const WORDS: usize> Room<'a, WORDS> {
     }
 }
 
-/// Stops the process. Out of line, so that the stores that have room pay a comparison only.
+/// Out of line, so that a store with room costs only a comparison.
 #[cold]
 #[inline(never)]
 fn no_room(at: usize, len: usize) -> ! {

@@ -1,18 +1,18 @@
-//! The tables of a leaf, and the memory that vectors are stored in.
+//! The tables of a leaf.
 
-/// Bits of a probe word that one table look-up consumes.
+/// Bits of a probe word that one table lookup uses.
 ///
-/// Six bits make tables of 64 entries: five of them, for 30 bits, take 20 KiB with 512 build words and
-/// 10 KiB with 256, which leaves room for the lists in a first-level cache. Seven bits were slower.
+/// Six bits make tables of 64 entries. Five of these, for 30 bits, take 20 KiB for 512 build words and
+/// 10 KiB for 256, which leaves room for the lists in the first-level cache. Seven bits were slower.
 pub(crate) const CHUNK_BITS: usize = 6;
 
 /// Entries of one table.
 pub(super) const CHUNK_VALUES: usize = 1 << CHUNK_BITS;
 
-/// Most chunks that the leaf can look at: the words have at most 62 bits.
+/// The most chunks of a word: words have at most 62 bits.
 pub(super) const MAX_CHUNKS: usize = 11;
 
-/// For each value of a chunk: the build words of the block that do not clash with it, as bits.
+/// For each value of a chunk, the build words of the block that do not clash with it, as bits.
 pub(super) type Table<const WORDS: usize> = [[u64; WORDS]; CHUNK_VALUES];
 
 /// The working memory of a thread's leaves.
@@ -24,13 +24,12 @@ pub(crate) enum Tables {
     Eight(Box<BlockTables<8>>),
 }
 
-/// Memory in which no vector crosses the border of two cache lines.
+/// Memory in which no vector crosses the boundary of a cache line.
 #[cfg(target_arch = "x86_64")]
 #[repr(align(64))]
 pub(super) struct CacheLines<T>(pub(super) T);
 
-/// The tables of one block of build words, and space to make them; each of the parts fills whole
-/// cache lines.
+/// The tables of one block of build words, and space to make them. Each field fills whole cache lines.
 #[repr(align(64))]
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for vector kernels"))]
 pub(crate) struct BlockTables<const WORDS: usize> {
@@ -62,8 +61,8 @@ impl Tables {
     }
 }
 
-/// The places of the first `count` build words in a slice: word p stands in lane p % `WORDS`, at the
-/// bit that the transposition gives to row p / `WORDS`.
+/// The bits of the first `count` build words in a slice: word p is bit p / `WORDS` of lane
+/// p % `WORDS`.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn valid_words<const WORDS: usize>(count: usize) -> [u64; WORDS] {
     std::array::from_fn(|lane| {

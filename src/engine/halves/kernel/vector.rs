@@ -11,7 +11,7 @@
 //! | `disjoint_lanes(a, b)` | the lanes in which two vectors share no bit |
 //! | `disjoint_among(lanes, a, b)` | those of these lanes in which they share none |
 //! | `to_front(lanes, vector)` | these lanes first, then the others |
-//! | `compress(lanes, vector)` | these lanes first, anything behind them |
+//! | `compress(lanes, vector)` | these lanes first, then anything |
 //! | `move_bits(image, vector, bit_move)` | the image with the bits that move equally far |
 //! | `inverted_halves::<HIGH>(a, b)` | the low or the high halves of the words of both, inverted |
 //! | `swap_squares::<SHIFT>(rows, distance, low)` | one step of a transposition |
@@ -19,7 +19,7 @@
 //! | `positional_popcount(sample)` | for each bit, the words that have it |
 //!
 //! Functions compiled for CPU features cannot be generic over them, so a macro writes the loops.
-//! Arithmetic on vectors is safe in such functions; loads and stores go through references.
+//! Arithmetic on vectors is safe in such functions; loads and stores take references.
 
 /// Defines the loops of a kernel, compiled for these CPU features, with the tables of its width.
 macro_rules! vector_kernel {
@@ -111,9 +111,9 @@ macro_rules! vector_kernel {
                 let vector = load(vector);
                 let lacks = disjoint_lanes(vector, bit);
                 let count = lacks.count_ones() as usize;
-                // At least as many places are free as words are left, so that whole vectors fit at
-                // both ends: the first lanes stay at the front, the last ones at the back, the
-                // others are overwritten.
+                // At least as many places are free as words are left, so whole vectors fit at both
+                // ends: the first lanes stay at the front, the last ones at the back, and the others
+                // are overwritten.
                 let sorted = to_front(lacks, vector);
                 store(room.at(front), sorted);
                 front += count;
@@ -178,7 +178,7 @@ macro_rules! vector_kernel {
         #[target_feature(enable = $features)]
         fn fill_tables(block: &[u64], chunks: usize, tables: &mut BlockTables<WORDS>) {
             let BlockTables { tables, slices, padded } = tables;
-            // What stands behind the last word of a partial block is masked out.
+            // What follows the last word of a partial block is masked out.
             let whole = if let Some(whole) = block.as_chunks::<WORDS>().0.first_chunk() {
                 whole
             } else {
@@ -209,9 +209,9 @@ macro_rules! vector_kernel {
 
         /// Bit slices of a block, inverted: 32 of them, of the low or the high half of the words.
         ///
-        /// The 64 vectors are the rows of `WORDS` 64 x 64 bit matrices that lie side by side in the
-        /// lanes, so that nothing ever crosses a lane. The first step packs the wanted halves of
-        /// two rows into one; the others swap ever smaller squares of bits.
+        /// The 64 vectors are the rows of `WORDS` 64 x 64 bit matrices side by side in the lanes, so
+        /// nothing ever crosses a lane. The first step packs the wanted halves of two rows into one;
+        /// the others swap ever smaller squares of bits.
         #[target_feature(enable = $features)]
         fn transpose<const HIGH: bool>(rows: &[[u64; WORDS]; 64], slices: &mut [[u64; WORDS]; 32]) {
             let CacheLines(half) = &mut CacheLines([[0_u64; WORDS]; 32]);

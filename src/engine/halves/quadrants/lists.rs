@@ -5,7 +5,7 @@ use super::super::kernel::JoinKernel;
 use super::super::word_list::WordList;
 use crate::cancel::Cancel;
 
-/// Which of the two quadrants of a half.
+/// One of the two quadrants of a half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quadrant {
     /// Rows 0..h.
@@ -14,7 +14,7 @@ pub(crate) enum Quadrant {
     South,
 }
 
-/// The column sets of a quadrant, by size, and the place of each among those of its size.
+/// The column sets of a quadrant, by size, and the rank of each among those of its size.
 #[derive(Debug)]
 pub(crate) struct ColumnSets {
     pub(super) by_size: Vec<Vec<u32>>,
@@ -48,14 +48,14 @@ pub(crate) struct RowSetLists<'a> {
 }
 
 impl<'a> RowSetLists<'a> {
-    /// The words of the placements that use exactly these columns.
+    /// The words of the arrangements that use exactly these columns.
     pub(crate) fn of(&self, column_set: u32) -> &'a [u64] {
         let rank = self.columns.rank[column_set as usize] as usize;
         &self.words[self.starts[rank] as usize..self.starts[rank + 1] as usize]
     }
 }
 
-/// What lists are made with.
+/// Everything that lists are made with.
 #[derive(Clone, Copy)]
 pub(super) struct Maker<'a> {
     pub(super) kernel: JoinKernel,
@@ -73,7 +73,7 @@ impl Maker<'_> {
     }
 }
 
-/// The lists of one row set, in memory that is used again.
+/// The lists of one row set, in memory that is reused.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub(super) words: WordList,
@@ -99,7 +99,7 @@ impl Lists {
         self.starts.push(start(self.words.len()));
     }
 
-    /// Makes the lists of no rows and no columns: one empty placement.
+    /// Makes the lists of no rows and no columns: one empty arrangement.
     pub(super) fn make_empty_board(&mut self) {
         self.words.clear();
         self.words.push(0);
@@ -124,20 +124,19 @@ impl Lists {
     }
 }
 
-/// The place of a list in its memory. Boards whose lists would not fit 32 bits have no place: a
-/// start cut to 32 bits would be that of another list, and the count would be wrong.
+/// The start of a list as 32 bits. A start cut to 32 bits would be that of another list and make the
+/// count wrong, so one that does not fit stops the process.
 pub(super) fn start(len: usize) -> u32 {
     u32::try_from(len).unwrap_or_else(|_| too_long(len))
 }
 
-/// Stops the process.
 #[cold]
 #[inline(never)]
 fn too_long(len: usize) -> ! {
     panic!("quadrant lists of {len} words are too long for this engine");
 }
 
-/// Feeds numbers to a hasher, by way of a buffer that stays in the first-level cache.
+/// Feeds numbers to a hasher, through a buffer that stays in the first-level cache.
 pub(super) fn hash_words<T: Copy, const BYTES: usize>(
     hasher: &mut crc32fast::Hasher,
     words: &[T],

@@ -11,14 +11,14 @@ pub(crate) struct Wanted {
     pub(crate) quadrant: Quadrant,
     /// Its rows.
     pub(crate) rows: u32,
-    /// Only placements that use none of these diagonals.
+    /// Only arrangements that use none of these diagonals.
     pub(crate) avoid: u64,
-    /// If not 0, the middle row of an odd board is added, whose queen stands in one of this many
-    /// columns next to the middle line; the column sets then have one more column.
+    /// If not 0, the middle row of an odd board is added. Its queen stands in one of this many columns
+    /// next to the middle line, so the column sets have one more column.
     pub(crate) middle_columns: u32,
 }
 
-/// The lists of one row set, remade when other ones are asked for.
+/// The lists of one row set, made again when others are wanted.
 #[derive(Debug, Default)]
 pub(crate) struct RowSetCache {
     made_for: Option<Wanted>,
@@ -44,7 +44,7 @@ impl RowSetCache {
         if self.made_for != Some(wanted) {
             self.made_for = None;
             self.make(maker, table, wanted);
-            // After a cancellation lists are missing: another count must not use them.
+            // After a cancellation lists are missing, and another count must not use them.
             self.made_for = (!maker.cancel.is_cancelled()).then_some(wanted);
         }
         self.lists.by_columns(maker.columns)

@@ -1,4 +1,4 @@
-//! Lists that have changed or do not fit are noticed.
+//! Lists that have changed or do not fit are detected.
 
 use super::*;
 use crate::engine::Kernel;
@@ -10,7 +10,7 @@ fn quadrants() -> QuadrantLists {
 }
 
 #[test]
-fn every_flipped_bit_is_seen() {
+fn every_flipped_bit_is_detected() {
     let mut quadrants = quadrants();
     assert!(quadrants.is_intact());
     let lengths = quadrants.table.as_ref().map(|table| [table.north.len(), table.starts.len()]);

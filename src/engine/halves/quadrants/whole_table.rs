@@ -10,7 +10,7 @@ pub(super) struct WholeTable {
     pub(super) north: Vec<u64>,
     pub(super) south: Vec<u64>,
     pub(super) starts: Vec<u32>,
-    /// Where the starts of a row set begin.
+    /// The index of the first start of each row set.
     first: Vec<u32>,
 }
 
@@ -30,8 +30,8 @@ impl WholeTable {
         table
     }
 
-    /// Feeds all lists to a hasher, two at a time, since a count that is stopped waits for it; a
-    /// part of them after a cancellation.
+    /// Feeds all lists to a hasher, or some of them after a cancellation. Two at a time, because a
+    /// count that is stopped waits for it.
     pub(super) fn hash(&self, hasher: &mut crc32fast::Hasher, cancel: &Cancel) {
         let hash = |words: &[u64]| {
             let mut hasher = crc32fast::Hasher::new();
@@ -62,8 +62,8 @@ impl WholeTable {
         RowSetLists { words, starts, columns }
     }
 
-    /// Stores the lists of `rows`, which stand at the front of `levels`, and of all row sets that
-    /// add later rows to it.
+    /// Stores the lists of `rows`, which are at the front of `levels`, and those of all row sets that
+    /// add later rows.
     fn add(&mut self, maker: Maker<'_>, levels: &mut [Lists], rows: u32) {
         let Some((lists, longer)) = levels.split_first_mut() else { return };
         if maker.cancel.is_cancelled() {
@@ -77,7 +77,7 @@ impl WholeTable {
         self.south.extend(lists.words.as_slice().iter().map(|&raw| board.south(raw)));
         for row in u32::BITS - rows.leading_zeros()..board.half {
             longer[0].make_longer(maker, lists, rows.count_ones() + 1, row);
-            // The children need this level again, so it is handed down together with the rest.
+            // The children need the level of their parent, so it is passed on with the rest.
             self.add(maker, longer, rows | 1 << row);
         }
     }

@@ -1,4 +1,4 @@
-//! Plans and budgets; whole boards where the lists are made for each row set.
+//! Budgets, cancellation, the list of units, and whole boards with lists made for each row set.
 
 use crate::cancel::Cancel;
 use crate::engine::halves::Halves;
@@ -13,7 +13,7 @@ use crate::engine::unit::{Interrupt, Prepared, Resources, Units};
 use crate::error::Error;
 use crate::known::known;
 
-/// As on boards whose quadrant lists do not fit the budget.
+/// Counts as on boards whose quadrant lists do not fit the budget.
 fn total_by_row_set(n: u32, kernel: Kernel) -> u128 {
     let units = UnitList::new(size(n));
     let (_, memory) = budget::plan(units.board(), &resources(1 << 30)).expect("small boards fit");
@@ -77,7 +77,7 @@ fn a_cancelled_unit_has_no_count_and_harms_no_later_one() {
 }
 
 #[test]
-fn a_cancelled_preparation_says_so() {
+fn a_cancelled_preparation_is_an_error() {
     let cancelled = Cancel::new();
     cancelled.cancel();
     let stopped = Halves::new(size(18)).prepare(&resources(1 << 30), &cancelled).err();
@@ -94,6 +94,6 @@ fn the_length_of_a_list_is_known_before_it_is_made() {
             (0..units).filter(|unit| matches!(list.unit(*unit), Unit::Canonical { .. }));
         assert_eq!(bytes, 4 * canonical.count() as u64, "n = {n}");
     }
-    // Board 32 has no list here: it takes 573 MiB.
+    // The list for n = 32 is not made here: it takes 573 MiB.
     assert_eq!(UnitList::forecast(size(32)), (150_289_699, 601_158_796));
 }

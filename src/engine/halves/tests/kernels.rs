@@ -1,4 +1,4 @@
-//! Every kernel against the plainest code, at the edges of its vectors and blocks.
+//! Every kernel against the simplest code, at the edges of its vectors and blocks.
 
 use crate::cancel::Cancel;
 use crate::engine::halves::join::Join;
@@ -35,7 +35,7 @@ fn check_leaf(kernel: JoinKernel) {
         let sizes = (build.len(), probe.len(), bits);
         let sliced = kernel.count_bit_sliced(build, probe, bits, &mut tables);
         assert_eq!(sliced, expected, "bit-sliced, {sizes:?}");
-        assert_eq!(kernel.nested_loop(build, probe), expected, "plain, {sizes:?}");
+        assert_eq!(kernel.nested_loop(build, probe), expected, "nested loop, {sizes:?}");
     };
     for bits in 1..=64 {
         let build = random_words(&mut random, 257 + bits as usize * 9, bits);
@@ -71,7 +71,7 @@ fn check_lists(kernel: JoinKernel) {
             let mut expected = words.clone();
             expected.sort_unstable();
             parts.sort_unstable();
-            assert_eq!(parts, expected, "the parts hold the words, size {size}");
+            assert_eq!(parts, expected, "the parts hold all words, size {size}");
         }
         let (avoid, add) = (1 << 63 | 1, 1 << 40);
         let mut out = vec![0; size + SLACK];
@@ -133,7 +133,7 @@ fn check_join(kernel: JoinKernel) {
             }
         }
     }
-    // Words that no split tells apart fill the arena; the join must stay right.
+    // Equal words, which no split separates, fill the arena; the join must stay correct.
     let mut east = vec![0b1010; 9000];
     let mut west = vec![0b0101 << 20; 9000];
     assert_eq!(join.count(20, &mut east, &mut west, &cancel), 81_000_000);
@@ -154,7 +154,7 @@ fn joins_count_like_the_double_loop() {
     for_every_kernel(check_join);
 }
 
-/// Twenty words do not fit eight, whichever operation writes them.
+/// Twenty words do not fit into eight, whichever operation writes them.
 fn check_stops(kernel: JoinKernel) {
     let words = [0; 20];
     let stops = |write: &dyn Fn() -> usize| {

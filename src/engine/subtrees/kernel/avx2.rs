@@ -1,7 +1,7 @@
 //! Eight nodes at a time with AVX2; a permutation from a table packs the survivors.
 //!
-//! AVX2 compares into vectors, and only for equality: the masks below mark the lanes that *lack*
-//! something. What a store writes behind the last node is overwritten later or never read.
+//! AVX2 compares into vectors, and only for equality, so the masks below mark the lanes that *lack*
+//! something. What a store writes after the last node is overwritten later or never read.
 
 use std::arch::x86_64::*;
 

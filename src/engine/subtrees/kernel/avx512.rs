@@ -1,7 +1,7 @@
 //! Sixteen nodes at a time with AVX-512 F; `vpcompressd` packs the survivors.
 //!
 //! The packed vector goes through a register and a full store: the form of `vpcompressd` that
-//! writes to memory is many times slower on some CPUs. What the store writes behind the last
+//! writes to memory is many times slower on some CPUs. What the store writes after the last
 //! node is overwritten later or never read.
 
 use std::arch::x86_64::*;

@@ -1,8 +1,8 @@
-//! One node at a time, for any CPU, and the reference for the vector kernels.
+//! One node at a time, for any CPU; the reference for the vector kernels.
 //!
 //! The loop bodies have no branch: a node is always written, and the length grows by 0 or 1. The
-//! functions are kept out of their caller, where the loops would spill registers (0.77 s instead
-//! of 0.56 s at n = 16).
+//! functions are not inlined into their caller, where the loops would spill registers (0.77 s
+//! instead of 0.56 s at n = 16).
 
 use super::super::level::{Level, Node};
 
@@ -24,9 +24,9 @@ pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: 
     (level.len, next.len) = (kept, added);
 }
 
-/// Two columns are left for the last two rows. If they are neighbours their queens would attack
-/// each other. Otherwise the rows can take them one way if each row has a free square and both
-/// columns are free somewhere, and both ways if both rows have both squares free.
+/// Two columns are left for the last two rows. If they are adjacent, their queens would attack each
+/// other. Otherwise there is one way if each row has a free square and each column is free in some
+/// row, and there are two ways if both rows have both squares free.
 #[inline(never)]
 pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u32) -> u64 {
     let mut kept = from;

@@ -4,7 +4,7 @@ use super::*;
 use crate::engine::subtrees::level::Node;
 use crate::engine::tests::{kernels, random};
 
-/// Lengths around the lanes of the kernels and of a full pass.
+/// Lengths around those of a vector and of a full pass.
 const LENGTHS: [usize; 12] = [1, 7, 8, 9, 15, 16, 17, 31, 33, 95, 96, 191];
 
 /// A level of nodes on a board of `n` columns, with `queens` columns taken in each.
@@ -31,11 +31,11 @@ fn nodes(level: &Level) -> Vec<[u32; 4]> {
     (0..level.len).map(|at| fields.map(|field| field.lanes::<1>(at)[0])).collect()
 }
 
-/// A pass over a level, from a node on, with the next level and the forbidden squares below.
+/// A pass over a level from a node on, given the next level and the forbidden squares below.
 type Pass = dyn Fn(Kernel, &mut Level, &mut Level, usize, [u32; 3]) -> u64;
 
-/// Makes a pass with every kernel over levels with `queens` queens, and compares what is left of the
-/// level, what is in the next one and what the pass returns; returns the sum of the latter.
+/// Makes a pass with every kernel over levels with `queens` queens and compares the level, the next
+/// level and the number that the pass returns; returns the sum of these numbers.
 fn agree(n: u32, queens: u32, pass: &Pass) -> u64 {
     let mut random = random();
     let outside = !(u32::MAX >> (32 - n));
@@ -88,7 +88,7 @@ fn a_pass_that_could_overflow_the_next_level_stops() {
         let stopped = std::panic::catch_unwind(move || {
             expand(kernel, &mut level, &mut next, 0, [0; 3]);
         });
-        let message = stopped.expect_err("161 and 96 nodes are too many");
+        let message = stopped.expect_err("161 and 96 nodes do not fit");
         let message = message.downcast_ref::<String>().expect("a message");
         assert_eq!(message, "a level of 161 nodes overflows", "{kernel}");
     }

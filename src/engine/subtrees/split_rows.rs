@@ -1,0 +1,76 @@
+//! How many rows the prefixes of a count fill.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{SMALLEST, Subtrees};
+use crate::error::Error;
+use crate::size::BoardSize;
+use crate::square::FixedQueens;
+
+/// The number of first rows that a prefix fills: 1 to 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SplitRows(pub(super) u8);
+
+impl SplitRows {
+    /// The fewest rows.
+    pub const MIN: u32 = 1;
+    /// The most rows: with more, the list of units itself becomes long.
+    pub const MAX: u32 = 4;
+    /// Prefixes of two rows.
+    pub const TWO: Self = Self(2);
+
+    /// Prefixes of this many rows, but at most n - 3 of the rows of an n x n board.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SplitRowsOutOfRange`] unless `rows` is 1 to 4.
+    pub fn new(rows: u32) -> Result<Self, Error> {
+        match u8::try_from(rows) {
+            Ok(small) if (Self::MIN..=Self::MAX).contains(&rows) => Ok(Self(small)),
+            _ => Err(Self::out_of_range(&rows.to_string())),
+        }
+    }
+
+    fn out_of_range(given: &str) -> Error {
+        Error::SplitRowsOutOfRange { given: given.to_owned(), min: Self::MIN, max: Self::MAX }
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        u32::from(self.0)
+    }
+
+    /// The fewest rows that give each thread at least 30 units, so that the last ones to finish
+    /// cost little, and that keep units down to seconds up to n = 24, so that progress shows.
+    #[must_use]
+    pub fn suited_to(size: BoardSize, threads: usize) -> Self {
+        if size.rows() < SMALLEST {
+            return Self::TWO;
+        }
+        let for_threads = 30 * threads;
+        let for_progress = 1 << size.get().saturating_sub(10);
+        (Self::MIN..=Self::MAX)
+            .filter_map(|rows| Self::new(rows).ok())
+            .find(|rows| {
+                Subtrees::forecast(size, &FixedQueens::default(), *rows).0
+                    >= for_threads.max(for_progress)
+            })
+            .unwrap_or(Self(4))
+    }
+}
+
+impl fmt::Display for SplitRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for SplitRows {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::new(text.parse().map_err(|_| Self::out_of_range(text))?)
+    }
+}

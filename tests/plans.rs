@@ -1,0 +1,47 @@
+//! The hash of a plan identifies its list of units.
+
+use std::fmt::Write as _;
+
+use nqueens::{Engine, Plan, SplitRows};
+
+mod common;
+use common::size;
+
+/// Journals of older versions must stay readable. If this test fails, units have changed: a new order
+/// or meaning of units must be intended, and must be in the changelog.
+#[test]
+fn plan_hashes_stay_what_they_were() {
+    let hash = |n, engine, rows| {
+        let plan = Plan::new(size(n), engine, SplitRows::new(rows).ok());
+        (plan.units(), plan.hash())
+    };
+    let mut text = String::new();
+    for n in [0, 1, 3, 4, 8, 13, 20, 25, 27] {
+        for engine in [Engine::Halves, Engine::Bitmask] {
+            let (units, hash) = hash(n, engine, 2);
+            writeln!(text, "{n} {engine}: {units} units, {hash:08x}").expect("a string");
+        }
+    }
+    for (n, rows) in [(8, 1), (8, 3), (18, 2), (22, 4)] {
+        let (units, hash) = hash(n, Engine::Subtrees, rows);
+        writeln!(text, "{n} subtrees {rows}: {units} units, {hash:08x}").expect("a string");
+    }
+    assert_eq!(text, include_str!("data/plan-hashes.txt"));
+}
+
+#[test]
+fn a_plan_hash_tells_plans_apart() {
+    let mut hashes = Vec::new();
+    for n in 0..=20 {
+        for engine in Engine::ALL {
+            let rows = if engine == Engine::Subtrees { 1..=3 } else { 2..=2 };
+            for rows in rows {
+                hashes.push(Plan::new(size(n), engine, SplitRows::new(rows).ok()).hash());
+            }
+        }
+    }
+    let all = hashes.len();
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), all);
+}

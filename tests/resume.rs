@@ -1,0 +1,149 @@
+//! Stopped counts resume, and finished ones are not counted again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nqueens::journal::JournalError;
+use nqueens::{Cancel, Count, Engine, Error, Observer, SplitRows, UnitsDone};
+
+mod common;
+use common::{contents, journal_error, kernels, seal, size};
+
+fn fresh(name: &str) -> PathBuf {
+    common::fresh(&format!("resume-{name}.journal"))
+}
+
+/// Cancels a count after some reports.
+struct StopAfter<'a> {
+    reports: AtomicUsize,
+    cancel: &'a Cancel,
+}
+
+impl Observer for StopAfter<'_> {
+    fn units_done(&self, _: &UnitsDone) {
+        if self.reports.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// Panics after some reports, as a faulty counting thread would.
+struct PanicAfter(AtomicUsize);
+
+impl Observer for PanicAfter {
+    fn units_done(&self, _: &UnitsDone) {
+        let before = self.0.fetch_sub(1, Ordering::SeqCst);
+        assert_ne!(before, 1, "this panic is part of a test");
+    }
+}
+
+#[test]
+fn a_panic_loses_no_finished_unit() {
+    let path = fresh("panic");
+    let observer = PanicAfter(20.into());
+    // Seconds of work, so the other thread is still counting.
+    let count = Count::new(size(19)).threads(2).journal(&path).observer(&observer);
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| count.run()));
+    assert!(ended.is_err(), "the panic reaches the caller");
+    let contents = contents(&path);
+    assert!(contents.finished.units_done() >= 20, "{:?}", contents.finished);
+    assert!(!contents.finished.is_complete(), "the other thread stops");
+}
+
+#[test]
+fn a_count_resumes_with_other_threads_and_kernels() {
+    let kernels = kernels();
+    for engine in [Engine::Halves, Engine::Subtrees] {
+        let path = fresh(&format!("again-{engine}"));
+        let (mut stops, mut before) = (0, 0);
+        let outcome = loop {
+            let cancel = Cancel::new();
+            let stop = StopAfter { reports: 12.into(), cancel: &cancel };
+            let count = Count::new(size(13)).kernel(kernels[stops % kernels.len()]);
+            // Only the first run names the engine; the others find it in the journal.
+            let count = if stops == 0 { count.engine(engine) } else { count };
+            let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).cancel(&cancel);
+            match count.run() {
+                Ok(outcome) => break outcome,
+                Err(Error::Stopped { done, units, solutions }) => {
+                    assert!(before < done && done < units, "{done} of {units} units");
+                    let contents = contents(&path);
+                    assert_eq!(contents.finished.units_done(), done, "nothing is lost");
+                    assert_eq!(contents.finished.solutions(), solutions);
+                    before = done;
+                }
+                Err(error) => panic!("{error}"),
+            }
+            stops += 1;
+        };
+        assert!(stops >= 2, "{stops}");
+        assert_eq!((outcome.total, outcome.engine, outcome.units_before), (73_712, engine, before));
+        let contents = contents(&path);
+        assert_eq!(contents.runs.len(), stops + 1);
+        assert_eq!(contents.runs.iter().map(|run| run.units).sum::<usize>(), outcome.units);
+    }
+}
+
+#[test]
+fn a_finished_journal_gives_its_total_at_once() {
+    let path = fresh("finished");
+    let count = Count::new(size(11)).engine(Engine::Subtrees).journal(&path);
+    let first = count.run().expect("a count");
+    assert_eq!((first.total, first.units_before), (2680, 0));
+    let written = fs::read(&path).expect("it was written");
+    let second = Count::new(size(11)).journal(&path).run().expect("a count");
+    assert_eq!((second.total, second.units_before), (2680, second.units));
+    assert_eq!(second.engine, Engine::Subtrees, "the engine of the journal");
+    assert_eq!(fs::read(&path).expect("still there"), written, "nothing was written");
+}
+
+#[test]
+fn another_count_is_refused_with_what_differs() {
+    let path = fresh("another");
+    let subtrees = |n| Count::new(size(n)).engine(Engine::Subtrees).journal(&path);
+    subtrees(10).split_rows(SplitRows::TWO).run().expect("a count");
+    let refusals = [
+        (subtrees(11), "n = 10", "n = 11"),
+        (subtrees(10).engine(Engine::Halves), "engine = subtrees", "engine = halves"),
+        (
+            subtrees(10).split_rows(SplitRows::new(3).expect("in range")),
+            "split rows = 2",
+            "split rows = 3",
+        ),
+    ];
+    for (count, holds, asked) in refusals {
+        let expected =
+            JournalError::OtherCount { holds: holds.to_owned(), asked: asked.to_owned() };
+        assert_eq!(journal_error(count.run()), expected);
+    }
+}
+
+#[test]
+fn two_writers_are_kept_apart() {
+    struct Second<'a>(&'a Path);
+    impl Observer for Second<'_> {
+        fn units_done(&self, _: &UnitsDone) {
+            let second = Count::new(size(10)).engine(Engine::Bitmask).threads(1).journal(self.0);
+            assert_eq!(journal_error(second.run()), JournalError::InUse);
+        }
+    }
+    let path = fresh("two-writers");
+    let observer = Second(&path);
+    let first = Count::new(size(10)).engine(Engine::Bitmask).threads(1).journal(&path);
+    assert_eq!(first.observer(&observer).run().expect("a count").total, 724);
+}
+
+/// Units whose recount differed are withdrawn and counted again.
+#[test]
+fn withdrawn_units_are_counted_again() {
+    let path = fresh("withdrawn");
+    Count::new(size(8)).engine(Engine::Bitmask).threads(1).journal(&path).run().expect("a count");
+    let whole = fs::read_to_string(&path).expect("text");
+    fs::write(&path, whole + &seal("withdrawn units=3..5")).expect("the folder can be written");
+    let contents = contents(&path);
+    assert_eq!((contents.withdrawn, contents.finished.units_done()), (2, 6));
+    assert_eq!((contents.finished.count(3), contents.finished.solutions()), (None, 56));
+    let outcome = Count::new(size(8)).journal(&path).run().expect("a count");
+    assert_eq!((outcome.total, outcome.units_before), (92, 6));
+}
