@@ -161,8 +161,8 @@ impl<'p> HalvesWorker<'p> {
         Some(pairs)
     }
 
-    /// Frees the memory of the lists. Freeing gigabytes takes a tenth of a second, and after a
-    /// cancellation somebody is waiting, so each thread frees its own lists.
+    /// Frees the memory of the lists. Freeing gigabytes takes a tenth of a second, and a cancelled count
+    /// should end quickly, so each thread frees its own lists.
     fn release(&mut self) {
         self.join.release();
         self.east = GroupedHalf::default();

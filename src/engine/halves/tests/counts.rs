@@ -19,10 +19,10 @@ fn total_by_row_set(n: u32, kernel: Kernel) -> u128 {
     let (_, memory) = budget::plan(units.board(), &resources(1 << 30)).expect("small boards fit");
     let (kernel, memory) = (JoinKernel(kernel), (Keep::RowSets, memory));
     let prepared = PreparedHalves::new(&units, kernel, memory, &Cancel::new());
-    let prepared = prepared.expect("nobody cancels");
+    let prepared = prepared.expect("not cancelled");
     let mut worker = prepared.worker();
     let weighted = |unit| {
-        let count = worker.count(unit, &Cancel::new()).expect("nobody cancels");
+        let count = worker.count(unit, &Cancel::new()).expect("not cancelled");
         u128::from(count * units.weight(unit))
     };
     (0..units.len()).map(weighted).sum()
