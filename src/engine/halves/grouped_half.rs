@@ -69,7 +69,6 @@ impl GroupedHalf {
         &self.groups
     }
 
-    /// The half-boards of one of its groups.
     pub(crate) fn words_of(&self, group: &Group) -> &[u64] {
         &self.words.as_slice()[group.words.clone()]
     }

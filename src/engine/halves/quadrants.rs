@@ -71,7 +71,6 @@ impl QuadrantLists {
         hasher.finalize()
     }
 
-    /// The column sets of a quadrant.
     pub(crate) fn columns(&self) -> &ColumnSets {
         &self.columns
     }

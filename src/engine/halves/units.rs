@@ -18,7 +18,6 @@ use super::half_board::HalvedBoard;
 use crate::engine::domains::{RowDomains, Weighing};
 use crate::size::BoardSize;
 
-/// One independent part of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// The row set E among the outer rows; an odd board has a queen in its centre.
@@ -66,7 +65,6 @@ impl UnitList {
         self.off_centre + self.canonical.len()
     }
 
-    /// What unit `index` counts.
     pub(crate) fn unit(&self, index: usize) -> Unit {
         if index >= self.off_centre {
             return Unit::Canonical { rows: self.canonical[index - self.off_centre] };
