@@ -37,7 +37,7 @@ pub(crate) enum Unit {
 /// All units of a board: the off-centre ones of an odd board, then the canonical ones.
 #[derive(Debug)]
 pub(crate) struct UnitList {
-    board: HalvedBoard,
+    pub(crate) board: HalvedBoard,
     /// The row sets E of the canonical units, in increasing order.
     canonical: Vec<u32>,
     off_centre: usize,
@@ -55,10 +55,6 @@ impl UnitList {
         let board = HalvedBoard::new(size.get());
         let canonical = number_of_canonical_units(board.half);
         (off_centre_units(board) + canonical, (canonical * size_of::<u32>()) as u64)
-    }
-
-    pub(crate) fn board(&self) -> HalvedBoard {
-        self.board
     }
 
     pub(crate) fn len(&self) -> usize {
