@@ -189,7 +189,7 @@ count scheduler
 ends_well scheduler
 "$program" merge --json "$folder/scheduler" | grep -q '"twice":1,' || fail "nothing is there twice"
 
-scenario "the workers lack the program: the driver says so"
+scenario "the workers lack the program: the driver reports it"
 mkdir "$folder/bin"
 ln -s "$program" "$folder/bin/only-here"
 program=only-here PATH=$folder/bin:$PATH count program

@@ -46,7 +46,7 @@ DONE, FAILED, USAGE, STOPPED, NOT_NOW = 0, 1, 2, 3, 4
 # again.
 Answer = tuple[int, str, bytes]
 
-# `nqueens shard` gets these from the driver, so they may not stand behind `--`.
+# `nqueens shard` gets these from the driver, so they may not follow `--`.
 OWN_OPTIONS = ("--index", "--shards", "--out", "--threads", "-t", "--json")
 
 # What Dask raises from a future whose scheduler is lost, depending on its version.
@@ -129,7 +129,7 @@ def number(least: int, most: int | None = None) -> Any:
 
 
 def parse_arguments(argv: Sequence[str]) -> Request:
-    """Read the command line; everything behind `--` goes to `nqueens shard`."""
+    """Read the command line; everything after `--` goes to `nqueens shard`."""
     own, extra = list(argv), []
     if "--" in own:
         at = own.index("--")

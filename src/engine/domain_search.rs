@@ -80,7 +80,6 @@ pub(crate) struct DomainSearch {
 }
 
 impl DomainSearch {
-    /// A recounter with empty buffers.
     pub(crate) fn new(kernel: Kernel) -> Self {
         Self { block: Block::new(kernel) }
     }

@@ -32,10 +32,6 @@ impl Units for FirstRowUnits {
         self.size.rows().max(1)
     }
 
-    fn weight(&self, _unit: usize) -> u64 {
-        1
-    }
-
     fn domains(&self, unit: usize) -> RowDomains {
         let mut domains = RowDomains::whole_board(self.size);
         domains.allowed[0] &= 1 << unit;

@@ -111,7 +111,7 @@ impl Units for Halves {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared + '_>, Error> {
         let kernel = JoinKernel(resources.kernel);
-        let memory = budget::plan(self.units.board(), resources)?;
+        let memory = budget::plan(self.units.board, resources)?;
         Ok(Box::new(PreparedHalves::new(&self.units, kernel, memory, cancel)?))
     }
 }

@@ -27,10 +27,6 @@ impl Units for SingleUnit {
         1
     }
 
-    fn weight(&self, _unit: usize) -> u64 {
-        1
-    }
-
     fn domains(&self, _unit: usize) -> RowDomains {
         RowDomains::with_queens(self.size, &self.queens)
     }

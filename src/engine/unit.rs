@@ -13,8 +13,11 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     /// The number of units.
     fn len(&self) -> usize;
 
-    /// The number of solutions of the whole board that each solution of this unit stands for.
-    fn weight(&self, unit: usize) -> u64;
+    /// The number of solutions of the whole board that each solution of this unit stands for: 1 for
+    /// engines that do not use symmetry.
+    fn weight(&self, _unit: usize) -> u64 {
+        1
+    }
 
     /// The solutions that the unit counts, and how many times.
     fn domains(&self, unit: usize) -> RowDomains;

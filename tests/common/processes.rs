@@ -1,6 +1,7 @@
 //! Running programs: signals to them, and evidence of their progress. Tests wait for evidence, never
 //! for a time: on a busy machine a program may not even have started after a second.
 
+#[cfg(target_os = "linux")]
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};

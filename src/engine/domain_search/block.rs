@@ -8,13 +8,11 @@ use super::rows::FreeColumns;
 use crate::engine::domains::{RowDomains, Weighing};
 use crate::engine::kernel::Kernel;
 
-/// A weight that is not known yet.
 const UNKNOWN: u8 = u8::MAX;
 
 /// The weights are sums of these: one set of placements for each.
 const WEIGHT_PARTS: [u64; 2] = [1, 2];
 
-/// A placement of the other rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
     /// The squares of the west rows that it leaves free.
@@ -42,7 +40,6 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// An empty block.
     pub(super) fn new(kernel: Kernel) -> Self {
         Self {
             kernel,

@@ -20,14 +20,12 @@ pub(super) struct Filling {
     pub(super) northern: u16,
 }
 
-/// A list of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fillings {
     /// In the order in which backtracking finds them.
     pub(super) list: Vec<Filling>,
     /// The distinct sets of columns that northern west rows take.
     pub(super) northern: NorthernColumns,
-    /// The number of west rows.
     pub(super) rows: usize,
     /// The number of columns of the west half.
     pub(super) width: u32,
@@ -36,7 +34,6 @@ pub(super) struct Fillings {
 /// Numbers the sets of columns that northern rows take.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NorthernColumns {
-    /// The sets by number.
     pub(super) sets: Vec<u32>,
     numbers: HashMap<u32, u16>,
 }
@@ -55,7 +52,6 @@ impl NorthernColumns {
 }
 
 impl Fillings {
-    /// Lists the fillings of these rows.
     pub(super) fn list(
         rows: &[Row],
         width: u32,
@@ -101,13 +97,11 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// The fillings.
     pub(super) fn list(&self) -> &[Filling] {
         &self.room[..self.len]
     }
 }
 
-/// Writes the list.
 struct Lister<'a> {
     rows: &'a [Row],
     northern: usize,

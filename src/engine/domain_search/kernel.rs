@@ -17,10 +17,8 @@ mod portable;
 use super::fillings::Filling;
 use crate::engine::kernel::{Kernel, dispatch};
 
-/// Words of a set.
 pub(super) const WORDS: usize = 8;
 
-/// Placements in a block.
 pub(super) const LANES: usize = 64 * WORDS;
 
 /// A set of the placements of a block.
@@ -31,7 +29,6 @@ pub(super) struct Set(pub(super) [u64; WORDS]);
 pub(super) const EMPTY: Set = Set([0; WORDS]);
 
 impl Set {
-    /// What is in both.
     pub(super) fn and(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|at| self.0[at] & other.0[at]))
     }

@@ -18,19 +18,16 @@ fn prefix_rows(size: BoardSize) -> usize {
     (size.rows() / 2).saturating_sub(9 + size.rows() % 2).max(1)
 }
 
-/// The search through the other rows of a unit.
 pub(super) struct OtherRows<'a> {
     rows: &'a [Row],
     west: &'a [Row],
     domains: &'a RowDomains,
     block: &'a mut Block,
     cancel: &'a Cancel,
-    /// The number of northern rows.
     northern_rows: usize,
     northern: NorthernColumns,
     /// For each row and column, what a queen there leaves of the domains.
     leaves: Vec<[FreeColumns; 32]>,
-    /// The number of rows in the prefix.
     prefix: usize,
     fillings: Fillings,
     /// The fillings that are left after each row of the prefix.
@@ -39,7 +36,6 @@ pub(super) struct OtherRows<'a> {
 }
 
 impl<'a> OtherRows<'a> {
-    /// A search for the fillings of the west rows.
     pub(super) fn new(
         rows: &'a [Row],
         west: &'a [Row],

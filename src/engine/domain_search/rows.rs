@@ -21,7 +21,6 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// With one more queen.
     pub(super) fn with(self, row: usize, column: u32) -> Self {
         let [rising, falling] = diagonals(row, column);
         Self {

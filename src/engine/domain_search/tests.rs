@@ -1,4 +1,4 @@
-//! Against the plain backtracker, on domains of all kinds.
+//! Compares the domain search with the plain backtracker, on domains of all kinds.
 
 use super::*;
 use crate::engine::Engine;

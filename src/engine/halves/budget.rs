@@ -46,7 +46,6 @@ pub(crate) fn worker_bytes(board: HalvedBoard) -> u64 {
     8 * 4 * words
 }
 
-/// Decides which quadrant lists are kept.
 pub(crate) fn plan(board: HalvedBoard, resources: &Resources) -> Result<(Keep, MemoryUse), Error> {
     let per_thread = worker_bytes(board);
     let for_threads = per_thread.saturating_mul(resources.threads as u64);

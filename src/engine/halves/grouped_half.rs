@@ -18,7 +18,7 @@ pub(crate) struct Group {
 #[derive(Default)]
 pub(crate) struct GroupedHalf {
     pub(crate) words: WordList,
-    groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// The number of groups that tie.
     pub(crate) ties: usize,
     /// The northern and the southern quadrant lists of its last row set.
@@ -47,7 +47,7 @@ impl GroupedHalf {
         self.groups.clear();
         self.ties = 0;
         for wanted in [Equal, Greater] {
-            for &columns in quadrants.columns().of_size(southern) {
+            for &columns in quadrants.columns.of_size(southern) {
                 if compare(columns) != wanted {
                     continue;
                 }
@@ -65,11 +65,6 @@ impl GroupedHalf {
         }
     }
 
-    pub(crate) fn groups(&self) -> &[Group] {
-        &self.groups
-    }
-
-    /// The half-boards of one of its groups.
     pub(crate) fn words_of(&self, group: &Group) -> &[u64] {
         &self.words.as_slice()[group.words.clone()]
     }

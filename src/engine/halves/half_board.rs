@@ -28,7 +28,6 @@ use crate::cancel::Cancel;
 /// The first bit of the second family of diagonals in a word of quadrant coordinates.
 const RAW_FIELD: u32 = 32;
 
-/// One half of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
     /// The columns right of the middle line.
@@ -40,7 +39,6 @@ pub(crate) enum Half {
 /// The measures of a board that is cut into halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HalvedBoard {
-    /// Rows and columns.
     pub(crate) size: u32,
     /// Columns of one half.
     pub(crate) half: u32,
@@ -49,7 +47,6 @@ pub(crate) struct HalvedBoard {
 }
 
 impl HalvedBoard {
-    /// The measures of an n x n board.
     pub(crate) fn new(size: u32) -> Self {
         Self { size, half: size / 2, gap: size % 2 }
     }

@@ -35,7 +35,7 @@ pub fn with_half_boards(
     debug_assert_eq!(size.get() % 2, 0, "odd boards make their lists in the count");
     let units = UnitList::new(size);
     let resources = Resources { kernel, threads: 1, memory: 4 << 30 };
-    let memory = budget::plan(units.board(), &resources)?;
+    let memory = budget::plan(units.board, &resources)?;
     let cancel = Cancel::new();
     let prepared = PreparedHalves::new(&units, JoinKernel(kernel), memory, &cancel)?;
     let mut worker = HalvesWorker::new(&prepared);

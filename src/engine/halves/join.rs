@@ -66,12 +66,10 @@ struct Splits<'a> {
 }
 
 impl Join {
-    /// Fresh working memory.
     pub(crate) fn new(kernel: JoinKernel) -> Self {
         Self { kernel, tables: kernel.tables(), arena: Vec::new() }
     }
 
-    /// Frees the arena.
     pub(crate) fn release(&mut self) {
         self.arena = Vec::new();
     }

@@ -29,7 +29,7 @@ use whole_table::WholeTable;
 pub(crate) struct QuadrantLists {
     pub(crate) kernel: JoinKernel,
     pub(crate) board: HalvedBoard,
-    columns: ColumnSets,
+    pub(crate) columns: ColumnSets,
     table: Option<WholeTable>,
     /// The CRC-32 of both when they were made.
     checksum: u32,
@@ -69,11 +69,6 @@ impl QuadrantLists {
             hash_words(&mut hasher, sets, u32::to_le_bytes);
         }
         hasher.finalize()
-    }
-
-    /// The column sets of a quadrant.
-    pub(crate) fn columns(&self) -> &ColumnSets {
-        &self.columns
     }
 
     /// The lists of the northern and the southern quadrant of a half with these outer rows, without

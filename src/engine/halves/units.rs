@@ -18,7 +18,6 @@ use super::half_board::HalvedBoard;
 use crate::engine::domains::{RowDomains, Weighing};
 use crate::size::BoardSize;
 
-/// One independent part of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// The row set E among the outer rows; an odd board has a queen in its centre.
@@ -38,7 +37,7 @@ pub(crate) enum Unit {
 /// All units of a board: the off-centre ones of an odd board, then the canonical ones.
 #[derive(Debug)]
 pub(crate) struct UnitList {
-    board: HalvedBoard,
+    pub(crate) board: HalvedBoard,
     /// The row sets E of the canonical units, in increasing order.
     canonical: Vec<u32>,
     off_centre: usize,
@@ -58,15 +57,10 @@ impl UnitList {
         (off_centre_units(board) + canonical, (canonical * size_of::<u32>()) as u64)
     }
 
-    pub(crate) fn board(&self) -> HalvedBoard {
-        self.board
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.off_centre + self.canonical.len()
     }
 
-    /// What unit `index` counts.
     pub(crate) fn unit(&self, index: usize) -> Unit {
         if index >= self.off_centre {
             return Unit::Canonical { rows: self.canonical[index - self.off_centre] };

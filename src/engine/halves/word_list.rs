@@ -15,7 +15,6 @@ pub(crate) struct WordList {
 }
 
 impl WordList {
-    /// The number of words.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -25,23 +24,14 @@ impl WordList {
         self.len = 0;
     }
 
-    /// The words.
     pub(crate) fn as_slice(&self) -> &[u64] {
         &self.words[..self.len]
     }
 
-    /// The words, mutable.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u64] {
         &mut self.words[..self.len]
     }
 
-    /// Appends one word.
-    pub(crate) fn push(&mut self, word: u64) {
-        self.room(1)[0] = word;
-        self.len += 1;
-    }
-
-    /// Appends all of `words`.
     pub(crate) fn extend_from_slice(&mut self, words: &[u64]) {
         self.room(words.len())[..words.len()].copy_from_slice(words);
         self.len += words.len();

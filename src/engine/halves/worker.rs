@@ -33,7 +33,7 @@ impl<'a> PreparedHalves<'a> {
         (keep, memory): (Keep, MemoryUse),
         cancel: &Cancel,
     ) -> Result<Self, Error> {
-        let quadrants = QuadrantLists::new(kernel, units.board(), keep == Keep::Whole, cancel);
+        let quadrants = QuadrantLists::new(kernel, units.board, keep == Keep::Whole, cancel);
         if cancel.is_cancelled() {
             return Err(Error::PreparationStopped);
         }
@@ -82,7 +82,7 @@ impl<'p> HalvesWorker<'p> {
     /// The join of two lists counts at most the product of their lengths, which fits; the sums of
     /// joins are checked. `None` if they do not fit, or after a cancellation.
     fn count_canonical(&mut self, rows: u32, cancel: &Cancel) -> Option<u64> {
-        let board = self.prepared.units.board();
+        let board = self.prepared.units.board;
         let canonical = CanonicalRows::new(board.half, rows);
         self.make_halves(rows, cancel);
         if cancel.is_cancelled() {
@@ -103,7 +103,7 @@ impl<'p> HalvesWorker<'p> {
     /// Makes the half-boards of both halves that can count in a canonical unit, and returns their
     /// number.
     pub(crate) fn make_halves(&mut self, rows: u32, cancel: &Cancel) -> usize {
-        let board = self.prepared.units.board();
+        let board = self.prepared.units.board;
         let canonical = CanonicalRows::new(board.half, rows);
         // A queen in the centre blocks the two main diagonals; even boards have none there.
         let centre = if board.gap == 1 { board.word(board.half + 1, board.half - 1) } else { 0 };
@@ -129,10 +129,10 @@ impl<'p> HalvesWorker<'p> {
             Half::East => (&self.east, &self.west, 0),
             Half::West => (&self.west, &self.east, self.east.ties),
         };
-        let tie = &own.groups()[tie];
+        let tie = &own.groups[tie];
         self.twice.clear();
         self.once.clear();
-        for group in &other.groups()[first_other..] {
+        for group in &other.groups[first_other..] {
             let (south_east, south_west) = match half {
                 Half::East => (tie.south, group.south),
                 Half::West => (group.south, tie.south),
@@ -155,14 +155,14 @@ impl<'p> HalvesWorker<'p> {
                 Half::East => (tie, others),
                 Half::West => (others, tie),
             };
-            let joined = self.join.count(self.prepared.units.board().field(), east, west, cancel);
+            let joined = self.join.count(self.prepared.units.board.field(), east, west, cancel);
             pairs = pairs.checked_add(joined.checked_mul(weight)?)?;
         }
         Some(pairs)
     }
 
-    /// Frees the memory of the lists. Freeing gigabytes takes a tenth of a second, and after a
-    /// cancellation somebody is waiting, so each thread frees its own lists.
+    /// Frees the memory of the lists. Freeing gigabytes takes a tenth of a second, and a cancelled count
+    /// should end quickly, so each thread frees its own lists.
     fn release(&mut self) {
         self.join.release();
         self.east = GroupedHalf::default();
@@ -173,7 +173,7 @@ impl<'p> HalvesWorker<'p> {
     }
 
     fn count_off_centre(&mut self, below: u32, rows: u32, cancel: &Cancel) -> u64 {
-        let board = self.prepared.units.board();
+        let board = self.prepared.units.board;
         let half = board.half;
         let queen = half + below;
         let blocked = board.word(queen + 1, queen - 1);

@@ -55,7 +55,6 @@ pub(crate) struct Case {
     pub(crate) weight: u64,
 }
 
-/// A queen's row and column.
 type RowAndColumn = (usize, usize);
 
 /// The tied places whose solutions are counted, and their weights.

@@ -27,7 +27,6 @@ const BATCH: usize = 96;
 
 const _: () = assert!(2 * BATCH <= CAPACITY && CAPACITY.is_power_of_two());
 
-/// The levels of one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Levels {
     size: BoardSize,

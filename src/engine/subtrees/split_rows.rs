@@ -1,4 +1,4 @@
-//! How many rows the prefixes of a count fill.
+//! The number of rows that the prefixes of a count fill.
 
 use std::fmt;
 use std::str::FromStr;

@@ -23,7 +23,6 @@ fn solutions(n: u32) -> f64 {
     published.unwrap_or_else(|| (0.143 * f64::from(n)).powf(n.into()))
 }
 
-/// Rounded to two digits.
 fn two_digits(number: f64) -> f64 {
     let unit = 10_f64.powf(number.log10().floor() - 1.0).max(1.0);
     (number / unit).round() * unit

@@ -46,7 +46,6 @@ fn bits_of_bytes(bytes: __m256i) -> __m256i {
     _mm256_add_epi8(_mm256_shuffle_epi8(bits, low), _mm256_shuffle_epi8(bits, high))
 }
 
-/// The sum of the four words of a vector.
 #[target_feature(enable = "avx2")]
 fn sum(words: __m256i) -> u64 {
     let two = _mm_add_epi64(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));

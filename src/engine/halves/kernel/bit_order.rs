@@ -8,7 +8,6 @@ pub(crate) struct BitOrder {
     len: usize,
 }
 
-/// Bits that move equally far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BitMove {
     /// Places to the left; to the right if negative.
@@ -33,7 +32,6 @@ impl BitOrder {
         order
     }
 
-    /// The moves.
     pub(crate) fn moves(&self) -> &[BitMove] {
         &self.moves[..self.len]
     }

@@ -5,7 +5,6 @@
 use super::bit_order::BitOrder;
 use super::tables::{BlockTables, CHUNK_BITS, CHUNK_VALUES, MAX_CHUNKS, Tables};
 
-/// Words of one block.
 const WORDS: usize = 4;
 
 /// One bit of each of 256 build words.

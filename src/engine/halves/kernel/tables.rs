@@ -6,7 +6,6 @@
 /// 10 KiB for 256, which leaves room for the lists in the first-level cache. Seven bits were slower.
 pub(crate) const CHUNK_BITS: usize = 6;
 
-/// Entries of one table.
 pub(super) const CHUNK_VALUES: usize = 1 << CHUNK_BITS;
 
 /// The most chunks of a word: words have at most 62 bits.

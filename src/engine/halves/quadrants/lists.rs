@@ -102,7 +102,7 @@ impl Lists {
     /// Makes the lists of no rows and no columns: one empty arrangement.
     pub(super) fn make_empty_board(&mut self) {
         self.words.clear();
-        self.words.push(0);
+        self.words.extend_from_slice(&[0]);
         self.starts.clear();
         self.starts.extend([0, 1]);
     }

@@ -7,9 +7,7 @@ use crate::engine::halves::word_list::PIECE;
 /// Which lists of a row set are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// The quadrant.
     pub(crate) quadrant: Quadrant,
-    /// Its rows.
     pub(crate) rows: u32,
     /// Only arrangements that use none of these diagonals.
     pub(crate) avoid: u64,

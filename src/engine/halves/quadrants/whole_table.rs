@@ -47,7 +47,6 @@ impl WholeTable {
         hash_words(hasher, &self.first, u32::to_le_bytes);
     }
 
-    /// The lists of one row set.
     pub(super) fn lists<'a>(
         &'a self,
         columns: &'a ColumnSets,

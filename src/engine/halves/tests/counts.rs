@@ -16,13 +16,13 @@ use crate::known::known;
 /// Counts as on boards whose quadrant lists do not fit the budget.
 fn total_by_row_set(n: u32, kernel: Kernel) -> u128 {
     let units = UnitList::new(size(n));
-    let (_, memory) = budget::plan(units.board(), &resources(1 << 30)).expect("small boards fit");
+    let (_, memory) = budget::plan(units.board, &resources(1 << 30)).expect("small boards fit");
     let (kernel, memory) = (JoinKernel(kernel), (Keep::RowSets, memory));
     let prepared = PreparedHalves::new(&units, kernel, memory, &Cancel::new());
-    let prepared = prepared.expect("nobody cancels");
+    let prepared = prepared.expect("not cancelled");
     let mut worker = prepared.worker();
     let weighted = |unit| {
-        let count = worker.count(unit, &Cancel::new()).expect("nobody cancels");
+        let count = worker.count(unit, &Cancel::new()).expect("not cancelled");
         u128::from(count * units.weight(unit))
     };
     (0..units.len()).map(weighted).sum()

@@ -11,7 +11,6 @@ use crate::engine::kernel::avx2::{load, store};
 
 const LANES: usize = 8;
 
-/// Eight nodes.
 #[derive(Clone, Copy)]
 struct Nodes {
     columns: __m256i,

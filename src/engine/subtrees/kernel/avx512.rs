@@ -14,7 +14,6 @@ const LANES: usize = 16;
 /// `!(a | b | c)`, as a truth table for `vpternlogd`.
 const NONE_OF: i32 = 0b0000_0001;
 
-/// Sixteen nodes.
 #[derive(Clone, Copy)]
 struct Nodes {
     columns: __m512i,
