@@ -180,7 +180,9 @@ impl<'a> Count<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] after a cancellation, [`Error::ThreadsOutOfRange`] and
+    /// [`Error::PreparationStopped`] or [`Error::Stopped`] after a cancellation,
+    /// [`Error::QueensGiven`] or [`Error::SquareOffBoard`] for queens that cannot be given,
+    /// [`Error::ThreadsOutOfRange`] and
     /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::MemoryBudget`] if the engine
     /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit,
     /// [`Error::UnitsDiffer`] if a recount differs, [`Error::Journal`] if the journal cannot be
@@ -349,6 +351,6 @@ impl<'a> Count<'a> {
         if !self.queens.is_empty() && (other_engine || has_journal) {
             return Err(Error::QueensGiven);
         }
-        Ok(())
+        self.queens.check(self.size)
     }
 }

@@ -136,7 +136,10 @@ pub enum Error {
     },
 
     /// The count was cancelled before its end.
-    #[error("stopped after {done} of {units} units, {solutions} solutions so far")]
+    #[error(
+        "stopped after {done} of {units} units, {solutions} solutions so far{}",
+        journal_fault.as_ref().map(|fault| format!("; {fault}")).unwrap_or_default()
+    )]
     Stopped {
         /// Units finished.
         done: usize,
@@ -144,6 +147,8 @@ pub enum Error {
         units: usize,
         /// Solutions in the finished units, with their weights.
         solutions: u128,
+        /// What happened to the journal, if another process changed it: records are elsewhere.
+        journal_fault: Option<Box<Self>>,
     },
 
     /// A single unit was cancelled.

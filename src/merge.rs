@@ -163,12 +163,14 @@ impl Merged {
     }
 
     /// The shards that are not complete, with the plan cut into this many.
-    #[must_use]
-    pub fn missing_shards(&self, shards: usize) -> Vec<Shard> {
-        (0..shards)
-            .filter_map(|index| Shard::new(index, shards).ok())
-            .filter(|shard| !self.is_complete(*shard))
-            .collect()
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShardOutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
+    pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
+        Shard::new(0, shards)?;
+        let all = (0..shards).map(|index| Shard::new(index, shards));
+        all.filter(|shard| !shard.as_ref().is_ok_and(|shard| self.is_complete(*shard))).collect()
     }
 
     /// Whether all units of a shard are finished.

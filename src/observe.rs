@@ -71,6 +71,7 @@ pub struct Start<'a> {
 
 /// A report of finished units.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct UnitsDone {
     /// Their numbers in the plan.
     pub units: Range<usize>,

@@ -128,6 +128,10 @@ impl Plan {
     }
 
     /// How many solutions of the board each solution of this unit stands for.
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no such unit.
     #[must_use]
     pub fn weight(&self, unit: usize) -> u64 {
         self.units.weight(unit)
@@ -139,6 +143,10 @@ impl Plan {
     /// # Errors
     ///
     /// As [`Plan::prepare`] and [`UnitCounter::count`].
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no such unit.
     pub fn count_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         let resources =
             Resources { kernel: Kernel::detect(), threads: 1, memory: memory::default_budget() };

@@ -58,9 +58,18 @@ impl FixedQueens {
         self.0.is_empty()
     }
 
-    /// The columns, as bits, in which each row's queen may stand with the given ones.
+    /// Makes sure that all of them stand on this board.
+    pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
+        Self::new(size, &self.0).map(|_| ())
+    }
+
+    /// The columns, as bits, in which each row's queen may stand with the given ones: none if one of
+    /// these does not stand on the board.
     pub(crate) fn allowed(&self, size: BoardSize) -> [u32; BoardSize::MAX as usize] {
         let mut allowed = [0; BoardSize::MAX as usize];
+        if self.check(size).is_err() {
+            return allowed;
+        }
         for (row, columns) in (0..size.get()).zip(&mut allowed) {
             *columns = (0..size.get())
                 .map(|column| Square { row, column })
@@ -132,5 +141,7 @@ mod tests {
         assert_eq!(clash, Error::SquaresClash { first, second });
         let off = FixedQueens::new(size, &squares(&["i1"])).expect_err("off the board");
         assert_eq!(off, Error::SquareOffBoard { square: "1:9 (i1)".to_owned(), n: 8 });
+        let large = FixedQueens::new(BoardSize::new(20).expect("in range"), &squares(&["t20"]));
+        assert_eq!(large.expect("on the board").allowed(size), [0; 32], "of a larger board");
     }
 }

@@ -186,9 +186,14 @@ fn a_running_count_notices_harm_and_continues_in_a_second_journal() {
     wait_for("more units", &mut child, || {
         some_units(&beside).filter(|contents| contents.finished.units_done() > before)
     });
-    child.kill().expect("it runs");
-    child.wait().expect("ended");
-    assert!(some_units(&beside).is_some(), "a good journal, killed or not");
+    send(&child, "INT");
+    assert_eq!(child.wait().expect("ended").code(), Some(3));
+    assert!(some_units(&beside).is_some(), "a good journal");
+    // The same command would begin again.
+    let said = fs::read_to_string(&messages).expect("text");
+    let last = said.lines().last().expect("a message");
+    assert!(last.starts_with("nqueens: stopped") && last.contains("q.2.journal"), "{said}");
+    assert!(!last.contains("the same command"), "{said}");
 }
 
 #[test]
@@ -209,7 +214,10 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
     let output = finish(child);
     let (code, _, message) = result(&output);
     assert_eq!(code, Some(1), "{message}");
-    assert!(message.contains("shard 0 (of 0..=0) is counted, but not all recorded"), "{message}");
+    assert!(
+        message.contains("shard 0 (of 0..=0) is counted, but its journal needs attention"),
+        "{message}"
+    );
     let again = run(&mut shard());
     assert!(result(&again).1.contains("nothing was left to count"), "{again:?}");
     let merged = run(nqueens(&["merge", "--quiet"]).arg(&folder));

@@ -66,7 +66,7 @@ fn a_count_resumes_with_other_threads_and_kernels() {
             let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).cancel(&cancel);
             match count.run() {
                 Ok(outcome) => break outcome,
-                Err(Error::Stopped { done, units, solutions }) => {
+                Err(Error::Stopped { done, units, solutions, journal_fault: None }) => {
                     assert!(before < done && done < units, "{done} of {units} units");
                     let contents = contents(&path);
                     assert_eq!(contents.finished.units_done(), done, "nothing is lost");

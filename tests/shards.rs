@@ -57,7 +57,7 @@ fn the_shards_of_every_engine_sum_to_the_total() {
             assert!(merged.finished.is_complete(), "{engine}, {shards} shards");
             assert_eq!((merged.finished.solutions(), merged.twice), (92, 0));
             assert_eq!(units, merged.plan.units());
-            assert_eq!(merged.missing_shards(shards), []);
+            assert_eq!(merged.missing_shards(shards), Ok(Vec::new()));
         }
     }
 }
@@ -70,8 +70,12 @@ fn what_is_missing_is_named() {
     }
     let merged = merged(&folder);
     assert_eq!(merged.shards(), Some(6));
-    let missing: Vec<usize> = merged.missing_shards(6).iter().map(|shard| shard.index()).collect();
+    let missing = merged.missing_shards(6).expect("six shards");
+    let missing: Vec<usize> = missing.iter().map(|shard| shard.index()).collect();
     assert_eq!(missing, [2, 3, 5]);
+    for shards in [0, Shard::MOST + 1, usize::MAX] {
+        assert!(merged.missing_shards(shards).is_err(), "{shards} shards");
+    }
     let units: usize = merged.missing_units().iter().map(std::ops::Range::len).sum();
     assert_eq!(units + merged.finished.units_done(), merged.plan.units());
 }

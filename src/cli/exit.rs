@@ -85,6 +85,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The count was stopped.
     Stopped(String),
+    /// The count was stopped, and its records are in another file than the command names.
+    StoppedElsewhere(String),
     /// This machine lacks something at the moment: memory, threads, a file that nobody else writes.
     NotNow(String),
     /// Nobody reads stdout any more: nothing is left to say.
@@ -98,7 +100,7 @@ impl Failure {
     pub(crate) fn report(&self) -> Exit {
         let (text, exit) = match self {
             Self::Usage(text) => (text, Exit::Usage),
-            Self::Stopped(text) => (text, Exit::Stopped),
+            Self::Stopped(text) | Self::StoppedElsewhere(text) => (text, Exit::Stopped),
             Self::NotNow(text) => (text, Exit::NotNow),
             Self::ClosedOutput => return Exit::Done,
             Self::Failed(text) => (text, Exit::Failed),
@@ -121,6 +123,7 @@ impl From<nqueens::Error> for Failure {
         use nqueens::journal::JournalError as J;
         use nqueens::{Error as E, Shortage};
         match error {
+            E::Stopped { journal_fault: Some(_), .. } => Self::StoppedElsewhere(error.to_string()),
             _ if error.is_cancelled() => Self::Stopped(error.to_string()),
             E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
             E::ThreadsNotStarted { .. } => Self::NotNow(format!("--threads: {error}")),

@@ -14,7 +14,7 @@ use super::output::bar::ProgressWhen;
 use super::output::stderr::message;
 pub(crate) use environment::{default_threads, shard};
 pub(crate) use journals::{Journals, JournalsArgs, MissingShards};
-pub(crate) use values::{bytes, number_of_shards, number_of_threads, sizes};
+pub(crate) use values::{bytes, number_of_shards, number_of_threads, sizes, whole_number};
 
 /// `None` for `auto`. The alias keeps clap from taking the field for an option without a default.
 pub(crate) type OrAuto<T> = Option<T>;
@@ -56,7 +56,7 @@ pub(crate) struct MachineArgs {
 
     /// Vector instructions to use: auto, portable, avx2 or avx512
     #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = or_auto(Kernel::from_name))]
+    #[arg(value_parser = or_auto(Kernel::from_str))]
     pub(crate) kernel: OrAuto<Kernel>,
 
     /// When to show progress on standard error

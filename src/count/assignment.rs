@@ -147,7 +147,9 @@ impl Assignment<'_> {
             if let Some((state, Err(error))) = ended {
                 return Err(error.at(&state.path));
             }
-            return Err(Error::Stopped { done: sum.units, units, solutions: sum.solutions });
+            let journal_fault = ended.and_then(|(state, _)| state.fault).map(Box::new);
+            let (done, solutions) = (sum.units, sum.solutions);
+            return Err(Error::Stopped { done, units, solutions, journal_fault });
         }
         let written = ended.map(|(state, written)| {
             let (path, fault) = (state.path, state.fault);

@@ -19,6 +19,7 @@ pub(in crate::engine) mod avx2;
 pub(in crate::engine) mod avx512;
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::error::Error;
 #[cfg(target_arch = "x86_64")]
@@ -128,14 +129,14 @@ impl Kernel {
             Self::Avx512(_) => "avx512",
         }
     }
+}
 
-    /// The kernel of this name.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownKernel`] if there is none, [`Error::KernelUnavailable`] if this CPU cannot
-    /// run it.
-    pub fn from_name(given: &str) -> Result<Self, Error> {
+impl FromStr for Kernel {
+    type Err = Error;
+
+    /// The kernel of this name: [`Error::UnknownKernel`] if there is none,
+    /// [`Error::KernelUnavailable`] if this CPU cannot run it.
+    fn from_str(given: &str) -> Result<Self, Error> {
         let Some(name) = Self::NAMES.into_iter().find(|name| *name == given) else {
             let choices = Self::NAMES.join(", ");
             return Err(Error::UnknownKernel { given: given.to_owned(), choices });
@@ -163,7 +164,7 @@ mod tests {
         let available: Vec<_> = Kernel::available().iter().map(|kernel| kernel.name()).collect();
         assert_eq!(available[0], "portable");
         for name in Kernel::NAMES {
-            match Kernel::from_name(name) {
+            match name.parse::<Kernel>() {
                 Ok(kernel) => assert_eq!(kernel.name(), name),
                 Err(error) => {
                     assert!(matches!(error, Error::KernelUnavailable { .. }), "{error}");
@@ -171,6 +172,6 @@ mod tests {
                 }
             }
         }
-        assert!(matches!(Kernel::from_name("sse9"), Err(Error::UnknownKernel { .. })));
+        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::UnknownKernel { .. })));
     }
 }

@@ -54,8 +54,11 @@ impl fmt::Display for SvgSheet<'_> {
         let (page_width, page_height) = (width * point, height * point);
         write!(f, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}""#)?;
         writeln!(f, r#" width="{page_width}" height="{page_height}">"#)?;
-        let plural = if boards.len() == 1 { "" } else { "s" };
-        writeln!(f, "<title>{n} queens: {} solution{plural}</title>", boards.len())?;
+        match boards.len() {
+            0 => writeln!(f, "<title>no solutions</title>")?,
+            1 => writeln!(f, "<title>{n} queens: 1 solution</title>")?,
+            boards => writeln!(f, "<title>{n} queens: {boards} solutions</title>")?,
+        }
         // Black on white, and two greys that differ in print. The colours do not depend on the
         // page.
         writeln!(f, r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##)?;
@@ -99,6 +102,6 @@ mod tests {
     #[test]
     fn an_empty_sheet_is_a_picture_too() {
         let text = SvgSheet(&[]).to_string();
-        assert!(text.contains("0 solutions") && text.ends_with("</svg>\n"), "{text}");
+        assert!(text.contains("no solutions") && text.ends_with("</svg>\n"), "{text}");
     }
 }

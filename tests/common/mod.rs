@@ -23,7 +23,7 @@ pub(crate) fn size(n: u32) -> BoardSize {
 /// The kernels to test: all that this CPU can run, or the one in `NQUEENS_TEST_KERNEL`.
 pub(crate) fn kernels() -> Vec<Kernel> {
     if let Ok(name) = std::env::var("NQUEENS_TEST_KERNEL") {
-        return vec![Kernel::from_name(&name).expect("a kernel of this CPU")];
+        return vec![name.parse().expect("a kernel of this CPU")];
     }
     let available = Kernel::available();
     for name in Kernel::NAMES {

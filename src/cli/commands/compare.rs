@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -65,7 +66,7 @@ pub(crate) struct CompareArgs {
 
     /// Vector instructions to use: auto, portable, avx2 or avx512
     #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = or_auto(Kernel::from_name))]
+    #[arg(value_parser = or_auto(Kernel::from_str))]
     kernel: OrAuto<Kernel>,
 
     /// Memory that a count may use, for example 4G [default: three quarters of what is available]

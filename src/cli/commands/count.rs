@@ -87,7 +87,7 @@ fn judge(outcome: &Outcome) -> Exit {
         exit = Exit::Failed;
     }
     if let Some(fault) = &outcome.journal_fault {
-        message!("Q({size}) = {total} is counted, but not all recorded: {fault}");
+        message!("Q({size}) = {total} is counted, but its journal needs attention: {fault}");
         exit = Exit::Failed;
     }
     exit

@@ -8,7 +8,7 @@ use nqueens::estimate::{Effort, Estimate};
 use nqueens::known::known;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::EngineArgs;
+use crate::cli::options::{EngineArgs, whole_number};
 use crate::cli::output::json::{microseconds, seconds};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::text::{self, duration, many};
@@ -32,6 +32,7 @@ pub(crate) struct EstimateArgs {
 
     /// Draw the same units again: the number that an earlier estimate printed
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    #[arg(value_parser = whole_number::<u64>)]
     seed: Option<u64>,
 
     #[command(flatten)]

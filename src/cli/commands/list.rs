@@ -7,6 +7,7 @@ use nqueens::{BoardSize, Cancel, FixedQueens, Solution, Solutions, Square, SvgSh
 use serde::Serialize;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::whole_number;
 use crate::cli::output::stderr::message;
 use crate::cli::signals::cancel_on_signals;
 
@@ -28,6 +29,7 @@ pub(crate) struct ListArgs {
 
     /// Print at most K solutions
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(value_parser = whole_number::<u64>)]
     limit: Option<u64>,
 
     /// Print one solution of each class under rotation and reflection, the smallest, with the
@@ -66,9 +68,14 @@ enum Style {
     Svg,
 }
 
-fn board(text: &str) -> Result<Size, nqueens::Error> {
+fn board(text: &str) -> Result<Size, String> {
     let large = text.parse().ok().filter(|n| (BoardSize::MAX + 1..=LARGEST).contains(n));
-    large.map_or_else(|| text.parse().map(Size::Listed), |n| Ok(Size::Large(n)))
+    large.map_or_else(|| text.parse().map(Size::Listed), |n| Ok(Size::Large(n))).map_err(|_| {
+        format!(
+            "choose a whole number from 0 to {}, or up to {LARGEST} with --limit 1",
+            BoardSize::MAX
+        )
+    })
 }
 
 /// A solution from its columns, counted from 1.

@@ -45,8 +45,11 @@ fn tell_missing(journals: &Journals, missing: Option<&MissingShards>) {
     let are = if units == 1 { "is" } else { "are" };
     let all = many(journals.merged.plan.units(), "unit");
     match missing {
-        Some(shards) => {
-            message!("{units} of {all} {are} missing, in shards {shards}: run these again");
+        Some(missing) if missing.shards == 1 => {
+            message!("{units} of {all} {are} missing: run the same count again to resume it");
+        }
+        Some(missing) => {
+            message!("{units} of {all} {are} missing, in shards {missing}: run these again");
         }
         None => message!(
             "{units} of {all} {are} missing, the first is {}: run their shards again (the journals \

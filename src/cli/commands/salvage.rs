@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nqueens::journal::{Salvaged, salvage};
-use nqueens::{BoardSize, Engine, Kernel, Plan, SplitRows};
+use nqueens::journal::{JournalError, Salvaged, salvage};
+use nqueens::{BoardSize, Engine, Error, Kernel, Plan, SplitRows};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::report::{Format, Report};
@@ -59,13 +59,27 @@ fn unit_range(text: &str) -> Result<Range<usize>, String> {
 
 impl SalvageArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let plan = self.size.map(|size| {
-            let engine = self.engine.unwrap_or_else(|| Engine::auto(size, Kernel::detect()));
-            Plan::new(size, engine, self.split_rows)
-        });
-        let salvaged = salvage(&self.path, &self.into, plan, &self.without)?;
+        let salvaged = self.salvage()?;
         let exit = judge(&salvaged);
         Ok(exit.answer(Format::new(self.json, false), report(salvaged, &self.into)))
+    }
+
+    fn salvage(&self) -> Result<Salvaged, Error> {
+        let with = |plan| salvage(&self.path, &self.into, plan, &self.without);
+        let Some(size) = self.size else { return with(None) };
+        // Whole counts choose the engine that suits this machine, shards one that suits all.
+        let automatic =
+            [Kernel::detect(), Kernel::Portable].map(|kernel| Engine::auto(size, kernel));
+        let [engine, other] = self.engine.map_or(automatic, |engine| [engine; 2]);
+        let with = |engine| with(Some(Plan::new(size, engine, self.split_rows)));
+        match with(engine) {
+            Err(Error::Journal { error: JournalError::NotOfPlan { .. }, .. })
+                if other != engine =>
+            {
+                with(other)
+            }
+            salvaged => salvaged,
+        }
     }
 }
 

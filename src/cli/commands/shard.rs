@@ -56,7 +56,7 @@ impl ShardArgs {
         }
         let mut exit = Exit::Done;
         if let Some(fault) = &outcome.journal_fault {
-            message!("{name} is counted, but not all recorded: {fault}");
+            message!("{name} is counted, but its journal needs attention: {fault}");
             exit = Exit::Failed;
         }
         Ok(exit.answer(Format::new(self.json, false), report(&outcome)))

@@ -7,7 +7,7 @@ use nqueens::{Kernel, thread_pool};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{Journals, JournalsArgs, MachineArgs};
+use crate::cli::options::{Journals, JournalsArgs, MachineArgs, whole_number};
 use crate::cli::output::bar::{Bar, Display};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
@@ -25,10 +25,12 @@ pub(crate) struct VerifyArgs {
 
     /// How many units to recount, chosen at random
     #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
+    #[arg(value_parser = whole_number::<usize>)]
     units: usize,
 
     /// Choose the same units again: the number that an earlier check printed
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    #[arg(value_parser = whole_number::<u64>)]
     seed: Option<u64>,
 
     #[command(flatten)]
@@ -109,8 +111,7 @@ impl Check {
             (1.., _) => "against the count: at least one of its units is wrong".to_owned(),
             (0, 0.0) => "every finished unit was counted twice, in two ways".to_owned(),
             (0, part) if part < 1.0 => format!(
-                "if {:.2} % of the units were wrong, this check would have found one in 19 of 20 \
-                 cases",
+                "less than {:.2} % of the units are wrong, with 95 % confidence",
                 100.0 * part
             ),
             (0, _) => "none: no unit was recounted".to_owned(),

@@ -138,7 +138,8 @@ impl MissingShards {
     /// `None` if the number of shards is not given and the journals do not agree on it.
     pub(crate) fn new(merged: &Merged, shards: Option<usize>) -> Option<Self> {
         let shards = shards.or_else(|| merged.shards())?;
-        Some(Self { shards, indices: as_array(&merged.missing_shards(shards)) })
+        let missing = merged.missing_shards(shards).ok()?;
+        Some(Self { shards, indices: as_array(&missing) })
     }
 }
 

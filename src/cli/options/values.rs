@@ -1,8 +1,14 @@
 //! Values as they are written on the command line.
 
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use nqueens::{BoardSize, Error, MAX_THREADS, Shard};
+
+/// A number that may be 0.
+pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "give a whole number from 0 on".to_owned())
+}
 
 /// A number of bytes: `512M`, `4GiB`, `1048576`.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
