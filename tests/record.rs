@@ -186,7 +186,7 @@ fn a_running_count_notices_harm_and_continues_in_a_second_journal() {
     wait_for("more units", &mut child, || {
         some_units(&beside).filter(|contents| contents.finished.units_done() > before)
     });
-    send(&child, "INT");
+    send("INT", &child);
     assert_eq!(child.wait().expect("ended").code(), Some(3));
     assert!(some_units(&beside).is_some(), "a good journal");
     // The same command would begin again.
