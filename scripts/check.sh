@@ -36,6 +36,7 @@ fmt() { cargo fmt --check; }
 clippy() {
   cargo clippy --all-targets -- -D warnings
   cargo clippy --lib --no-default-features -- -D warnings
+  cargo clippy --lib --no-default-features --features serde -- -D warnings
 }
 
 # The README's own test command.
