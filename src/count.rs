@@ -209,7 +209,7 @@ impl<'a> Count<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Count::run`]; [`Error::UnitStopped`] after a cancellation.
+    /// As [`Count::run`], but [`Error::UnitStopped`] after a cancellation during the sample.
     pub fn estimate(&self, effort: Effort) -> Result<Estimate, Error> {
         self.check_queens(true)?;
         self.on_its_threads(|| {
@@ -237,7 +237,7 @@ impl<'a> Count<'a> {
         let machine = self.machine();
         let records = Records::of_count(self.journal.as_deref());
         let suited = (machine.kernel, machine.threads);
-        let (plan, counted, before) = self.count_units(Shard::WHOLE, &records, suited)?;
+        let (plan, counted, before) = self.count_units(Shard::WHOLE, &records, machine, suited)?;
         let total = counted.sum.solutions;
         let written = counted.written;
         Ok(Outcome {
@@ -266,7 +266,7 @@ impl<'a> Count<'a> {
         let records = Records::of_shard(out)?;
         // Settings that are missing must be the same on every machine.
         let suited = (Kernel::Portable, SHARD_THREADS);
-        let (plan, counted, before) = self.count_units(shard, &records, suited)?;
+        let (plan, counted, before) = self.count_units(shard, &records, machine, suited)?;
         let (journal, journal_fault) =
             counted.written.map(|written| (written.path, written.fault)).unzip();
         Ok(ShardOutcome {
@@ -292,10 +292,10 @@ impl<'a> Count<'a> {
         &self,
         shard: Shard,
         records: &Records,
+        machine: Resources,
         (kernel, threads): (Kernel, usize),
     ) -> Result<(Cut<'_>, Counted, Before), Error> {
         self.check_queens(!matches!(records, Records::None))?;
-        let machine = self.machine();
         let (held, left_out) = records.read()?;
         let cut = self.cut(held.as_ref().map(|held| &held.plan), kernel, threads);
         let (plan, recorded, runs) = match held {
