@@ -120,7 +120,7 @@ impl Engine {
         matches!(self, Self::Subtrees | Self::Halves)
     }
 
-    /// Bytes that each thread may need; 0 for engines that need little.
+    /// The least bytes that each thread needs; 0 for engines that need little.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
         match self {
             Self::Halves => halves::worker_bytes(size),

@@ -106,12 +106,12 @@ fn weighted_units_sum_to_the_total() {
 
 #[test]
 fn an_engine_that_lacks_memory_is_refused_before_it_starts() {
-    let refused = Count::new(size(24)).engine(Engine::Halves).memory(64 << 20).run();
+    let refused = Count::new(size(24)).engine(Engine::Halves).memory(4 << 20).run();
     assert!(
         matches!(refused, Err(Error::MemoryBudget(Shortage { engine: "halves", .. }))),
         "{refused:?}"
     );
-    let largest = Count::new(size(32)).memory(4 << 30).run();
+    let largest = Count::new(size(32)).memory(1 << 30).run();
     assert!(matches!(largest, Err(Error::MemoryBudget { .. })), "{largest:?}");
 }
 

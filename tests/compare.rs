@@ -97,7 +97,7 @@ fn engines_that_are_too_slow_are_left_out_with_a_warning() {
     assert!(message.contains("n = 23: subtrees on ") && message.contains("takes longer"));
     assert!(message.contains("n = 24: subtrees on ") && message.contains("would take longer"));
 
-    let memory = compare(&["24", "--engines", "halves", "--memory", "64M"]);
+    let memory = compare(&["24", "--engines", "halves", "--memory", "4M"]);
     assert!(stderr(&memory).contains("is left out: engine halves needs "), "{}", stderr(&memory));
 }
 

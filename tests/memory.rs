@@ -106,13 +106,13 @@ mod needs_cgroups {
         let nested = Group::new("memory", "tight", "300M");
         let inner = nested.below("roomy", "1G");
         for group in [&tight, &inner] {
-            let words = ["n = 22 on 3 threads", "--threads 2", "nqueens cpu", "6 core-hours"];
-            refused(&group.run("count 22 --threads 3"), 4, &words);
+            let words = ["n = 28 on 5 threads", "--threads 3", "nqueens cpu", "22 core-years"];
+            refused(&group.run("count 28 --threads 5"), 4, &words);
             // What the message proposes does fit, until it is stopped.
-            let stopped = shell(&group.shell("count 22 --threads 2").replace("exec", STOPPED));
+            let stopped = shell(&group.shell("count 28 --threads 3").replace("exec", STOPPED));
             assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, stderr(&stopped));
-            let words = ["one thread alone needs 735", "--engine subtrees", "core-hours"];
-            refused(&group.run("count 24 --threads 2"), 4, &words);
+            let words = ["one thread alone needs 282", "--engine subtrees", "core-years"];
+            refused(&group.run("count 30 --threads 2"), 4, &words);
             refused(&group.run("count 32 --threads 1"), 4, &["core-years"]);
             answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
             let estimate = group.run("estimate 22 --threads 1 --seconds 1");
@@ -144,15 +144,15 @@ mod needs_cgroups {
 /// The budget is larger than what the process may have, so that an allocation fails.
 #[test]
 fn an_allocation_that_fails_is_an_error() {
-    let limited = format!("ulimit -v 100000; exec {NQUEENS} count 20 --memory 4G --threads 1");
+    let limited = format!("ulimit -v 100000; exec {NQUEENS} count 26 --memory 4G --threads 1");
     let output = shell(&limited);
     refused(&output, 4, &["out of memory", "--memory", "--threads"]);
 }
 
 #[test]
 fn the_limits_of_the_process_are_known_before_the_count() {
-    let limited = format!("ulimit -v 300000; exec {NQUEENS} count 24 --threads 1");
-    refused(&shell(&limited), 4, &["n = 24 on 1 thread,", "nqueens cpu"]);
+    let limited = format!("ulimit -v 300000; exec {NQUEENS} count 30 --threads 1");
+    refused(&shell(&limited), 4, &["n = 30 on 1 thread,", "nqueens cpu"]);
     let limited = format!("ulimit -v 300000; exec {NQUEENS} count 16 --threads 1 --quiet");
     answers(&shell(&limited), "14772512\n");
     let cpu = shell(&format!("ulimit -d 500000; exec {NQUEENS} cpu"));

@@ -19,14 +19,16 @@
 //! ```
 //!
 //! This is meet in the middle; counting the pairs is a join on orthogonal vectors. [`half_board`]
-//! explains what a word holds, [`quadrants`] how lists of words are made, and [`join`] how the pairs
-//! of two lists are counted, hundreds at a time. docs/HALVES.md derives all of it.
+//! explains what a word holds, [`quadrants`] how lists of quadrants are made, and [`join`] how the
+//! half-boards are made of these and their pairs counted, hundreds at a time. docs/HALVES.md derives
+//! all of it.
 //!
 //! **Compared with `subtrees`.** It meets in the middle: no solution is ever visited.
 //!
 //! **Time.** 1 ns for each solution at n = 18, 0.6 at n = 20, 0.4 at n = 22 on one core with
 //! AVX-512; odd boards take up to twice as long. Backtrackers take 8 ns and more, rising with n.
-//! **Memory**: lists of quadrants and half-boards, within the given budget; see [`budget`].
+//! **Memory:** lists of quadrants and a bounded number of half-boards, within the given budget; see
+//! [`budget`].
 //!
 //! **Invariants.** The number of units, and what each of them counts, depend on n alone.
 //!
@@ -87,9 +89,12 @@ pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
     UnitList::forecast(size)
 }
 
-/// Bytes that each thread may need.
+/// The least bytes with which a thread can count every unit.
 pub(crate) fn worker_bytes(size: BoardSize) -> u64 {
-    budget::worker_bytes(HalvedBoard::new(size.get()))
+    match size.rows() {
+        ..SMALLEST => 0,
+        _ => budget::least_worker_bytes(HalvedBoard::new(size.get())),
+    }
 }
 
 impl Units for Halves {
@@ -111,8 +116,8 @@ impl Units for Halves {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared + '_>, Error> {
         let kernel = JoinKernel(resources.kernel);
-        let memory = budget::plan(self.units.board, resources)?;
-        Ok(Box::new(PreparedHalves::new(&self.units, kernel, memory, cancel)?))
+        let planned = budget::plan(self.units.board, resources)?;
+        Ok(Box::new(PreparedHalves::new(&self.units, kernel, planned, cancel)?))
     }
 }
 
@@ -120,4 +125,5 @@ impl Units for Halves {
 mod tests {
     mod counts;
     mod kernels;
+    mod memory;
 }

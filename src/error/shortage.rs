@@ -11,11 +11,11 @@ pub struct Shortage {
     pub engine: &'static str,
     /// The size of the board.
     pub n: u32,
-    /// Bytes that the count needs.
+    /// Bytes that the count needs at least.
     pub needed: u64,
     /// The number of threads.
     pub threads: usize,
-    /// Bytes that the count needs with one thread.
+    /// Bytes that the count needs at least with one thread.
     pub least: u64,
     /// The most threads that fit the budget; 0 if not even one fits.
     pub fitting: usize,
@@ -32,7 +32,10 @@ impl fmt::Display for Shortage {
         let Self { engine, n, threads, fitting, .. } = self;
         let (needed, budget) = (readable(self.needed), readable(self.budget));
         let plural = if *threads == 1 { "" } else { "s" };
-        write!(f, "engine {engine} needs {needed} for n = {n} on {threads} thread{plural}, and ")?;
+        write!(
+            f,
+            "engine {engine} needs at least {needed} for n = {n} on {threads} thread{plural}, and "
+        )?;
         match self.given {
             true => write!(f, "--memory allows {budget}: ")?,
             false => write!(f, "only {budget} is available here (see 'nqueens cpu'): ")?,
@@ -72,7 +75,7 @@ mod tests {
         };
         assert_eq!(
             shortage.to_string(),
-            "engine halves needs 3.0 GiB for n = 24 on 4 threads, and --memory allows 2.0 GiB: it \
+            "engine halves needs at least 3.0 GiB for n = 24 on 4 threads, and --memory allows 2.0 GiB: it \
              fits with --threads 2; allow more, or use --engine subtrees, about 550 core-hours"
         );
         let here = Shortage { given: false, fitting: 0, budget: 300 << 20, ..shortage.clone() };

@@ -1,73 +1,107 @@
 //! Fits the lists of a count into a memory budget.
 //!
-//! Two things need memory: the lists of all quadrants, which threads share, and each thread's lists
-//! of half-boards. If the budget is too small for the first, the lists of a row set are made when a
-//! unit needs them. If it is too small for the second, the engine cannot run.
+//! Each thread needs memory for the quadrant lists of a unit and for the products of its join. With
+//! less memory the products are smaller, and the lists are made in pieces; the count takes longer. On
+//! small boards the threads share the raw lists of all row sets, if they fit.
+//!
+//! The numbers are for the worst units. Peaks measured for n = 18 to 24 are 0.6 to 1.1 of them.
 
 use super::half_board::HalvedBoard;
+use super::join::{Join, LEAST_PAIRS};
+use super::quadrants::sizes;
 use crate::engine::subtrees;
 use crate::engine::unit::{MemoryUse, Resources};
 use crate::error::{Error, Shortage};
 use crate::memory::fitting_threads;
 
-/// Which quadrant lists are kept.
+/// What one worker may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
-    /// All of them, shared by the threads.
-    Whole,
-    /// Those of the current unit's row sets, in each thread.
-    RowSets,
+pub(crate) struct Limits {
+    /// Bytes of the quadrant lists of a unit.
+    pub(crate) list_bytes: u64,
+    /// Pairs of words that are multiplied at once.
+    pub(crate) most_pairs: u64,
 }
 
-/// The largest size at which all quadrant lists are kept. Making larger ones would take seconds, and
-/// then a unit takes so long that making the lists of its row sets hardly matters.
-const WHOLE_TABLE_LIMIT: u64 = 2 << 30;
-
-/// The size of all quadrant lists in bytes.
+/// The size of the raw quadrant lists that threads share, in bytes; 0 for boards on which they do not.
 fn table_bytes(board: HalvedBoard) -> u64 {
     let words = match board.half {
-        ..=8 => 100_000,
-        9 => 850_000,
-        10 => 7_600_000,
-        11 => 68_000_000,
-        half => 68_000_000 * 10_u64.pow(half - 11),
+        ..=8 => 119_000,
+        9 => 916_000,
+        10 => 2_040_000,
+        _ => 0,
     };
-    16 * words
+    8 * words
 }
 
-/// The memory that one worker may need, in bytes: two lists of half-boards, the arena of the join and
-/// the lists of the row sets. It is two to four times the peaks measured, mostly in samples: 45 MB for
-/// h = 11, 360 MB for 12, 1.4 GB for 13.
-pub(crate) fn worker_bytes(board: HalvedBoard) -> u64 {
-    let words = match board.half {
-        ..=8 => 10_000,
-        half => 10_000 * 7_u64.pow(half - 8),
-    };
-    8 * 4 * words
+/// The most bytes that a worker uses for joins, if products have at most this many pairs: the list of
+/// half-boards of both sides and the parts of them, and stacks of groups.
+fn join_bytes(board: HalvedBoard, most_pairs: u64) -> u64 {
+    BYTES_PER_PAIR * most_pairs + BYTES_PER_SET * column_sets(board) + OTHER_BYTES
 }
 
-pub(crate) fn plan(board: HalvedBoard, resources: &Resources) -> Result<(Keep, MemoryUse), Error> {
-    let per_thread = worker_bytes(board);
-    let for_threads = per_thread.saturating_mul(resources.threads as u64);
-    let Some(rest) = resources.memory.checked_sub(for_threads) else {
+/// A list has room for a word for each pair, and the lists of a product and their parts have 0.3 to 0.4
+/// of that. The longer list of one product and the shorter one of another can use the same memory.
+const BYTES_PER_PAIR: u64 = 20;
+
+/// Groups of all parts on the stack of the join.
+const BYTES_PER_SET: u64 = 400;
+
+/// Tables and buffers that do not grow with the board.
+const OTHER_BYTES: u64 = 500_000;
+
+/// The most groups of a half: one for each set of southern columns.
+fn column_sets(board: HalvedBoard) -> u64 {
+    (0..u64::from(board.half / 2))
+        .fold(1, |sets, at| sets * (u64::from(board.half) - at) / (at + 1))
+}
+
+/// The least bytes with which one worker can count every unit.
+pub(crate) fn least_worker_bytes(board: HalvedBoard) -> u64 {
+    sizes::list_bytes(board.half, true) + join_bytes(board, LEAST_PAIRS)
+}
+
+/// The memory of a count, and the limits of each worker.
+pub(crate) fn plan(
+    board: HalvedBoard,
+    resources: &Resources,
+) -> Result<(MemoryUse, Limits), Error> {
+    let threads = resources.threads as u64;
+    let usual_pairs = Join::usual_pairs(column_sets(board)).min(sizes::most_pairs(board.half));
+    let whole_lists = sizes::list_bytes(board.half, false);
+    let wanted = whole_lists + join_bytes(board, usual_pairs);
+    let rest = resources.memory.saturating_sub(wanted.saturating_mul(threads));
+    let table = table_bytes(board);
+    if (1..=rest).contains(&table) {
+        let limits = Limits { list_bytes: whole_lists, most_pairs: usual_pairs };
+        let memory =
+            MemoryUse { shared: table, per_thread: wanted, strategy: "quadrant lists shared" };
+        return Ok((memory, limits));
+    }
+    let least = least_worker_bytes(board);
+    let per_thread = wanted.min(resources.memory / threads);
+    if per_thread < least {
         return Err(Error::MemoryBudget(Shortage {
             engine: "halves",
             n: board.size,
-            needed: for_threads,
+            needed: least.saturating_mul(threads),
             threads: resources.threads,
-            least: per_thread,
-            fitting: fitting_threads(resources.memory, per_thread),
+            least,
+            fitting: fitting_threads(resources.memory, least),
             budget: resources.memory,
             given: true,
             subtrees_time: subtrees::expected_time(board.size),
         }));
-    };
-    let whole = table_bytes(board);
-    if whole <= rest.min(WHOLE_TABLE_LIMIT) {
-        let strategy = "quadrant lists whole";
-        Ok((Keep::Whole, MemoryUse { shared: whole, per_thread, strategy }))
-    } else {
-        let strategy = "quadrant lists by row set";
-        Ok((Keep::RowSets, MemoryUse { shared: 0, per_thread, strategy }))
     }
+    // Smaller products cost less time than pieces, until they get very small.
+    let for_join = per_thread.saturating_sub(whole_lists).max(per_thread / 4);
+    let [least, usual] = [LEAST_PAIRS, usual_pairs].map(|pairs| join_bytes(board, pairs));
+    let for_join = for_join.clamp(least, usual);
+    let most_pairs = (for_join - join_bytes(board, 0)) / BYTES_PER_PAIR;
+    let list_bytes = per_thread - for_join;
+    let strategy = match list_bytes < whole_lists {
+        true => "quadrant lists in pieces",
+        false => "quadrant lists by row set",
+    };
+    Ok((MemoryUse { shared: 0, per_thread, strategy }, Limits { list_bytes, most_pairs }))
 }

@@ -6,26 +6,36 @@
 //! u_east = v_west + s or v_east = u_west - s. So one word describes the half-board completely:
 //!
 //! ```text
-//!     bits 0 .. f-1       U: bit u - s      f = n - s bits of each family cross the middle line
-//!     bits f .. 2f-1      V: bit v
-//!     bit  2f             odd boards only: v = n - 2, which does not reach the other half but
-//!                         may be blocked by the queen of the middle column
+//!                         east          west
+//!     bits 0 .. f-1       U: bit u - s  V: bit v      f = n - s diagonals of each family cross
+//!     bits f .. 2f-1      V: bit v      U: bit u - s  the middle line
 //! ```
 //!
-//! An east word clashes with a west word if they share a bit after the two fields of one of them are
-//! swapped.
+//! The fields of the west are swapped, so two half-boards fit exactly if their words share no bit.
 //!
 //! **How they are made.** A half-board is a north and a south quadrant with complementary column
 //! sets that share no diagonal; all diagonals that they can share are in the word. So the list of
-//! words of every (row set, column set) of a quadrant is kept, in the coordinates of the north and
-//! of the south, and half-boards are made by comparing two short lists, a vector at a time. They
-//! are grouped by the column set of the south, so that whole groups can be skipped.
+//! words of every column set of a quadrant is kept, and half-boards are made by comparing two short
+//! lists, a vector at a time. They are grouped by the column set of the south, so that whole groups
+//! can be skipped.
+//!
+//! **Raw words.** The lists of quadrants grow in the coordinates of the quadrant, in which the north
+//! and the south, the east and the west look the same:
+//!
+//! ```text
+//!     row 0               the middle row of an odd board, above the southern quadrant
+//!     rows 1 .. h         the rows of the quadrant
+//!     bits 0 .. 31        bit row + h - 1 - j     the diagonals of u
+//!     bits 32 .. 63       bit 32 + row + j        those of v
+//! ```
+//!
+//! A raw word has all diagonals of its queens, so what a queen of the middle column attacks can be
+//! found in it. Those that do not cross the middle line are dropped when a word is moved to the places
+//! of the join.
 
-use super::kernel::JoinKernel;
-use super::word_list::{PIECE, WordList};
-use crate::cancel::Cancel;
+use super::kernel::BitMove;
 
-/// The first bit of the second family of diagonals in a word of quadrant coordinates.
+/// The bits of one family of diagonals in a raw word.
 const RAW_FIELD: u32 = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +44,15 @@ pub(crate) enum Half {
     East,
     /// Those left of it.
     West,
+}
+
+/// One of the two quadrants of a half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quadrant {
+    /// Rows 0..h.
+    North,
+    /// The last h rows.
+    South,
 }
 
 /// The measures of a board that is cut into halves.
@@ -56,49 +75,45 @@ impl HalvedBoard {
         self.size - 1 - self.gap
     }
 
-    /// The word of diagonals u and v, without those that a word does not hold.
-    pub(crate) fn word(self, u: u32, v: u32) -> u64 {
-        let shift = 1 + self.gap;
-        let rising = if (shift..self.size).contains(&u) { 1 << (u - shift) } else { 0 };
-        let falling = if v + 1 < self.size { 1 << (self.field() + v) } else { 0 };
-        rising | falling
+    /// The diagonals of one square as a raw word, if they are among those of a quadrant. The middle
+    /// column is column -1, because it is as far from the middle line as column 0, on the other side.
+    pub(crate) fn raw(self, row: i32, column: i32) -> u64 {
+        let bit = |at: i32| if (0..RAW_FIELD as i32).contains(&at) { 1 << at } else { 0 };
+        bit(row + self.half as i32 - 1 - column) | bit(row + column) << RAW_FIELD
     }
 
-    /// Converts a word of quadrant coordinates to that of a northern quadrant.
-    pub(crate) fn north(self, raw: u64) -> u64 {
-        let rising = (raw & u64::from(u32::MAX)) >> (self.half - 1 + 1 + self.gap);
-        rising | (raw >> RAW_FIELD) << self.field()
+    /// The diagonals of the middle column's queen in a quadrant, as a raw word. It stands in `row` of
+    /// the board.
+    pub(crate) fn raw_middle_column(self, quadrant: Quadrant, row: u32) -> u64 {
+        self.raw(row as i32 - self.raw_row_0(quadrant), -1)
     }
 
-    /// Converts a word of quadrant coordinates to that of a southern quadrant.
-    pub(crate) fn south(self, raw: u64) -> u64 {
-        let rising = raw & u64::from(u32::MAX);
-        let falling = (raw >> RAW_FIELD) << (self.half + self.gap);
-        rising | (falling & ((1 << (self.size - 1)) - 1)) << self.field()
-    }
-
-    /// The diagonals of one square in quadrant coordinates: u + h - 1 and v.
-    pub(crate) fn raw_square(self, row: u32, column: u32) -> u64 {
-        1 << (row + self.half - 1 - column) | 1 << (RAW_FIELD + row + column)
-    }
-}
-
-/// Appends all half-boards of the two lists; fewer after a cancellation.
-pub(crate) fn append_half_boards(
-    kernel: JoinKernel,
-    north: &[u64],
-    south: &[u64],
-    out: &mut WordList,
-    cancel: &Cancel,
-) {
-    let (short, long) = if north.len() <= south.len() { (north, south) } else { (south, north) };
-    for long in long.chunks(PIECE) {
-        for short in short.chunks(PIECE / long.len()) {
-            if cancel.is_cancelled() {
-                return;
-            }
-            let count = kernel.combine(short, long, out.room(short.len() * long.len()));
-            out.grow(count);
+    /// The row of the board that is row 0 of a quadrant.
+    fn raw_row_0(self, quadrant: Quadrant) -> i32 {
+        match quadrant {
+            Quadrant::North => -1,
+            Quadrant::South => (self.half + self.gap) as i32 - 1,
         }
+    }
+
+    /// How the diagonals of a raw word move to the places that they have in the join; those that do not
+    /// cross the middle line are dropped.
+    pub(crate) fn moves(self, quadrant: Quadrant, half: Half) -> [BitMove; 2] {
+        let (size, field) = (self.half as i32, self.field() as i32);
+        let row_0 = self.raw_row_0(quadrant);
+        let (rising_field, falling_field) = match half {
+            Half::East => (0, field),
+            Half::West => (field, 0),
+        };
+        // A raw bit `at` of a family is bit `at + shift` of its field, if that is in 0..field.
+        let crossing = |raw_field: i32, to_field: i32, shift: i32| {
+            let places = shift.max(0)..field.min(RAW_FIELD as i32 + shift);
+            let mask = ((1_u64 << places.end) - (1 << places.start)) << to_field;
+            BitMove { shift: shift + to_field - raw_field, mask }
+        };
+        [
+            crossing(0, rising_field, row_0 - size - self.gap as i32),
+            crossing(RAW_FIELD as i32, falling_field, row_0),
+        ]
     }
 }

@@ -35,12 +35,12 @@ pub fn with_half_boards(
     debug_assert_eq!(size.get() % 2, 0, "odd boards make their lists in the count");
     let units = UnitList::new(size);
     let resources = Resources { kernel, threads: 1, memory: 4 << 30 };
-    let memory = budget::plan(units.board, &resources)?;
+    let planned = budget::plan(units.board, &resources)?;
     let cancel = Cancel::new();
-    let prepared = PreparedHalves::new(&units, JoinKernel(kernel), memory, &cancel)?;
+    let prepared = PreparedHalves::new(&units, JoinKernel(kernel), planned, &cancel)?;
     let mut worker = HalvesWorker::new(&prepared);
     measure(&mut |number| match units.unit(number % units.len()) {
-        Unit::Canonical { rows } => worker.make_halves(rows, &cancel),
+        Unit::Canonical { rows } => worker.make_half_boards(rows, &cancel),
         Unit::OffCentre { .. } => 0,
     });
     Ok(())

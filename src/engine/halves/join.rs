@@ -2,256 +2,313 @@
 //!
 //! **Counts:** pairs (p, q) of words, one from each list, with p & q = 0.
 //!
-//! **Idea:**
+//! **Idea: split before multiplying.** Half-boards come as *factored lists*: groups of northern and
+//! southern words, of which every pair without a common bit is a half-board. Large boards have a
+//! hundred times as many pairs as words. A split on a bit needs the words only:
 //!
 //! ```text
-//! join(X, Y, bits):                         X is the longer list
-//!     if X, Y are short, or no bit is left: leaf(X, Y)
-//!     split X into X0, X1 by the next bit, select from Y the words Y0 without it
-//!     return join(X1, Y0, other bits) + join(X0, Y, other bits)
+//! join(X, Y):                               X has more pairs of words
+//!     if X and Y have few pairs: multiply both, join the lists of half-boards
+//!     choose the unused bit that most pairs of half-boards share
+//!     X1, X0 = half-boards of X with, without the bit;  Y0 = those of Y without it
+//!     return join(X1, Y0) + join(X0, Y)
+//!
+//! a half-board lacks the bit  <=>  both factors lack it            N0 x S0
+//! it has the bit              <=>  exactly one factor has it       N1 x S0 and N0 x S1
 //! ```
 //!
 //! Of the four products of halves only X1 x Y1 is dropped: a fraction p·q of all pairs, where p and q
-//! are the fractions of words that have the bit. The bits are ranked by p·q, from a sample of each
-//! list, and the best ones are used first. Always splitting the *longer* list keeps both sides long
-//! enough to fill the blocks of the leaf. The leaf cuts one list, the build side, into blocks and looks
-//! up the words of the other, the probe side, in tables (see the kernels). The best bits are moved to
-//! the top of the words, so a leaf usually needs only the lowest 30 bits.
+//! are the fractions of half-boards that have the bit. [`groups`] splits the words of each group in
+//! place, so the factored part needs no memory but for the groups. [`lists`] joins the lists of
+//! half-boards, by more splits of the same kind and then hundreds of pairs at a time.
 //!
-//! **Time** (AVX-512): while the lists fit the second-level cache, `partition` takes 0.35 ns for each
-//! word and `select` 0.25 ns; on lists of 2^17 words or more, 0.7 to 1.1 ns and 0.6 to 1 ns.
-//! docs/HALVES.md gives the share of each step, and what was tried and lost.
+//! **The bits** are ranked by p·q, from samples of both sides: one bit for each factored split, and all
+//! that are left before a product. Then the bits move to new places ([`bits`]). They do so in the
+//! factors, of which there are few.
 //!
-//! **Memory:** the parts go into an arena of `ARENA` times the lists. The bits of the lists themselves
-//! are permuted in place; after that they are only read.
+//! **Memory:** a product is made when it has at most `most_pairs` pairs. With less memory the factored
+//! splits go deeper; the count is the same.
 //!
-//! **Invariants:** no pair in a part shares a bit that was split on, since one of its words lacks it.
+//! **Invariants:** the factored splits change the order of words, but not which words a group has.
+//! After a split on a bit, no east half-board shares it with a west half-board that it still meets,
+//! since one of them lacks it. Two factors of one half can share it: then they are no half-board.
 
-use super::kernel::{BitOrder, CHUNK_BITS, JoinKernel, Tables};
-use super::word_list::{PIECE, SLACK};
+mod bits;
+mod groups;
+mod lists;
+
+use std::ops::Range;
+
+use super::kernel::JoinKernel;
+use super::word_list::{PIECE, SLACK, WordList};
 use crate::cancel::Cancel;
+pub(crate) use groups::{Group, all_pairs};
+use lists::ListJoin;
 
-/// Words that are sampled from each list to rank the bits; a byte cannot count more.
-const SAMPLE: usize = 255;
+/// The half-boards of units with at most this many pairs of words are all made, without any split.
+pub(crate) const SMALL: u64 = 1_000_000;
 
-/// Lists at most this long are joined by comparing all pairs.
-const PLAIN: usize = 12;
+/// In larger units they are made below this many pairs, or below this many for each group: short
+/// groups are split at a greater cost for each word. Half or twice these numbers make no difference.
+const FEW: u64 = 300_000;
+const FEW_PER_GROUP: u64 = 600;
 
-/// Bits that the leaf of a deep join uses: five chunks.
-const LEAF_BITS: u32 = 30;
+/// Products of this many pairs are made however little memory there is. It takes 0.3 MB.
+pub(crate) const LEAST_PAIRS: u64 = 10_000;
 
-/// Bits of words short enough to stay in their order: six chunks.
-const SHORT_BITS: u32 = 36;
+/// Pairs of words that are sampled on each side for one factored split, and before a product.
+const SPLIT_SAMPLE: u64 = 600;
+const PRODUCT_SAMPLE: u64 = 765;
 
-/// Most words of the shorter list in a leaf: joined with a piece of the longer list they take some
-/// milliseconds. Leaves are shorter unless the arena is used up.
-const LEAF_PIECE: usize = 1 << 13;
+/// Half-boards that are sampled on each side if there was no split.
+const LIST_SAMPLE: usize = 255;
 
-/// Space for the parts of the lists, in lengths of both lists together. Each split shortens the lists
-/// to about 0.6 of their length, so this is rarely used up; if it is, a leaf comes early.
-const ARENA: usize = 4;
+/// The half-boards of one half, as factored lists.
+pub(crate) struct Factored<'a> {
+    /// The words of the northern and of the southern quadrants. Their order may change within groups.
+    pub(crate) lists: [&'a mut [u64]; 2],
+    pub(crate) groups: &'a [Group],
+}
+
+/// What all splits of a join share.
+struct Context<'a> {
+    /// The northern and southern lists of the east and of the west.
+    lists: [[&'a mut [u64]; 2]; 2],
+    /// All bits of the words.
+    all: u64,
+    most_pairs: u64,
+    cancel: &'a Cancel,
+}
+
+/// A part of the half-boards of one half.
+#[derive(Clone)]
+struct Part {
+    /// 0 for the east, 1 for the west.
+    side: usize,
+    /// Its groups on the stack.
+    groups: Range<usize>,
+    pairs: u64,
+}
 
 /// The working memory of one thread.
 pub(crate) struct Join {
     kernel: JoinKernel,
-    tables: Tables,
-    arena: Vec<u64>,
-}
-
-/// The bits to split on, after the permutation.
-struct Splits<'a> {
-    /// Best first; 0 after the last one.
-    bits: [u64; 64],
-    cancel: &'a Cancel,
+    list_join: ListJoin,
+    /// The groups of all parts that are not counted yet.
+    stack: Vec<Group>,
+    /// Groups of half-boards with the bit of a split, before they go to the stack.
+    with: Vec<Group>,
+    /// Room for the longest list of a group.
+    scratch: Vec<u64>,
+    sample: Vec<u64>,
+    ranked: Vec<u32>,
+    /// The factors of a product, in the order of its bits.
+    factors: WordList,
+    factor_groups: Vec<Group>,
+    /// The half-boards of both sides.
+    products: [WordList; 2],
 }
 
 impl Join {
     pub(crate) fn new(kernel: JoinKernel) -> Self {
-        Self { kernel, tables: kernel.tables(), arena: Vec::new() }
+        Self {
+            kernel,
+            list_join: ListJoin::new(kernel),
+            stack: Vec::new(),
+            with: Vec::new(),
+            scratch: Vec::new(),
+            sample: Vec::new(),
+            ranked: Vec::new(),
+            factors: WordList::default(),
+            factor_groups: Vec::new(),
+            products: Default::default(),
+        }
     }
 
+    /// Frees the memory.
     pub(crate) fn release(&mut self) {
-        self.arena = Vec::new();
+        *self = Self::new(self.kernel);
     }
 
-    /// Counts the disjoint pairs of east and west half-boards, whose fields have `field` bits each.
-    /// The order of the bits changes in both lists. A cancelled count is meaningless.
+    /// The most pairs that a product can have on a board whose quadrants have `half` columns, if memory
+    /// does not limit it.
+    pub(crate) fn usual_pairs(column_sets: u64) -> u64 {
+        SMALL.max(2 * FEW_PER_GROUP * column_sets)
+    }
+
+    /// Counts the disjoint pairs of east and west half-boards, whose words have `bits` bits. No product
+    /// has more than `most_pairs` pairs of words. A cancelled count is meaningless.
     pub(crate) fn count(
         &mut self,
-        field: u32,
-        east: &mut [u64],
-        west: &mut [u64],
+        bits: u32,
+        east: Factored<'_>,
+        west: Factored<'_>,
+        most_pairs: u64,
         cancel: &Cancel,
     ) -> u64 {
-        if east.is_empty() || west.is_empty() {
+        self.stack.clear();
+        let mut part = |side, groups: &[Group]| {
+            let start = self.stack.len();
+            self.stack.extend_from_slice(groups);
+            Part { side, groups: start..self.stack.len(), pairs: all_pairs(groups) }
+        };
+        let parts = (part(0, east.groups), part(1, west.groups));
+        let lists = [east.lists, west.lists];
+        let all = u64::MAX >> (64 - bits);
+        let most_pairs = most_pairs.max(LEAST_PAIRS);
+        let mut context = Context { lists, all, most_pairs, cancel };
+        let longest = self.stack.iter().map(|group| group.north_len.max(group.south_len)).max();
+        let needed = longest.unwrap_or(0) as usize + SLACK;
+        if self.scratch.len() < needed {
+            self.scratch = vec![0; needed];
+        }
+        self.split(&mut context, parts.0, parts.1, all)
+    }
+
+    /// Counts the disjoint pairs of two lists of half-boards, whose words have `bits` bits. The order of
+    /// the bits changes in both. A cancelled count is meaningless.
+    pub(crate) fn count_lists(
+        &mut self,
+        bits: u32,
+        lists: [&mut [u64]; 2],
+        cancel: &Cancel,
+    ) -> u64 {
+        let [x, y] = lists.each_ref().map(|list| list.len());
+        if x == 0 || y == 0 {
             return 0;
         }
-        let mut ranked = [0; 64];
-        let ranked = &mut ranked[..2 * field as usize];
-        for (bit, place) in ranked.iter_mut().enumerate() {
-            *place = bit as u32;
-        }
-        let (shorter, longer) = (east.len().min(west.len()), east.len().max(west.len()));
-        if !self.is_leaf(longer, shorter) {
-            let space = ARENA * (shorter + longer) + SLACK;
-            if self.arena.len() < space {
-                // Fresh memory, which the operating system clears page by page when it is used:
-                // nothing in the old arena is needed, and much of the new one never will be.
-                self.arena = Vec::new();
-                self.arena = vec![0; space + space / 4];
+        let mut counts = [[0; 64]; 2];
+        if !self.list_join.is_leaf(x.max(y), x.min(y)) {
+            for (counts, list) in counts.iter_mut().zip(&lists) {
+                self.sample.clear();
+                let stride = list.len().div_ceil(LIST_SAMPLE);
+                self.sample.extend(list.iter().step_by(stride));
+                *counts = self.bit_counts(&self.sample);
             }
-            self.rank_bits(field, east, west, ranked);
         }
-        let (place, splits) = plan_splits(field, ranked, cancel);
-        let swapped = |bit: u32| if bit < field { bit + field } else { bit - field };
-        let bits = 0..2 * field;
-        let order = BitOrder::new(bits.clone().map(|bit| (bit, place[bit as usize])));
-        self.permute_bits(east, &order, cancel);
-        let order = BitOrder::new(bits.map(|bit| (swapped(bit), place[bit as usize])));
-        self.permute_bits(west, &order, cancel);
-        let mut arena = std::mem::take(&mut self.arena);
-        let all = u64::MAX >> (64 - 2 * field);
-        let pairs = self.split(east, west, &mut arena, 0, all, &splits);
-        self.arena = arena;
+        bits::rank(u64::MAX >> (64 - bits), &counts, &mut self.ranked);
+        let (order, splits) = bits::plan_splits(&self.ranked, 0);
+        let [x, y] = lists;
+        for piece in x.chunks_mut(PIECE).chain(y.chunks_mut(PIECE)) {
+            if cancel.is_cancelled() {
+                return 0;
+            }
+            if !order.is_identity() {
+                self.kernel.permute_bits(piece, &order);
+            }
+        }
+        self.list_join.count(x, y, &splits, cancel)
+    }
+
+    /// Counts the disjoint pairs of two parts; they can only clash in the bits `unused`.
+    fn split(&mut self, context: &mut Context<'_>, x: Part, y: Part, unused: u64) -> u64 {
+        let (x, y) = if x.pairs >= y.pairs { (x, y) } else { (y, x) };
+        if y.pairs == 0 || context.cancel.is_cancelled() {
+            return 0;
+        }
+        if unused == 0 {
+            return self.half_boards(context, &x) * self.half_boards(context, &y);
+        }
+        let groups = (x.groups.len() + y.groups.len()) as u64;
+        if x.pairs + y.pairs <= FEW.max(FEW_PER_GROUP * groups).min(context.most_pairs) {
+            return self.multiply(context, &x, &y, unused);
+        }
+        self.rank_bits(context, &x, &y, unused, SPLIT_SAMPLE);
+        let bit = 1 << self.ranked[0];
+        let unused = unused & !bit;
+        let top = self.stack.len();
+        let x_without = self.split_part(context, &x, bit);
+        let x_with = self.push_with(x.side);
+        let y_without = self.split_part(context, &y, bit);
+        let pairs = self.split(context, x_with, y_without, unused);
+        self.stack.truncate(x_without.groups.end);
+        let pairs = pairs + self.split(context, x_without, y, unused);
+        self.stack.truncate(top);
         pairs
     }
 
-    /// Permutes the bits of a list.
-    fn permute_bits(&self, words: &mut [u64], order: &BitOrder, cancel: &Cancel) {
-        for piece in words.chunks_mut(PIECE) {
-            if cancel.is_cancelled() {
-                return;
-            }
-            self.kernel.permute_bits(piece, order);
-        }
+    /// The half-boards of a part without a bit. The groups of those with the bit are left in `with`.
+    fn split_part(&mut self, context: &mut Context<'_>, part: &Part, bit: u64) -> Part {
+        let [north, south] = &mut context.lists[part.side];
+        let start = self.stack.len();
+        self.with.clear();
+        self.kernel.split_groups(
+            [north, south],
+            &mut self.stack,
+            part.groups.clone(),
+            bit,
+            &mut self.scratch,
+            &mut self.with,
+        );
+        self.top_part(part.side, start)
     }
 
-    /// Sorts the bits: first those that are most frequent in both lists.
-    fn rank_bits(&self, field: u32, east: &[u64], west: &[u64], bits: &mut [u32]) {
-        let in_east = self.sampled_counts(east);
-        let in_west = self.sampled_counts(west);
-        // One number holds the score above the bit, which is cheap to sort.
-        for bit in &mut *bits {
-            let swapped = if *bit < field { *bit + field } else { *bit - field };
-            let score = u32::from(in_east[*bit as usize]) * u32::from(in_west[swapped as usize]);
-            *bit |= (!score & 0xffff) << 6;
-        }
-        bits.sort_unstable();
-        for bit in bits {
-            *bit &= 63;
-        }
+    /// Moves the groups in `with` to the stack.
+    fn push_with(&mut self, side: usize) -> Part {
+        let start = self.stack.len();
+        self.stack.extend_from_slice(&self.with);
+        self.top_part(side, start)
     }
 
-    fn sampled_counts(&self, words: &[u64]) -> [u8; 64] {
-        let mut sample = [0; SAMPLE];
-        let stride = words.len().div_ceil(SAMPLE).max(1);
-        let size = words.len().div_ceil(stride);
-        for (place, word) in sample.iter_mut().zip(words.iter().step_by(stride)) {
-            *place = *word;
-        }
-        self.kernel.positional_popcount(&sample[..size])
+    fn top_part(&self, side: usize, start: usize) -> Part {
+        Part { side, groups: start..self.stack.len(), pairs: all_pairs(&self.stack[start..]) }
     }
 
-    /// Counts the disjoint pairs of words; they can only clash in the bits `unused`.
-    fn split(
-        &mut self,
-        x: &[u64],
-        y: &[u64],
-        free: &mut [u64],
-        depth: usize,
-        unused: u64,
-        splits: &Splits,
-    ) -> u64 {
-        let (x, y) = if x.len() >= y.len() { (x, y) } else { (y, x) };
-        if y.is_empty() {
-            return 0;
-        }
-        if y.len() <= PLAIN {
-            return in_pieces(x, splits, |x| self.kernel.nested_loop(x, y));
-        }
-        let needed = x.len() + y.len() + SLACK;
-        if unused == 0 || needed > free.len() || self.is_leaf(x.len(), y.len()) {
-            let bits = u64::BITS - unused.leading_zeros();
-            return in_pieces(x, splits, |x| {
-                y.chunks(LEAF_PIECE).map(|y| self.leaf(x, y, bits, splits)).sum()
-            });
-        }
-        let bit = splits.bits[depth];
-        let (depth, unused) = (depth + 1, unused & !bit);
-        let (parts, free) = free.split_at_mut(x.len());
-        let (mut middle, mut end) = (0, parts.len());
-        for x in x.chunks(PIECE) {
-            if splits.cancel.is_cancelled() {
-                return 0;
-            }
-            let without = self.kernel.partition(x, bit, &mut parts[middle..end]);
-            middle += without;
-            end -= x.len() - without;
-        }
-        let (without, with) = parts.split_at(middle);
-        let mut kept = 0;
-        for y in y.chunks(PIECE) {
-            if splits.cancel.is_cancelled() {
-                return 0;
-            }
-            kept += self.kernel.select(y, bit, 0, &mut free[kept..]);
-        }
-        let (y_without, rest) = free.split_at_mut(kept);
-        self.split(with, y_without, rest, depth, unused, splits)
-            + self.split(without, y, free, depth, unused, splits)
+    /// The number of half-boards of a part.
+    fn half_boards(&self, context: &Context<'_>, part: &Part) -> u64 {
+        let lists = context.lists[part.side].each_ref().map(|list| &**list);
+        let of_group = |group: &Group| {
+            let [north, south] = group.words(lists);
+            self.kernel.nested_loop(north, south)
+        };
+        self.stack[part.groups.clone()].iter().map(of_group).sum()
     }
 
-    /// Counts the pairs of a leaf, with the build side that costs less.
-    fn leaf(&mut self, x: &[u64], y: &[u64], bits: u32, splits: &Splits) -> u64 {
-        // Before a leaf of usual length, the split has already checked.
-        if x.len() + y.len() >= LEAF_PIECE && splits.cancel.is_cancelled() {
-            return 0;
+    /// Sorts a set of bits by samples of two parts.
+    fn rank_bits(&mut self, context: &Context<'_>, x: &Part, y: &Part, set: u64, pairs: u64) {
+        let mut counts = [[0; 64]; 2];
+        for (counts, part) in counts.iter_mut().zip([x, y]) {
+            let lists = context.lists[part.side].each_ref().map(|list| &**list);
+            self.sample.clear();
+            groups::sample(lists, &self.stack[part.groups.clone()], pairs, &mut self.sample);
+            *counts = self.bit_counts(&self.sample);
         }
-        let swap = self.leaf_cost(x.len(), y.len()) > self.leaf_cost(y.len(), x.len());
-        let (build, probe) = if swap { (y, x) } else { (x, y) };
-        self.kernel.count_bit_sliced(build, probe, bits, &mut self.tables)
+        bits::rank(set, &counts, &mut self.ranked);
     }
 
-    /// The cost of a leaf in lookups of one word in one block. Filling the tables of a block costs
-    /// about as much as 150 lookups.
-    fn leaf_cost(&self, build: usize, probe: usize) -> usize {
-        build.div_ceil(self.kernel.block()) * (probe + 150)
-    }
-
-    /// Whether another split would not pay for lists this short. The optimum is flat: half or twice
-    /// these sizes cost 1 % to 4 %.
-    fn is_leaf(&self, longer: usize, shorter: usize) -> bool {
-        let block = self.kernel.block();
-        longer * shorter <= 4 * block * block || shorter <= block * 5 / 4
-    }
-}
-
-/// The sum over the pieces of a list; less after a cancellation.
-fn in_pieces(x: &[u64], splits: &Splits, count: impl FnMut(&[u64]) -> u64) -> u64 {
-    // A list of usual length is one piece, and the split has already checked.
-    let is_long = x.len() > PIECE;
-    let pieces = x.chunks(PIECE).take_while(|_| !(is_long && splits.cancel.is_cancelled()));
-    pieces.map(count).sum()
-}
-
-/// The destinations of the bits, and the bits to split on. The best ones go to the top, in groups of a
-/// chunk, so that a leaf that comes before all splits are used needs only one or two chunks more.
-fn plan_splits<'a>(field: u32, ranked: &[u32], cancel: &'a Cancel) -> ([u32; 64], Splits<'a>) {
-    let total = 2 * field;
-    let mut splits = Splits { bits: [0; 64], cancel };
-    let mut place = [0; 64];
-    let best = if total <= SHORT_BITS { 0 } else { (total - LEAF_BITS) as usize };
-    let first = best.saturating_sub(CHUNK_BITS);
-    let mut next = 0;
-    for group in [&ranked[best..], &ranked[first..best], &ranked[..first]] {
-        let set = group.iter().fold(0_u64, |set, bit| set | 1 << bit);
-        for bit in (0..total).filter(|bit| set >> bit & 1 == 1) {
-            place[bit as usize] = next;
-            next += 1;
+    fn bit_counts(&self, sample: &[u64]) -> [u32; 64] {
+        let mut counts = [0; 64];
+        for words in sample.chunks(u8::MAX.into()) {
+            let some = self.kernel.positional_popcount(words);
+            counts.iter_mut().zip(some).for_each(|(count, some)| *count += u32::from(some));
         }
+        counts
     }
-    for (split, &bit) in splits.bits.iter_mut().zip(ranked) {
-        *split = 1 << place[bit as usize];
+
+    /// Ranks the bits, moves those of the factors, makes the half-boards of both parts and joins them.
+    fn multiply(&mut self, context: &Context<'_>, x: &Part, y: &Part, unused: u64) -> u64 {
+        self.rank_bits(context, x, y, unused, PRODUCT_SAMPLE);
+        let (order, splits) = bits::plan_splits(&self.ranked, context.all & !unused);
+        let mut products = std::mem::take(&mut self.products);
+        for (product, part) in products.iter_mut().zip([x, y]) {
+            let lists = context.lists[part.side].each_ref().map(|list| &**list);
+            let groups = &self.stack[part.groups.clone()];
+            let words = groups.iter().map(|group| (group.north_len + group.south_len) as usize);
+            self.factors.clear();
+            self.factor_groups.clear();
+            let room = self.factors.room(words.sum());
+            let words = self.kernel.gather(lists, groups, room, &mut self.factor_groups);
+            self.factors.grow(words);
+            self.kernel.permute_bits(self.factors.as_mut_slice(), &order);
+            let factors = self.factors.as_slice();
+            product.clear();
+            let room = product.room(part.pairs as usize);
+            let made = self.kernel.multiply([factors; 2], &self.factor_groups, room);
+            product.grow(made);
+        }
+        let [x, y] = products.each_ref().map(WordList::as_slice);
+        let pairs = self.list_join.count(x, y, &splits, context.cancel);
+        self.products = products;
+        pairs
     }
-    (place, splits)
 }

@@ -1,7 +1,7 @@
 //! The operations of a kernel for the join.
 //!
-//! The operations are functions of the modules `portable`, `avx2` and `avx512`, under the same
-//! names: on plain words in blocks of 256, on vectors of four words in blocks of 256, and on vectors
+//! The operations are functions of the modules `portable`, `avx2` and `avx512`, under the same names:
+//! on arrays of four words in blocks of 256, on vectors of four words in blocks of 256, and on vectors
 //! of eight words in blocks of 512. `vector` has the loops of the last two.
 //!
 //! # The leaf
@@ -29,8 +29,11 @@ mod tables;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 
+use std::ops::Range;
+
+use super::join::Group;
 use crate::engine::kernel::{Kernel, dispatch};
-pub(crate) use bit_order::BitOrder;
+pub(crate) use bit_order::{BitMove, BitOrder, STAY};
 pub(crate) use tables::{CHUNK_BITS, Tables};
 
 /// The operations of the join, as a kernel does them.
@@ -52,19 +55,61 @@ impl JoinKernel {
         Tables::new(self.block())
     }
 
-    /// Writes `w | add` to `out` for every word `w` of `words` that shares no bit with `avoid`, and
-    /// returns how many there are. `out` must have room for all words and [`SLACK`] more.
+    /// Writes the words that share no bit with `avoid` to `out`, and returns how many there are. `out`
+    /// must have room for all words and [`SLACK`] more.
     ///
     /// [`SLACK`]: super::word_list::SLACK
-    pub(crate) fn select(self, words: &[u64], avoid: u64, add: u64, out: &mut [u64]) -> usize {
-        dispatch!(self.0, select(words, avoid, add, out))
+    pub(crate) fn select(self, words: &[u64], avoid: u64, out: &mut [u64]) -> usize {
+        dispatch!(self.0, select(words, avoid, out))
     }
 
-    /// Writes `a | b` to `out` for every pair of a word of `short` and one of `long` that share no
-    /// bit, and returns how many there are. `out` must have room for all pairs and
+    /// For every list and the diagonals of the square given with it, takes the words that share no bit
+    /// with these diagonals or with `avoid`, adds the diagonals, and writes the bits that `moves` names
+    /// to `out`, at their new places. Returns how many words there are. `out` must have room for all
+    /// words and [`SLACK`](super::word_list::SLACK) more.
+    pub(crate) fn add_squares(
+        self,
+        lists: &[(&[u64], u64)],
+        avoid: u64,
+        moves: &[BitMove; 2],
+        out: &mut [u64],
+    ) -> usize {
+        dispatch!(self.0, add_squares(lists, avoid, moves, out))
+    }
+
+    /// Writes `a | b` to `out` for every pair of a northern and a southern word of a group that share
+    /// no bit, and returns how many there are. `out` must have room for all pairs and
     /// [`SLACK`](super::word_list::SLACK) more.
-    pub(crate) fn combine(self, short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
-        dispatch!(self.0, combine(short, long, out))
+    pub(crate) fn multiply(self, lists: [&[u64]; 2], groups: &[Group], out: &mut [u64]) -> usize {
+        dispatch!(self.0, multiply(lists, groups, out))
+    }
+
+    /// Copies the words of groups to `out`, one group after the other, and appends groups of the
+    /// copies to `copies`. Returns the number of words. `out` must have room for all of them and
+    /// [`SLACK`](super::word_list::SLACK) more.
+    pub(crate) fn gather(
+        self,
+        lists: [&[u64]; 2],
+        groups: &[Group],
+        out: &mut [u64],
+        copies: &mut Vec<Group>,
+    ) -> usize {
+        dispatch!(self.0, gather(lists, groups, out, copies))
+    }
+
+    /// Splits the groups `range` on a bit. The words without it come first in their lists. Groups of
+    /// half-boards without it are appended to `groups`, those with it to `with`. `scratch` must have
+    /// room for the longest list and [`SLACK`](super::word_list::SLACK) more.
+    pub(crate) fn split_groups(
+        self,
+        lists: [&mut [u64]; 2],
+        groups: &mut Vec<Group>,
+        range: Range<usize>,
+        bit: u64,
+        scratch: &mut [u64],
+        with: &mut Vec<Group>,
+    ) {
+        dispatch!(self.0, split_groups(lists, groups, range, bit, scratch, with));
     }
 
     /// Brings the words into the order of the join.

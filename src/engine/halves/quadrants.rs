@@ -1,68 +1,93 @@
 //! The lists of quadrants that half-boards are made of.
 //!
-//! **Idea.** The lists grow by rows: the list of (R + row r, C) consists of the lists of (R, C - c)
-//! for all c in C, each without the words that attack the square (r, c). The same step adds the
-//! middle row of an odd board to the southern rows of its east half.
+//! **Idea.** The lists grow by rows, from the highest row down: the list of (R + row r, C) consists of
+//! the lists of (R, C - c) for all c in C, each without the words that attack the square (r, c). The
+//! lists of every prefix of the rows are kept, and the next row set uses those of the longest prefix
+//! that it shares with the last one. The units come in the order of their southern rows, and their
+//! northern row sets in increasing order (in the west in decreasing order). So the southern lists
+//! usually stay the same, and of the northern ones only the last one or two steps are made again.
 //!
-//! **Time and memory:** about nine times as many words for each step of h: 0.8 M for h = 9, 7.5 M
-//! for 10, 67 M for 11, in two coordinates of 8 bytes each; 4 to 8 ns a word. Above a limit only
-//! the lists of the row sets of the current unit are made ([`RowSetCache`]). The units come in the
-//! order of their southern rows, so two of the four row sets usually stay the same.
+//! These lists are *raw*: their words have the coordinates of the quadrant. The last step moves their
+//! diagonals to the places that they have in the join. It also leaves out what the queen of an odd
+//! board's middle column attacks, and adds the middle row as the lowest of the southern rows.
 //!
-//! **Invariants:** the lists of the north and of the south have the same starts, since both turn
-//! the same arrangements into words.
+//! **Time:** 2 to 4 ns a word, mostly for the starts of short lists. On small boards this is much of
+//! the time of a unit, so the raw lists of all row sets are made once, and all threads read them
+//! ([`Table`]).
+//!
+//! **Memory:** about nine times as many words for each step of h, 8 bytes each; see [`sizes`].
+//!
+//! **Invariants:** only [`Table`] and the column sets are shared by threads.
 
 mod lists;
+mod pieces;
+mod prefixes;
 mod row_set;
-mod whole_table;
+pub(crate) mod sizes;
+mod table;
 
-use super::half_board::HalvedBoard;
+use super::half_board::{Half, HalvedBoard, Quadrant};
 use super::kernel::JoinKernel;
 use crate::cancel::Cancel;
-use lists::{ColumnSets, Maker, Quadrant, RowSetLists, hash_words};
-pub(crate) use row_set::RowSetCache;
+use lists::{ColumnSets, Maker, RowSetLists, hash_words};
+pub(crate) use pieces::{Cut, Piece};
+pub(crate) use row_set::HalfCache;
 use row_set::Wanted;
-use whole_table::WholeTable;
+use table::Table;
 
-/// What the units of a plan share: the column sets and, if they fit, all quadrant lists.
+/// What the units of a plan share: the column sets and, on small boards, the raw lists.
 #[derive(Debug)]
 pub(crate) struct QuadrantLists {
     pub(crate) kernel: JoinKernel,
     pub(crate) board: HalvedBoard,
     pub(crate) columns: ColumnSets,
-    table: Option<WholeTable>,
+    table: Option<Table>,
     /// The CRC-32 of both when they were made.
     checksum: u32,
 }
 
+/// The rows of a half, and the queens that it shares a board with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HalfRows {
+    pub(crate) half: Half,
+    /// Its outer rows.
+    pub(crate) rows: u32,
+    /// The row of the middle column's queen, on odd boards: no queen stands on its diagonals.
+    pub(crate) middle_queen: Option<u32>,
+    /// If not 0, the middle row of an odd board joins the south. Its queen stands in one of this many
+    /// columns next to the middle line, so the column sets of the south have one more column.
+    pub(crate) middle_columns: u32,
+    /// The half-boards that are wanted.
+    pub(crate) piece: Piece,
+}
+
 impl QuadrantLists {
-    /// Makes the column sets and, if `whole`, all quadrant lists. After a cancellation they are
-    /// unusable.
+    /// Makes the column sets and, if `with_table`, the raw lists of all row sets. After a cancellation
+    /// they are unusable.
     pub(crate) fn new(
         kernel: JoinKernel,
         board: HalvedBoard,
-        whole: bool,
+        with_table: bool,
         cancel: &Cancel,
     ) -> Self {
         let columns = ColumnSets::new(board.half);
         let maker = Maker { kernel, board, columns: &columns, cancel };
-        let table = whole.then(|| WholeTable::new(maker));
+        let table = with_table.then(|| Table::new(maker));
         let mut quadrants = Self { kernel, board, columns, table, checksum: 0 };
-        quadrants.checksum = quadrants.checksum_now(cancel);
+        quadrants.checksum = quadrants.checksum_now();
         quadrants
     }
 
     /// Whether the lists that all threads read are still as they were made: a bit that changed in
     /// them would spoil every later unit.
     pub(crate) fn is_intact(&self) -> bool {
-        self.checksum_now(&Cancel::new()) == self.checksum
+        self.checksum_now() == self.checksum
     }
 
-    /// The CRC-32 of the lists as they are now, or of some of them after a cancellation.
-    fn checksum_now(&self, cancel: &Cancel) -> u32 {
+    fn checksum_now(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         if let Some(table) = &self.table {
-            table.hash(&mut hasher, cancel);
+            table.hash(&mut hasher);
         }
         hash_words(&mut hasher, &self.columns.rank, u32::to_le_bytes);
         for sets in &self.columns.by_size {
@@ -71,40 +96,51 @@ impl QuadrantLists {
         hasher.finalize()
     }
 
-    /// The lists of the northern and the southern quadrant of a half with these outer rows, without
-    /// the words that use a diagonal of `avoid`. If `middle_columns` is not 0, the middle row of an
-    /// odd board joins the south; see [`Wanted`]. Some lists are missing after a cancellation.
+    /// The lists of the northern and the southern quadrant of a half, for the column sets of the south
+    /// that are wanted; others may be empty. Which ones are wanted must depend on the half and its
+    /// southern rows alone. Some are missing after a cancellation.
     pub(crate) fn of_half<'a>(
         &'a self,
-        rows: u32,
-        avoid: u64,
-        middle_columns: u32,
-        caches: &'a mut [RowSetCache; 2],
+        wanted: HalfRows,
+        is_wanted: impl Fn(u32) -> bool,
+        cache: &'a mut HalfCache,
         cancel: &'a Cancel,
     ) -> [RowSetLists<'a>; 2] {
-        let half = self.board.half;
-        let (north, south) = (rows & ((1 << half) - 1), rows >> half);
-        let wanted = [
-            Wanted { quadrant: Quadrant::North, rows: north, avoid, middle_columns: 0 },
-            Wanted { quadrant: Quadrant::South, rows: south, avoid, middle_columns },
-        ];
-        let [north, south] = caches;
-        [self.lists(wanted[0], north, cancel), self.lists(wanted[1], south, cancel)]
-    }
-
-    /// The lists of one row set: from the table if it has them as they are, else from the cache.
-    fn lists<'a>(
-        &'a self,
-        wanted: Wanted,
-        cache: &'a mut RowSetCache,
-        cancel: &'a Cancel,
-    ) -> RowSetLists<'a> {
-        if let (Some(table), 0, 0) = (&self.table, wanted.avoid, wanted.middle_columns) {
-            return table.lists(&self.columns, wanted.quadrant, wanted.rows);
-        }
         let Self { kernel, board, columns, table, .. } = self;
         let maker = Maker { kernel: *kernel, board: *board, columns, cancel };
-        cache.lists(maker, table.as_ref(), wanted)
+        let HalfRows { half, rows, middle_queen, middle_columns, piece } = wanted;
+        let avoid = |quadrant| match middle_queen {
+            Some(row) => board.raw_middle_column(quadrant, row),
+            None => 0,
+        };
+        let all = (1 << board.half) - 1;
+        let (northern, southern) =
+            ((rows & all) << 1, rows >> board.half << 1 | u32::from(middle_columns > 0));
+        let is_north_larger = northern.count_ones() >= southern.count_ones();
+        let piece_of = |is_larger| if is_larger { piece } else { Piece::WHOLE };
+        let north = Wanted {
+            quadrant: Quadrant::North,
+            half,
+            rows: northern,
+            avoid: avoid(Quadrant::North),
+            southern_rows: rows >> board.half,
+            middle_columns: 0,
+            piece: piece_of(is_north_larger),
+        };
+        let south = Wanted {
+            quadrant: Quadrant::South,
+            half,
+            rows: southern,
+            avoid: avoid(Quadrant::South),
+            southern_rows: rows >> board.half,
+            middle_columns,
+            piece: piece_of(!is_north_larger),
+        };
+        let is_wanted = |quadrant, columns: u32| match quadrant {
+            Quadrant::North => is_wanted(all & !columns),
+            Quadrant::South => is_wanted(columns),
+        };
+        cache.lists(maker, table.as_ref(), [north, south], is_wanted)
     }
 }
 

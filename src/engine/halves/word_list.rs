@@ -7,6 +7,9 @@ pub(crate) const SLACK: usize = 8;
 /// between two pieces a count can be cancelled.
 pub(crate) const PIECE: usize = 1 << 18;
 
+/// Buffers up to this many words are kept however short their lists are.
+const ALWAYS_KEPT: usize = 1 << 21;
+
 /// A list of words, backed by initialised memory that it keeps until it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct WordList {
@@ -22,6 +25,21 @@ impl WordList {
     /// Removes all words and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
+    }
+
+    /// Frees the memory after the end if it is large and more than three times as long as the list: a
+    /// unit that needed so much is rare.
+    pub(crate) fn release_excess(&mut self) {
+        let used = self.len + SLACK;
+        if self.is_large() && self.words.capacity() / 4 > used {
+            self.words.truncate(used);
+            self.words.shrink_to_fit();
+        }
+    }
+
+    /// Whether the memory is worth freeing.
+    pub(crate) fn is_large(&self) -> bool {
+        self.words.capacity() > ALWAYS_KEPT
     }
 
     pub(crate) fn as_slice(&self) -> &[u64] {
@@ -42,8 +60,12 @@ impl WordList {
     pub(crate) fn room(&mut self, count: usize) -> &mut [u64] {
         let needed = self.len + count + SLACK;
         if self.words.len() < needed {
-            // The capacity doubles, but only what is needed is written to: filling the rest of a
-            // long list with zeros would take as long as making the list.
+            if self.words.capacity() < needed {
+                // A list of gigabytes must not take twice its size, so the memory grows by an eighth.
+                self.words.reserve_exact(needed + needed / 8 - self.words.len());
+            }
+            // Only what is needed is written to: filling the rest of a long list with zeros would take
+            // as long as making the list.
             self.words.resize(needed, 0);
         }
         &mut self.words[self.len..]

@@ -6,13 +6,13 @@
 
 use std::cmp::Ordering;
 
-use super::budget::Keep;
+use super::budget::Limits;
 use super::canonical::CanonicalRows;
 use super::grouped_half::GroupedHalf;
 use super::half_board::Half;
-use super::join::Join;
+use super::join::{Group, Join, SMALL};
 use super::kernel::JoinKernel;
-use super::quadrants::QuadrantLists;
+use super::quadrants::{Cut, HalfRows, Piece, QuadrantLists, sizes};
 use super::units::{Unit, UnitList};
 use super::word_list::WordList;
 use crate::cancel::Cancel;
@@ -24,20 +24,25 @@ pub(crate) struct PreparedHalves<'a> {
     units: &'a UnitList,
     quadrants: QuadrantLists,
     memory: MemoryUse,
+    limits: Limits,
+    /// How both halves of a unit are cut, by the number of rows of their larger quadrants.
+    cuts: Vec<[Cut; 2]>,
 }
 
 impl<'a> PreparedHalves<'a> {
     pub(crate) fn new(
         units: &'a UnitList,
         kernel: JoinKernel,
-        (keep, memory): (Keep, MemoryUse),
+        (memory, limits): (MemoryUse, Limits),
         cancel: &Cancel,
     ) -> Result<Self, Error> {
-        let quadrants = QuadrantLists::new(kernel, units.board, keep == Keep::Whole, cancel);
+        let quadrants = QuadrantLists::new(kernel, units.board, memory.shared > 0, cancel);
         if cancel.is_cancelled() {
             return Err(Error::PreparationStopped);
         }
-        Ok(Self { units, quadrants, memory })
+        let half = units.board.half;
+        let cuts = (0..=half).map(|larger| sizes::cuts(half, larger, limits.list_bytes)).collect();
+        Ok(Self { units, quadrants, memory, limits, cuts })
     }
 }
 
@@ -61,9 +66,13 @@ pub(crate) struct HalvesWorker<'p> {
     join: Join,
     east: GroupedHalf,
     west: GroupedHalf,
+    /// The groups that count with a tie group, twice and once.
+    twice: Vec<usize>,
+    once: Vec<usize>,
+    /// What is joined for a tie group.
     tie: WordList,
-    twice: WordList,
-    once: WordList,
+    others: WordList,
+    other_groups: Vec<Group>,
 }
 
 impl<'p> HalvesWorker<'p> {
@@ -73,47 +82,100 @@ impl<'p> HalvesWorker<'p> {
             join: Join::new(prepared.quadrants.kernel),
             east: GroupedHalf::default(),
             west: GroupedHalf::default(),
+            twice: Vec::new(),
+            once: Vec::new(),
             tie: WordList::default(),
-            twice: WordList::default(),
-            once: WordList::default(),
+            others: WordList::default(),
+            other_groups: Vec::new(),
         }
+    }
+
+    /// How both halves are cut for a unit with this many rows in the north-east quadrant. The
+    /// south-west quadrant has as many, and the two others have the rest of h.
+    fn cuts(&self, north_east: u32) -> [Cut; 2] {
+        let half = self.prepared.units.board.half;
+        self.prepared.cuts[north_east.max(half - north_east) as usize]
     }
 
     /// The join of two lists counts at most the product of their lengths, which fits; the sums of
     /// joins are checked. `None` if they do not fit, or after a cancellation.
     fn count_canonical(&mut self, rows: u32, cancel: &Cancel) -> Option<u64> {
-        let board = self.prepared.units.board;
-        let canonical = CanonicalRows::new(board.half, rows);
-        self.make_halves(rows, cancel);
-        if cancel.is_cancelled() {
-            return None;
-        }
+        let half = self.prepared.units.board.half;
+        let canonical = CanonicalRows::new(half, rows);
+        let [east, west] = self.cuts((rows & ((1 << half) - 1)).count_ones());
         let mut pairs = 0u64;
-        for tie in 0..self.east.ties {
-            pairs = pairs.checked_add(self.count_tie(&canonical, Half::East, tie, cancel)?)?;
+        for east in east.pieces() {
+            self.make_half(&canonical, Half::East, east, cancel);
+            if self.east.groups.is_empty() {
+                continue;
+            }
+            for west in west.pieces() {
+                self.make_half(&canonical, Half::West, west, cancel);
+                if cancel.is_cancelled() {
+                    return None;
+                }
+                pairs = pairs.checked_add(self.count_pieces(&canonical, cancel)?)?;
+            }
         }
-        for tie in 0..self.west.ties {
-            pairs = pairs.checked_add(self.count_tie(&canonical, Half::West, tie, cancel)?)?;
-        }
-        let (east, west) = (self.east.strict(), self.west.strict());
-        let strict = self.join.count(board.field(), east, west, cancel);
-        strict.checked_mul(2)?.checked_add(pairs)
+        Some(pairs)
     }
 
-    /// Makes the half-boards of both halves that can count in a canonical unit, and returns their
-    /// number.
-    pub(crate) fn make_halves(&mut self, rows: u32, cancel: &Cancel) -> usize {
-        let board = self.prepared.units.board;
-        let canonical = CanonicalRows::new(board.half, rows);
-        // A queen in the centre blocks the two main diagonals; even boards have none there.
-        let centre = if board.gap == 1 { board.word(board.half + 1, board.half - 1) } else { 0 };
-        let east = (&mut self.east, Half::East, rows);
-        let west = (&mut self.west, Half::West, canonical.complement(rows));
-        for (made, half, rows) in [east, west] {
-            let compare = |columns| canonical.compare_group(half, columns);
-            made.make(&self.prepared.quadrants, rows, centre, 0, compare, cancel);
+    /// Joins an east and a west piece of a canonical unit.
+    fn count_pieces(&mut self, canonical: &CanonicalRows, cancel: &Cancel) -> Option<u64> {
+        let is_small = self.multiply_if_small();
+        let mut pairs = 0u64;
+        for (half, ties) in [(Half::East, self.east.ties), (Half::West, self.west.ties)] {
+            for tie in 0..ties {
+                let joined = self.count_tie(canonical, half, tie, is_small, cancel)?;
+                pairs = pairs.checked_add(joined)?;
+            }
         }
-        self.east.words.len() + self.west.words.len()
+        self.count_strict(is_small, cancel).checked_mul(2)?.checked_add(pairs)
+    }
+
+    /// Makes all half-boards of a canonical unit, if they are few, and returns their number.
+    pub(crate) fn make_half_boards(&mut self, rows: u32, cancel: &Cancel) -> usize {
+        let canonical = CanonicalRows::new(self.prepared.units.board.half, rows);
+        self.make_half(&canonical, Half::East, Piece::WHOLE, cancel);
+        self.make_half(&canonical, Half::West, Piece::WHOLE, cancel);
+        self.multiply_if_small();
+        self.east.half_boards() + self.west.half_boards()
+    }
+
+    /// Makes all half-boards of two pieces if they are few, and says whether it did.
+    fn multiply_if_small(&mut self) -> bool {
+        let most_pairs = SMALL.min(self.prepared.limits.most_pairs);
+        let is_small = self.east.pairs() + self.west.pairs() <= most_pairs;
+        if is_small {
+            let has_ties = self.east.ties + self.west.ties > 0;
+            self.east.multiply(self.prepared.quadrants.kernel, has_ties);
+            self.west.multiply(self.prepared.quadrants.kernel, has_ties);
+        }
+        is_small
+    }
+
+    /// Joins the half-boards that do not tie.
+    fn count_strict(&mut self, is_small: bool, cancel: &Cancel) -> u64 {
+        let bits = 2 * self.prepared.units.board.field();
+        if is_small {
+            let lists = [self.east.strict_half_boards(), self.west.strict_half_boards()];
+            return self.join.count_lists(bits, lists, cancel);
+        }
+        let most_pairs = self.prepared.limits.most_pairs;
+        self.join.count(bits, self.east.strict(), self.west.strict(), most_pairs, cancel)
+    }
+
+    /// Makes the half-boards of a piece that can count in a canonical unit.
+    fn make_half(&mut self, canonical: &CanonicalRows, half: Half, piece: Piece, cancel: &Cancel) {
+        let board = self.prepared.units.board;
+        let middle_queen = (board.gap == 1).then_some(board.half);
+        let (made, rows) = match half {
+            Half::East => (&mut self.east, canonical.rows),
+            Half::West => (&mut self.west, canonical.complement(canonical.rows)),
+        };
+        let compare = |columns| canonical.compare_group(half, columns);
+        let wanted = HalfRows { half, rows, middle_queen, middle_columns: 0, piece };
+        made.make(&self.prepared.quadrants, wanted, compare, cancel);
     }
 
     /// Joins one tie group with the groups of the other half that make it count. Pairs of two tie
@@ -123,39 +185,51 @@ impl<'p> HalvesWorker<'p> {
         canonical: &CanonicalRows,
         half: Half,
         tie: usize,
+        is_small: bool,
         cancel: &Cancel,
     ) -> Option<u64> {
-        let (own, other, first_other) = match half {
-            Half::East => (&self.east, &self.west, 0),
-            Half::West => (&self.west, &self.east, self.east.ties),
+        let first_other = if half == Half::East { 0 } else { self.east.ties };
+        let (own, other) = match half {
+            Half::East => (&mut self.east, &mut self.west),
+            Half::West => (&mut self.west, &mut self.east),
         };
-        let tie = &own.groups[tie];
+        let south = own.south[tie];
         self.twice.clear();
         self.once.clear();
-        for group in &other.groups[first_other..] {
+        for (group, &other_south) in other.south.iter().enumerate().skip(first_other) {
             let (south_east, south_west) = match half {
-                Half::East => (tie.south, group.south),
-                Half::West => (group.south, tie.south),
+                Half::East => (south, other_south),
+                Half::West => (other_south, south),
             };
-            if cancel.is_cancelled() {
-                return None;
-            }
             match canonical.transposed_weight(south_east, south_west) {
-                2 => self.twice.extend_from_slice(other.words_of(group)),
-                1 => self.once.extend_from_slice(other.words_of(group)),
+                2 => self.twice.push(group),
+                1 => self.once.push(group),
                 _ => {}
             }
         }
+        if cancel.is_cancelled() {
+            return None;
+        }
+        let bits = 2 * self.prepared.units.board.field();
         let mut pairs = 0u64;
-        for (weight, others) in [(2, &mut self.twice), (1, &mut self.once)] {
-            self.tie.clear();
-            self.tie.extend_from_slice(own.words_of(tie));
-            let (tie, others) = (self.tie.as_mut_slice(), others.as_mut_slice());
-            let (east, west) = match half {
-                Half::East => (tie, others),
-                Half::West => (others, tie),
+        for (weight, others) in [(2, &self.twice), (1, &self.once)] {
+            let most_pairs = self.prepared.limits.most_pairs;
+            let joined = if is_small {
+                self.tie.clear();
+                self.tie.extend_from_slice(own.half_boards_of(tie));
+                self.others.clear();
+                for &group in others {
+                    self.others.extend_from_slice(other.half_boards_of(group));
+                }
+                let lists = [self.tie.as_mut_slice(), self.others.as_mut_slice()];
+                self.join.count_lists(bits, lists, cancel)
+            } else {
+                self.other_groups.clear();
+                self.other_groups.extend(others.iter().map(|&group| other.groups[group]));
+                let tie = [own.groups[tie]];
+                let (tie, others) = (own.chosen(&tie), other.chosen(&self.other_groups));
+                self.join.count(bits, tie, others, most_pairs, cancel)
             };
-            let joined = self.join.count(self.prepared.units.board.field(), east, west, cancel);
             pairs = pairs.checked_add(joined.checked_mul(weight)?)?;
         }
         Some(pairs)
@@ -167,30 +241,49 @@ impl<'p> HalvesWorker<'p> {
         self.join.release();
         self.east = GroupedHalf::default();
         self.west = GroupedHalf::default();
-        for list in [&mut self.tie, &mut self.twice, &mut self.once] {
-            *list = WordList::default();
-        }
     }
 
-    fn count_off_centre(&mut self, below: u32, rows: u32, cancel: &Cancel) -> u64 {
+    /// `None` if the sum does not fit, or after a cancellation.
+    fn count_off_centre(&mut self, below: u32, rows: u32, cancel: &Cancel) -> Option<u64> {
         let board = self.prepared.units.board;
         let half = board.half;
         let queen = half + below;
-        let blocked = board.word(queen + 1, queen - 1);
         let west_rows = !(rows | 1 << (queen - 1)) & (u32::MAX >> (32 - 2 * half));
-        // The queen of the middle row stands nearer to the centre than that of the middle column.
-        // It joins the southern rows, which stay the same for many units, in the east.
-        let east = (&mut self.east, rows, below - 1);
-        let west = (&mut self.west, west_rows, 0);
-        for (made, rows, middle_columns) in [east, west] {
-            let every_group = |_| Ordering::Greater;
-            let quadrants = &self.prepared.quadrants;
-            made.make(quadrants, rows, blocked, middle_columns, every_group, cancel);
+        let every_group = |_| Ordering::Greater;
+        let [east, west] = self.cuts((rows & ((1 << half) - 1)).count_ones());
+        let mut pairs = 0u64;
+        for piece in east.pieces() {
+            // The queen of the middle row stands nearer to the centre than that of the middle column.
+            // It joins the southern rows, which stay the same for many units, in the east.
+            let east = HalfRows {
+                half: Half::East,
+                rows,
+                middle_queen: Some(queen),
+                middle_columns: below - 1,
+                piece,
+            };
+            self.east.make(&self.prepared.quadrants, east, every_group, cancel);
+            if self.east.groups.is_empty() {
+                continue;
+            }
+            for piece in west.pieces() {
+                let west = HalfRows {
+                    half: Half::West,
+                    rows: west_rows,
+                    middle_columns: 0,
+                    piece,
+                    ..east
+                };
+                self.west.make(&self.prepared.quadrants, west, every_group, cancel);
+                if cancel.is_cancelled() {
+                    return None;
+                }
+                let is_small = self.multiply_if_small();
+                let joined = self.count_strict(is_small, cancel);
+                pairs = pairs.checked_add(joined)?;
+            }
         }
-        if cancel.is_cancelled() {
-            return 0;
-        }
-        self.join.count(board.field(), self.east.strict(), self.west.strict(), cancel)
+        Some(pairs)
     }
 }
 
@@ -198,7 +291,7 @@ impl Worker for HalvesWorker<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         let count = match self.prepared.units.unit(unit) {
             Unit::Canonical { rows } => self.count_canonical(rows, cancel),
-            Unit::OffCentre { below, rows } => Some(self.count_off_centre(below, rows, cancel)),
+            Unit::OffCentre { below, rows } => self.count_off_centre(below, rows, cancel),
         };
         if cancel.is_cancelled() {
             self.release();

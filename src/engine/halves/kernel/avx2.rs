@@ -1,7 +1,9 @@
 //! The AVX2 kernel: four words per step, 256 build words per block.
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
+use super::super::join::Group;
 use super::bit_order::{BitMove, BitOrder};
 use super::room::{Room, partition_rest};
 use super::tables::{

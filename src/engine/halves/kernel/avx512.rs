@@ -1,7 +1,9 @@
 //! The AVX-512 kernel: eight words per step, 512 build words per block.
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
+use super::super::join::Group;
 use super::bit_order::{BitMove, BitOrder};
 use super::room::{Room, partition_rest};
 use super::tables::{

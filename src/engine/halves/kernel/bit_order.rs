@@ -16,6 +16,10 @@ pub(crate) struct BitMove {
     pub(crate) mask: u64,
 }
 
+/// Moves that leave all bits where they are.
+pub(crate) const STAY: [BitMove; 2] =
+    [BitMove { shift: 0, mask: u64::MAX }, BitMove { shift: 0, mask: 0 }];
+
 impl BitOrder {
     /// The order that moves bit `source` to place `destination` for each of the given pairs and
     /// drops all other bits.
@@ -30,6 +34,11 @@ impl BitOrder {
             order.moves[at].mask |= 1 << destination;
         }
         order
+    }
+
+    /// Whether every bit stays where it is.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.moves().iter().all(|bits| bits.shift == 0)
     }
 
     pub(crate) fn moves(&self) -> &[BitMove] {

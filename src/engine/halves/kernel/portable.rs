@@ -1,57 +1,194 @@
-//! The portable kernel: plain `u64` words, 256 build words per block as four words.
+//! The portable kernel: arrays of words, 256 build words per block as four words.
 //!
-//! It is the reference for tests of the vector kernels, and the kernel of all other CPUs.
+//! It is the reference for tests of the vector kernels, and the kernel of all other CPUs. Its loops
+//! are written so that compilers turn them into the vectors that every CPU of a family has, SSE2 on
+//! x86-64 and NEON on ARM: arrays of constant length are passed and returned as values, and loops have
+//! no exit but their end. Words that are kept or dropped one by one stay scalar.
 
-use super::bit_order::BitOrder;
-use super::tables::{BlockTables, CHUNK_BITS, CHUNK_VALUES, MAX_CHUNKS, Tables};
+use std::array::from_fn;
+use std::ops::Range;
+
+use super::super::join::Group;
+use super::bit_order::{BitMove, BitOrder};
+use super::tables::{BlockTables, CHUNK_BITS, CHUNK_VALUES, MAX_CHUNKS, Tables, valid_words};
 
 const WORDS: usize = 4;
 
 /// One bit of each of 256 build words.
 type Slice = [u64; WORDS];
 
-pub(super) fn select(words: &[u64], avoid: u64, add: u64, out: &mut [u64]) -> usize {
+/// Words that are processed in an unrolled loop.
+const GROUP: usize = 4;
+
+pub(super) fn select(words: &[u64], avoid: u64, out: &mut [u64]) -> usize {
+    let (groups, rest) = words.as_chunks::<GROUP>();
+    let mut kept = 0;
+    for group in groups {
+        // One check for room spares a check for each word.
+        kept += keep_disjoint(group, avoid, &mut out[kept..kept + GROUP]);
+    }
+    kept + keep_disjoint(rest, avoid, &mut out[kept..])
+}
+
+#[inline]
+fn keep_disjoint(words: &[u64], avoid: u64, out: &mut [u64]) -> usize {
     let mut kept = 0;
     for &word in words {
-        out[kept] = word | add;
+        // A dropped word is overwritten by the next one.
+        out[kept] = word;
         kept += usize::from(word & avoid == 0);
     }
     kept
 }
 
-pub(super) fn combine(short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
+pub(super) fn add_squares(
+    lists: &[(&[u64], u64)],
+    avoid: u64,
+    moves: &[BitMove; 2],
+    out: &mut [u64],
+) -> usize {
     let mut kept = 0;
-    for &a in short {
-        for &b in long {
+    for &(words, square) in lists {
+        for &word in words {
+            let longer = word | square;
+            let [a, b] = moves.map(|to| longer.rotate_left(to.shift as u32 % 64) & to.mask);
             out[kept] = a | b;
-            kept += usize::from(a & b == 0);
+            kept += usize::from(word & (square | avoid) == 0);
         }
     }
     kept
 }
 
-pub(super) fn permute_bits(words: &mut [u64], order: &BitOrder) {
-    for word in words {
-        let moved = order.moves().iter().map(|at| word.rotate_left(at.shift as u32 % 64) & at.mask);
-        *word = moved.fold(0, |image, bits| image | bits);
+pub(super) fn multiply(lists: [&[u64]; 2], groups: &[Group], out: &mut [u64]) -> usize {
+    let mut kept = 0;
+    for group in groups {
+        let [north, south] = group.words(lists);
+        let (short, long) =
+            if north.len() <= south.len() { (north, south) } else { (south, north) };
+        let (fours, rest) = long.as_chunks::<GROUP>();
+        for &word in short {
+            let mut keep = |other: u64| {
+                out[kept] = word | other;
+                kept += usize::from(word & other == 0);
+            };
+            // Here a check for each word costs less than one for each four.
+            fours.iter().for_each(|&four| four.into_iter().for_each(&mut keep));
+            rest.iter().copied().for_each(&mut keep);
+        }
     }
+    kept
+}
+
+pub(super) fn gather(
+    lists: [&[u64]; 2],
+    groups: &[Group],
+    out: &mut [u64],
+    copies: &mut Vec<Group>,
+) -> usize {
+    let mut end = 0;
+    for group in groups {
+        let starts = group.words(lists).map(|words| {
+            let start = end;
+            out[start..][..words.len()].copy_from_slice(words);
+            end += words.len();
+            start as u32
+        });
+        copies.push(Group { north: starts[0], south: starts[1], ..*group });
+    }
+    end
+}
+
+pub(super) fn split_groups(
+    lists: [&mut [u64]; 2],
+    groups: &mut Vec<Group>,
+    range: Range<usize>,
+    bit: u64,
+    scratch: &mut [u64],
+    with: &mut Vec<Group>,
+) {
+    let [north, south] = lists;
+    for at in range {
+        let group = groups[at];
+        let words = &mut north[group.north as usize..][..group.north_len as usize];
+        let northern = partition_in_place(words, bit, scratch);
+        let words = &mut south[group.south as usize..][..group.south_len as usize];
+        let southern = partition_in_place(words, bit, scratch);
+        group.push_parts(northern, southern, groups, with);
+    }
+}
+
+/// Moves the words without `bit` to the front, and returns how many there are.
+fn partition_in_place(words: &mut [u64], bit: u64, scratch: &mut [u64]) -> usize {
+    let (mut front, mut back) = (0, 0);
+    for at in 0..words.len() {
+        let word = words[at];
+        words[front] = word;
+        scratch[back] = word;
+        let has = usize::from(word & bit != 0);
+        front += 1 - has;
+        back += has;
+    }
+    words[front..].copy_from_slice(&scratch[..back]);
+    front
+}
+
+pub(super) fn permute_bits(words: &mut [u64], order: &BitOrder) {
+    let (groups, rest) = words.as_chunks_mut::<16>();
+    for group in groups {
+        *group = permuted(*group, order);
+    }
+    for word in rest {
+        [*word] = permuted([*word], order);
+    }
+}
+
+#[inline]
+fn permuted<const COUNT: usize>(words: [u64; COUNT], order: &BitOrder) -> [u64; COUNT] {
+    let mut images = [0; COUNT];
+    for BitMove { shift, mask } in order.moves() {
+        let distance = shift.unsigned_abs() % u64::BITS;
+        images = if *shift >= 0 {
+            from_fn(|at| images[at] | words[at] << distance & mask)
+        } else {
+            from_fn(|at| images[at] | words[at] >> distance & mask)
+        };
+    }
+    images
 }
 
 pub(super) fn positional_popcount(sample: &[u64]) -> [u8; 64] {
-    let mut counts = [0_u8; 64];
+    debug_assert!(sample.len() <= 255, "{} words overflow a byte", sample.len());
+    // Byte i of counter b counts bit 8 i + b.
+    let mut counters = [0_u64; 8];
     for &word in sample {
-        for (bit, count) in counts.iter_mut().enumerate() {
-            *count += (word >> bit & 1) as u8;
+        for (bit, counter) in counters.iter_mut().enumerate() {
+            *counter += word >> bit & 0x0101_0101_0101_0101;
         }
     }
-    counts
+    from_fn(|bit| counters[bit % 8].to_le_bytes()[bit / 8])
 }
 
 pub(super) fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
-    let mut front = 0;
-    let mut back = out.len();
+    debug_assert!(words.len() <= out.len(), "the parts fit the space");
+    let (mut front, mut back) = (0, out.len());
+    let mut words = words;
+    // Every word is written to both free ends; the wrong copy is overwritten later. At least as many
+    // places are free as words are left, so two groups of places do not overlap.
+    while let Some((group, rest)) = words.split_first_chunk::<GROUP>()
+        && let Some((at_front, free)) = out[front..back].split_first_chunk_mut::<GROUP>()
+        && let Some(at_back) = free.last_chunk_mut::<GROUP>()
+    {
+        let mut lack = 0;
+        for (done, &word) in group.iter().enumerate() {
+            at_front[lack] = word;
+            at_back[GROUP - 1 + lack - done] = word;
+            lack += usize::from(word & bit == 0);
+        }
+        front += lack;
+        back -= GROUP - lack;
+        words = rest;
+    }
     for &word in words {
-        // The word is written to both free ends; the wrong copy is overwritten later.
         out[front] = word;
         out[back - 1] = word;
         let has = usize::from(word & bit != 0);
@@ -78,113 +215,144 @@ pub(super) fn count_bit_sliced(
     tables: &mut Tables,
 ) -> u64 {
     let Tables::Four(tables) = tables else { unreachable!("tables are made for their kernel") };
-    let chunks = (bits as usize).div_ceil(CHUNK_BITS).max(1);
+    match (bits as usize).div_ceil(CHUNK_BITS) {
+        ..=2 => count_blocks::<2>(build, probe, tables),
+        3 => count_blocks::<3>(build, probe, tables),
+        4 => count_blocks::<4>(build, probe, tables),
+        5 => count_blocks::<5>(build, probe, tables),
+        6 => count_blocks::<6>(build, probe, tables),
+        7 => count_blocks::<7>(build, probe, tables),
+        8 => count_blocks::<8>(build, probe, tables),
+        _ => count_blocks::<MAX_CHUNKS>(build, probe, tables),
+    }
+}
+
+fn count_blocks<const CHUNKS: usize>(
+    build: &[u64],
+    probe: &[u64],
+    tables: &mut BlockTables<WORDS>,
+) -> u64 {
     let mut pairs = 0;
     for block in build.chunks(64 * WORDS) {
-        fill_tables(block, chunks, tables);
-        pairs += match chunks {
-            ..=5 => count_probes::<5>(probe, tables, chunks),
-            6 => count_probes::<6>(probe, tables, chunks),
-            _ => count_probes::<MAX_CHUNKS>(probe, tables, chunks),
-        };
+        fill_tables(block, CHUNKS, tables);
+        pairs += count_probes::<CHUNKS>(probe, tables);
     }
     pairs
 }
 
 /// Transposes a block of build words and tabulates the ANDs of its bit slices.
 fn fill_tables(block: &[u64], chunks: usize, tables: &mut BlockTables<WORDS>) {
-    let mut slices = [[0_u64; WORDS]; 64];
-    let mut valid = [0_u64; WORDS];
-    for (at, build) in block.chunks(64).enumerate() {
-        let mut square = [0_u64; 64];
-        for (row, &built) in square.iter_mut().zip(build) {
-            *row = !built;
-        }
-        transpose(&mut square);
-        for (slice, row) in slices.iter_mut().zip(square) {
-            slice[at] = row;
-        }
-        valid[at] = u64::MAX >> (64 - build.len());
-    }
-    for (chunk, table) in tables.tables[..chunks].iter_mut().enumerate() {
-        table[0] = if chunk == 0 { valid } else { [u64::MAX; WORDS] };
-        for bit in 0..CHUNK_BITS {
-            let slice = slices.get(chunk * CHUNK_BITS + bit).unwrap_or(&[u64::MAX; WORDS]);
-            let (known, new) = table.split_at_mut(1 << bit);
-            for (entry, below) in new.iter_mut().zip(&*known) {
-                for (word, (a, b)) in entry.iter_mut().zip(below.iter().zip(slice)) {
-                    *word = a & b;
-                }
-            }
-        }
-    }
-}
-
-/// Transposes a 64 x 64 bit matrix: swaps bit c of row r with bit r of row c.
-fn transpose(square: &mut [u64; 64]) {
-    let mut distance = 32;
-    let mut low = u64::MAX >> 32;
-    while distance > 0 {
-        let mut row = 0;
-        while row < 64 {
-            let other = row + distance;
-            let swapped = (square[row] >> distance ^ square[other]) & low;
-            square[other] ^= swapped;
-            square[row] ^= swapped << distance;
-            row = (other + 1) & !distance;
-        }
-        distance >>= 1;
-        low ^= low << distance;
-    }
-}
-
-/// Looks up every probe word; `COUNT` bounds the tables in use.
-fn count_probes<const COUNT: usize>(
-    probe: &[u64],
-    tables: &BlockTables<WORDS>,
-    chunks: usize,
-) -> u64 {
-    let mut pairs = 0;
-    let mut ones: Slice = [0; WORDS];
-    let mut twos: Slice = [0; WORDS];
-    let chunks = chunks.min(COUNT);
-    let look_up = |word: u64| -> Slice {
-        let mut fit = tables.tables[0][word as usize % CHUNK_VALUES];
-        let mut rest = word;
-        for table in &tables.tables[1..chunks] {
-            rest >>= CHUNK_BITS;
-            let entry = &table[rest as usize % CHUNK_VALUES];
-            for at in 0..WORDS {
-                fit[at] &= entry[at];
-            }
-        }
-        fit
+    let BlockTables { tables, slices, padded } = tables;
+    // What follows the last word of a partial block is masked out.
+    let whole = if let Some(whole) = block.as_chunks::<WORDS>().0.first_chunk() {
+        whole
+    } else {
+        padded.as_flattened_mut()[..block.len()].copy_from_slice(block);
+        padded
     };
-    // Carry-save adders: four lookups need one popcount of weight four.
-    let (fours, rest) = probe.as_chunks::<4>();
-    for &[a, b, c, d] in fours {
-        let (a, b, c, d) = (look_up(a), look_up(b), look_up(c), look_up(d));
-        for at in 0..WORDS {
-            let (one, carry_a) = full_adder(ones[at], a[at], b[at]);
-            let (one, carry_b) = full_adder(one, c[at], d[at]);
-            let (two, four) = full_adder(twos[at], carry_a, carry_b);
-            ones[at] = one;
-            twos[at] = two;
-            pairs += 4 * u64::from(four.count_ones());
+    transpose::<false>(whole, &mut slices[0]);
+    if chunks * CHUNK_BITS > 32 {
+        transpose::<true>(whole, &mut slices[1]);
+    }
+    let slices = slices.as_flattened();
+    for (chunk, table) in tables[..chunks].iter_mut().enumerate() {
+        table[0] = [u64::MAX; WORDS];
+        for bit in 0..CHUNK_BITS {
+            // No probe word has the bits from 64 on, so their entries may be anything.
+            let slice = slices[(chunk * CHUNK_BITS + bit) % 64];
+            let (known, new) = table.split_at_mut(1 << bit);
+            for (entry, &below) in new.iter_mut().zip(&*known) {
+                *entry = and(below, slice);
+            }
         }
     }
-    for &word in rest {
-        let fit = look_up(word);
-        pairs += fit.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+    if block.len() < 64 * WORDS {
+        let valid = valid_words(block.len());
+        for entry in &mut tables[0] {
+            *entry = and(*entry, valid);
+        }
     }
-    for at in 0..WORDS {
-        pairs += u64::from(ones[at].count_ones()) + 2 * u64::from(twos[at].count_ones());
-    }
-    pairs
 }
 
-/// Sum and carry of three bits, 64 times.
-fn full_adder(a: u64, b: u64, c: u64) -> (u64, u64) {
-    let half = a ^ b;
-    (half ^ c, a & b | half & c)
+/// Bit slices of a block, inverted: 32 of them, of the low or the high half of the words.
+///
+/// The rows are those of `WORDS` 64 x 64 bit matrices side by side. The first step packs the wanted
+/// halves of two rows into one; the others swap ever smaller squares of bits.
+fn transpose<const HIGH: bool>(rows: &[[u64; WORDS]; 64], slices: &mut [[u64; WORDS]; 32]) {
+    const LOW: u64 = u64::MAX >> 32;
+    let pack = |a: u64, b: u64| if HIGH { a >> 32 | b & !LOW } else { a & LOW | b << 32 };
+    let (first, second) = rows.split_at(32);
+    for (slice, (a, b)) in slices.iter_mut().zip(first.iter().zip(second)) {
+        *slice = from_fn(|at| !pack(a[at], b[at]));
+    }
+    swap_squares::<16>(slices, 0x0000_ffff_0000_ffff);
+    swap_squares::<8>(slices, 0x00ff_00ff_00ff_00ff);
+    swap_squares::<4>(slices, 0x0f0f_0f0f_0f0f_0f0f);
+    swap_squares::<2>(slices, 0x3333_3333_3333_3333);
+    swap_squares::<1>(slices, 0x5555_5555_5555_5555);
+}
+
+/// Swaps, in rows that are `DISTANCE` apart, the high bits of one with the low bits of the other.
+fn swap_squares<const DISTANCE: usize>(rows: &mut [[u64; WORDS]; 32], low: u64) {
+    for pair in rows.chunks_exact_mut(2 * DISTANCE) {
+        let (first, second) = pair.split_at_mut(DISTANCE);
+        for (a, b) in first.as_flattened_mut().iter_mut().zip(second.as_flattened_mut()) {
+            let swapped = (*a >> DISTANCE ^ *b) & low;
+            *b ^= swapped;
+            *a ^= swapped << DISTANCE;
+        }
+    }
+}
+
+/// The build words that fit a probe word.
+#[inline]
+fn look_up<const CHUNKS: usize>(word: u64, tables: &BlockTables<WORDS>) -> Slice {
+    let mut fit = tables.tables[0][word as usize % CHUNK_VALUES];
+    for chunk in 1..CHUNKS {
+        let value = (word >> (CHUNK_BITS * chunk)) as usize % CHUNK_VALUES;
+        fit = and(fit, tables.tables[chunk][value]);
+    }
+    fit
+}
+
+#[inline]
+fn and(a: Slice, b: Slice) -> Slice {
+    from_fn(|at| a[at] & b[at])
+}
+
+/// Looks up every probe word and counts the build words that fit.
+///
+/// Carry-save adders gather eight lookups into one slice of weight eight, so eight probe words need
+/// only one popcount.
+fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &BlockTables<WORDS>) -> u64 {
+    let zero = [0; WORDS];
+    let (mut ones, mut twos, mut fours, mut eights) = (zero, zero, zero, zero);
+    let (groups, rest) = probe.as_chunks::<8>();
+    for group in groups {
+        let fit = |at: usize| look_up::<CHUNKS>(group[at], tables);
+        let (two_a, two_b, two_c, two_d, four_a, four_b, eight);
+        (ones, two_a) = full_adder(ones, fit(0), fit(1));
+        (ones, two_b) = full_adder(ones, fit(2), fit(3));
+        (twos, four_a) = full_adder(twos, two_a, two_b);
+        (ones, two_c) = full_adder(ones, fit(4), fit(5));
+        (ones, two_d) = full_adder(ones, fit(6), fit(7));
+        (twos, four_b) = full_adder(twos, two_c, two_d);
+        (fours, eight) = full_adder(fours, four_a, four_b);
+        eights = from_fn(|at| eights[at] + u64::from(eight[at].count_ones()));
+    }
+    let singles: u64 = rest.iter().map(|&word| popcount(look_up::<CHUNKS>(word, tables))).sum();
+    let eights: u64 = eights.into_iter().sum();
+    singles + popcount(ones) + 2 * popcount(twos) + 4 * popcount(fours) + 8 * eights
+}
+
+/// Sum and carry of three bits, 256 times.
+#[inline]
+fn full_adder(a: Slice, b: Slice, c: Slice) -> (Slice, Slice) {
+    let sum = from_fn(|at| a[at] ^ b[at] ^ c[at]);
+    (sum, from_fn(|at| a[at] & b[at] | (a[at] ^ b[at]) & c[at]))
+}
+
+#[inline]
+fn popcount(slice: Slice) -> u64 {
+    slice.iter().map(|word| u64::from(word.count_ones())).sum()
 }

@@ -30,7 +30,6 @@ pub(super) struct CacheLines<T>(pub(super) T);
 
 /// The tables of one block of build words, and space to make them. Each field fills whole cache lines.
 #[repr(align(64))]
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for vector kernels"))]
 pub(crate) struct BlockTables<const WORDS: usize> {
     /// One for each chunk.
     pub(super) tables: [Table<WORDS>; MAX_CHUNKS],
@@ -62,7 +61,6 @@ impl Tables {
 
 /// The bits of the first `count` build words in a slice: word p is bit p / `WORDS` of lane
 /// p % `WORDS`.
-#[cfg(target_arch = "x86_64")]
 pub(super) fn valid_words<const WORDS: usize>(count: usize) -> [u64; WORDS] {
     std::array::from_fn(|lane| {
         let rows = (count + WORDS - 1 - lane) / WORDS;

@@ -25,47 +25,174 @@
 macro_rules! vector_kernel {
     ($features:literal, $width:ident) => {
         #[target_feature(enable = $features)]
-        pub(super) fn select(words: &[u64], avoid: u64, add: u64, out: &mut [u64]) -> usize {
+        pub(super) fn select(words: &[u64], avoid: u64, out: &mut [u64]) -> usize {
             let mut room = Room::<WORDS>::new(out);
-            let (avoid, add) = (splat(avoid), splat(add));
+            let avoid = splat(avoid);
             let mut kept = 0;
             let (vectors, rest) = words.as_chunks::<WORDS>();
             for vector in vectors {
                 let vector = load(vector);
                 let free = disjoint_lanes(vector, avoid);
-                store(room.at(kept), compress(free, or(vector, add)));
+                room.fetch_after(kept);
+                store(room.at(kept), compress(free, vector));
                 kept += free.count_ones() as usize;
             }
             if !rest.is_empty() {
                 let (vector, lanes) = load_part(rest);
                 let free = disjoint_among(lanes, vector, avoid);
-                store(room.at(kept), compress(free, or(vector, add)));
+                store(room.at(kept), compress(free, vector));
                 kept += free.count_ones() as usize;
             }
             kept
         }
 
         #[target_feature(enable = $features)]
-        pub(super) fn combine(short: &[u64], long: &[u64], out: &mut [u64]) -> usize {
+        pub(super) fn add_squares(
+            lists: &[(&[u64], u64)],
+            avoid: u64,
+            moves: &[BitMove; 2],
+            out: &mut [u64],
+        ) -> usize {
             let mut room = Room::<WORDS>::new(out);
+            let [first, second] = moves;
+            let zero = splat(0);
             let mut kept = 0;
-            let (vectors, rest) = long.as_chunks::<WORDS>();
-            let (last, last_lanes) = load_part(rest);
-            for &word in short {
-                let word = splat(word);
+            for &(words, square) in lists {
+                let (avoid, square) = (splat(avoid | square), splat(square));
+                let longer = |vector| {
+                    let vector = or(vector, square);
+                    move_bits(move_bits(zero, vector, first), vector, second)
+                };
+                let (vectors, rest) = words.as_chunks::<WORDS>();
                 for vector in vectors {
                     let vector = load(vector);
-                    let free = disjoint_lanes(vector, word);
-                    store(room.at(kept), compress(free, or(vector, word)));
+                    let free = disjoint_lanes(vector, avoid);
+                    store(room.at(kept), compress(free, longer(vector)));
                     kept += free.count_ones() as usize;
                 }
-                if last_lanes != 0 {
-                    let free = disjoint_among(last_lanes, last, word);
-                    store(room.at(kept), compress(free, or(last, word)));
+                if !rest.is_empty() {
+                    let (vector, lanes) = load_part(rest);
+                    let free = disjoint_among(lanes, vector, avoid);
+                    store(room.at(kept), compress(free, longer(vector)));
                     kept += free.count_ones() as usize;
                 }
             }
             kept
+        }
+
+        #[target_feature(enable = $features)]
+        pub(super) fn multiply(lists: [&[u64]; 2], groups: &[Group], out: &mut [u64]) -> usize {
+            let mut room = Room::<WORDS>::new(out);
+            let mut kept = 0;
+            for group in groups {
+                let [north, south] = group.words(lists);
+                let (short, long) =
+                    if north.len() <= south.len() { (north, south) } else { (south, north) };
+                let (vectors, rest) = long.as_chunks::<WORDS>();
+                let (last, last_lanes) = load_part(rest);
+                for &word in short {
+                    let word = splat(word);
+                    room.fetch_after(kept);
+                    for vector in vectors {
+                        let vector = load(vector);
+                        let free = disjoint_lanes(vector, word);
+                        store(room.at(kept), compress(free, or(vector, word)));
+                        kept += free.count_ones() as usize;
+                    }
+                    if last_lanes != 0 {
+                        let free = disjoint_among(last_lanes, last, word);
+                        store(room.at(kept), compress(free, or(last, word)));
+                        kept += free.count_ones() as usize;
+                    }
+                }
+            }
+            kept
+        }
+
+        #[target_feature(enable = $features)]
+        pub(super) fn gather(
+            lists: [&[u64]; 2],
+            groups: &[Group],
+            out: &mut [u64],
+            copies: &mut Vec<Group>,
+        ) -> usize {
+            let mut room = Room::<WORDS>::new(out);
+            let mut end = 0;
+            for group in groups {
+                let starts = group.words(lists).map(|words| {
+                    let start = end;
+                    let (vectors, rest) = words.as_chunks::<WORDS>();
+                    for (at, vector) in vectors.iter().enumerate() {
+                        store(room.at(start + at * WORDS), load(vector));
+                    }
+                    if !rest.is_empty() {
+                        store(room.at(start + vectors.len() * WORDS), load_part(rest).0);
+                    }
+                    end += words.len();
+                    start as u32
+                });
+                copies.push(Group { north: starts[0], south: starts[1], ..*group });
+            }
+            end
+        }
+
+        #[target_feature(enable = $features)]
+        pub(super) fn split_groups(
+            lists: [&mut [u64]; 2],
+            groups: &mut Vec<Group>,
+            range: Range<usize>,
+            bit: u64,
+            scratch: &mut [u64],
+            with: &mut Vec<Group>,
+        ) {
+            let [north, south] = lists;
+            for at in range {
+                let group = groups[at];
+                let words = &mut north[group.north as usize..][..group.north_len as usize];
+                let northern = partition_in_place(words, bit, scratch);
+                let words = &mut south[group.south as usize..][..group.south_len as usize];
+                let southern = partition_in_place(words, bit, scratch);
+                group.push_parts(northern, southern, groups, with);
+            }
+        }
+
+        /// Moves the words without `bit` to the front, and returns how many there are.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn partition_in_place(words: &mut [u64], bit: u64, scratch: &mut [u64]) -> usize {
+            let mut room = Room::<WORDS>::new(scratch);
+            let whole = words.len() / WORDS;
+            let (mut front, mut back) = (0, 0);
+            let bits = splat(bit);
+            for at in 0..whole {
+                let vector = load(&words.as_chunks::<WORDS>().0[at]);
+                let lacks = disjoint_lanes(vector, bits);
+                let count = lacks.count_ones() as usize;
+                // The words in front of the vector have all been read.
+                if let Some(place) = words[front..].first_chunk_mut::<WORDS>() {
+                    store(place, to_front(lacks, vector));
+                }
+                store(room.at(back), to_front(!lacks, vector));
+                front += count;
+                back += WORDS - count;
+            }
+            for at in whole * WORDS..words.len() {
+                let word = words[at];
+                // The word is written to both places; the wrong copy is overwritten later.
+                words[front] = word;
+                scratch[back] = word;
+                let has = usize::from(word & bit != 0);
+                front += 1 - has;
+                back += has;
+            }
+            let (vectors, rest) = words[front..].as_chunks_mut::<WORDS>();
+            for (vector, kept) in vectors.iter_mut().zip(scratch.as_chunks::<WORDS>().0) {
+                store(vector, load(kept));
+            }
+            for (word, &kept) in rest.iter_mut().zip(&scratch[back / WORDS * WORDS..]) {
+                *word = kept;
+            }
+            front
         }
 
         #[target_feature(enable = $features)]
@@ -104,23 +231,29 @@ macro_rules! vector_kernel {
         pub(super) fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
             debug_assert!(words.len() <= out.len(), "the parts fit the space");
             let (vectors, rest) = words.as_chunks::<WORDS>();
+            // The two stores of the last vector may coincide, but not overlap in part.
+            let spare = out.len().saturating_sub(words.len());
+            let overlap = (1..WORDS).contains(&spare);
+            let (vectors, last) = vectors.split_at(vectors.len().saturating_sub(overlap.into()));
             let (mut front, mut back) = partition_rest(rest, bit, out);
-            let bit = splat(bit);
             let mut room = Room::<WORDS>::new(out);
+            let splat_bit = splat(bit);
             for vector in vectors {
                 let vector = load(vector);
-                let lacks = disjoint_lanes(vector, bit);
+                let lacks = disjoint_lanes(vector, splat_bit);
                 let count = lacks.count_ones() as usize;
                 // At least as many places are free as words are left, so whole vectors fit at both
                 // ends: the first lanes stay at the front, the last ones at the back, and the others
                 // are overwritten.
                 let sorted = to_front(lacks, vector);
+                room.fetch_after(front);
+                room.fetch_before(back);
                 store(room.at(front), sorted);
                 front += count;
                 store(room.at(back.wrapping_sub(WORDS)), sorted);
                 back = back.wrapping_sub(WORDS - count);
             }
-            front
+            front + partition_rest(last.as_flattened(), bit, &mut out[front..back]).0
         }
 
         #[target_feature(enable = $features)]

@@ -1,18 +1,14 @@
 //! Lists of the words of quadrants, by row set and column set.
 
+use std::ops::Range;
+
 use super::super::half_board::HalvedBoard;
-use super::super::kernel::JoinKernel;
+use super::super::kernel::{BitMove, JoinKernel};
 use super::super::word_list::WordList;
 use crate::cancel::Cancel;
 
-/// One of the two quadrants of a half.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quadrant {
-    /// Rows 0..h.
-    North,
-    /// The last h rows.
-    South,
-}
+/// The most columns of a quadrant.
+const MOST_COLUMNS: usize = 16;
 
 /// The column sets of a quadrant, by size, and the rank of each among those of its size.
 #[derive(Debug)]
@@ -50,8 +46,14 @@ pub(crate) struct RowSetLists<'a> {
 impl<'a> RowSetLists<'a> {
     /// The words of the arrangements that use exactly these columns.
     pub(crate) fn of(&self, column_set: u32) -> &'a [u64] {
+        let Range { start, end } = self.range(column_set);
+        &self.words[start as usize..end as usize]
+    }
+
+    /// Where they are in the list.
+    pub(crate) fn range(&self, column_set: u32) -> Range<u32> {
         let rank = self.columns.rank[column_set as usize] as usize;
-        &self.words[self.starts[rank] as usize..self.starts[rank + 1] as usize]
+        self.starts[rank]..self.starts[rank + 1]
     }
 }
 
@@ -65,10 +67,16 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Appends `w | add` for every word `w` that shares no bit with `avoid`.
-    #[inline]
-    pub(super) fn select(&self, words: &[u64], avoid: u64, add: u64, out: &mut WordList) {
-        let count = self.kernel.select(words, avoid, add, out.room(words.len()));
+    /// Appends the words of these lists, each with the square that is added to it.
+    pub(super) fn add_squares(
+        &self,
+        lists: &[(&[u64], u64)],
+        avoid: u64,
+        moves: &[BitMove; 2],
+        out: &mut WordList,
+    ) {
+        let most = lists.iter().map(|(list, _)| list.len()).sum();
+        let count = self.kernel.add_squares(lists, avoid, moves, out.room(most));
         out.grow(count);
     }
 }
@@ -78,6 +86,17 @@ impl Maker<'_> {
 pub(super) struct Lists {
     pub(super) words: WordList,
     pub(super) starts: Vec<u32>,
+}
+
+/// The row that a step adds.
+#[derive(Clone, Copy)]
+pub(super) struct Added {
+    /// Its number in the quadrant; see [`HalvedBoard::raw`].
+    pub(super) row: u32,
+    /// Its queen stands in one of these columns.
+    pub(super) columns: u32,
+    /// The queens use none of these diagonals.
+    pub(super) avoid: u64,
 }
 
 impl Lists {
@@ -97,6 +116,7 @@ impl Lists {
             }
         }
         self.starts.push(start(self.words.len()));
+        self.words.release_excess();
     }
 
     /// Makes the lists of no rows and no columns: one empty arrangement.
@@ -107,14 +127,37 @@ impl Lists {
         self.starts.extend([0, 1]);
     }
 
-    /// Makes the lists of `size` rows, in quadrant coordinates, from those of all but the last `row`.
-    pub(super) fn make_longer(&mut self, maker: Maker<'_>, shorter: &Self, size: u32, row: u32) {
-        let shorter = shorter.by_columns(maker.columns);
+    /// Makes the lists of `size` rows from those of all but one, empty ones for column sets that are not
+    /// wanted. The bits that `moves` names go to other places, the others are dropped.
+    pub(super) fn add_row(
+        &mut self,
+        maker: Maker<'_>,
+        shorter: RowSetLists<'_>,
+        size: u32,
+        added: Added,
+        moves: &[BitMove; 2],
+        is_wanted: impl Fn(u32) -> bool,
+    ) {
+        let Added { row, columns, avoid } = added;
+        let squares: [u64; MOST_COLUMNS] =
+            std::array::from_fn(|column| maker.board.raw(row as i32, column as i32));
+        let is_open = |column: &u32| squares[*column as usize] & avoid == 0;
+        let open = (0..maker.board.half).filter(is_open).fold(0, |set, column| set | 1 << column);
+        let open = open & columns;
         self.make(maker, size, |set, words| {
-            for column in (0..maker.board.half).filter(|column| set >> column & 1 == 1) {
-                let square = maker.board.raw_square(row, column);
-                maker.select(shorter.of(set & !(1 << column)), square, square, words);
+            if !is_wanted(set) {
+                return;
             }
+            let mut lists: [(&[u64], u64); MOST_COLUMNS] = [(&[], 0); MOST_COLUMNS];
+            let mut count = 0;
+            let mut rest: u32 = set & open;
+            while rest != 0 {
+                let column = rest.trailing_zeros();
+                rest &= rest - 1;
+                lists[count] = (shorter.of(set & !(1 << column)), squares[column as usize]);
+                count += 1;
+            }
+            maker.add_squares(&lists[..count], avoid, moves, words);
         });
     }
 

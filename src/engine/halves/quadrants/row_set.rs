@@ -1,94 +1,131 @@
-//! The lists of one row set, made when a unit needs them.
+//! The lists of one row set in the coordinates of the join, made when a unit needs them.
 
-use super::lists::{Lists, Maker, Quadrant, RowSetLists};
-use super::whole_table::WholeTable;
-use crate::engine::halves::word_list::PIECE;
+use super::super::half_board::{Half, Quadrant};
+use super::super::kernel::BitMove;
+use super::super::word_list::{PIECE, WordList};
+use super::lists::{Added, Lists, Maker, RowSetLists};
+use super::pieces::Piece;
+use super::prefixes::Prefixes;
+use super::table::Table;
 
 /// Which lists of a row set are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub(crate) quadrant: Quadrant,
-    pub(crate) rows: u32,
-    /// Only arrangements that use none of these diagonals.
-    pub(crate) avoid: u64,
-    /// If not 0, the middle row of an odd board is added. Its queen stands in one of this many columns
-    /// next to the middle line, so the column sets have one more column.
-    pub(crate) middle_columns: u32,
+pub(super) struct Wanted {
+    pub(super) quadrant: Quadrant,
+    pub(super) half: Half,
+    /// Its rows, numbered as in [`HalvedBoard::raw`](super::super::half_board::HalvedBoard::raw).
+    pub(super) rows: u32,
+    /// Only arrangements that use none of these diagonals of the quadrant.
+    pub(super) avoid: u64,
+    /// The southern rows of the half, on which it depends which lists are wanted.
+    pub(super) southern_rows: u32,
+    /// The middle row's queen stands in one of this many columns next to the middle line.
+    pub(super) middle_columns: u32,
+    pub(super) piece: Piece,
+}
+
+/// The lists of the last row sets of one half, and those that they were made from.
+#[derive(Debug, Default)]
+pub(crate) struct HalfCache {
+    row_sets: [RowSetCache; 2],
+    prefixes: Prefixes,
 }
 
 /// The lists of one row set, made again when others are wanted.
 #[derive(Debug, Default)]
-pub(crate) struct RowSetCache {
+struct RowSetCache {
     made_for: Option<Wanted>,
     lists: Lists,
-    raw: RawLists,
 }
 
-/// The lists of one row set on the way to the cache, and those of all but its last row.
-#[derive(Debug, Default)]
-struct RawLists {
-    lists: Lists,
-    shorter: Lists,
-}
-
-impl RowSetCache {
+impl HalfCache {
     /// The lists that are wanted. Some are missing after a cancellation.
     pub(super) fn lists<'a>(
         &'a mut self,
         maker: Maker<'a>,
-        table: Option<&WholeTable>,
-        wanted: Wanted,
-    ) -> RowSetLists<'a> {
-        if self.made_for != Some(wanted) {
-            self.made_for = None;
-            self.make(maker, table, wanted);
-            // After a cancellation lists are missing, and another count must not use them.
-            self.made_for = (!maker.cancel.is_cancelled()).then_some(wanted);
+        table: Option<&Table>,
+        wanted: [Wanted; 2],
+        is_wanted: impl Fn(Quadrant, u32) -> bool,
+    ) -> [RowSetLists<'a>; 2] {
+        let Self { row_sets, prefixes } = self;
+        for (cache, wanted) in row_sets.iter_mut().zip(wanted) {
+            if cache.made_for != Some(wanted) {
+                cache.made_for = None;
+                let is_wanted = |columns| is_wanted(wanted.quadrant, columns);
+                cache.lists.make_wanted(maker, table, prefixes, wanted, is_wanted);
+                // After a cancellation lists are missing, and another count must not use them.
+                cache.made_for = (!maker.cancel.is_cancelled()).then_some(wanted);
+            }
         }
-        self.lists.by_columns(maker.columns)
-    }
-
-    fn make(&mut self, maker: Maker<'_>, table: Option<&WholeTable>, wanted: Wanted) {
-        let Wanted { quadrant, rows, avoid, middle_columns } = wanted;
-        let all = match table {
-            Some(table) => table.lists(maker.columns, quadrant, rows),
-            None => self.raw.make(maker, quadrant, rows),
-        };
-        let half = maker.board.half;
-        let size = rows.count_ones() + u32::from(middle_columns > 0);
-        self.lists.make(maker, size, |set, words| {
-            if middle_columns == 0 {
-                maker.select(all.of(set), avoid, 0, words);
-            }
-            for column in (0..middle_columns).filter(|column| set >> column & 1 == 1) {
-                let square = maker.board.word(half - column, half + column);
-                maker.select(all.of(set & !(1 << column)), avoid | square, square, words);
-            }
-        });
+        let most_rows = wanted.map(|wanted| wanted.rows.count_ones());
+        prefixes.release_from(most_rows[0].max(most_rows[1]));
+        let [north, south] = row_sets;
+        [north, south].map(|cache| cache.lists.by_columns(maker.columns))
     }
 }
 
-impl RawLists {
-    /// Makes the lists of one row set from those of its first rows.
-    fn make<'a>(&'a mut self, maker: Maker<'a>, quadrant: Quadrant, rows: u32) -> RowSetLists<'a> {
-        let board = maker.board;
-        self.lists.make_empty_board();
-        let chosen = (0..board.half).filter(|row| rows >> row & 1 == 1);
-        for (size, row) in (1..).zip(chosen) {
-            std::mem::swap(&mut self.lists, &mut self.shorter);
-            self.lists.make_longer(maker, &self.shorter, size, row);
-        }
-        for piece in self.lists.words.as_mut_slice().chunks_mut(PIECE) {
-            if maker.cancel.is_cancelled() {
-                break;
+impl HalfCache {
+    /// The northern and the southern words of the lists. A join may change their order within each
+    /// list: they are sets.
+    pub(crate) fn words(&mut self) -> [&mut [u64]; 2] {
+        self.row_sets.each_mut().map(|cache| cache.lists.words.as_mut_slice())
+    }
+}
+
+impl Lists {
+    /// Makes the lists of a row set from raw lists: those of the table, or those of all but its lowest
+    /// row.
+    fn make_wanted(
+        &mut self,
+        maker: Maker<'_>,
+        table: Option<&Table>,
+        prefixes: &mut Prefixes,
+        wanted: Wanted,
+        is_wanted: impl Fn(u32) -> bool,
+    ) {
+        let Wanted { quadrant, half, rows, avoid, middle_columns, piece, .. } = wanted;
+        let without_lowest = rows & rows.wrapping_sub(1);
+        // The table has no pieces.
+        let table = table.filter(|table| piece == Piece::WHOLE && table.has(without_lowest));
+        let (raw, is_whole) = match table {
+            Some(table) if table.has(rows) => {
+                (table.lists(maker.columns, rows & !1), rows & 1 == 0)
             }
-            for word in piece {
-                *word = match quadrant {
-                    Quadrant::North => board.north(*word),
-                    Quadrant::South => board.south(*word),
-                };
-            }
+            Some(table) => (table.lists(maker.columns, without_lowest), false),
+            None => (prefixes.lists(maker, without_lowest, avoid, piece), rows == 0),
+        };
+        let moves = maker.board.moves(quadrant, half);
+        if is_whole {
+            self.move_all(maker, raw, rows.count_ones(), avoid, &moves);
+        } else {
+            let row = rows.trailing_zeros();
+            let columns = if row == 0 { !(u32::MAX << middle_columns) } else { u32::MAX };
+            let columns = columns & piece.open(rows.count_ones());
+            let added = Added { row, columns, avoid };
+            self.add_row(maker, raw, rows.count_ones(), added, &moves, is_wanted);
         }
-        self.lists.by_columns(maker.columns)
+    }
+
+    /// Makes the lists of `size` rows from raw lists of the same rows.
+    fn move_all(
+        &mut self,
+        maker: Maker<'_>,
+        raw: RowSetLists<'_>,
+        size: u32,
+        avoid: u64,
+        moves: &[BitMove; 2],
+    ) {
+        let move_list = |list: &[u64], words: &mut WordList| {
+            maker.add_squares(&[(list, 0)], avoid, moves, words);
+        };
+        if avoid != 0 {
+            self.make(maker, size, |set, words| move_list(raw.of(set), words));
+            return;
+        }
+        // All words are kept, so all lists are moved at once and start where they started.
+        self.words.clear();
+        raw.words.chunks(PIECE).for_each(|piece| move_list(piece, &mut self.words));
+        self.starts.clear();
+        self.starts.extend_from_slice(raw.starts);
     }
 }

@@ -1,24 +1,23 @@
-//! Budgets, cancellation, the list of units, and whole boards with lists made for each row set.
+//! Cancellation, the list of units, and whole boards with lists made for each row set.
 
 use crate::cancel::Cancel;
 use crate::engine::halves::Halves;
-use crate::engine::halves::budget::{self, Keep};
-use crate::engine::halves::half_board::HalvedBoard;
+use crate::engine::halves::budget;
 use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::units::{Unit, UnitList};
 use crate::engine::halves::worker::PreparedHalves;
 use crate::engine::kernel::Kernel;
 use crate::engine::tests::{kernels, size};
-use crate::engine::unit::{Interrupt, Prepared, Resources, Units};
+use crate::engine::unit::{Interrupt, MemoryUse, Prepared, Resources, Units};
 use crate::error::Error;
 use crate::known::known;
 
 /// Counts as on boards whose quadrant lists do not fit the budget.
 fn total_by_row_set(n: u32, kernel: Kernel) -> u128 {
     let units = UnitList::new(size(n));
-    let (_, memory) = budget::plan(units.board, &resources(1 << 30)).expect("small boards fit");
-    let (kernel, memory) = (JoinKernel(kernel), (Keep::RowSets, memory));
-    let prepared = PreparedHalves::new(&units, kernel, memory, &Cancel::new());
+    let planned = budget::plan(units.board, &resources(1 << 30)).expect("small boards fit");
+    let planned = (MemoryUse { shared: 0, ..planned.0 }, planned.1);
+    let prepared = PreparedHalves::new(&units, JoinKernel(kernel), planned, &Cancel::new());
     let prepared = prepared.expect("not cancelled");
     let mut worker = prepared.worker();
     let weighted = |unit| {
@@ -40,26 +39,6 @@ fn lists_made_for_each_row_set_count_the_same() {
             assert_eq!(Some(total), known(size(n)).total, "n = {n}, kernel {kernel}");
         }
     }
-}
-
-#[test]
-fn the_budget_decides_what_is_kept() {
-    let keep = |n, memory| budget::plan(HalvedBoard::new(n), &resources(memory)).map(|plan| plan.0);
-    assert_eq!(keep(18, 1 << 30), Ok(Keep::Whole));
-    assert_eq!(keep(22, 4 << 30), Ok(Keep::Whole));
-    assert_eq!(keep(22, 1 << 30), Ok(Keep::RowSets), "the budget is too small for all lists");
-    assert_eq!(keep(24, 24 << 30), Ok(Keep::RowSets), "all lists would take too long to make");
-    assert!(matches!(keep(24, 64 << 20), Err(Error::MemoryBudget { .. })));
-    assert!(matches!(keep(32, 1 << 40), Err(Error::MemoryBudget { .. })));
-}
-
-#[test]
-fn a_plan_counts_all_its_threads() {
-    let plan = |threads| {
-        budget::plan(HalvedBoard::new(20), &Resources { threads, ..resources(64 << 20) }).is_ok()
-    };
-    assert!(plan(1) && plan(4));
-    assert!(!plan(64));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Every kernel against the simplest code, at the edges of its vectors and blocks.
 
 use crate::cancel::Cancel;
-use crate::engine::halves::join::Join;
-use crate::engine::halves::kernel::{BitOrder, JoinKernel};
-use crate::engine::halves::word_list::SLACK;
+use crate::engine::halves::join::{Factored, Group, Join, all_pairs};
+use crate::engine::halves::kernel::{BitMove, BitOrder, JoinKernel};
+use crate::engine::halves::word_list::{PIECE, SLACK};
 use crate::engine::tests::{kernels, random};
 
 const SIZES: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1030];
@@ -64,31 +64,38 @@ fn check_lists(kernel: JoinKernel) {
         let words = random_words(&mut random, size, 64);
         for shift in [0, 1, 31, 32, 63] {
             let bit = 1 << shift;
-            let mut parts = vec![0; size];
-            let middle = kernel.partition(&words, bit, &mut parts);
-            assert!(parts[..middle].iter().all(|word| word & bit == 0), "size {size}");
-            assert!(parts[middle..].iter().all(|word| word & bit != 0), "size {size}");
             let mut expected = words.clone();
             expected.sort_unstable();
-            parts.sort_unstable();
-            assert_eq!(parts, expected, "the parts hold all words, size {size}");
+            for spare in [0, 5, 100] {
+                let mut parts = vec![0; size + spare];
+                let middle = kernel.partition(&words, bit, &mut parts);
+                parts.drain(middle..middle + spare);
+                assert!(parts[..middle].iter().all(|word| word & bit == 0), "size {size}");
+                assert!(parts[middle..].iter().all(|word| word & bit != 0), "size {size}");
+                parts.sort_unstable();
+                assert_eq!(parts, expected, "the parts hold all words, size {size}");
+            }
         }
-        let (avoid, add) = (1 << 63 | 1, 1 << 40);
+        let avoid = 1 << 63 | 1;
         let mut out = vec![0; size + SLACK];
-        let count = kernel.select(&words, avoid, add, &mut out);
-        let kept = words.iter().filter(|&word| word & avoid == 0).map(|word| word | add);
+        let count = kernel.select(&words, avoid, &mut out);
+        let kept = words.iter().filter(|&word| word & avoid == 0).copied();
         assert_eq!(out[..count], kept.collect::<Vec<_>>(), "selected of {size}");
 
-        for short in [0, 1, 5] {
-            let short = random_words(&mut random, short, 64);
-            let mut out = vec![0; size * short.len() + SLACK];
-            let count = kernel.combine(&short, &words, &mut out);
-            let mut expected = Vec::new();
-            for a in &short {
-                expected.extend(words.iter().filter(|&b| a & b == 0).map(|b| a | b));
-            }
-            assert_eq!(out[..count], expected, "combined with {size}");
+        let [a, b] = [random.u64(..), random.u64(..)];
+        let (a, b) = (a & ones(57), b & !ones(20));
+        let moves = [BitMove { shift: -7, mask: a }, BitMove { shift: 20, mask: b }];
+        let squares = [1 << 20 | 1 << 3, 0, 1 << 62];
+        let mut out = vec![0; 3 * size + SLACK];
+        let count =
+            kernel.add_squares(&squares.map(|square| (&*words, square)), avoid, &moves, &mut out);
+        let mut expected = Vec::new();
+        for square in squares {
+            let free = words.iter().filter(|&word| word & (avoid | square) == 0);
+            let longer = free.map(|word| word | square);
+            expected.extend(longer.map(|word| word.rotate_right(7) & a | word.rotate_left(20) & b));
         }
+        assert_eq!(out[..count], expected, "squares added to {size}");
 
         let mut places: Vec<u32> = (0..64).collect();
         random.shuffle(&mut places);
@@ -111,32 +118,122 @@ fn check_lists(kernel: JoinKernel) {
     }
 }
 
+/// Random factored lists: groups of up to `most` northern and southern words.
+fn random_groups(
+    random: &mut fastrand::Rng,
+    groups: usize,
+    most: usize,
+    bits: u32,
+) -> ([Vec<u64>; 2], Vec<Group>) {
+    let mut lists = [Vec::new(), Vec::new()];
+    let mut made = Vec::new();
+    for _ in 0..groups {
+        let starts = lists.each_ref().map(|list| list.len() as u32);
+        for list in &mut lists {
+            let words = random.usize(..=most);
+            list.extend(random_words(random, words, bits).iter().map(|word| word & random.u64(..)));
+        }
+        let lengths = [0, 1].map(|at| lists[at].len() as u32 - starts[at]);
+        let [north, south] = starts;
+        made.push(Group { north, north_len: lengths[0], south, south_len: lengths[1] });
+    }
+    (lists, made)
+}
+
+/// The half-boards of all groups, in order.
+fn half_boards(lists: &[Vec<u64>; 2], groups: &[Group]) -> Vec<u64> {
+    let mut made = Vec::new();
+    for group in groups {
+        let [north, south] = group.words(lists.each_ref().map(Vec::as_slice));
+        for a in north {
+            made.extend(south.iter().filter(|&b| a & b == 0).map(|b| a | b));
+        }
+    }
+    made.sort_unstable();
+    made
+}
+
+fn check_groups(kernel: JoinKernel) {
+    let mut random = random();
+    for (count, most) in [(0, 9), (1, 1), (7, 9), (9, 40), (3, 300)] {
+        let (mut lists, mut groups) = random_groups(&mut random, count, most, 64);
+        let expected = half_boards(&lists, &groups);
+        let slices = lists.each_ref().map(Vec::as_slice);
+
+        let mut product = vec![0; all_pairs(&groups) as usize + SLACK];
+        let made = kernel.multiply(slices, &groups, &mut product);
+        product.truncate(made);
+        product.sort_unstable();
+        assert_eq!(product, expected, "multiplied {count} groups");
+
+        let mut copied = vec![0; slices[0].len() + slices[1].len() + SLACK];
+        let mut copies = Vec::new();
+        let words = kernel.gather(slices, &groups, &mut copied, &mut copies);
+        assert_eq!(words, copied.len() - SLACK);
+        assert_eq!(half_boards(&[copied.clone(), copied], &copies), expected, "gathered");
+
+        for shift in [0, 31, 63] {
+            let bit = 1 << shift;
+            let (mut with, mut scratch) = (Vec::new(), vec![0; most + SLACK]);
+            let [north, south] = &mut lists;
+            kernel.split_groups(
+                [north, south],
+                &mut groups,
+                0..count,
+                bit,
+                &mut scratch,
+                &mut with,
+            );
+            let without = half_boards(&lists, &groups[count..]);
+            groups.truncate(count);
+            let with = half_boards(&lists, &with);
+            assert!(without.iter().all(|word| word & bit == 0), "bit {shift}");
+            assert!(with.iter().all(|word| word & bit != 0), "bit {shift}");
+            let mut parts = [without, with].concat();
+            parts.sort_unstable();
+            assert_eq!(parts, expected, "split on bit {shift}");
+            assert_eq!(half_boards(&lists, &groups), expected, "the lists keep their words");
+        }
+    }
+}
+
+fn factored<'a>(lists: &'a mut [Vec<u64>; 2], groups: &'a [Group]) -> Factored<'a> {
+    let [north, south] = lists;
+    Factored { lists: [north, south], groups }
+}
+
+/// A join counts the same with any bound on its products.
 fn check_join(kernel: JoinKernel) {
     let mut random = random();
     let mut join = Join::new(kernel);
     let cancel = Cancel::new();
-    for field in [3, 15, 17, 18, 19, 21, 25, 31] {
-        let swap = |word: u64| word >> field & ones(field) | (word & ones(field)) << field;
-        for (east, west) in [(0, 9), (1, 1), (14, 3000), (900, 40), (4000, 5000), (20_000, 900)] {
-            for sparse in [false, true] {
-                let mut list = |count| -> Vec<u64> {
-                    let words = random_words(&mut random, count, 2 * field);
-                    let mask = if sparse { random.u64(..) } else { u64::MAX };
-                    words.into_iter().map(|word| word & (mask | random.u64(..))).collect()
-                };
-                let (mut east, mut west) = (list(east), list(west));
-                let swapped: Vec<u64> = west.iter().map(|&word| swap(word)).collect();
-                let expected = double_loop(&east, &swapped);
-                let sizes = (field, east.len(), west.len());
-                let count = join.count(field, &mut east, &mut west, &cancel);
-                assert_eq!(count, expected, "{sizes:?}");
+    for bits in [6, 30, 34, 38, 46, 54, 62] {
+        for (groups, most) in [(0, 1), (1, 1), (3, 12), (1, 200), (40, 60), (250, 20)] {
+            let (mut east, east_groups) = random_groups(&mut random, groups, most, bits);
+            let (mut west, west_groups) = random_groups(&mut random, groups + 1, most, bits);
+            let made = [half_boards(&east, &east_groups), half_boards(&west, &west_groups)];
+            let expected = double_loop(&made[0], &made[1]);
+            for most_pairs in [u64::MAX, 30_000, 0] {
+                let (east, west) =
+                    (factored(&mut east, &east_groups), factored(&mut west, &west_groups));
+                let count = join.count(bits, east, west, most_pairs, &cancel);
+                assert_eq!(count, expected, "{bits} bits, {groups} groups, {most_pairs} pairs");
             }
         }
     }
+    // The last piece of a long list is shorter than a vector.
+    let mut east = random_words(&mut random, PIECE + 3, 40);
+    let mut west = random_words(&mut random, 1500, 40);
+    let expected = double_loop(&east, &west);
+    assert_eq!(join.count_lists(40, [&mut east, &mut west], &cancel), expected);
     // Equal words, which no split separates, fill the arena; the join must stay correct.
-    let mut east = vec![0b1010; 9000];
-    let mut west = vec![0b0101 << 20; 9000];
-    assert_eq!(join.count(20, &mut east, &mut west, &cancel), 81_000_000);
+    let mut lists = [vec![0b1010; 90], vec![0b0101 << 20; 100]];
+    let mut others = [vec![0; 90], vec![1 << 40; 100]];
+    let groups = [Group { north: 0, north_len: 90, south: 0, south_len: 100 }];
+    for most_pairs in [u64::MAX, 0] {
+        let (east, west) = (factored(&mut lists, &groups), factored(&mut others, &groups));
+        assert_eq!(join.count(62, east, west, most_pairs, &cancel), 81_000_000);
+    }
 }
 
 #[test]
@@ -145,8 +242,13 @@ fn leaves_count_like_the_double_loop() {
 }
 
 #[test]
-fn lists_are_split_selected_combined_and_permuted() {
+fn lists_are_split_selected_and_permuted() {
     for_every_kernel(check_lists);
+}
+
+#[test]
+fn groups_are_split_gathered_and_multiplied() {
+    for_every_kernel(check_groups);
 }
 
 #[test]
@@ -161,9 +263,11 @@ fn check_stops(kernel: JoinKernel) {
         let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(write));
         assert!(stopped.is_err(), "{stopped:?} words were written");
     };
-    stops(&|| kernel.select(&words, 0, 0, &mut [0; 8]));
-    stops(&|| kernel.select(&words[..9], 0, 0, &mut [0; 4]));
-    stops(&|| kernel.combine(&words[..1], &words, &mut [0; 8]));
+    stops(&|| kernel.select(&words, 0, &mut [0; 8]));
+    stops(&|| kernel.select(&words[..9], 0, &mut [0; 4]));
+    let group = [Group { north: 0, north_len: 1, south: 0, south_len: 20 }];
+    stops(&|| kernel.multiply([&words; 2], &group, &mut [0; 8]));
+    stops(&|| kernel.gather([&words; 2], &group, &mut [0; 8], &mut Vec::new()));
 }
 
 #[test]

@@ -1,0 +1,109 @@
+//! What a budget allows, and counts with little memory.
+
+use crate::cancel::Cancel;
+use crate::engine::halves::budget::{self, Limits};
+use crate::engine::halves::half_board::HalvedBoard;
+use crate::engine::halves::join::LEAST_PAIRS;
+use crate::engine::halves::kernel::JoinKernel;
+use crate::engine::halves::quadrants::{Cut, sizes};
+use crate::engine::halves::units::UnitList;
+use crate::engine::halves::worker::PreparedHalves;
+use crate::engine::kernel::Kernel;
+use crate::engine::tests::{kernels, random, size};
+use crate::engine::unit::{MemoryUse, Prepared, Resources};
+use crate::error::Error;
+
+fn plan(n: u32, threads: usize, memory: u64) -> Result<(MemoryUse, Limits), Error> {
+    let resources = Resources { kernel: Kernel::detect(), threads, memory };
+    budget::plan(HalvedBoard::new(n), &resources)
+}
+
+#[test]
+fn the_budget_decides_what_is_shared() {
+    let memory = |n, memory| plan(n, 1, memory).map(|(memory, _)| (memory.shared, memory.strategy));
+    assert_eq!(memory(18, 1 << 30), Ok((8 * 916_000, "quadrant lists shared")));
+    assert_eq!(memory(18, 8 << 20), Ok((0, "quadrant lists by row set")));
+    assert_eq!(memory(20, 48 << 20), Ok((8 * 2_040_000, "quadrant lists shared")));
+    assert_eq!(memory(22, 1 << 30), Ok((0, "quadrant lists by row set")), "they are not shared");
+    assert_eq!(memory(24, 20 << 20), Ok((0, "quadrant lists in pieces")));
+    for n in [24, 32] {
+        assert!(matches!(plan(n, 1, 1 << 20), Err(Error::MemoryBudget { .. })), "n = {n}");
+    }
+}
+
+#[test]
+fn a_plan_counts_all_its_threads() {
+    let fits = |threads| plan(20, threads, 8 << 20).is_ok();
+    assert!(fits(1) && fits(4));
+    assert!(!fits(64));
+}
+
+#[test]
+fn large_boards_need_little_memory() {
+    let least = |n| budget::least_worker_bytes(HalvedBoard::new(n));
+    for (n, most) in [(20, 4), (24, 32), (26, 64), (28, 200), (30, 600), (32, 2 << 10)] {
+        let least = least(n);
+        assert!(least <= most << 20, "n = {n}: {least}");
+        assert!(plan(n, 1, least).is_ok() && plan(n, 1, least - 1).is_err(), "n = {n}: {least}");
+    }
+    assert!((4..32).all(|n| least(n) <= least(n + 1)));
+}
+
+#[test]
+fn more_memory_never_lowers_a_limit() {
+    for n in 4..=32 {
+        let mut before: Option<(MemoryUse, Limits)> = None;
+        for memory in (10..400).map(|step| 1.0905_f64.powi(step) as u64) {
+            let now = plan(n, 3, memory).ok();
+            if let Some((memory_use, limits)) = &now {
+                assert!(
+                    memory_use.shared + 3 * memory_use.per_thread <= memory,
+                    "n = {n}: {now:?}"
+                );
+                assert!(limits.most_pairs >= LEAST_PAIRS, "n = {n}: {now:?}");
+            }
+            if let Some((_, before)) = before {
+                let (_, now) = now.expect("more than enough");
+                assert!(before.list_bytes <= now.list_bytes, "n = {n}: {before:?}, {now:?}");
+                assert!(before.most_pairs <= now.most_pairs, "n = {n}: {before:?}, {now:?}");
+            }
+            before = now;
+        }
+        assert!(before.is_some(), "n = {n}");
+    }
+}
+
+#[test]
+fn units_count_the_same_with_any_memory() {
+    let mut random = random();
+    let cancel = Cancel::new();
+    let mut in_pieces = 0;
+    for (n, kernel) in (4..=19).zip(kernels().into_iter().cycle()) {
+        let units = UnitList::new(size(n));
+        let half = units.board.half;
+        let (memory, limits) = plan(n, 1, 1 << 30).expect("it fits");
+        let prepare = |memory, limits| {
+            PreparedHalves::new(&units, JoinKernel(kernel), (memory, limits), &cancel)
+                .expect("not cancelled")
+        };
+        let roomy = prepare(memory, limits);
+        let mut roomy = roomy.worker();
+        let whole = sizes::list_bytes(half, false);
+        // The smallest pieces of large boards take too long for a test.
+        let halvings = if n < 15 { 24 } else { 8 };
+        for _ in 0..6 {
+            let list_bytes = whole >> random.u32(0..=halvings);
+            let larger = random.u32(half.div_ceil(2)..=half);
+            in_pieces += u32::from(sizes::cuts(half, larger, list_bytes) != [Cut::whole(half); 2]);
+            let limits = Limits { list_bytes, most_pairs: random.u64(0..200_000) };
+            let tight = prepare(MemoryUse { shared: 0, ..memory }, limits);
+            let mut tight = tight.worker();
+            for _ in 0..3 {
+                let unit = random.usize(..units.len());
+                let expected = roomy.count(unit, &cancel);
+                assert_eq!(tight.count(unit, &cancel), expected, "n = {n}, {unit}, {limits:?}");
+            }
+        }
+    }
+    assert!(in_pieces > 30, "only {in_pieces} limits made pieces");
+}
