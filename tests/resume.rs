@@ -121,17 +121,25 @@ fn another_count_is_refused_with_what_differs() {
 
 #[test]
 fn two_writers_are_kept_apart() {
-    struct Second<'a>(&'a Path);
+    struct Second<'a>(&'a Path, AtomicUsize);
     impl Observer for Second<'_> {
         fn units_done(&self, _: &UnitsDone) {
-            let second = Count::new(size(10)).engine(Engine::Bitmask).threads(1).journal(self.0);
-            assert_eq!(journal_error(second.run()), JournalError::InUse);
+            let second = Count::new(size(14)).engine(Engine::Bitmask).threads(1).journal(self.0);
+            match second.run() {
+                // Once the last unit is on the disk, the journal is only read.
+                Ok(outcome) => assert_eq!((outcome.units_before, outcome.total), (14, 365_596)),
+                refused => {
+                    assert_eq!(journal_error(refused), JournalError::InUse);
+                    self.1.fetch_add(1, Ordering::Relaxed);
+                }
+            }
         }
     }
     let path = fresh("two-writers");
-    let observer = Second(&path);
-    let first = Count::new(size(10)).engine(Engine::Bitmask).threads(1).journal(&path);
-    assert_eq!(first.observer(&observer).run().expect("a count").total, 724);
+    let observer = Second(&path, AtomicUsize::new(0));
+    let first = Count::new(size(14)).engine(Engine::Bitmask).threads(1).journal(&path);
+    assert_eq!(first.observer(&observer).run().expect("a count").total, 365_596);
+    assert!(observer.1.into_inner() > 0, "the second was never refused");
 }
 
 /// Units whose recount differed are withdrawn and counted again.
