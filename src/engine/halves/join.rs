@@ -130,7 +130,7 @@ impl Join {
         *self = Self::new(self.kernel);
     }
 
-    /// The most pairs that a product can have on a board whose quadrants have `half` columns, if memory
+    /// The most pairs that are multiplied in a unit whose halves have at most this many groups, if memory
     /// does not limit it.
     pub(crate) fn usual_pairs(column_sets: u64) -> u64 {
         SMALL.max(2 * FEW_PER_GROUP * column_sets)

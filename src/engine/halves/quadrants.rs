@@ -12,8 +12,8 @@
 //! board's middle column attacks, and adds the middle row as the lowest of the southern rows.
 //!
 //! **Time:** 2 to 4 ns a word, mostly for the starts of short lists. On small boards this is much of
-//! the time of a unit, so the raw lists of all row sets are made once, and all threads read them
-//! ([`Table`]).
+//! the time of a unit, so the raw lists of all row sets, or of short ones, are made once, and all
+//! threads read them ([`Table`]).
 //!
 //! **Memory:** about nine times as many words for each step of h, 8 bytes each; see [`sizes`].
 //!
