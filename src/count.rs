@@ -2,15 +2,17 @@
 
 mod assignment;
 mod budget;
+mod folder;
 mod outcome;
 mod records;
 mod threads;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, Resources, SplitRows};
+use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
 use crate::error::Error;
 use crate::estimate::{Effort, Estimate, estimate};
 use crate::journal::{ProcessRun, Recorded};
@@ -74,6 +76,7 @@ pub struct Count<'a> {
     engine: Option<Engine>,
     kernel: Option<Kernel>,
     split_rows: Option<SplitRows>,
+    pass: Pass,
     memory: Option<u64>,
     threads: Threads<'a>,
     queens: FixedQueens,
@@ -106,6 +109,7 @@ impl<'a> Count<'a> {
             engine: None,
             kernel: None,
             split_rows: None,
+            pass: Pass::First,
             memory: None,
             threads: Threads::Current,
             queens: FixedQueens::default(),
@@ -129,6 +133,12 @@ impl<'a> Count<'a> {
     /// Splits off this many rows, if the engine is [`Engine::Subtrees`].
     pub fn split_rows(self, split_rows: SplitRows) -> Self {
         Self { split_rows: Some(split_rows), ..self }
+    }
+
+    /// Counts the units for the first or the second time. A journal holds one of the two counts, and a
+    /// shard reads only the journals of its own.
+    pub fn pass(self, pass: Pass) -> Self {
+        Self { pass, ..self }
     }
 
     /// Counts only the *completions*, the solutions that contain these queens, with
@@ -185,8 +195,8 @@ impl<'a> Count<'a> {
     /// [`Error::ThreadsOutOfRange`] and
     /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::MemoryBudget`] if the engine
     /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit,
-    /// [`Error::UnitsDiffer`] if a recount differs, [`Error::Journal`] if the journal cannot be
-    /// used.
+    /// [`Error::UnitsDiffer`] if a recount differs, [`Error::NoSecondCount`] if the engine has none,
+    /// [`Error::Journal`] if the journal cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {
         self.on_its_threads(|| self.count_whole())?
     }
@@ -215,7 +225,7 @@ impl<'a> Count<'a> {
         self.on_its_threads(|| {
             let machine = self.machine();
             let cut = self.cut(None, machine.kernel, machine.threads);
-            let resources = self.within_budget(&cut, machine, &Records::None)?;
+            let resources = self.within_budget(&cut, machine, &Records::None, Shard::WHOLE)?;
             let plan = cut.plan();
             let begun = Instant::now();
             let prepared = plan.prepare(&resources, &self.cancel)?;
@@ -296,26 +306,27 @@ impl<'a> Count<'a> {
         (kernel, threads): (Kernel, usize),
     ) -> Result<(Cut<'_>, Counted, Before), Error> {
         self.check_queens(!matches!(records, Records::None))?;
-        let (held, left_out) = records.read()?;
-        let cut = self.cut(held.as_ref().map(|held| &held.plan), kernel, threads);
+        let (held, left_out) = records.read(self.size, self.pass, shard)?;
+        let cut = self.cut(held.as_ref().map(|held| &*held.plan), kernel, threads);
+        cut.check_pass()?;
         let (plan, recorded, runs) = match held {
             Some(held) => {
                 cut.check(&held.plan, &held.path)?;
                 (held.plan, held.recorded, held.runs)
             }
             None => {
-                self.within_budget(&cut, machine, records)?;
-                (cut.plan(), Recorded::default(), Vec::new())
+                self.within_budget(&cut, machine, records, shard)?;
+                (Arc::new(cut.plan()), Recorded::default(), Vec::new())
             }
         };
         let before = Before { runs, left_out };
         let assignment = Assignment { plan: &plan, shard, resources: machine };
-        let finished = recorded.finished.as_ref();
+        let finished = recorded.counts.as_ref();
         if assignment.todo(finished).is_empty() {
             // Nothing is counted, so the engine's lists need no memory.
             return Ok((cut, assignment.nothing_to_do(self, finished, records)?, before));
         }
-        let resources = self.within_budget(&cut, machine, records)?;
+        let resources = self.within_budget(&cut, machine, records, shard)?;
         let counted = Assignment { resources, ..assignment }.count(self, recorded, records)?;
         Ok((cut, counted, before))
     }
@@ -342,7 +353,7 @@ impl<'a> Count<'a> {
             split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads))
         });
         let queens = (!self.queens.is_empty()).then_some(&self.queens);
-        Cut { size: self.size, engine, split_rows, queens }
+        Cut { size: self.size, engine, split_rows, pass: self.pass, queens }
     }
 
     /// Given queens work only with engine `subtrees`, and without a journal.

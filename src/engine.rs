@@ -23,6 +23,7 @@ pub(crate) mod domains;
 mod first_row_units;
 pub(crate) mod halves;
 mod kernel;
+mod pass;
 mod permutation;
 mod single_unit;
 pub(crate) mod subtrees;
@@ -32,6 +33,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use kernel::Kernel;
+pub use pass::Pass;
 pub use subtrees::SplitRows;
 #[cfg(test)]
 pub(crate) use unit::Worker;
@@ -117,6 +119,12 @@ impl Engine {
     /// Whether the engine's inner loop has a version for each [`Kernel`].
     #[must_use]
     pub fn has_kernels(self) -> bool {
+        matches!(self, Self::Subtrees | Self::Halves)
+    }
+
+    /// Whether the engine has a [second count](Pass::Second), on other data than the first.
+    #[must_use]
+    pub fn has_second_count(self) -> bool {
         matches!(self, Self::Subtrees | Self::Halves)
     }
 

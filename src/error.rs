@@ -114,6 +114,16 @@ pub enum Error {
     )]
     QueensGiven,
 
+    /// The engine has no second count.
+    #[error(
+        "engine {engine} has no second count (--second): choose engine subtrees or halves, or leave \
+         --second out"
+    )]
+    NoSecondCount {
+        /// The engine.
+        engine: &'static str,
+    },
+
     /// A plan has no such shard.
     #[error(
         "there is no shard {index} of {shards}: choose 1 to {most} shards and an index from 0 to \
@@ -236,6 +246,22 @@ pub enum Error {
         second: PathBuf,
         /// Its plan.
         second_plan: String,
+    },
+
+    /// The journals to be merged hold both counts of one plan.
+    #[error(
+        "{} is of the first count and {} of the second: name the journals of one of them; those of \
+         second counts are called n{n}-second-*.journal",
+        first.display(),
+        second.display()
+    )]
+    PassesDiffer {
+        /// The size of the board.
+        n: u32,
+        /// A journal of the first count.
+        first: PathBuf,
+        /// A journal of the second count.
+        second: PathBuf,
     },
 
     /// The journals to be merged hold different counts for one unit.

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! * The first line names the format and its version, the program's version, and the plan: board,
-//!   engine, split rows, [hash](crate::Plan::hash) and number of units.
+//!   engine, split rows, [hash](crate::Plan::hash) and number of units. Journals of a
+//!   [second count](crate::Pass::Second) have version 2 and a last field `count=second`.
 //! * `run` starts the work of one process.
 //! * `done` holds the counts of consecutive units, the end excluded, each before its weight;
 //!   `solutions` is their weighted sum. `elapsed-ms` is wall time since the run began, `busy-us`
@@ -28,11 +29,16 @@
 //! the same count do no harm. Only the monotonic clock is used, so setting the system clock changes
 //! nothing.
 //!
+//! **Counts.** A journal may hold a hundred million counts, and most readers need none of them. So
+//! [`Finished`] says which units are finished, and only [`Counts`] hold counts, of as many units as
+//! are needed.
+//!
 //! **One writer.** An advisory lock keeps a second process away from a file that the user named. On
 //! a file system without locks such a file is refused. The journals of shards need no locks: each
 //! process creates its own.
 
 mod change;
+mod counts;
 mod finished;
 mod line;
 mod reader;
@@ -46,10 +52,18 @@ pub use crate::error::{IoError, JournalError};
 use crate::shard::Shard;
 
 pub(crate) use change::{create_free, numbered};
+pub use counts::Counts;
+pub(crate) use counts::weighted_sum;
 pub use finished::Finished;
-pub use reader::{Contents, read};
-pub(crate) use reader::{Recorded, begins_header_of};
+pub(crate) use finished::{common, gaps, push, unite};
+pub(crate) use line::{DoneLine, Line, RunLine, header_of, seal};
+pub use reader::{Contents, pass_of, read};
+pub(crate) use reader::{
+    NamedPlan, Overview, Recorded, SomeCounts, begins_header_of, read_counts, read_overview,
+    read_plan,
+};
 pub use salvage::{Broken, Salvaged, salvage};
+pub(crate) use sync::write_new;
 pub(crate) use writer::{Access, Journal, Locked, State};
 
 /// The work of one process, as recorded in a journal.

@@ -19,6 +19,7 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
+//! | [`Pass`] | the first and the second count of a plan |
 //! | [`journal`], [`merge`], [`verify`] | finished units on disk; merging journals; recounting some units |
 //! | [`estimate`] | time and total from a sample of the units |
 //! | [`cpu`], [`memory`] | the CPU and memory of this machine, and how much memory a count takes |
@@ -62,7 +63,7 @@ pub use cancel::Cancel;
 pub use count::{Count, MAX_THREADS, Outcome, ShardOutcome, count, thread_pool};
 #[doc(hidden)]
 pub use engine::halves::internals;
-pub use engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
+pub use engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 pub use error::{Error, Shortage};
 pub use known::Published;
 pub use observe::{Observer, Start, UnitsDone};

@@ -3,24 +3,41 @@
 //! No scheduler promises that a task runs exactly once, so two processes may have counted the same
 //! unit. Its count depends only on the plan, so this does no harm: equal counts count once, and
 //! different ones are an error that names both files.
+//!
+//! Thousands of journals may hold a hundred million units. So each is read once, in parallel, without
+//! keeping its counts: what is finished is a list of ranges and a sum. Only journals that share units
+//! are read a second time, to compare the counts of these units and to subtract the repeated ones.
+//! A process may write meanwhile, so the second reading ends where the first one ended.
 
-use std::fs::{self, DirEntry};
-use std::io;
+mod gather;
+mod pack;
+mod twice;
+
+use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use rayon::prelude::*;
+
 use crate::error::Error;
-use crate::journal::{Contents, Finished, JournalError, ProcessRun, begins_header_of, read};
+use crate::journal::{
+    Counts, Finished, JournalError, NamedPlan, Overview, ProcessRun, begins_header_of,
+    read_overview, read_plan, unite,
+};
 use crate::plan::Plan;
 use crate::shard::Shard;
+pub(crate) use gather::{Source, gather};
+pub use pack::Packed;
+pub use twice::{Comparison, Disagreement, Witness, compare, split_by_pass};
 
 /// The contents of several journals of one plan.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Merged {
     /// The plan.
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// The units that are finished in any of the files.
     pub finished: Finished,
     /// The files, in the order in which they were read.
@@ -29,6 +46,9 @@ pub struct Merged {
     pub twice: usize,
     /// Files without records: they are empty, or end within the first line.
     pub unbegun: Vec<PathBuf>,
+    named: NamedPlan,
+    /// The units that several files hold.
+    shared: Vec<Range<usize>>,
 }
 
 /// One of the journals.
@@ -45,6 +65,10 @@ pub struct Member {
     pub withdrawn: usize,
     /// When it was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
+    /// The units that it holds.
+    pub finished: Finished,
+    /// The bytes that were read, without a line that was cut off.
+    length: u64,
 }
 
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it
@@ -60,10 +84,14 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             files.push(path.clone());
             continue;
         }
-        let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let entries = entries.map_err(|error| JournalError::cannot_open(error).at(path))?;
-        let mut inside: Vec<PathBuf> = entries.iter().map(DirEntry::path).collect();
-        inside.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
+        let cannot_open = |error| JournalError::cannot_open(error).at(path);
+        let mut inside = Vec::new();
+        for entry in fs::read_dir(path).map_err(cannot_open)? {
+            let path = entry.map_err(cannot_open)?.path();
+            if path.extension().is_some_and(|extension| extension == "journal") {
+                inside.push(path);
+            }
+        }
         inside.sort_unstable();
         files.append(&mut inside);
     }
@@ -75,82 +103,83 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
 /// # Errors
 ///
 /// [`Error::Journal`] if one is missing or damaged, [`Error::PlansDiffer`] if they belong to
-/// different plans, [`Error::CountsDiffer`] if two files hold different counts for one unit.
+/// different plans, [`Error::PassesDiffer`] if they hold the first and the second count of one,
+/// [`Error::CountsDiffer`] if two files hold different counts for one unit.
 pub fn merge(files: &[PathBuf]) -> Result<Option<Merged>, Error> {
-    let (merged, mut unreadable) = merge_readable(files)?;
-    match unreadable.is_empty() {
-        true => Ok(merged),
-        false => Err(unreadable.swap_remove(0)),
+    // A journal that cannot be read is reported below, in the order of the files.
+    let Some(named) = files.iter().find_map(|path| read_plan(path).ok().flatten()) else {
+        for path in files {
+            if read_plan(path)?.is_none() && !path.exists() {
+                return Err(JournalError::missing().at(path));
+            }
+        }
+        return Ok(None);
+    };
+    // The time is taken first: what is written later is read as well, or is not old.
+    let read = |path: &PathBuf| (modified(path), read_overview(path, &named));
+    let overviews: Vec<_> = files.par_iter().map(read).collect();
+    let (mut members, mut unbegun) = (Vec::new(), Vec::new());
+    for (path, (modified, overview)) in files.iter().zip(overviews) {
+        match overview {
+            Ok(Some(overview)) => members.push(Member::new(path, modified, overview)),
+            Ok(None) if path.exists() => unbegun.push(path.clone()),
+            Ok(None) => return Err(JournalError::missing().at(path)),
+            Err(Error::Journal { error: JournalError::HeaderCutOff { text }, .. })
+                if begins_header_of(&text, &named.plan) =>
+            {
+                unbegun.push(path.clone());
+            }
+            Err(error) => return Err(error),
+        }
     }
+    Merged::of(named, members, unbegun).map(Some)
 }
 
-/// Reads and merges journals, except those that cannot be read or are damaged; these are the errors
-/// in the list.
-pub(crate) fn merge_readable(files: &[PathBuf]) -> Result<(Option<Merged>, Vec<Error>), Error> {
-    let (mut merged, mut left_out): (Option<Merged>, _) = (None, Vec::new());
-    let mut unbegun = Vec::new();
-    let mut cut_off = Vec::new();
-    for path in files {
-        match (read(path), &mut merged) {
-            (Ok(Some(contents)), None) => merged = Some(Merged::of(path, contents)),
-            (Ok(Some(contents)), Some(merged)) => merged.add(path, contents)?,
-            (Ok(None), _) if path.exists() => unbegun.push(path.clone()),
-            (Ok(None), _) => left_out.push(JournalError::missing().at(path)),
-            (Err(Error::Journal { path, error: JournalError::HeaderCutOff { text } }), _) => {
-                cut_off.push((path, text));
-            }
-            (Err(error), _) => left_out.push(error),
-        }
-    }
-    // Only now is the plan known, and with it the first line that was cut off.
-    for (path, text) in cut_off {
-        match &merged {
-            Some(merged) if begins_header_of(&text, &merged.plan) => unbegun.push(path),
-            _ => left_out.push(JournalError::HeaderCutOff { text }.at(&path)),
-        }
-    }
-    if let Some(merged) = &mut merged {
-        merged.unbegun = unbegun;
-    }
-    Ok((merged, left_out))
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
 impl Merged {
-    fn of(path: &Path, contents: Contents) -> Self {
-        let member = Member::of(path, &contents);
-        let Contents { plan, finished, .. } = contents;
-        Self { plan, finished, files: vec![member], twice: 0, unbegun: Vec::new() }
-    }
-
-    fn add(&mut self, path: &Path, contents: Contents) -> Result<(), Error> {
-        if contents.plan.hash() != self.plan.hash() {
-            return Err(Error::PlansDiffer {
-                first: self.files[0].path.clone(),
-                first_plan: self.plan.to_string(),
-                second: path.to_owned(),
-                second_plan: contents.plan.to_string(),
-            });
-        }
-        match self.finished.merge(&contents.finished, &self.plan) {
-            Ok(twice) => self.twice += twice,
-            Err(unit) => return Err(self.conflict(unit, path, &contents)),
-        }
-        self.files.push(Member::of(path, &contents));
-        Ok(())
-    }
-
-    /// The error that names the file which already holds the unit.
-    fn conflict(&self, unit: usize, path: &Path, contents: &Contents) -> Error {
-        let holds = |path: &Path| {
-            read(path).ok().flatten().is_some_and(|held| held.finished.count(unit).is_some())
+    fn of(named: NamedPlan, files: Vec<Member>, unbegun: Vec<PathBuf>) -> Result<Self, Error> {
+        let ranges = files.iter().flat_map(|member| member.finished.ranges()).cloned();
+        let (united, shared) = unite(ranges.collect());
+        let (plan, units) = (Arc::clone(&named.plan), named.plan.units());
+        let mut merged = Self {
+            plan,
+            finished: Finished::new(united, units, 0),
+            files,
+            twice: 0,
+            unbegun,
+            named,
+            shared,
         };
-        let first = self.files.iter().map(|member| &member.path).find(|path| holds(path));
-        Error::CountsDiffer {
-            unit,
-            first: first.cloned().unwrap_or_default(),
-            first_count: self.finished.count(unit).unwrap_or_default(),
-            second: path.to_owned(),
-            second_count: contents.finished.count(unit).unwrap_or_default(),
+        let members = || merged.files.iter().map(|member| &member.finished);
+        let held: usize = members().map(Finished::units_done).sum();
+        let solutions: u128 = members().map(Finished::solutions).sum();
+        let repeated = merged.gather(&merged.shared)?.repeated;
+        merged.twice = held - merged.finished.units_done();
+        let ranges = merged.finished.ranges().to_vec();
+        merged.finished = Finished::new(ranges, units, solutions - repeated);
+        Ok(merged)
+    }
+
+    /// Reads the counts of some units again, which are given in increasing order. Units that are not
+    /// finished have none.
+    ///
+    /// # Errors
+    ///
+    /// As [`merge`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
+    pub fn counts(&self, units: &[Range<usize>]) -> Result<Counts, Error> {
+        self.gather(units).map(|gathered| gathered.counts)
+    }
+
+    fn gather(&self, units: &[Range<usize>]) -> Result<gather::Gathered, Error> {
+        let holders = self.files.iter().filter(|member| member.finished.holds_any_of(units));
+        let sources = holders.map(|member| Source::beginning(&member.path, member.length));
+        let mut gathered = gather(&sources.collect::<Vec<_>>(), &self.named, units)?;
+        match gathered.left_out.is_empty() {
+            true => Ok(gathered),
+            false => Err(gathered.left_out.swap_remove(0)),
         }
     }
 
@@ -169,8 +198,14 @@ impl Merged {
     /// [`Error::ShardOutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
     pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
         Shard::new(0, shards)?;
-        let all = (0..shards).map(|index| Shard::new(index, shards));
-        all.filter(|shard| !shard.as_ref().is_ok_and(|shard| self.is_complete(*shard))).collect()
+        let mut is_missing = vec![false; shards];
+        for units in self.missing_units() {
+            for index in Shard::indices_holding(units, shards, self.plan.units()) {
+                is_missing[index] = true;
+            }
+        }
+        let missing = (0..shards).filter(|index| is_missing[*index]);
+        missing.map(|index| Shard::new(index, shards)).collect()
     }
 
     /// Whether all units of a shard are finished.
@@ -181,16 +216,15 @@ impl Merged {
     }
 
     /// The units that are not finished.
-    #[must_use]
-    pub fn missing_units(&self) -> Vec<Range<usize>> {
-        self.finished.unfinished(0..self.plan.units()).collect()
+    pub fn missing_units(&self) -> impl Iterator<Item = Range<usize>> {
+        self.finished.unfinished(0..self.plan.units())
     }
 }
 
 impl Member {
-    fn of(path: &Path, contents: &Contents) -> Self {
-        let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
-        let (runs, torn) = (contents.runs.clone(), contents.torn > 0);
-        Self { path: path.to_owned(), runs, torn, withdrawn: contents.withdrawn, modified }
+    fn new(path: &Path, modified: Option<SystemTime>, overview: Overview) -> Self {
+        let Overview { finished, runs, withdrawn, torn, whole } = overview;
+        let (path, torn) = (path.to_owned(), torn > 0);
+        Self { path, runs, torn, withdrawn, modified, finished, length: whole }
     }
 }

@@ -84,3 +84,21 @@ pub struct UnitsDone {
     /// CPU time of that thread.
     pub cpu_time: Duration,
 }
+
+impl UnitsDone {
+    /// No units yet; the next one is `first`.
+    pub(crate) fn none_from(first: usize) -> Self {
+        let (busy, cpu_time) = (Duration::ZERO, Duration::ZERO);
+        Self { units: first..first, counts: Vec::new(), solutions: 0, busy, cpu_time }
+    }
+
+    /// Adds the units that follow.
+    pub(crate) fn append(&mut self, mut next: Self) {
+        debug_assert_eq!(self.units.end, next.units.start, "units are missing between the two");
+        self.units.end = next.units.end;
+        self.counts.append(&mut next.counts);
+        self.solutions += next.solutions;
+        self.busy += next.busy;
+        self.cpu_time += next.cpu_time;
+    }
+}

@@ -26,13 +26,14 @@ use crate::engine::domain_search::DomainSearch;
 use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::unit::CountDomains;
 use crate::engine::{
-    Engine, Kernel, MemoryUse, Prepared, Resources, SplitRows, Units, bitmask, unit::Interrupt,
+    Engine, Kernel, MemoryUse, Pass, Prepared, Resources, SplitRows, Units, bitmask,
+    unit::Interrupt,
 };
 use crate::error::Error;
 use crate::memory;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-pub(crate) use cut::Cut;
+pub(crate) use cut::{Cut, Forecast};
 
 /// The units of one count.
 #[derive(Debug)]
@@ -40,6 +41,7 @@ pub struct Plan {
     size: BoardSize,
     engine: Engine,
     split_rows: Option<SplitRows>,
+    pass: Pass,
     units: Box<dyn Units>,
 }
 
@@ -56,7 +58,7 @@ impl Plan {
         let split_rows = (engine == Engine::Subtrees).then(|| split_rows.unwrap_or(SplitRows::TWO));
         let units =
             engine.units(size, &FixedQueens::default(), split_rows.unwrap_or(SplitRows::TWO));
-        Self { size, engine, split_rows, units }
+        Self { size, engine, split_rows, pass: Pass::First, units }
     }
 
     /// Cuts the count of the solutions that contain these queens into units of
@@ -69,7 +71,20 @@ impl Plan {
     ) -> Self {
         let split_rows = split_rows.unwrap_or(SplitRows::TWO);
         let units = Engine::Subtrees.units(size, queens, split_rows);
-        Self { size, engine: Engine::Subtrees, split_rows: Some(split_rows), units }
+        let (engine, split_rows) = (Engine::Subtrees, Some(split_rows));
+        Self { size, engine, split_rows, pass: Pass::First, units }
+    }
+
+    /// The same units, counted for the first or the second time.
+    #[must_use]
+    pub fn in_pass(self, pass: Pass) -> Self {
+        Self { pass, ..self }
+    }
+
+    /// Whether the units are counted for the first or the second time.
+    #[must_use]
+    pub fn pass(&self) -> Pass {
+        self.pass
     }
 
     /// The board.
@@ -80,8 +95,8 @@ impl Plan {
 
     /// How the plan was cut, for plans without given queens.
     pub(crate) fn cut(&self) -> Cut<'static> {
-        let Self { size, engine, split_rows, .. } = *self;
-        Cut { size, engine, split_rows, queens: None }
+        let Self { size, engine, split_rows, pass, .. } = *self;
+        Cut { size, engine, split_rows, pass, queens: None }
     }
 
     /// The engine that counts the units.
@@ -98,7 +113,8 @@ impl Plan {
 
     /// A number that identifies this list of units: the CRC-32 of the board, the engine, the split
     /// rows, the number of units, and what they mean (for long lists, a sample of them): the
-    /// squares on which queens may stand, and the weight.
+    /// squares on which queens may stand, and the weight. It is the same for the first and the second
+    /// count.
     #[must_use]
     pub fn hash(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
@@ -173,13 +189,15 @@ impl Plan {
     /// # Errors
     ///
     /// [`Error::MemoryBudget`] if the engine cannot work within the memory given,
-    /// [`Error::PreparationStopped`] after a cancellation.
+    /// [`Error::NoSecondCount`] if it has no second count, [`Error::PreparationStopped`] after a
+    /// cancellation.
     pub fn prepare(
         &self,
         resources: &Resources,
         cancel: &Cancel,
     ) -> Result<PreparedPlan<'_>, Error> {
-        let prepared = self.units.prepare(resources, cancel)?;
+        self.cut().check_pass()?;
+        let prepared = self.units.prepare(self.pass, resources, cancel)?;
         Ok(PreparedPlan { engine: self.engine, prepared })
     }
 }
@@ -191,7 +209,11 @@ impl fmt::Display for Plan {
         if let Some(rows) = self.split_rows {
             write!(f, ", split rows = {rows}")?;
         }
-        write!(f, ", hash {:08x}", self.hash())
+        write!(f, ", hash {:08x}", self.hash())?;
+        match self.pass {
+            Pass::First => Ok(()),
+            Pass::Second => f.write_str(", second count"),
+        }
     }
 }
 

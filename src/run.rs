@@ -5,13 +5,14 @@
 //! units are alike, so in this order the finished units are always a fair sample of all units, and
 //! the time so far gives a fair estimate of the time that remains.
 //!
-//! Finished units are recorded before they are recounted: a recount may take long, and a killed
-//! process must not lose what it has finished. If a recount differs, or the lists that the threads
+//! A thread records what it has finished in batches: the longer the run, the longer the batches, so
+//! that a journal stays small and a kill loses a hundredth of the work at most. The observer learns of
+//! finished units at once. Units are recorded before they are recounted: a recount may take long. If a recount differs, or the lists that the threads
 //! share have changed in memory, the affected records are withdrawn.
 
 mod reporter;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,8 +29,14 @@ pub(crate) use reporter::Reporter;
 /// Ranges for each thread: enough for the last one to be short.
 pub(crate) const RANGES_PER_THREAD: usize = 256;
 
-/// A range reports at least this often, after a unit, so that a kill loses little finished work.
+/// A range reports its progress this often, between two units.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Finished units are recorded once they have taken this part of the age of the run, which is all
+/// that a kill can lose of them. Short intervals would make a journal of long units several times
+/// as large.
+const RECORDED_PART: u32 = 100;
+const RECORD_EVERY: RangeInclusive<Duration> = REPORT_EVERY..=Duration::from_secs(10);
 
 /// Counts units on all threads of a rayon pool.
 pub(crate) struct Driver<'a> {
@@ -106,13 +113,22 @@ impl Driver<'_> {
                 || self.reporter.has_failed()
         };
         let mut whole = Tally::default();
+        let mut batch = Batch { reporter: self.reporter, done: UnitsDone::none_from(rest.start) };
         while !rest.is_empty() && !must_stop() {
             let (done, ended) = self.count_some(&mut scratch.counter, rest.clone());
             rest.start = done.units.end;
             whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
-            let recounter = scratch.recounter.as_mut();
-            let reported = self.reporter.units_done(&done, recounter, self.cancel);
-            match reported.and(ended) {
+            self.reporter.progress(&done);
+            batch.done.append(done);
+            let is_due = batch.done.busy >= self.record_after() || rest.is_empty();
+            let recorded = match is_due || ended.is_err() || must_stop() {
+                true => {
+                    let done = batch.record();
+                    self.reporter.check(&done, scratch.recounter.as_mut(), self.cancel)
+                }
+                false => Ok(()),
+            };
+            match recorded.and(ended) {
                 Ok(()) => {}
                 Err(Error::UnitStopped { .. }) => break,
                 Err(error) => {
@@ -122,6 +138,12 @@ impl Driver<'_> {
             }
         }
         Ok(whole)
+    }
+
+    /// How long units are counted before they are recorded.
+    fn record_after(&self) -> Duration {
+        let part = self.reporter.age() / RECORDED_PART;
+        part.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end())
     }
 
     /// Counts units until it is time for a report. The error is the reason for an early end.
@@ -179,6 +201,29 @@ impl Drop for StopOthers<'_> {
         if std::thread::panicking() {
             self.0.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+/// Consecutive units of one thread that are finished, but not recorded.
+struct Batch<'a> {
+    reporter: &'a Reporter<'a>,
+    done: UnitsDone,
+}
+
+impl Batch<'_> {
+    /// Records the units, and returns them.
+    fn record(&mut self) -> UnitsDone {
+        let next = UnitsDone::none_from(self.done.units.end);
+        let done = std::mem::replace(&mut self.done, next);
+        self.reporter.record(&done);
+        done
+    }
+}
+
+/// A panic in a unit must not lose those before it, and neither must a stop between two.
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        self.record();
     }
 }
 
@@ -279,7 +324,7 @@ mod tests {
             plan.prepare(&RESOURCES, &Cancel::new()).expect("a small board")
         });
         let Err(Error::UnitsDiffer { unit, .. }) = ended else { panic!("{ended:?}") };
-        assert_eq!((contents.withdrawn, contents.finished.count(unit)), (1, None));
+        assert_eq!((contents.withdrawn, contents.counts.get(unit)), (1, None));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::cancel::Cancel;
 use crate::cpu_time;
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::journal::{Finished, JournalError};
+use crate::journal::{Counts, JournalError};
 use crate::observe::UnitsDone;
 use crate::plan::{Plan, UnitCounter};
 use crate::shard::Shard;
@@ -93,14 +93,14 @@ impl<'a> SelfCheck<'a> {
     pub(crate) fn resume(
         &mut self,
         source: PathBuf,
-        finished: &Finished,
+        counts: &Counts,
         shard: Shard,
         cancel: &Cancel,
     ) -> Result<(), Error> {
         self.source = source;
         self.with_account(|account| {
-            let units = shard.ranges(self.plan.units()).flatten();
-            let recorded = units.filter_map(|unit| Some((unit, finished.count(unit)?)));
+            let ranges = shard.ranges(self.plan.units());
+            let recorded = ranges.flat_map(|units| counts.within(units));
             account.recorded = account.random.choose_multiple(recorded, RECORDED);
             account.random.shuffle(&mut account.recorded);
         });
@@ -251,14 +251,14 @@ mod tests {
     }
 
     /// The units of a board of eight columns as a journal holds them, `wrong` of them by one.
-    fn recorded(plan: &Plan, wrong: Option<usize>) -> Finished {
+    fn recorded(wrong: Option<usize>) -> Counts {
         let mut counts = COUNTS;
         if let Some(unit) = wrong {
             counts[unit] += 1;
         }
-        let mut finished = Finished::none_of(plan);
-        finished.add(0, &counts, plan).expect("nothing was there");
-        finished
+        let mut recorded = Counts::default();
+        recorded.add(0, &counts).expect("nothing was there");
+        recorded
     }
 
     #[test]
@@ -267,8 +267,8 @@ mod tests {
         let source = PathBuf::from("q8.journal");
         for wrong in (0..COUNTS.len()).map(Some).chain([None]) {
             let mut check = SelfCheck::new(&plan, Kernel::Portable);
-            let finished = recorded(&plan, wrong);
-            let resumed = check.resume(source.clone(), &finished, Shard::WHOLE, &Cancel::new());
+            let counts = recorded(wrong);
+            let resumed = check.resume(source.clone(), &counts, Shard::WHOLE, &Cancel::new());
             let Some(wrong) = wrong else {
                 assert_eq!((resumed, check.recounted()), (Ok(()), COUNTS.len()));
                 continue;

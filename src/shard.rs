@@ -7,6 +7,12 @@
 //! Within a block a worker profits from what neighbours share, and a journal needs one line for
 //! many units.
 //!
+//! The units of large boards differ more: at n = 28 they take half a second to minutes. A model of
+//! their cost by the number of queens in the north-east, from 42 measured units, gives shards of
+//! n = 28 a standard deviation of 3 to 4 % for 1 000 and 10 000 shards, nearly all within 10 % of the
+//! mean. A million shards have ten units each, so they spread by 20 to 40 %. The time forecast from
+//! the units of a third of the shards, the first or any, is within 2 % of the model's.
+//!
 //! Each round begins with a different shard. Otherwise, some numbers of shards match the order of
 //! the units, and some shards then cost up to 30 % more than others.
 
@@ -61,14 +67,54 @@ impl Shard {
     /// The shard's units in a plan of `units` units, as ranges in increasing order.
     pub fn ranges(self, units: usize) -> impl Iterator<Item = Range<usize>> {
         let Self { index, shards } = self;
-        let length = (units / (shards * BLOCKS)).max(1);
-        let blocks = units.div_ceil(length);
-        // Each round begins further on, by the golden section of the number of shards.
-        let turn = shards * 618 / 1000;
+        let Deal { length, blocks, turn } = Deal::new(shards, units);
         (0..blocks.div_ceil(shards))
             .map(move |round| round * shards + (index + round * turn) % shards)
             .filter(move |block| *block < blocks)
             .map(move |block| block * length..units.min((block + 1) * length))
+    }
+
+    /// The indices of the shards that hold some of these units, in a plan of `units` units. A shard
+    /// may come more than once.
+    pub(crate) fn indices_holding(
+        some: Range<usize>,
+        shards: usize,
+        units: usize,
+    ) -> impl Iterator<Item = usize> {
+        let Deal { length, turn, .. } = Deal::new(shards, units);
+        (some.start / length..some.end.div_ceil(length)).map(move |block| {
+            let (round, place) = (block / shards, block % shards);
+            // The inverse of what `ranges` does.
+            (place + shards - round * turn % shards) % shards
+        })
+    }
+
+    /// Whether this shard and one of another number of shards have units in common.
+    pub(crate) fn shares_units_with(self, other: Self, units: usize) -> bool {
+        if self.shards == other.shards {
+            return self.index == other.index;
+        }
+        let mut others = other.ranges(units).peekable();
+        self.ranges(units).any(|own| {
+            while others.next_if(|range| range.end <= own.start).is_some() {}
+            others.peek().is_some_and(|range| range.start < own.end)
+        })
+    }
+}
+
+/// How a plan is dealt out.
+struct Deal {
+    /// Units of a block.
+    length: usize,
+    blocks: usize,
+    /// Each round begins this many shards further on, by the golden section of their number.
+    turn: usize,
+}
+
+impl Deal {
+    fn new(shards: usize, units: usize) -> Self {
+        let length = (units / (shards * BLOCKS)).max(1);
+        Self { length, blocks: units.div_ceil(length), turn: shards * 618 / 1000 }
     }
 }
 
@@ -91,6 +137,8 @@ impl FromStr for Shard {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -98,11 +146,30 @@ mod tests {
         for units in [0, 1, 2, 7, 100, 12_345] {
             for shards in [1, 2, 3, 12, 100] {
                 let each = (0..shards).map(|index| Shard::new(index, shards).expect("in range"));
+                for shard in each.clone() {
+                    for range in shard.ranges(units) {
+                        let holding = Shard::indices_holding(range, shards, units);
+                        assert!(holding.eq([shard.index()]), "{shard} of {units} units");
+                    }
+                }
                 let mut all: Vec<usize> =
                     each.flat_map(|shard| shard.ranges(units)).flatten().collect();
                 all.sort_unstable();
                 assert!(all.into_iter().eq(0..units), "{units} units, {shards} shards");
             }
+        }
+    }
+
+    #[test]
+    fn shards_share_units_if_a_unit_is_in_both() {
+        let units = 1000;
+        let all =
+            |shards| (0..shards).map(move |index| Shard::new(index, shards).expect("in range"));
+        for (one, other) in all(3).flat_map(|one| all(700).map(move |other| (one, other))) {
+            let own: HashSet<usize> = one.ranges(units).flatten().collect();
+            let shares = other.ranges(units).flatten().any(|unit| own.contains(&unit));
+            assert_eq!(one.shares_units_with(other, units), shares, "{one} and {other}");
+            assert_eq!(other.shares_units_with(one, units), shares, "{other} and {one}");
         }
     }
 

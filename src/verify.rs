@@ -9,6 +9,7 @@
 //! all of them with a probability of at most (1 - f)^k. So if no difference is found, f is below
 //! 1 - 0.05^(1/k), about 3/k, with a confidence of 95 %.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +18,7 @@ use rayon::prelude::*;
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::journal::Finished;
+use crate::journal::{Counts, Finished};
 use crate::plan::{Plan, UnitCounter};
 
 /// What to recount.
@@ -59,7 +60,19 @@ pub struct Difference {
     pub recounted: u64,
 }
 
-/// Recounts a sample of the finished units on the current rayon pool. `recounted` is called after
+impl Sample {
+    /// Chooses from the finished units, without repetition; in increasing order.
+    #[must_use]
+    pub fn choose(&self, finished: &Finished) -> Vec<Range<usize>> {
+        let mut random = fastrand::Rng::with_seed(self.seed);
+        let done = finished.ranges().iter().cloned().flatten();
+        let mut chosen = random.choose_multiple(done, self.units.min(finished.units_done()));
+        chosen.sort_unstable();
+        chosen.into_iter().map(|unit| unit..unit + 1).collect()
+    }
+}
+
+/// Recounts units on the current rayon pool, and compares the counts. `recounted` is called after
 /// each unit, from the counting threads.
 ///
 /// # Errors
@@ -67,25 +80,22 @@ pub struct Difference {
 /// [`Error::UnitOverflow`] if a count does not fit.
 pub fn verify(
     plan: &Plan,
-    finished: &Finished,
-    sample: Sample,
+    counts: &Counts,
     kernel: Kernel,
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
-    let mut random = fastrand::Rng::with_seed(sample.seed);
-    let done = (0..plan.units()).filter(|unit| finished.count(*unit).is_some());
-    let mut chosen = random.choose_multiple(done, sample.units.min(finished.units_done()));
+    let mut chosen: Vec<(usize, u64)> = counts.iter().collect();
     // Neighbours take about the same time.
-    random.shuffle(&mut chosen);
+    fastrand::Rng::with_seed(0).shuffle(&mut chosen);
 
     let agreeing = AtomicUsize::new(0);
     let differences = Mutex::new(Vec::new());
-    let recount = |recounter: &mut UnitCounter<'_>, unit: usize| {
-        let (recorded, count) = match (finished.count(unit), recounter.count(unit, cancel)) {
-            (Some(recorded), Ok(count)) => (recorded, count),
-            (None, _) | (_, Err(Error::UnitStopped { .. })) => return Ok(()),
-            (_, Err(error)) => return Err(error),
+    let recount = |recounter: &mut UnitCounter<'_>, unit: usize, recorded: u64| {
+        let count = match recounter.count(unit, cancel) {
+            Ok(count) => count,
+            Err(Error::UnitStopped { .. }) => return Ok(()),
+            Err(error) => return Err(error),
         };
         if count == recorded {
             agreeing.fetch_add(1, Ordering::Relaxed);
@@ -98,7 +108,7 @@ pub fn verify(
     };
     chosen.par_iter().with_max_len(1).try_for_each_init(
         || plan.recounter(kernel),
-        |recounter, unit| recount(recounter, *unit),
+        |recounter, (unit, recorded)| recount(recounter, *unit, *recorded),
     )?;
 
     let mut differences = differences.into_inner().unwrap_or_else(PoisonError::into_inner);

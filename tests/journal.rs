@@ -251,8 +251,8 @@ fn only_a_line_that_was_cut_off_is_dropped() {
 fn journals_of_other_formats_and_plans_are_refused() {
     let whole = String::from_utf8(finished_journal("formats", 8, Engine::Halves)).expect("text");
     let header = unsealed(whole.lines().next().expect("a line"));
-    let newer = header.replace("nqueens-journal 1", "nqueens-journal 2");
-    let expected = JournalError::UnknownFormat { format: "2".to_owned(), known: 1 };
+    let newer = header.replace("nqueens-journal 1", "nqueens-journal 3");
+    let expected = JournalError::UnknownFormat { format: "3".to_owned(), known: 1..=2 };
     assert_eq!(error_in("formats", seal(&newer)), expected);
 
     let plan = Plan::new(size(8), Engine::Halves, None);

@@ -151,7 +151,7 @@ fn withdrawn_units_are_counted_again() {
     fs::write(&path, whole + &seal("withdrawn units=3..5")).expect("the folder can be written");
     let contents = contents(&path);
     assert_eq!((contents.withdrawn, contents.finished.units_done()), (2, 6));
-    assert_eq!((contents.finished.count(3), contents.finished.solutions()), (None, 56));
+    assert_eq!((contents.counts.get(3), contents.finished.solutions()), (None, 56));
     let outcome = Count::new(size(8)).journal(&path).run().expect("a count");
     assert_eq!((outcome.total, outcome.units_before), (92, 6));
 }

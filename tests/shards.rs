@@ -12,7 +12,7 @@ use nqueens::{Count, Engine, Error, Shard, ShardOutcome};
 mod common;
 use common::processes::{send, wait_until};
 use common::{
-    finish, fresh_folder, json, nqueens, raise_counts, refused, result, size, stderr, stdout,
+    finish, fresh_folder, json, nqueens, raise_counts, refused, result, seal, size, stderr, stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
@@ -76,7 +76,7 @@ fn what_is_missing_is_named() {
     for shards in [0, Shard::MOST + 1, usize::MAX] {
         assert!(merged.missing_shards(shards).is_err(), "{shards} shards");
     }
-    let units: usize = merged.missing_units().iter().map(std::ops::Range::len).sum();
+    let units: usize = merged.missing_units().map(|units| units.len()).sum();
     assert_eq!(units + merged.finished.units_done(), merged.plan.units());
 }
 
@@ -293,4 +293,85 @@ fn bad_input_gets_one_clear_line() {
     for (args, code, reason) in cases {
         refused(&run(args, &[]), *code, &[reason]);
     }
+}
+
+/// Packs a folder. Returns the new journal and the exit code.
+fn pack(folder: &Path, name: &str) -> (PathBuf, Option<i32>) {
+    let new = folder.with_extension(name).with_extension("journal");
+    let _ = fs::remove_file(&new);
+    let (from, into) = (folder.to_str().expect("text"), new.to_str().expect("text"));
+    let output = run(&["merge", from, "--into", into, "--json"], &[]);
+    let object = json(&output);
+    let bytes = fs::metadata(&new).expect("it was written").len();
+    assert_eq!(object["packed"]["bytes"], bytes, "{}", stderr(&output));
+    let again = run(&["merge", from, "--into", into], &[]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr(&again).contains("already exists"), "{}", stderr(&again));
+    (new, output.status.code())
+}
+
+#[test]
+fn a_packed_journal_holds_what_the_others_held() {
+    let folder = fresh("packed");
+    set_aside(&count(12, 2, 4, &folder).expect("a shard"), "b");
+    // The same units again, and some that were withdrawn.
+    let again = fs::read(folder.join("b.journal")).expect("readable");
+    fs::write(folder.join("c.journal"), again).expect("the folder can be written");
+    let path = set_aside(&count(12, 0, 4, &folder).expect("a shard"), "a");
+    let withdrawn = merged(&folder).files[0].finished.ranges()[0].start;
+    let text = fs::read_to_string(&path).expect("text");
+    let line = seal(&format!("withdrawn units={withdrawn}..{}", withdrawn + 1));
+    fs::write(&path, text + &line).expect("the folder can be written");
+    let before = merged(&folder);
+    assert!(before.twice > 0 && before.files[0].withdrawn == 1);
+
+    let (new, code) = pack(&folder, "half");
+    assert_eq!(code, Some(3), "the count is not finished");
+    let packed = merge(std::slice::from_ref(&new)).expect("good").expect("lines");
+    assert_eq!((&packed.finished, packed.twice), (&before.finished, 0));
+    let cpu_time = |merged: &Merged| -> std::time::Duration {
+        merged.files.iter().flat_map(|file| &file.runs).map(|run| run.cpu_time).sum()
+    };
+    assert_eq!(cpu_time(&packed), cpu_time(&before));
+    assert_eq!((packed.shards(), packed.files[0].runs.len()), (Some(4), 2));
+    let counts = |merged: &Merged| merged.counts(before.finished.ranges()).expect("counts");
+    assert_eq!(counts(&packed), counts(&before));
+
+    // The old journals are removed, and the shards find their units in the new one.
+    fs::remove_dir_all(&folder).expect("the folder can be removed");
+    fs::create_dir(&folder).expect("the folder can be made");
+    fs::rename(&new, folder.join("packed.journal")).expect("the folder can be written");
+    let first = count(12, 0, 4, &folder).expect("a shard");
+    assert_eq!(first.units - first.units_before, 1, "the unit that was withdrawn");
+    set_aside(&first, "first");
+    assert_eq!(count(12, 2, 4, &folder).expect("a shard").journal, None);
+    for index in [1, 3] {
+        set_aside(&count(12, index, 4, &folder).expect("a shard"), &index.to_string());
+    }
+    let (whole, code) = pack(&folder, "whole");
+    assert_eq!((code, merged(&folder).finished.solutions()), (Some(0), 14_200));
+    let outcome = Count::new(size(12)).journal(&whole).run().expect("a count");
+    assert_eq!((outcome.total, outcome.units_before), (14_200, outcome.units));
+}
+
+/// Other shards may leave what they like: only names that may hold the shard's units are read.
+#[test]
+fn journals_of_other_shards_are_not_read() {
+    let folder = fresh("others");
+    let other = count(12, 1, 4, &folder).expect("a shard").journal.expect("written");
+    let first = count(12, 0, 4, &folder).expect("a shard").journal.expect("written");
+    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let copies = fs::read(&first).expect("readable");
+    for number in 0..2000 {
+        let name = name(&other).expect("text").replace("journal", &format!("{number}.journal"));
+        let damaged = if number % 2 == 0 { &b"damaged\n"[..] } else { &copies };
+        fs::write(folder.join(name), damaged).expect("the folder can be written");
+    }
+    let again = count(12, 0, 4, &folder).expect("a shard");
+    assert_eq!((again.units_before, again.left_out.len()), (again.units, 0));
+    // Another number of shards: only those with common units matter.
+    let unnamed = folder.join("damaged.journal");
+    fs::write(&unnamed, "damaged\n").expect("the folder can be written");
+    let third = count(12, 0, 3, &folder).expect("a shard");
+    assert!(third.units_before > 0 && third.left_out.len() > 1, "{third:?}");
 }

@@ -23,8 +23,9 @@ fn falsify(path: &Path, step: usize) -> usize {
 }
 
 fn verify(contents: &Contents, sample: Sample, kernel: Kernel, cancel: &Cancel) -> Verdict {
-    let Contents { plan, finished, .. } = contents;
-    verify::verify(plan, finished, sample, kernel, &|| (), cancel).expect("a verdict")
+    let Contents { plan, finished, counts, .. } = contents;
+    let chosen = counts.among(&sample.choose(finished));
+    verify::verify(plan, &chosen, kernel, &|| (), cancel).expect("a verdict")
 }
 
 fn verdict(contents: &Contents, units: usize, seed: u64) -> Verdict {

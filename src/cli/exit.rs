@@ -130,9 +130,12 @@ impl From<nqueens::Error> for Failure {
             E::QueensGiven | E::SquareOffBoard { .. } | E::SquaresClash { .. } => {
                 Self::Usage(format!("--place: {error}"))
             }
-            E::PlansDiffer { .. } => Self::Usage(error.to_string()),
+            E::PlansDiffer { .. } | E::PassesDiffer { .. } | E::NoSecondCount { .. } => {
+                Self::Usage(error.to_string())
+            }
             E::Journal { error: ref reason, .. } => match reason {
                 J::OtherCount { .. }
+                | J::OtherPass { .. }
                 | J::NotAFile
                 | J::NotAJournal
                 | J::NoLocks { .. }

@@ -7,7 +7,7 @@ mod values;
 use std::str::FromStr;
 
 use clap::Args;
-use nqueens::{BoardSize, Count, Engine, Error, Kernel, SplitRows};
+use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
 
 use super::exit::Failure;
 use super::output::bar::ProgressWhen;
@@ -62,6 +62,11 @@ pub(crate) struct MachineArgs {
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) progress: ProgressWhen,
+}
+
+/// What `--second` asks for.
+pub(crate) fn pass(second: bool) -> Pass {
+    if second { Pass::Second } else { Pass::First }
 }
 
 /// A parser that knows `auto` besides what `parse` knows.

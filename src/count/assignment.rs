@@ -9,7 +9,7 @@ use super::records::Records;
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Kernel, MemoryUse, Resources};
 use crate::error::Error;
-use crate::journal::{self, Finished, JournalError, Locked, ProcessRun, Recorded};
+use crate::journal::{self, Counts, JournalError, Locked, ProcessRun, Recorded};
 use crate::observe::Start;
 use crate::plan::Plan;
 use crate::run::{Driver, Reporter, Tally};
@@ -53,7 +53,7 @@ impl Resources {
 
 impl Assignment<'_> {
     /// The shard's units that are not finished.
-    pub(super) fn todo(&self, finished: Option<&Finished>) -> Vec<Range<usize>> {
+    pub(super) fn todo(&self, finished: Option<&Counts>) -> Vec<Range<usize>> {
         let ranges = self.shard.ranges(self.plan.units());
         match finished {
             None => ranges.collect(),
@@ -65,7 +65,7 @@ impl Assignment<'_> {
     pub(super) fn nothing_to_do(
         &self,
         settings: &Count<'_>,
-        finished: Option<&Finished>,
+        finished: Option<&Counts>,
         records: &Records,
     ) -> Result<Counted, Error> {
         let self_check = self.self_check(settings, finished, records)?;
@@ -77,7 +77,7 @@ impl Assignment<'_> {
     /// The finished units of these ranges.
     fn tally_of(
         &self,
-        finished: Option<&Finished>,
+        finished: Option<&Counts>,
         ranges: impl IntoIterator<Item = Range<usize>>,
     ) -> Tally {
         let Some(finished) = finished else { return Tally::default() };
@@ -91,7 +91,7 @@ impl Assignment<'_> {
     fn self_check(
         &self,
         settings: &Count<'_>,
-        finished: Option<&Finished>,
+        finished: Option<&Counts>,
         records: &Records,
     ) -> Result<Option<SelfCheck<'_>>, Error> {
         if !settings.self_check {
@@ -113,11 +113,11 @@ impl Assignment<'_> {
     ) -> Result<Counted, Error> {
         let Self { plan, shard, resources } = *self;
         let journal = records.open(plan, shard, &mut recorded)?;
-        let finished = recorded.finished;
+        let finished = recorded.counts;
         let self_check = self.self_check(settings, finished.as_ref(), records)?;
         let before = self.tally_of(finished.as_ref(), shard.ranges(plan.units()));
         let todo = self.todo(finished.as_ref());
-        drop(finished); // frees eight bytes a unit, which the engine's lists may need
+        drop(finished); // frees nine bytes a unit, which the engine's lists may need
         let prepared = plan.prepare(&resources, &settings.cancel)?;
         let units = before.units + todo.iter().map(Range::len).sum::<usize>();
         settings.observer.started(&Start {
@@ -177,7 +177,7 @@ impl Assignment<'_> {
         };
         let fault = match self.plan.cut().check(&contents.plan, path) {
             Err(error) => Some(error),
-            Ok(()) if self.tally_of(Some(&contents.finished), units) == now => None,
+            Ok(()) if self.tally_of(Some(&contents.counts), units) == now => None,
             Ok(()) => differs("units are missing or have different counts"),
         };
         (contents.runs, fault)

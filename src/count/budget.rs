@@ -6,6 +6,7 @@ use crate::engine::{Resources, subtrees};
 use crate::error::{Error, Shortage};
 use crate::memory::fitting_threads;
 use crate::plan::Cut;
+use crate::shard::Shard;
 
 impl Count<'_> {
     /// The part of the budget that is left for the engine's lists. It is worked out before anything
@@ -19,11 +20,11 @@ impl Count<'_> {
         cut: &Cut<'_>,
         machine: Resources,
         records: &Records,
+        shard: Shard,
     ) -> Result<Resources, Error> {
         let Resources { threads, memory: budget, .. } = machine;
         let forecast = cut.forecast();
-        let (plans, held) = records.copies();
-        let fixed = plans * forecast.list + held * forecast.record();
+        let fixed = records.bytes(forecast, shard);
         let per_thread = cut.engine.worker_bytes(cut.size);
         let needed = fixed.saturating_add(per_thread.saturating_mul(threads as u64));
         match budget.checked_sub(fixed) {

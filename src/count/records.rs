@@ -3,13 +3,19 @@
 use std::fs;
 use std::iter::once;
 use std::path::{Path, PathBuf};
-use std::slice::from_ref;
+use std::sync::Arc;
 
+use super::folder::{Folder, file_name};
+use crate::engine::Pass;
 use crate::error::Error;
-use crate::journal::{self, Access, JournalError, Locked, ProcessRun, Recorded};
-use crate::merge::{journals_in, merge_readable};
-use crate::plan::Plan;
+use crate::journal::{self, Access, Counts, JournalError, Locked, ProcessRun, Recorded};
+use crate::merge::{Source, gather};
+use crate::plan::{Forecast, Plan};
 use crate::shard::Shard;
+use crate::size::BoardSize;
+
+/// The pages of counts at the ends of a shard's blocks take at most this many bytes.
+const FOLDER_BYTES: u64 = 1 << 20;
 
 /// Where the finished units of a count are recorded.
 #[derive(Debug)]
@@ -27,7 +33,7 @@ pub(super) enum Records {
 pub(super) struct Held {
     /// The journal, or the first of several.
     pub(super) path: PathBuf,
-    pub(super) plan: Plan,
+    pub(super) plan: Arc<Plan>,
     pub(super) recorded: Recorded,
     /// The processes that recorded it, if there is only one journal.
     pub(super) runs: Vec<ProcessRun>,
@@ -55,32 +61,32 @@ impl Records {
         }
     }
 
-    /// How many plans, and how many records of finished units, are in memory at once, at most. A
-    /// journal is read with its own plan while the count already has one.
-    pub(super) fn copies(&self) -> (u64, u64) {
+    /// The memory for plans and counts of finished units, at most. A journal may be read with its own
+    /// plan while the count already has one.
+    pub(super) fn bytes(&self, forecast: Forecast, shard: Shard) -> u64 {
+        let Forecast { list, .. } = forecast;
         match self {
-            Self::None => (1, 0),
-            Self::File(_) => (2, 1),
-            // What has been merged so far, and the journal being read.
-            Self::Folder(_) => (2, 2),
+            Self::None => list,
+            Self::File(_) => 2 * list + forecast.record(),
+            // What was gathered so far, and the journals being read.
+            Self::Folder(_) => {
+                2 * list + 2 * (forecast.record() / shard.shards() as u64 + FOLDER_BYTES)
+            }
         }
     }
 
-    /// What is finished already. In a folder, damaged journals of other processes are left out.
-    pub(super) fn read(&self) -> Result<(Option<Held>, Vec<Error>), Error> {
+    /// What is finished already. In a folder, this is what journals hold of this shard; damaged
+    /// journals are left out, and those of the other count are not read.
+    pub(super) fn read(
+        &self,
+        size: BoardSize,
+        pass: Pass,
+        shard: Shard,
+    ) -> Result<(Option<Held>, Vec<Error>), Error> {
         match self {
             Self::None => Ok((None, Vec::new())),
             Self::File(path) => Ok((read_file(path)?, Vec::new())),
-            Self::Folder(path) => {
-                let (merged, left_out) = merge_readable(&journals_in(from_ref(path))?)?;
-                let held = merged.map(|merged| Held {
-                    path: merged.files[0].path.clone(),
-                    plan: merged.plan,
-                    recorded: merged.finished.into(),
-                    runs: Vec::new(),
-                });
-                Ok((held, left_out))
-            }
+            Self::Folder(path) => read_folder(path, size, pass, shard),
         }
     }
 
@@ -117,14 +123,38 @@ fn read_file(path: &Path) -> Result<Option<Held>, Error> {
     }))
 }
 
+/// What the journals in a folder hold of a shard.
+fn read_folder(
+    path: &Path,
+    size: BoardSize,
+    pass: Pass,
+    shard: Shard,
+) -> Result<(Option<Held>, Vec<Error>), Error> {
+    let folder = Folder::list(path, size, pass, shard)?;
+    let Some(named) = folder.plan() else { return Ok((None, folder.errors())) };
+    let held = |counts: Counts| Held {
+        path: named.path.clone(),
+        plan: Arc::clone(&named.plan),
+        recorded: counts.into(),
+        runs: Vec::new(),
+    };
+    // A plan that was not asked for is an error, so its units do not matter.
+    if named.plan.size() != size {
+        return Ok((Some(held(Counts::default())), Vec::new()));
+    }
+    let units = named.plan.units();
+    let sources: Vec<_> = folder.files_of(shard, units).map(Source::whole).collect();
+    let own: Vec<_> = shard.ranges(units).collect();
+    let gathered = gather(&sources, &named, &own)?;
+    Ok((Some(held(gathered.counts)), gathered.left_out))
+}
+
 /// Creates the journal that this process writes. Containers may share a host name and a process
 /// number, so a number is added if the name is taken.
 fn own_journal(folder: &Path, plan: &Plan, shard: Shard) -> Result<PathBuf, Error> {
     let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
-    let host = host.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-");
-    let (n, index, shards) = (plan.size(), shard.index(), shard.shards());
-    let process = std::process::id();
-    let path = folder.join(format!("n{n}-{index:04}-of-{shards:04}.{host}.{process}.journal"));
+    let name = file_name(plan.size(), plan.pass(), shard, &host, std::process::id());
+    let path = folder.join(name);
     match journal::create_free(once(path.clone()).chain(journal::numbered(&path))) {
         Ok((path, _)) => Ok(path),
         Err(error) => Err(JournalError::cannot_open(error).at(&path)),

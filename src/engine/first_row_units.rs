@@ -5,6 +5,7 @@
 //! one unit with one solution (A000170).
 
 use super::domains::RowDomains;
+use super::pass::Pass;
 use super::unit::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -38,7 +39,7 @@ impl Units for FirstRowUnits {
         domains
     }
 
-    fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
+    fn prepare(&self, _: Pass, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
         Ok(Box::new(*self))
     }
 }

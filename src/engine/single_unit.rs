@@ -2,6 +2,7 @@
 
 use super::bitmask::Restricted;
 use super::domains::RowDomains;
+use super::pass::Pass;
 use super::unit::{CountDomains, Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -31,7 +32,7 @@ impl Units for SingleUnit {
         RowDomains::with_queens(self.size, &self.queens)
     }
 
-    fn prepare(&self, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
+    fn prepare(&self, _: Pass, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
         Ok(Box::new(self.clone()))
     }
 }

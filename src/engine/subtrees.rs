@@ -65,6 +65,7 @@ mod time;
 
 use super::domains::RowDomains;
 use super::kernel::Kernel;
+use super::pass::Pass;
 use super::unit::{Interrupt, Prepared, Resources, Units, Worker};
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -198,9 +199,14 @@ impl Units for Subtrees {
         domains
     }
 
-    fn prepare(&self, resources: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
+    fn prepare(
+        &self,
+        pass: Pass,
+        resources: &Resources,
+        _: &Cancel,
+    ) -> Result<Box<dyn Prepared + '_>, Error> {
         let levels = Levels::new(self.size);
-        Ok(Box::new(SubtreeWorker { units: self, kernel: resources.kernel, levels }))
+        Ok(Box::new(SubtreeWorker { units: self, pass, kernel: resources.kernel, levels }))
     }
 }
 
@@ -208,6 +214,7 @@ impl Units for Subtrees {
 #[derive(Clone)]
 struct SubtreeWorker<'a> {
     units: &'a Subtrees,
+    pass: Pass,
     kernel: Kernel,
     levels: Levels,
 }
@@ -215,7 +222,28 @@ struct SubtreeWorker<'a> {
 impl Worker for SubtreeWorker<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         let Subtree { case, root, .. } = self.units.subtrees[unit];
-        let blocked = &self.units.cases[case].blocked;
-        self.levels.count(self.kernel, blocked, self.units.first_row, root, cancel)
+        let blocked = self.units.cases[case].blocked;
+        // The second count takes the free squares of every row in the other order.
+        let (root, blocked) = match self.pass {
+            Pass::First => (root, blocked),
+            Pass::Second => mirrored(self.units.size, root, blocked),
+        };
+        self.levels.count(self.kernel, &blocked, self.units.first_row, root, cancel)
     }
+}
+
+/// A node and the forbidden squares of all rows, with the columns in the other order.
+fn mirrored(
+    size: BoardSize,
+    root: Node,
+    blocked: [u32; BoardSize::MAX as usize],
+) -> (Node, [u32; BoardSize::MAX as usize]) {
+    let mirror = |squares: u32| (squares & size.columns()).reverse_bits() >> (32 - size.get());
+    let root = Node {
+        columns: mirror(root.columns),
+        falling: mirror(root.rising),
+        rising: mirror(root.falling),
+        free: mirror(root.free),
+    };
+    (root, blocked.map(|row| mirror(row) | !size.columns()))
 }

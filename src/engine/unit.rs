@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::domains::RowDomains;
 use super::kernel::Kernel;
+use super::pass::Pass;
 use crate::cancel::Cancel;
 use crate::error::Error;
 
@@ -22,9 +23,11 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     /// The solutions that the unit counts, and how many times.
     fn domains(&self, unit: usize) -> RowDomains;
 
-    /// Prepares what the units of a count share, within the given memory.
+    /// Prepares what the units of the first or the second count share, within the given memory. Engines
+    /// without a second count count twice in the same way.
     fn prepare(
         &self,
+        pass: Pass,
         resources: &Resources,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared + '_>, Error>;

@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Error;
+use crate::engine::Pass;
 use crate::memory::readable;
 
 /// Why a journal cannot be used. Each message names the way out.
@@ -103,12 +105,16 @@ pub enum JournalError {
     NotAJournal,
 
     /// The journal was written in a format that this version does not know.
-    #[error("has journal format {format}, and this version of nqueens reads format {known}")]
+    #[error(
+        "has journal format {format}, and this version of nqueens reads formats {} and {}",
+        known.start(),
+        known.end()
+    )]
     UnknownFormat {
         /// The format's number in the file.
         format: String,
-        /// The format that this version knows.
-        known: u32,
+        /// The formats that this version knows.
+        known: RangeInclusive<u32>,
     },
 
     /// The journal belongs to another count.
@@ -121,6 +127,20 @@ pub enum JournalError {
         holds: String,
         /// What was asked for.
         asked: String,
+    },
+
+    /// The journal belongs to the other of the two counts of its plan.
+    #[error(
+        "holds the {holds} count of its units, and the other one was asked for: name another file, \
+         or {}",
+        match holds {
+            Pass::First => "leave out --second",
+            Pass::Second => "give --second",
+        }
+    )]
+    OtherPass {
+        /// Which count it holds.
+        holds: Pass,
     },
 
     /// The same board and engine, but other units.

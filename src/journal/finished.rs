@@ -1,25 +1,33 @@
-//! Which units of a plan are finished, and their counts.
+//! Which units of a plan are finished.
+//!
+//! A plan may have a hundred million units, and thousands of journals may be read together. So this
+//! record has no counts, only ranges of units and the sum of their solutions. Whoever needs counts
+//! reads those that it needs: see [`Counts`](super::Counts).
 
+use std::iter::once;
 use std::ops::Range;
 
-use crate::plan::Plan;
-
-/// Marks an unfinished unit. No count is this large: a unit that reaches it is an overflow.
-const UNFINISHED: u64 = u64::MAX;
-
-/// The finished units of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Finished units of a plan, and the sum of their solutions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finished {
-    counts: Vec<u64>,
+    /// In increasing order, with gaps between them.
+    ranges: Vec<Range<usize>>,
+    /// The number of units of the plan.
+    units: usize,
     units_done: usize,
     solutions: u128,
 }
 
 impl Finished {
-    /// A record in which none of a plan's units is finished.
-    #[must_use]
-    pub fn none_of(plan: &Plan) -> Self {
-        Self { counts: vec![UNFINISHED; plan.units()], units_done: 0, solutions: 0 }
+    /// These units of a plan of `units` units. The ranges are in increasing order, with gaps
+    /// between them.
+    pub(crate) fn new(ranges: Vec<Range<usize>>, units: usize, solutions: u128) -> Self {
+        debug_assert!(
+            ranges.windows(2).all(|pair| pair[0].end < pair[1].start),
+            "ranges touch or are out of order"
+        );
+        let units_done = ranges.iter().map(Range::len).sum();
+        Self { ranges, units, units_done, solutions }
     }
 
     /// The number of finished units.
@@ -37,131 +45,133 @@ impl Finished {
     /// Whether all units are finished.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.units_done == self.counts.len()
+        self.units_done == self.units
     }
 
-    /// The count of a unit, before its weight; `None` if it is not finished.
+    /// Whether a unit is finished.
     #[must_use]
-    pub fn count(&self, unit: usize) -> Option<u64> {
-        self.counts.get(unit).copied().filter(|count| *count != UNFINISHED)
+    pub fn contains(&self, unit: usize) -> bool {
+        self.from(unit).next().is_some_and(|range| range.contains(&unit))
+    }
+
+    /// The finished units, as ranges in increasing order with gaps between them.
+    #[must_use]
+    pub fn ranges(&self) -> &[Range<usize>] {
+        &self.ranges
+    }
+
+    /// The ranges that end after a unit.
+    fn from(&self, unit: usize) -> impl Iterator<Item = &Range<usize>> {
+        self.ranges[self.ranges.partition_point(|range| range.end <= unit)..].iter()
+    }
+
+    /// Whether any of these units, in increasing order, is finished.
+    pub(crate) fn holds_any_of(&self, units: &[Range<usize>]) -> bool {
+        let (few, many) = match units.len() < self.ranges.len() {
+            true => (units, &self.ranges[..]),
+            false => (&self.ranges[..], units),
+        };
+        few.iter().any(|range| common(range, many).next().is_some())
     }
 
     /// The parts of a range of units that are unfinished.
     pub(crate) fn unfinished(&self, units: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        let mut next = units.start;
-        std::iter::from_fn(move || {
-            let rest = &self.counts[next..units.end];
-            next += rest.iter().position(|count| *count == UNFINISHED)?;
-            let start = next;
-            let rest = &self.counts[next..units.end];
-            let length = rest.iter().position(|count| *count != UNFINISHED);
-            next += length.unwrap_or(rest.len());
-            Some(start..next)
-        })
-    }
-
-    /// Adds the units of another record of the same plan. Returns how many units both held. The
-    /// error is the first unit for which they hold different counts.
-    pub(crate) fn merge(&mut self, other: &Self, plan: &Plan) -> Result<usize, usize> {
-        let mut added = 0;
-        for (unit, count) in other.counts.iter().enumerate() {
-            if *count != UNFINISHED {
-                added += self.add(unit, &[*count], plan)?;
-            }
-        }
-        Ok(other.units_done - added)
-    }
-
-    /// The number of finished units in a range, and the weighted sum of their solutions.
-    pub(crate) fn tally(&self, units: Range<usize>, plan: &Plan) -> (usize, u128) {
-        units.filter_map(|unit| Some((unit, self.count(unit)?))).fold(
-            (0, 0),
-            |(done, solutions), (unit, count)| {
-                (done + 1, solutions + u128::from(count) * u128::from(plan.weight(unit)))
-            },
-        )
-    }
-
-    /// Adds consecutive units from `first` on. Units already finished with the same count stay as
-    /// they are. Returns how many were added. The error is the first unit already finished with a
-    /// different count; then nothing is added.
-    ///
-    /// # Panics
-    ///
-    /// If the plan has no such units.
-    pub(crate) fn add(
-        &mut self,
-        first: usize,
-        counts: &[u64],
-        plan: &Plan,
-    ) -> Result<usize, usize> {
-        let places = &mut self.counts[first..first + counts.len()];
-        let clash = |(held, count): (&u64, &u64)| *held != UNFINISHED && held != count;
-        if let Some(place) = places.iter().zip(counts).position(clash) {
-            return Err(first + place);
-        }
-        let mut added = 0;
-        for (place, (held, count)) in places.iter_mut().zip(counts).enumerate() {
-            if *held == UNFINISHED {
-                *held = *count;
-                added += 1;
-                self.solutions += u128::from(*count) * u128::from(plan.weight(first + place));
-            }
-        }
-        self.units_done += added;
-        Ok(added)
-    }
-
-    /// Makes units unfinished. Returns how many of them were finished.
-    ///
-    /// # Panics
-    ///
-    /// If the plan has no such units.
-    pub(crate) fn withdraw(&mut self, units: Range<usize>, plan: &Plan) -> usize {
-        let (done, solutions) = self.tally(units.clone(), plan);
-        self.counts[units].fill(UNFINISHED);
-        self.units_done -= done;
-        self.solutions -= solutions;
-        done
+        let end = units.end;
+        let inside = self.from(units.start).take_while(move |range| range.start < end).cloned();
+        gaps(units, inside)
     }
 }
 
-/// The weighted sum of the counts of consecutive units; `None` if it does not fit.
-pub(crate) fn weighted_sum(plan: &Plan, first: usize, counts: &[u64]) -> Option<u128> {
-    (first..).zip(counts).try_fold(0u128, |sum, (unit, count)| {
-        sum.checked_add(u128::from(*count) * u128::from(plan.weight(unit)))
+/// The parts of a range of units that lie outside of other ranges, which are in increasing order.
+pub(crate) fn gaps(
+    units: Range<usize>,
+    others: impl IntoIterator<Item = Range<usize>>,
+) -> impl Iterator<Item = Range<usize>> {
+    let (mut next, end) = (units.start, units.end);
+    others.into_iter().chain(once(end..end)).filter_map(move |other| {
+        let gap = next..other.start.min(end);
+        next = next.max(other.end);
+        (!gap.is_empty()).then_some(gap)
     })
+}
+
+/// The parts of a range of units that lie in other ranges, which are in increasing order.
+pub(crate) fn common<'a>(
+    units: &Range<usize>,
+    others: &'a [Range<usize>],
+) -> impl Iterator<Item = Range<usize>> + use<'a> {
+    let Range { start, end } = *units;
+    let first = others.partition_point(|other| other.end <= start);
+    let inside = others[first..].iter().take_while(move |other| other.start < end);
+    inside.map(move |other| other.start.max(start)..other.end.min(end))
+}
+
+/// Adds a range to others. It joins the last one if it follows it.
+pub(crate) fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
+    match ranges.last_mut().filter(|last| last.end == range.start) {
+        Some(last) => last.end = range.end,
+        None => ranges.push(range),
+    }
+}
+
+/// The units in any of these ranges, and those in several of them: both in increasing order, with
+/// gaps between them.
+pub(crate) fn unite(mut ranges: Vec<Range<usize>>) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut united, mut shared) = (Vec::<Range<usize>>::new(), Vec::<Range<usize>>::new());
+    for mut range in ranges {
+        if let Some(last) = united.last().filter(|last| range.start < last.end) {
+            let mut twice = range.start..range.end.min(last.end);
+            range.start = twice.end;
+            // Three ranges may share the same units.
+            twice.start = twice.start.max(shared.last().map_or(0, |last| last.end));
+            if !twice.is_empty() {
+                push(&mut shared, twice);
+            }
+        }
+        if !range.is_empty() {
+            push(&mut united, range);
+        }
+    }
+    (united, shared)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
-    use crate::engine::Engine;
-    use crate::size::BoardSize;
 
     #[test]
-    fn the_units_not_added_are_unfinished() {
-        let plan = Plan::new(BoardSize::new(12).expect("in range"), Engine::Bitmask, None);
-        let mut finished = Finished::none_of(&plan);
-        let gaps = |finished: &Finished, units| finished.unfinished(units).collect::<Vec<_>>();
-        assert_eq!(gaps(&finished, 0..12), vec![0..12]);
-        assert_eq!(finished.add(3, &[7, 8], &plan), Ok(2));
-        assert_eq!(finished.add(9, &[1, 1, 1], &plan), Ok(3));
-        assert_eq!(gaps(&finished, 0..12), vec![0..3, 5..9]);
-        assert_eq!(gaps(&finished, 4..7), vec![5..7]);
+    fn the_units_between_the_ranges_are_unfinished() {
+        let finished = Finished::new(vec![3..5, 9..12], 12, 18);
+        let gaps = |units| finished.unfinished(units).collect::<Vec<_>>();
+        assert_eq!(gaps(0..12), [0..3, 5..9]);
+        assert_eq!(gaps(4..7), from_ref(&(5..7)));
+        assert_eq!(gaps(6..8), from_ref(&(6..8)));
         assert_eq!(finished.unfinished(9..12).count(), 0);
-        assert_eq!((finished.units_done(), finished.solutions()), (5, 18));
-        assert_eq!((finished.count(4), finished.count(5)), (Some(8), None));
+        assert_eq!((finished.units_done(), finished.is_complete()), (5, false));
+        let contained: Vec<usize> = (0..13).filter(|unit| finished.contains(*unit)).collect();
+        assert_eq!(contained, [3, 4, 9, 10, 11]);
+    }
 
-        assert_eq!(finished.add(0, &[1, 1, 1, 1], &plan), Err(3));
-        assert_eq!(finished.units_done(), 5, "nothing was added");
-        assert_eq!(finished.add(2, &[1, 7, 8], &plan), Ok(1), "equal counts do no harm");
-        assert_eq!((finished.units_done(), finished.solutions()), (6, 19));
-
-        assert_eq!(finished.withdraw(1..4, &plan), 2);
-        assert_eq!((finished.units_done(), finished.solutions()), (4, 11));
-        assert_eq!(finished.add(0, &[1, 1, 1, 9], &plan), Ok(4));
-        assert_eq!(finished.add(5, &[0; 4], &plan), Ok(4));
-        assert!(finished.is_complete());
+    #[test]
+    fn united_ranges_and_shared_units_are_those_of_a_count_by_unit() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..1000 {
+            let range = |random: &mut fastrand::Rng| {
+                let start = random.usize(0..20);
+                start..start + random.usize(1..6)
+            };
+            let ranges: Vec<_> = (0..random.usize(0..8)).map(|_| range(&mut random)).collect();
+            let held = |unit| ranges.iter().filter(|range| range.contains(&unit)).count();
+            let at_least = |times| {
+                let mut expected = Vec::new();
+                let units = (0..30).filter(|unit| held(*unit) >= times);
+                units.for_each(|unit| push(&mut expected, unit..unit + 1));
+                expected
+            };
+            assert_eq!(unite(ranges.clone()), (at_least(1), at_least(2)), "{ranges:?}");
+        }
     }
 }

@@ -2,13 +2,21 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::mem::take;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::slice::from_ref;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::line::{DoneLine, FORMAT, Header, Line, MAGIC, RunLine, may_be_cut_off, seal, unseal};
-use super::{Finished, JournalError, ProcessRun};
+use super::counts::weighted_sum;
+use super::finished::{common, gaps, push, unite};
+use super::line::{
+    DoneLine, FORMATS, Header, Line, MAGIC, RunLine, may_be_cut_off, pass_of_format, seal, unseal,
+};
+use super::{Counts, Finished, JournalError, ProcessRun};
+use crate::engine::Pass;
 use crate::error::Error;
-use crate::journal::finished::weighted_sum;
 use crate::plan::{Cut, Plan};
 use crate::size::BoardSize;
 
@@ -20,9 +28,11 @@ const LONGEST_HEADER: u64 = 4096;
 #[non_exhaustive]
 pub struct Contents {
     /// The plan whose units it records.
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// The units that are finished.
     pub finished: Finished,
+    /// Their counts.
+    pub counts: Counts,
     /// The processes that worked on it.
     pub runs: Vec<ProcessRun>,
     /// The number of units that were recorded and then withdrawn because a recount differed.
@@ -33,20 +43,52 @@ pub struct Contents {
     whole: u64,
 }
 
-impl From<Finished> for Recorded {
-    fn from(finished: Finished) -> Self {
-        Self { finished: Some(finished), ..Self::default() }
-    }
-}
-
 /// The contents of a journal to be continued, apart from its plan.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     /// `None` if nothing is recorded.
-    pub(crate) finished: Option<Finished>,
+    pub(crate) counts: Option<Counts>,
     pub(super) withdrawn: usize,
     pub(super) torn: u64,
     pub(super) whole: u64,
+}
+
+impl From<Counts> for Recorded {
+    fn from(counts: Counts) -> Self {
+        Self { counts: Some(counts), ..Self::default() }
+    }
+}
+
+/// A plan that a journal names. It is made once for all journals that name the same.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedPlan {
+    /// The first journal that names it.
+    pub(crate) path: PathBuf,
+    pub(crate) plan: Arc<Plan>,
+    header: Header,
+}
+
+/// What a journal holds, without its counts.
+#[derive(Debug)]
+pub(crate) struct Overview {
+    pub(crate) finished: Finished,
+    pub(crate) runs: Vec<ProcessRun>,
+    pub(crate) withdrawn: usize,
+    pub(crate) torn: u64,
+    /// Bytes of the whole lines.
+    pub(crate) whole: u64,
+}
+
+/// Some counts of a journal, or all.
+#[derive(Debug, Default)]
+pub(crate) struct SomeCounts {
+    pub(crate) counts: Counts,
+    pub(crate) runs: Vec<ProcessRun>,
+    /// What each run recorded and nobody withdrew: the number of the run, and units.
+    pub(crate) recorded: Vec<(usize, Range<usize>)>,
+    pub(crate) withdrawn: usize,
+    torn: u64,
+    whole: u64,
 }
 
 /// Reads a journal. `None` if there is no such file or it is empty.
@@ -56,8 +98,132 @@ pub(crate) struct Recorded {
 /// [`Error::Journal`] if it cannot be read or is damaged; with [`JournalError::HeaderCutOff`] if it
 /// ends within its first line, as it may after a process was killed right at its start.
 pub fn read(path: &Path) -> Result<Option<Contents>, Error> {
-    let read = || open(path)?.map_or(Ok(None), |file| read_from(BufReader::new(file)));
+    let read = || open(path)?.map_or(Ok(None), |file| read_from(buffered(file)));
     read().map_err(|error: JournalError| error.at(path))
+}
+
+/// Which count a journal holds, from the number of its format alone, so also if the rest is damaged.
+/// `None` if the file ends before it, or is no journal.
+///
+/// # Errors
+///
+/// [`Error::Journal`] if the file cannot be read.
+pub fn pass_of(path: &Path) -> Result<Option<Pass>, Error> {
+    let cannot_read = |error| JournalError::cannot_read(error).at(path);
+    let Some(file) = open(path).map_err(|error| error.at(path))? else { return Ok(None) };
+    let mut start = Vec::new();
+    file.take(LONGEST_HEADER).read_to_end(&mut start).map_err(cannot_read)?;
+    Ok(pass_of_line(&start))
+}
+
+/// The same, given the beginning of the file.
+pub(super) fn pass_of_line(start: &[u8]) -> Option<Pass> {
+    let rest = start.strip_prefix(MAGIC.as_bytes())?.strip_prefix(b" ")?;
+    // Without a space after it, the number may have been cut off.
+    let end = rest.iter().position(|byte| *byte == b' ')?;
+    pass_of_format(std::str::from_utf8(&rest[..end]).ok()?)
+}
+
+/// Reads the plan that a journal names. `None` if there is no such file or it is empty.
+pub(crate) fn read_plan(path: &Path) -> Result<Option<NamedPlan>, Error> {
+    let read = || {
+        let Some(file) = open(path)? else { return Ok(None) };
+        let Some(line) = read_header(&mut BufReader::new(file))? else { return Ok(None) };
+        let (header, plan) = plan_of(&line[..line.len() - 1])?;
+        Ok(Some(NamedPlan { path: path.to_owned(), plan: Arc::new(plan), header }))
+    };
+    read().map_err(|error: JournalError| error.at(path))
+}
+
+/// Reads a journal, but keeps no counts. `None` if there is no such file or it is empty. The error
+/// is [`Error::PlansDiffer`] if it names another plan.
+pub(crate) fn read_overview(path: &Path, named: &NamedPlan) -> Result<Option<Overview>, Error> {
+    let of_file = |error: JournalError| error.at(path);
+    let Some((mut input, whole)) = named.open(path)? else { return Ok(None) };
+    let (plan, mut runs) = (&*named.plan, Vec::new());
+    let (mut ranges, mut solutions) = (Vec::new(), 0);
+    let mut is_plain = true;
+    let lines = read_lines(&mut input, whole, |number, line| {
+        let damaged = |what| JournalError::Damaged { line: number, what };
+        check_line(plan, &line).map_err(damaged)?;
+        take_run(&mut runs, &line).map_err(damaged)?;
+        match line {
+            Line::Run(_) => {}
+            Line::Done(done) => {
+                push(&mut ranges, done.units);
+                solutions += done.solutions;
+            }
+            Line::Withdrawn(_) => is_plain = false,
+        }
+        Ok(is_plain)
+    });
+    let (whole, torn) = lines.map_err(of_file)?;
+    let (ranges, shared) = unite(ranges);
+    if is_plain && shared.is_empty() {
+        let finished = Finished::new(ranges, plan.units(), solutions);
+        return Ok(Some(Overview { finished, runs, withdrawn: 0, torn, whole }));
+    }
+    // What is left of the sum shows only with the counts.
+    let contents =
+        read_counts(path, named, None, from_ref(&(0..plan.units())))?.unwrap_or_default();
+    let SomeCounts { counts, runs, withdrawn, torn, whole, .. } = contents;
+    Ok(Some(Overview { finished: counts.finished(plan), runs, withdrawn, torn, whole }))
+}
+
+/// Reads the counts of some units, in increasing order, from the first `length` bytes of a journal,
+/// or from all of it. `None` if there is no such file or it is empty. The error is
+/// [`Error::PlansDiffer`] if it names another plan.
+pub(crate) fn read_counts(
+    path: &Path,
+    named: &NamedPlan,
+    length: Option<u64>,
+    wanted: &[Range<usize>],
+) -> Result<Option<SomeCounts>, Error> {
+    let Some((input, header)) = named.open(path)? else { return Ok(None) };
+    let mut input = input.take(length.map_or(u64::MAX, |length| length.saturating_sub(header)));
+    let some = SomeCounts::read(&mut input, header, &named.plan, wanted);
+    let some = some.map_err(|error| error.at(path))?;
+    if length.is_some_and(|length| some.whole < length) {
+        let what = "it was changed while it was read".to_owned();
+        return Err(JournalError::NotAsWritten { what }.at(path));
+    }
+    Ok(Some(some))
+}
+
+fn buffered(file: File) -> BufReader<File> {
+    BufReader::with_capacity(1 << 16, file)
+}
+
+impl NamedPlan {
+    /// Opens a journal of this plan behind its header. Returns the header's length, too.
+    fn open(&self, path: &Path) -> Result<Option<(BufReader<File>, u64)>, Error> {
+        let of_file = |error: JournalError| error.at(path);
+        let Some(file) = open(path).map_err(of_file)? else { return Ok(None) };
+        let mut input = buffered(file);
+        let Some(line) = read_header(&mut input).map_err(of_file)? else { return Ok(None) };
+        let text = &line[..line.len() - 1];
+        let is_named = |header: Header| {
+            Header { version: self.header.version.clone(), ..header } == self.header
+        };
+        if !unseal(text).and_then(Header::parse).is_ok_and(is_named) {
+            let (_, plan) = plan_of(text).map_err(of_file)?;
+            let (named, other) = (self.path.clone(), path.to_owned());
+            if plan.hash() == self.plan.hash() {
+                let n = plan.size().get();
+                return Err(match plan.pass() {
+                    Pass::First => Error::PassesDiffer { n, first: other, second: named },
+                    Pass::Second => Error::PassesDiffer { n, first: named, second: other },
+                });
+            }
+            return Err(Error::PlansDiffer {
+                first: named,
+                first_plan: self.plan.to_string(),
+                second: other,
+                second_plan: plan.to_string(),
+            });
+        }
+        Ok(Some((input, line.len() as u64)))
+    }
 }
 
 /// Opens a journal for reading. `None` if there is no such file.
@@ -73,8 +239,22 @@ pub(super) fn open(path: &Path) -> Result<Option<File>, JournalError> {
 
 /// Reads a journal from its first byte.
 pub(super) fn read_from(mut input: impl BufRead) -> Result<Option<Contents>, JournalError> {
-    let Some((plan, length)) = read_header(&mut input)? else { return Ok(None) };
-    let mut contents = Contents::none_of(plan, length);
+    let Some(header) = read_header(&mut input)? else { return Ok(None) };
+    let (_, plan) = plan_of(&header[..header.len() - 1])?;
+    let some =
+        SomeCounts::read(&mut input, header.len() as u64, &plan, from_ref(&(0..plan.units())))?;
+    let SomeCounts { counts, runs, withdrawn, torn, whole, .. } = some;
+    let (finished, plan) = (counts.finished(&plan), Arc::new(plan));
+    Ok(Some(Contents { plan, finished, counts, runs, withdrawn, torn, whole }))
+}
+
+/// Reads the lines after the header, which has `whole` bytes, as long as `take` returns true.
+/// Returns the bytes of all whole lines, and those of a last line that was cut off.
+fn read_lines(
+    input: &mut impl BufRead,
+    mut whole: u64,
+    mut take: impl FnMut(usize, Line) -> Result<bool, JournalError>,
+) -> Result<(u64, u64), JournalError> {
     let mut line = Vec::new();
     for number in 2.. {
         line.clear();
@@ -84,23 +264,23 @@ pub(super) fn read_from(mut input: impl BufRead) -> Result<Option<Contents>, Jou
             if !may_be_cut_off(&line) {
                 return Err(damaged("it has no end".to_owned()));
             }
-            contents.torn = length;
-            break;
+            return Ok((whole, length));
         };
-        contents.whole += length;
-        let line = unseal(text).and_then(Line::parse).map_err(damaged)?;
-        contents.take(number, line)?;
+        whole += length;
+        if !take(number, unseal(text).and_then(Line::parse).map_err(damaged)?)? {
+            break;
+        }
     }
-    Ok(Some(contents))
+    Ok((whole, 0))
 }
 
-/// Reads the first line. Returns the plan and the length of the line; `None` if the file is empty.
-pub(super) fn read_header(input: &mut impl BufRead) -> Result<Option<(Plan, u64)>, JournalError> {
+/// Reads the first line, with its line feed. `None` if the file is empty.
+fn read_header(input: &mut impl BufRead) -> Result<Option<Vec<u8>>, JournalError> {
     let mut first = Vec::new();
     input.take(LONGEST_HEADER).read_until(b'\n', &mut first).map_err(JournalError::cannot_read)?;
-    match first.split_last() {
+    match first.last() {
         None => Ok(None),
-        Some((b'\n', header)) => Ok(Some((plan_of(header)?, first.len() as u64))),
+        Some(b'\n') => Ok(Some(first)),
         Some(_) => Err(without_end(first)),
     }
 }
@@ -123,8 +303,8 @@ pub(crate) fn begins_header_of(text: &str, plan: &Plan) -> bool {
     seal(&Header::of(plan)).starts_with(text)
 }
 
-/// The plan that a header names.
-pub(super) fn plan_of(header: &[u8]) -> Result<Plan, JournalError> {
+/// A header, and the plan that it names.
+pub(super) fn plan_of(header: &[u8]) -> Result<(Header, Plan), JournalError> {
     let damaged = |what| JournalError::DamagedHeader { what };
     let mut words = header.split(|byte| *byte == b' ');
     if words.next() != Some(MAGIC.as_bytes()) {
@@ -132,16 +312,18 @@ pub(super) fn plan_of(header: &[u8]) -> Result<Plan, JournalError> {
     }
     let text = unseal(header).map_err(damaged)?;
     let format = text.split(' ').nth(1).unwrap_or("");
-    if format != FORMAT.to_string() {
+    if pass_of_format(format).is_none() {
         let format = format.replace(char::is_control, "?");
-        return Err(JournalError::UnknownFormat { format, known: FORMAT });
+        return Err(JournalError::UnknownFormat { format, known: FORMATS });
     }
     let header = Header::parse(text).map_err(damaged)?;
     let size = BoardSize::new(header.n).map_err(|error| damaged(error.to_string()))?;
-    let Header { engine, split_rows, .. } = header;
+    let (engine, split_rows, pass) = (header.engine, header.split_rows, header.pass);
     // One line may name a plan so large that the machine would swap for hours.
-    Cut { size, engine, split_rows, queens: None }.check_memory()?;
-    let plan = Plan::new(size, engine, split_rows);
+    let cut = Cut { size, engine, split_rows, pass, queens: None };
+    cut.check_pass().map_err(|error| damaged(error.to_string()))?;
+    cut.check_memory()?;
+    let plan = cut.plan();
     if header.split_rows != plan.split_rows() {
         return Err(damaged("its split rows do not fit its engine".to_owned()));
     }
@@ -149,58 +331,99 @@ pub(super) fn plan_of(header: &[u8]) -> Result<Plan, JournalError> {
         let Header { version, plan: holds, units, .. } = header;
         return Err(JournalError::OtherPlan { version, holds, units, makes: plan.hash() });
     }
-    Ok(plan)
+    Ok((header, plan))
 }
 
 impl Contents {
     /// The plan, and what is recorded of it.
-    pub(crate) fn into_parts(self) -> (Plan, Recorded) {
-        let Self { plan, finished, withdrawn, torn, whole, .. } = self;
-        (plan, Recorded { finished: Some(finished), withdrawn, torn, whole })
+    pub(crate) fn into_parts(self) -> (Arc<Plan>, Recorded) {
+        let Self { plan, counts, withdrawn, torn, whole, .. } = self;
+        (plan, Recorded { counts: Some(counts), withdrawn, torn, whole })
     }
+}
 
-    fn none_of(plan: Plan, whole: u64) -> Self {
-        let finished = Finished::none_of(&plan);
-        Self { plan, finished, runs: Vec::new(), withdrawn: 0, torn: 0, whole }
+impl SomeCounts {
+    /// Reads the counts of the wanted units from the lines after a header of this length.
+    fn read(
+        input: &mut impl BufRead,
+        header: u64,
+        plan: &Plan,
+        wanted: &[Range<usize>],
+    ) -> Result<Self, JournalError> {
+        let mut some = Self::default();
+        let take = |number, line| some.take(number, line, plan, wanted).map(|()| true);
+        (some.whole, some.torn) = read_lines(input, header, take)?;
+        Ok(some)
     }
 
     /// Adds what a line records.
-    fn take(&mut self, number: usize, line: Line) -> Result<(), JournalError> {
+    fn take(
+        &mut self,
+        number: usize,
+        line: Line,
+        plan: &Plan,
+        wanted: &[Range<usize>],
+    ) -> Result<(), JournalError> {
         let damaged = |what: String| JournalError::Damaged { line: number, what };
-        check_line(&self.plan, &line).map_err(damaged)?;
+        check_line(plan, &line).map_err(damaged)?;
+        take_run(&mut self.runs, &line).map_err(damaged)?;
         match line {
-            Line::Run(RunLine { version, kernel, threads, shard, machine }) => {
-                let (units, elapsed, cpu_time) = (0, Duration::ZERO, Duration::ZERO);
-                let run = ProcessRun {
-                    version,
-                    kernel,
-                    threads,
-                    shard,
-                    machine,
-                    units,
-                    elapsed,
-                    cpu_time,
-                };
-                self.runs.push(run);
-            }
-            Line::Done(DoneLine { units, elapsed, cpu_time, counts, .. }) => {
-                let no_run = || damaged("no run begins before it".to_owned());
-                let run = self.runs.last_mut().ok_or_else(no_run)?;
-                if let Err(unit) = self.finished.add(units.start, &counts, &self.plan) {
-                    let first = self.finished.count(unit).unwrap_or_default();
-                    let second = counts[unit - units.start];
-                    return Err(JournalError::TwoCounts { line: number, unit, first, second });
+            Line::Run(_) => {}
+            Line::Done(DoneLine { units, counts, .. }) => {
+                for part in common(&units, wanted) {
+                    let some = &counts[part.start - units.start..part.end - units.start];
+                    if let Err(unit) = self.counts.add(part.start, some) {
+                        let first = self.counts.get(unit).unwrap_or_default();
+                        let second = counts[unit - units.start];
+                        return Err(JournalError::TwoCounts { line: number, unit, first, second });
+                    }
+                    let run = self.runs.len() - 1;
+                    match self.recorded.last_mut() {
+                        Some((last, range)) if (*last, range.end) == (run, part.start) => {
+                            range.end = part.end;
+                        }
+                        _ => self.recorded.push((run, part)),
+                    }
                 }
-                run.units += units.len();
-                run.elapsed = run.elapsed.max(elapsed);
-                run.cpu_time += cpu_time;
             }
             Line::Withdrawn(units) => {
-                self.withdrawn += self.finished.withdraw(units, &self.plan);
+                let left = |(run, range): (usize, Range<usize>)| {
+                    gaps(range, [units.clone()]).map(move |rest| (run, rest))
+                };
+                self.recorded = take(&mut self.recorded).into_iter().flat_map(left).collect();
+                self.withdrawn += self.counts.withdraw(units);
             }
         }
         Ok(())
     }
+}
+
+/// Takes note of a line in the list of the processes.
+fn take_run(runs: &mut Vec<ProcessRun>, line: &Line) -> Result<(), String> {
+    match line {
+        Line::Run(run) => {
+            let RunLine { version, kernel, threads, shard, machine } = run.clone();
+            let (units, elapsed, cpu_time) = (0, Duration::ZERO, Duration::ZERO);
+            runs.push(ProcessRun {
+                version,
+                kernel,
+                threads,
+                shard,
+                machine,
+                units,
+                elapsed,
+                cpu_time,
+            });
+        }
+        Line::Done(done) => {
+            let run = runs.last_mut().ok_or_else(|| "no run begins before it".to_owned())?;
+            run.units += done.units.len();
+            run.elapsed = run.elapsed.max(done.elapsed);
+            run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
+        }
+        Line::Withdrawn(_) => {}
+    }
+    Ok(())
 }
 
 /// Makes sure that the plan has a line's units, and that their sum is right.

@@ -6,22 +6,25 @@
 
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use super::line::{Header, Line, MAGIC, RunLine, seal, unseal};
-use super::reader::{check_line, open, plan_of};
-use super::sync::sync_folder;
-use super::{Finished, JournalError};
+use super::reader::{check_line, open, pass_of_line, plan_of};
+use super::sync::write_new;
+use super::{Counts, Finished, JournalError};
 use crate::cancel::Cancel;
-use crate::engine::Kernel;
+use crate::engine::{Kernel, Pass};
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
 /// The beginnings of the lines after the first.
 const STARTS: [&[u8]; 3] = [b"done units=", b"run version=", b"withdrawn units="];
+
+/// The field of a second count in the first line.
+const SECOND: &[u8] = b" count=second ";
 
 /// What is wrong with a line of another plan.
 const MISFIT: &str = "its units or their sum do not fit the plan";
@@ -61,7 +64,8 @@ pub struct Broken {
 /// Copies the good lines of a journal to a new one, except lines with units in `without`.
 ///
 /// The plan is read from the first line. If that is damaged, `plan` is used, provided that all
-/// lines fit it: their units, their sums, and the counts of some units, which are counted again.
+/// lines fit it: their units, their sums, and the counts of some units, which are counted again. Its
+/// pass matters only if what the line says of it is damaged as well.
 ///
 /// # Errors
 ///
@@ -88,17 +92,10 @@ pub fn salvage(
     if is_given && !salvage.fits_plan()? {
         return Err(of_old(JournalError::NotOfPlan { plan: salvage.salvaged.plan.to_string() }));
     }
-    let new = File::create_new(into).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
-        _ => JournalError::cannot_open(error).at(into),
-    })?;
-    let copied = salvage.copy((path, &old), (into, &new), &header);
-    if copied.is_err() {
-        let _ = std::fs::remove_file(into);
-    }
-    copied?;
-    sync_folder(into);
-    Ok(salvage.salvaged)
+    write_new(into, |out, into| salvage.copy((path, &old), (into, out), &header), |_| Ok(()))?;
+    let Salvage { mut salvaged, kept, .. } = salvage;
+    salvaged.finished = kept.finished(&salvaged.plan);
+    Ok(salvaged)
 }
 
 /// The plan, the first line of the new journal, and whether the plan is the given one.
@@ -109,8 +106,15 @@ fn find_plan(old: &File, given: Option<Plan>) -> Result<(Plan, String, bool), Jo
     let sealed = pieces(&first).next().and_then(|piece| sealed_prefix(piece));
     let header = sealed.unwrap_or(first.split(|byte| *byte == b'\n').next().unwrap_or_default());
     match (plan_of(header), given) {
-        (Ok(plan), _) => Ok((plan, String::from_utf8_lossy(header).into_owned() + "\n", false)),
+        (Ok((_, plan)), _) => {
+            Ok((plan, String::from_utf8_lossy(header).into_owned() + "\n", false))
+        }
         (Err(JournalError::DamagedHeader { .. } | JournalError::NotAJournal), Some(plan)) => {
+            // The line names the count twice. One change must not turn a first count into a second one.
+            let is_second = header.windows(SECOND.len()).any(|field| field == SECOND);
+            let pass = pass_of_line(header).filter(|pass| (*pass == Pass::Second) == is_second);
+            let pass = pass.unwrap_or(plan.pass());
+            let plan = plan.in_pass(pass);
             let header = seal(&Header::of(&plan));
             Ok((plan, header, true))
         }
@@ -159,7 +163,9 @@ struct Salvage<'a> {
     salvaged: Salvaged,
     without: &'a [Range<usize>],
     /// Everything that was recorded, to find units with two counts.
-    seen: Finished,
+    seen: Counts,
+    /// What the new journal holds.
+    kept: Counts,
     disputed: HashSet<usize>,
     /// Whether a line has the right CRC, but does not fit the plan.
     has_misfits: bool,
@@ -167,18 +173,18 @@ struct Salvage<'a> {
 
 impl<'a> Salvage<'a> {
     fn new(plan: Plan, without: &'a [Range<usize>]) -> Self {
-        let (seen, finished) = (Finished::none_of(&plan), Finished::none_of(&plan));
-        let (left_out, disputed) = (Vec::new(), Vec::new());
+        let (seen, kept) = (Counts::default(), Counts::default());
+        let (finished, left_out, disputed) = (Finished::default(), Vec::new(), Vec::new());
         let salvaged = Salvaged { plan, finished, lines_kept: 0, left_out, disputed };
-        Self { salvaged, without, seen, disputed: HashSet::new(), has_misfits: false }
+        Self { salvaged, without, seen, kept, disputed: HashSet::new(), has_misfits: false }
     }
 
     /// Whether the lines belong to this plan. Sums alone may fit another plan by chance, so the
     /// units that are quickest to count are counted again.
     fn fits_plan(&self) -> Result<bool, Error> {
         let plan = &self.salvaged.plan;
-        let units = (0..plan.units()).filter_map(|unit| Some((self.seen.count(unit)?, unit)));
-        let mut units: Vec<(u64, usize)> = units.collect();
+        let mut units: Vec<(u64, usize)> =
+            self.seen.iter().map(|(unit, count)| (count, unit)).collect();
         units.sort_unstable();
         let mut recounter = plan.recounter(Kernel::detect());
         for (count, unit) in units.into_iter().filter(|(count, _)| *count > 0).take(RECOUNTED) {
@@ -227,11 +233,11 @@ impl<'a> Salvage<'a> {
             match line {
                 Line::Run(_) => {}
                 Line::Withdrawn(units) => {
-                    seen.withdraw(units, plan);
+                    seen.withdraw(units);
                 }
                 Line::Done(done) => {
                     for (unit, count) in (done.units.start..).zip(&done.counts) {
-                        if seen.add(unit, &[*count], plan).is_err() && self.disputed.insert(unit) {
+                        if seen.add(unit, &[*count]).is_err() && self.disputed.insert(unit) {
                             disputed.push(unit);
                         }
                     }
@@ -244,11 +250,10 @@ impl<'a> Salvage<'a> {
     fn copy(
         &mut self,
         (path, old): (&Path, &File),
-        (into, new): (&Path, &File),
+        (into, out): (&Path, &mut impl Write),
         header: &str,
     ) -> Result<(), Error> {
         let cannot_write = |error| JournalError::cannot_write(error).at(into);
-        let mut out = BufWriter::new(new);
         out.write_all(header.as_bytes()).map_err(cannot_write)?;
         let mut has_run = false;
         for line in lines(path, old)? {
@@ -264,16 +269,15 @@ impl<'a> Salvage<'a> {
                 }
             }
         }
-        out.flush().and_then(|()| new.sync_all()).map_err(cannot_write)
+        Ok(())
     }
 
     /// Whether the new journal keeps a line. If so, takes note of its units.
     fn keep(&mut self, line: &Line) -> bool {
-        let Salvaged { plan, finished, .. } = &mut self.salvaged;
         match line {
             Line::Run(_) => true,
             Line::Withdrawn(units) => {
-                finished.withdraw(units.clone(), plan);
+                self.kept.withdraw(units.clone());
                 true
             }
             Line::Done(done) => {
@@ -282,8 +286,7 @@ impl<'a> Salvage<'a> {
                 };
                 let is_unwanted = self.without.iter().any(overlaps)
                     || done.units.clone().any(|unit| self.disputed.contains(&unit));
-                !is_unwanted
-                    && matches!(finished.add(done.units.start, &done.counts, plan), Ok(1..))
+                !is_unwanted && matches!(self.kept.add(done.units.start, &done.counts), Ok(1..))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Forces a journal to disk, on its own thread: this may take seconds, and nobody should wait.
 
-use std::fs::File;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +10,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::JournalError;
+use crate::error::Error;
 
 /// A file to be forced to disk.
 struct Request {
@@ -89,8 +90,51 @@ fn sync_all(requests: &Receiver<Request>, is_idle: &AtomicBool) -> io::Result<()
     Ok(())
 }
 
+/// Writes a new journal, never over another one. Until it is whole and `check` has passed, it has a
+/// temporary name, so that nobody takes a part of it for the whole.
+pub(crate) fn write_new(
+    into: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>, &Path) -> Result<(), Error>,
+    check: impl FnOnce(&Path) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let cannot_write = |error| JournalError::cannot_write(error).at(into);
+    let in_use = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
+        _ => JournalError::cannot_open(error).at(into),
+    };
+    if into.symlink_metadata().is_ok() {
+        return Err(JournalError::Exists.at(into));
+    }
+    let mut name = into.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let part = into.with_file_name(name);
+    let file = File::create_new(&part).map_err(in_use)?;
+    let mut out = BufWriter::new(&file);
+    let written = write(&mut out, into)
+        .and_then(|()| out.flush().and_then(|()| file.sync_all()).map_err(cannot_write))
+        .and_then(|()| check(&part))
+        .and_then(|()| rename_new(&part, into).map_err(in_use));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written?;
+    sync_folder(into);
+    Ok(())
+}
+
+/// Renames a file, but not over another one.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // A file system without links.
+        Err(_) if to.symlink_metadata().is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
+}
+
 /// Makes a file's name survive a power cut. Has no effect where folders cannot be synced.
-pub(super) fn sync_folder(path: &Path) {
+fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
 }

@@ -4,14 +4,12 @@ use std::fmt::Display;
 use std::path::Path;
 
 use super::Plan;
-use crate::engine::{Engine, SplitRows};
+use crate::engine::{Engine, Pass, SplitRows};
 use crate::error::{Error, JournalError};
+use crate::journal::Counts;
 use crate::memory::Memory;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-
-/// Bytes for each unit in the record of finished units: its count.
-const RECORDED_BYTES: u64 = 8;
 
 /// Every machine can spare this many bytes.
 const SMALL: u64 = 16 << 20;
@@ -22,6 +20,7 @@ pub(crate) struct Cut<'a> {
     pub(crate) size: BoardSize,
     pub(crate) engine: Engine,
     pub(crate) split_rows: Option<SplitRows>,
+    pub(crate) pass: Pass,
     pub(crate) queens: Option<&'a FixedQueens>,
 }
 
@@ -34,18 +33,29 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Bytes of the record of finished units.
+    /// Bytes of the counts of all units.
     pub(crate) fn record(self) -> u64 {
-        self.units as u64 * RECORDED_BYTES
+        self.units as u64 * Counts::BYTES_A_UNIT
     }
 }
 
 impl Cut<'_> {
     /// The plan.
     pub(crate) fn plan(&self) -> Plan {
-        match self.queens {
+        let plan = match self.queens {
             None => Plan::new(self.size, self.engine, self.split_rows),
             Some(queens) => Plan::with_queens(self.size, queens, self.split_rows),
+        };
+        plan.in_pass(self.pass)
+    }
+
+    /// Makes sure that the engine can count in this way.
+    pub(crate) fn check_pass(&self) -> Result<(), Error> {
+        match self.pass {
+            Pass::Second if !self.engine.has_second_count() => {
+                Err(Error::NoSecondCount { engine: self.engine.name() })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -66,6 +76,9 @@ impl Cut<'_> {
         if held.split_rows != self.split_rows {
             return differ("split rows", &rows(held.split_rows), &rows(self.split_rows));
         }
+        if held.pass != self.pass {
+            return Err(JournalError::OtherPass { holds: held.pass }.at(path));
+        }
         Ok(())
     }
 
@@ -79,10 +92,11 @@ impl Cut<'_> {
         Forecast { units, list }
     }
 
-    /// Whether the plan and one record of its units fit in the memory of this process.
+    /// Whether the plan fits in the memory of this process. What a journal records of it takes a few
+    /// times as much memory as room on the disk, so no line can claim much of that.
     pub(crate) fn check_memory(&self) -> Result<(), JournalError> {
         let forecast = self.forecast();
-        let needed = forecast.list + forecast.record();
+        let needed = forecast.list;
         // Asking the operating system takes longer than reading a small journal.
         if needed < SMALL {
             return Ok(());
@@ -113,7 +127,8 @@ mod tests {
                         SplitRows::new(rows).ok().filter(|_| engine == Engine::Subtrees);
                     let given = Some(&queens).filter(|_| engine == Engine::Subtrees);
                     for queens in [None, given] {
-                        let cut = Cut { size, engine, split_rows, queens };
+                        let pass = Pass::First;
+                        let cut = Cut { size, engine, split_rows, pass, queens };
                         let plan = cut.plan();
                         assert_eq!(cut.forecast().units, plan.units(), "{cut:?}");
                         assert!(cut.check(&plan, Path::new("")).is_ok(), "{cut:?}");

@@ -4,7 +4,7 @@
 //! the threads share.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
@@ -25,6 +25,7 @@ pub(crate) struct Reporter<'a> {
     observer: &'a dyn Observer,
     journal: Option<Journal>,
     self_check: Option<&'a SelfCheck<'a>>,
+    begun: Instant,
     watch: Mutex<Watch>,
 }
 
@@ -47,7 +48,7 @@ impl<'a> Reporter<'a> {
         let now = Instant::now();
         let (uninspected, has_reported_change) = (Vec::new(), false);
         let watch = Watch { checked: now, inspected: now, uninspected, has_reported_change };
-        Self { prepared, observer, journal, self_check, watch: Mutex::new(watch) }
+        Self { prepared, observer, journal, self_check, begun: now, watch: Mutex::new(watch) }
     }
 
     /// A recounter for one thread, if there is a self-check.
@@ -61,8 +62,32 @@ impl<'a> Reporter<'a> {
         self.journal.as_ref().is_some_and(Journal::has_ended)
     }
 
-    /// Records and reports finished units, and recounts one of them if it is time.
-    pub(crate) fn units_done(
+    /// How long the run has taken so far.
+    pub(crate) fn age(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Tells the observer about finished units. They are recorded later.
+    pub(crate) fn progress(&self, done: &UnitsDone) {
+        if !done.units.is_empty() {
+            self.observer.units_done(done);
+        }
+    }
+
+    /// Records finished units.
+    pub(crate) fn record(&self, done: &UnitsDone) {
+        if done.units.is_empty() {
+            return;
+        }
+        if let Some(journal) = &self.journal {
+            journal.record(done);
+        }
+        self.watch().add(&done.units);
+    }
+
+    /// Checks the journal and the shared lists if it is time, and recounts one of the units just
+    /// recorded if it is time for that.
+    pub(crate) fn check(
         &self,
         done: &UnitsDone,
         recounter: Option<&mut UnitCounter<'_>>,
@@ -71,11 +96,7 @@ impl<'a> Reporter<'a> {
         if done.units.is_empty() {
             return Ok(());
         }
-        if let Some(journal) = &self.journal {
-            journal.record(done);
-        }
-        self.observer.units_done(done);
-        self.make_checks(&done.units)?;
+        self.make_checks()?;
         let (Some(check), Some(recounter)) = (self.self_check, recounter) else { return Ok(()) };
         let Some(chosen) = check.choose(done) else { return Ok(()) };
         check.recount(recounter, chosen, cancel).inspect_err(|error| {
@@ -85,10 +106,12 @@ impl<'a> Reporter<'a> {
         })
     }
 
-    /// Takes note of recorded units, and checks the journal and the shared lists if it is time.
-    fn make_checks(&self, units: &Range<usize>) -> Result<(), Error> {
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        watch.add(units);
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn make_checks(&self) -> Result<(), Error> {
+        let mut watch = self.watch();
         if watch.checked.elapsed() >= CHECK_EVERY {
             watch.checked = Instant::now();
             self.report_change(&mut watch);
@@ -112,13 +135,12 @@ impl<'a> Reporter<'a> {
     /// Makes sure that the lists that the threads share are unchanged. Otherwise it withdraws what
     /// was recorded since they were last found good.
     pub(crate) fn inspect(&self) -> Result<(), Error> {
-        let watch = || self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         // Units recorded from here on are left to the next inspection.
-        let mut inspected = std::mem::take(&mut watch().uninspected);
+        let mut inspected = std::mem::take(&mut self.watch().uninspected);
         if self.prepared.shared_is_intact() {
             return Ok(());
         }
-        inspected.append(&mut watch().uninspected);
+        inspected.append(&mut self.watch().uninspected);
         inspected.iter().for_each(|units| self.withdraw(units.clone()));
         let units = inspected.iter().map(Range::len).sum();
         Err(Error::SharedListsChanged { units })

@@ -9,7 +9,7 @@ use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
 use serde_json::Value;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::EngineArgs;
+use crate::cli::options::{EngineArgs, pass};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 use crate::cli::session::Session;
@@ -25,6 +25,10 @@ pub(crate) struct CountArgs {
     /// Also count the solutions up to rotation and reflection
     #[arg(long)]
     fundamental: bool,
+
+    /// Count for the second time: every unit on other data, its image under a symmetry of the board
+    #[arg(long)]
+    second: bool,
 
     #[command(flatten)]
     engine: EngineArgs,
@@ -57,7 +61,7 @@ impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let queens = FixedQueens::new(self.n, &self.place)?;
         let session = Session::new(&self.engine)?;
-        let mut count = self.engine.count(self.n);
+        let mut count = self.engine.count(self.n).pass(pass(self.second));
         if !queens.is_empty() {
             count = count.with_queens(queens);
         }

@@ -1,11 +1,19 @@
 //! `nqueens merge FILE|FOLDER...`.
 
+mod twice;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use nqueens::memory::readable;
+use nqueens::merge::Packed;
+use serde_json::json;
+
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
 use crate::cli::output::report::{Format, Report};
-use crate::cli::output::stderr::message;
+use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::many;
-use clap::Args;
 
 /// Add up the shards: the total, if no unit is missing
 #[derive(Debug, Args)]
@@ -16,6 +24,16 @@ pub(crate) struct MergeArgs {
     /// How many shards there are, to name those that are missing [default: as in the journals]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
     shards: Option<usize>,
+
+    /// Pack everything that is finished into one new journal, also before the end. Journals that no
+    /// process writes any more can then be removed
+    #[arg(long, value_name = "NEW")]
+    into: Option<PathBuf>,
+
+    /// Compare the first count with the second one, unit by unit: the total, if every unit was counted
+    /// twice with equal counts
+    #[arg(long, conflicts_with_all = ["second", "into"])]
+    twice: bool,
 
     /// Print one JSON object
     #[arg(long, conflicts_with = "quiet")]
@@ -28,15 +46,25 @@ pub(crate) struct MergeArgs {
 
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let format = Format::new(self.json, self.quiet);
+        if self.twice {
+            let (exit, report) = twice::run(self.journals.read_both()?, self.shards)?;
+            return Ok(exit.answer(format, report));
+        }
         let journals = self.journals.read()?;
+        let pack = |into| Ok::<_, Failure>((into, journals.merged.pack(into)?));
+        let packed = self.into.as_deref().map(pack).transpose()?;
         let missing = MissingShards::new(&journals.merged, self.shards);
         let mut exit = journals.check_published();
         if journals.total.is_none() {
             tell_missing(&journals, missing.as_ref());
             exit = Exit::Stopped;
         }
-        let report = report(&journals, missing.as_ref());
-        Ok(exit.answer(Format::new(self.json, self.quiet), report))
+        let mut report = report(&journals, missing.as_ref());
+        if let Some((into, packed)) = packed {
+            tell_packed(&mut report, into, packed);
+        }
+        Ok(exit.answer(format, report))
     }
 }
 
@@ -54,9 +82,17 @@ fn tell_missing(journals: &Journals, missing: Option<&MissingShards>) {
         None => message!(
             "{units} of {all} {are} missing, the first is {}: run their shards again (the journals \
              do not agree on how many there are; --shards names those that are missing)",
-            journals.merged.missing_units().first().map_or(0, |range| range.start)
+            journals.merged.missing_units().next().map_or(0, |range| range.start)
         ),
     }
+}
+
+fn tell_packed(report: &mut Report, into: &Path, packed: Packed) {
+    let Packed { bytes, bytes_before, .. } = packed;
+    let path = escaped(into.display());
+    // The text of an unfinished count goes to stderr.
+    message!("packed {} into {} of {path}", readable(bytes_before), readable(bytes));
+    report.field("packed", json!({ "file": path, "bytes": bytes, "bytes_before": bytes_before }));
 }
 
 fn report(journals: &Journals, missing: Option<&MissingShards>) -> Report {

@@ -8,6 +8,7 @@ use nqueens::journal::{JournalError, Salvaged, salvage};
 use nqueens::{BoardSize, Engine, Error, Kernel, Plan, SplitRows};
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::pass;
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::many;
@@ -42,6 +43,10 @@ pub(crate) struct SalvageArgs {
     #[arg(long, value_name = "ROWS", requires = "size", allow_negative_numbers = true)]
     split_rows: Option<SplitRows>,
 
+    /// The journal is one of a second count, if the first line is damaged
+    #[arg(long, requires = "size")]
+    second: bool,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -71,7 +76,9 @@ impl SalvageArgs {
         let automatic =
             [Kernel::detect(), Kernel::Portable].map(|kernel| Engine::auto(size, kernel));
         let [engine, other] = self.engine.map_or(automatic, |engine| [engine; 2]);
-        let with = |engine| with(Some(Plan::new(size, engine, self.split_rows)));
+        let with = |engine| {
+            with(Some(Plan::new(size, engine, self.split_rows).in_pass(pass(self.second))))
+        };
         match with(engine) {
             Err(Error::Journal { error: JournalError::NotOfPlan { .. }, .. })
                 if other != engine =>

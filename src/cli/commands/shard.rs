@@ -6,7 +6,7 @@ use clap::Args;
 use nqueens::{BoardSize, ShardOutcome};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{EngineArgs, number_of_shards, shard};
+use crate::cli::options::{EngineArgs, number_of_shards, pass, shard};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::{self, many};
@@ -33,6 +33,10 @@ pub(crate) struct ShardArgs {
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
 
+    /// Count for the second time: every unit on other data, its image under a symmetry of the board
+    #[arg(long)]
+    second: bool,
+
     #[command(flatten)]
     engine: EngineArgs,
 
@@ -46,7 +50,7 @@ impl ShardArgs {
         let shard = shard(self.index, self.shards)?;
         let name = text::shard(shard);
         let session = Session::new(&self.engine)?;
-        let count = self.engine.count(self.n);
+        let count = self.engine.count(self.n).pass(pass(self.second));
         let outcome = session.run(count, |count| count.run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {
             failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))

@@ -33,11 +33,21 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let journals = self.journals.read()?;
-        let missing = MissingShards::new(&journals.merged, self.shards);
-        let running = Running::new(&journals.merged);
-        let status = Status { journals, missing, running };
-        Ok(Exit::Done.answer(Format::new(self.json, false), status.report()))
+        let [first, second] = self.journals.read_both()?;
+        let status = |journals: Journals| {
+            let missing = MissingShards::new(&journals.merged, self.shards);
+            let running = Running::new(&journals.merged);
+            Status { journals, missing, running }.report()
+        };
+        let report = match (first, second) {
+            (Some(first), second) => {
+                let mut report = status(first);
+                report.section("second", second.map(status));
+                report
+            }
+            (None, second) => second.map_or_else(Report::default, status),
+        };
+        Ok(Exit::Done.answer(Format::new(self.json, false), report))
     }
 }
 
@@ -97,7 +107,7 @@ impl Status {
         let percent = 100.0 * self.journals.units_done as f64 / plan.units() as f64;
         let (done, solutions) = (many(self.journals.units_done, "unit"), finished.solutions());
         let shards = match &self.missing {
-            Some(missing) if missing.indices.is_empty() => {
+            Some(missing) if missing.is_empty() => {
                 format!("{0} of {0} complete", missing.shards)
             }
             Some(missing) => format!("missing {missing}"),

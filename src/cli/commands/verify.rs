@@ -49,6 +49,7 @@ impl VerifyArgs {
         let sample = Sample { units: self.units, seed };
         let kernel = self.machine.kernel.unwrap_or_else(Kernel::detect);
         let Merged { plan, finished, .. } = &journals.merged;
+        let counts = journals.merged.counts(&sample.choose(finished))?;
         let pool = thread_pool(self.machine.threads()?)?;
         let bar = Bar::new("verify", journals.units_done.min(self.units), |state| {
             let (done, all) = (state.pos(), state.len().unwrap_or_default());
@@ -58,8 +59,7 @@ impl VerifyArgs {
         if self.machine.progress.display() == Display::Bar {
             bar.show();
         }
-        let verdict =
-            pool.install(|| verify(plan, finished, sample, kernel, &|| bar.advance(1), &cancel));
+        let verdict = pool.install(|| verify(plan, &counts, kernel, &|| bar.advance(1), &cancel));
         bar.clear();
         let check = Check { journals, verdict: verdict?, seed };
         Ok(check.judge().answer(Format::new(self.json, false), check.report()))

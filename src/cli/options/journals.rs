@@ -1,12 +1,13 @@
 //! The journals that a command reads, and what all such commands report.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::merge::{Merged, journals_in, merge};
+use nqueens::merge::{Merged, journals_in, merge, split_by_pass};
 use nqueens::{Published, Shard};
 use serde_json::json;
 
@@ -16,24 +17,75 @@ use crate::cli::output::report::Report;
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::many;
 
+/// Of the missing units, at most this many ranges are in JSON.
+const MOST_RANGES: usize = 1000;
+
+/// Of the missing shards, at most this many ranges are printed.
+const PRINTED: usize = 12;
+
 /// Which journals.
 #[derive(Debug, Args)]
 pub(crate) struct JournalsArgs {
     /// Journals of one plan, or folders of them, finished or not, also while they are written
     #[arg(required = true, value_name = "FILE|FOLDER")]
     paths: Vec<PathBuf>,
+
+    /// Read the journals of the second count, if there are those of both
+    #[arg(long)]
+    second: bool,
 }
 
 impl JournalsArgs {
-    /// Reads them together.
+    /// Reads those of one count together: of the first, unless only the second is there or asked for.
     pub(crate) fn read(&self) -> Result<Journals, Failure> {
-        let files = journals_in(&self.paths)?;
-        let Some(merged) = merge(&files)? else {
-            let paths = self.paths.iter().map(|path| path.display().to_string());
-            let paths = paths.collect::<Vec<_>>().join(", ");
-            return Err(Failure::Usage(match files.is_empty() {
-                true => format!("{paths}: there are no journals (files *.journal) in it"),
-                false => format!("{paths}: nothing is recorded yet"),
+        let [first, second] = self.files()?;
+        let (files, left_out) = match self.second || first.is_empty() {
+            true => (second, Vec::new()),
+            false => (first, second),
+        };
+        if !left_out.is_empty() {
+            let journals = many(left_out.len(), "journal");
+            message!("{journals} of the second count left out: --second reads those instead");
+        }
+        self.read_files(&files)
+    }
+
+    /// Reads those of the first count, and those of the second one, as far as there are any.
+    pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
+        let [first, second] = self.files()?;
+        let read = |files: Vec<PathBuf>, is_wanted: bool| {
+            (is_wanted && !files.is_empty()).then(|| self.read_files(&files)).transpose()
+        };
+        let both = [read(first, !self.second)?, read(second, true)?];
+        if both.iter().all(Option::is_none) {
+            return Err(self.nothing(self.no_journals()));
+        }
+        Ok(both)
+    }
+
+    /// The journals of the first count, and those of the second.
+    fn files(&self) -> Result<[Vec<PathBuf>; 2], Failure> {
+        Ok(split_by_pass(journals_in(&self.paths)?))
+    }
+
+    fn no_journals(&self) -> &'static str {
+        match self.second {
+            true => "there are no journals of a second count in it",
+            false => "there are no journals (files *.journal) in it",
+        }
+    }
+
+    fn nothing(&self, reason: &str) -> Failure {
+        let paths = self.paths.iter().map(|path| path.display().to_string());
+        Failure::Usage(format!("{}: {reason}", paths.collect::<Vec<_>>().join(", ")))
+    }
+
+    /// Reads journals of one count.
+    fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
+        let Some(merged) = merge(files)? else {
+            return Err(self.nothing(match files.is_empty() {
+                true => self.no_journals(),
+                false => "nothing is recorded yet",
             }));
         };
         for path in &merged.unbegun {
@@ -107,54 +159,80 @@ impl Journals {
 
     /// The total, if there is one, and how it compares.
     pub(crate) fn report_total(&self, report: &mut Report) {
-        report.number("total", self.total).field("published", self.published.to_string());
-        if self.total.is_some() {
+        report.number("total", self.total);
+        self.report_published(report, self.total);
+    }
+
+    /// How a total compares.
+    pub(crate) fn report_published(&self, report: &mut Report, total: Option<u128>) {
+        report.field("published", self.published.to_string());
+        if total.is_some() {
             report.row("published", self.published);
         }
     }
 
     /// The field on what is not finished.
     pub(crate) fn report_missing(&self, report: &mut Report, missing: Option<&MissingShards>) {
-        let ranges = self.merged.missing_units().into_iter();
+        let mut ranges = self.merged.missing_units().map(|range| [range.start, range.end]);
         let json = json!({
             "units": self.units_missing,
-            "ranges": ranges.map(|range| [range.start, range.end]).collect::<Vec<_>>(),
+            "ranges": ranges.by_ref().take(MOST_RANGES).collect::<Vec<_>>(),
+            "more_ranges": ranges.count(),
             "shards": missing.map(|missing| missing.shards),
-            "indices": missing.map(|missing| &missing.indices),
+            "indices": missing.map(MissingShards::indices),
         });
         report.field("missing", json);
     }
 }
 
-/// Which shards have units that are not finished. As text: `3,7-9 (of 0..=9)`.
+/// Which shards have units that are not finished.
 pub(crate) struct MissingShards {
     /// How many shards there are.
     pub(crate) shards: usize,
-    /// Those with missing units, as a job array is written: `3,7-9`.
-    pub(crate) indices: String,
+    /// Those with missing units, as ranges of indices, the end excluded.
+    ranges: Vec<Range<usize>>,
 }
 
 impl MissingShards {
     /// `None` if the number of shards is not given and the journals do not agree on it.
     pub(crate) fn new(merged: &Merged, shards: Option<usize>) -> Option<Self> {
         let shards = shards.or_else(|| merged.shards())?;
-        let missing = merged.missing_shards(shards).ok()?;
-        Some(Self { shards, indices: as_array(&missing) })
+        Some(Self::of(shards, &merged.missing_shards(shards).ok()?))
+    }
+
+    fn of(shards: usize, missing: &[Shard]) -> Self {
+        let runs = missing.chunk_by(|shard, next| next.index() == shard.index() + 1);
+        let ranges = runs.map(|run| run[0].index()..run[0].index() + run.len()).collect();
+        Self { shards, ranges }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// All of them, as a job array is written: `3,7-9`.
+    pub(crate) fn indices(&self) -> String {
+        as_array(&self.ranges)
     }
 }
 
+/// As `3,7-9 (of 0..=9)`. If there are many, as `600 of 1000 shards, the first 3,7-9,...`.
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (of 0..={})", self.indices, self.shards - 1)
+        let Self { shards, ranges } = self;
+        if ranges.len() <= PRINTED {
+            return write!(f, "{} (of 0..={})", as_array(ranges), shards - 1);
+        }
+        let missing: usize = ranges.iter().map(Range::len).sum();
+        write!(f, "{missing} of {shards} shards, the first {},...", as_array(&ranges[..PRINTED]))
     }
 }
 
-/// Numbers in the form of job arrays: `3,7-9`.
-fn as_array(shards: &[Shard]) -> String {
-    let runs = shards.chunk_by(|shard, next| next.index() == shard.index() + 1);
-    let ranges = runs.map(|run| match run {
-        [first, .., last] => format!("{}-{}", first.index(), last.index()),
-        _ => run.iter().map(|shard| shard.index().to_string()).collect(),
+/// Ranges in the form of job arrays: `3,7-9`.
+fn as_array(ranges: &[Range<usize>]) -> String {
+    let ranges = ranges.iter().map(|range| match range.len() {
+        1 => range.start.to_string(),
+        _ => format!("{}-{}", range.start, range.end - 1),
     });
     ranges.collect::<Vec<_>>().join(",")
 }
@@ -165,14 +243,19 @@ mod tests {
 
     #[test]
     fn shards_are_written_as_job_arrays() {
-        let array = |indices: &[usize]| {
+        let missing = |indices: &[usize]| {
             let shards: Vec<Shard> =
                 indices.iter().map(|index| Shard::new(*index, 100).expect("in range")).collect();
-            as_array(&shards)
+            MissingShards::of(100, &shards)
         };
+        let array = |indices: &[usize]| missing(indices).indices();
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
         assert_eq!(array(&[0, 1]), "0-1");
         assert_eq!(array(&[3, 7, 8, 9, 99]), "3,7-9,99");
+        assert_eq!(missing(&[3, 7, 8, 9, 99]).to_string(), "3,7-9,99 (of 0..=99)");
+        let odd: Vec<usize> = (0..50).map(|index| 2 * index + 1).collect();
+        let text = "50 of 100 shards, the first 1,3,5,7,9,11,13,15,17,19,21,23,...";
+        assert_eq!(missing(&odd).to_string(), text);
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use nqueens::memory::readable;
-use nqueens::{Engine, Kernel, MemoryUse, Plan};
+use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan};
 use serde_json::{Map, Value, json};
 
 use super::json::seconds;
@@ -112,8 +112,17 @@ impl Report {
         let (engine, hash) = (plan.engine(), format!("{:08x}", plan.hash()));
         let units = many(plan.units(), "unit");
         self.entry("n", plan.size().get());
-        self.row("plan", format_args!("engine {engine}, hash {hash}, {units}"));
-        self.field("engine", engine.name()).field("plan", hash).field("units", plan.units())
+        let second = if plan.pass() == Pass::Second { ", second count" } else { "" };
+        self.row("plan", format_args!("engine {engine}, hash {hash}, {units}{second}"));
+        self.field("engine", engine.name()).field("plan", hash).field("units", plan.units());
+        self.field("pass", plan.pass().to_string())
+    }
+
+    /// Adds another report below, as a field of this name.
+    pub(crate) fn section(&mut self, name: &'static str, other: Option<Self>) -> &mut Self {
+        let Some(other) = other else { return self.field(name, Value::Null) };
+        self.rows.extend(other.rows);
+        self.field(name, Value::Object(other.fields))
     }
 
     /// Leaves no text: there is no answer yet.

@@ -12,10 +12,17 @@
 //! The top half of key(G) is the minimum of numbers that each depend on one half-board alone. So nearly
 //! all pairs are decided by leaving whole groups out of the lists. Only the few groups that *tie* with
 //! the top half of E are joined one by one, with the groups of the other half that give weight 2 or 1.
+//!
+//! **The second count** of a unit is that of its image under the half-turn. The row sets are then
+//! rev ~E in the east and rev E in the west. A half-turned half-board of one half is one of the other,
+//! and the columns that its southern queens take are those that the northern ones took before. So
+//! the groups are compared as those of the other half, with the complements of their columns. If
+//! E = rev ~E, the half-turn would change nothing, and the rows are flipped instead.
 
 use std::cmp::Ordering;
 
 use super::half_board::Half;
+use crate::engine::pass::Pass;
 use crate::size::BoardSize;
 
 /// A canonical row set and its symmetries.
@@ -25,7 +32,16 @@ pub(crate) struct CanonicalRows {
     pub(crate) rows: u32,
     /// Whether k = h/2, so that all four flips keep the case.
     balanced: bool,
+    image: Image,
     pub(crate) weight: u64,
+}
+
+/// The board on which a unit is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Image {
+    Itself,
+    HalfTurned,
+    RowsFlipped,
 }
 
 impl CanonicalRows {
@@ -40,7 +56,39 @@ impl CanonicalRows {
 
     fn without_weight(half: u32, rows: u32) -> Self {
         let north_east = (rows & ((1 << half) - 1)).count_ones();
-        Self { half, rows, balanced: 2 * north_east == half, weight: 0 }
+        Self { half, rows, balanced: 2 * north_east == half, image: Image::Itself, weight: 0 }
+    }
+
+    /// The unit as it is counted for the first or the second time.
+    pub(crate) fn in_pass(self, pass: Pass) -> Self {
+        let is_turned_to_itself = self.reversed(self.complement(self.rows)) == self.rows;
+        let image = match pass {
+            Pass::First => Image::Itself,
+            Pass::Second if is_turned_to_itself => Image::RowsFlipped,
+            Pass::Second => Image::HalfTurned,
+        };
+        Self { image, ..self }
+    }
+
+    /// The outer rows of a half on the board on which the unit is counted.
+    pub(crate) fn rows_of(&self, half: Half) -> u32 {
+        let east = match self.image {
+            Image::Itself => self.rows,
+            Image::HalfTurned => self.reversed(self.complement(self.rows)),
+            Image::RowsFlipped => self.reversed(self.rows),
+        };
+        if half == Half::East { east } else { self.complement(east) }
+    }
+
+    /// The half and the southern columns of a group before it became one of the image. They are
+    /// distances from the middle line, so only a flip of the rows changes them.
+    fn before_image(&self, half: Half, south: u32) -> (Half, u32) {
+        let north = !south & ((1 << self.half) - 1);
+        match self.image {
+            Image::Itself => (half, south),
+            Image::HalfTurned => (half.other(), north),
+            Image::RowsFlipped => (half, north),
+        }
     }
 
     /// The images of a set of outer rows or columns under the maps of this case.
@@ -81,6 +129,12 @@ impl CanonicalRows {
     /// The weight of a pair of half-boards (2, 1 or 0), given the distances from the middle line of
     /// the columns whose queens are in the south.
     pub(crate) fn transposed_weight(&self, south_east: u32, south_west: u32) -> u64 {
+        let one = self.before_image(Half::East, south_east);
+        let (_, other) = self.before_image(Half::West, south_west);
+        let (south_east, south_west) = match one {
+            (Half::East, one) => (one, other),
+            (Half::West, one) => (other, one),
+        };
         let reversed_west = south_west.reverse_bits() >> (32 - self.half);
         self.columns_weight(south_east << self.half | reversed_west)
     }
@@ -97,6 +151,7 @@ impl CanonicalRows {
     /// Compares a group of half-boards with the top half of E: if it is less, nothing counts; if it
     /// is greater, all pairs count twice unless the group of the other half ties or is less.
     pub(crate) fn compare_group(&self, half: Half, south: u32) -> Ordering {
+        let (half, south) = self.before_image(half, south);
         let top = self.rows >> self.half;
         let other = !south & ((1 << self.half) - 1);
         let image = match (self.balanced, half) {

@@ -46,6 +46,15 @@ pub(crate) enum Half {
     West,
 }
 
+impl Half {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::East => Self::West,
+            Self::West => Self::East,
+        }
+    }
+}
+
 /// One of the two quadrants of a half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quadrant {

@@ -6,19 +6,24 @@ use super::units::{Unit, UnitList};
 use super::worker::{HalvesWorker, PreparedHalves};
 use crate::cancel::Cancel;
 use crate::engine::kernel::Kernel;
+use crate::engine::pass::Pass;
 use crate::engine::unit::Resources;
 use crate::error::Error;
 use crate::size::BoardSize;
 
-/// Counts the disjoint pairs of two lists; only the lowest `bits` bits are set.
-pub type CountPairs = Box<dyn FnMut(&[u64], &[u64], u32) -> u64>;
-
-/// The leaf of the join: blocks of build words (the first list) against probe words (the second).
+/// The leaf of the join: a function that counts the disjoint pairs of build and probe words, of which
+/// only the lowest `bits` bits are set.
 #[must_use]
-pub fn leaf(kernel: Kernel) -> CountPairs {
+pub fn leaf(kernel: Kernel, build: &[u64], probe: &[u64], bits: u32) -> Box<dyn FnMut() -> u64> {
     let kernel = JoinKernel(kernel);
+    let layout = kernel.layout();
+    let placed = |words: &[u64]| -> Vec<u64> {
+        let bits = |word: u64| (0..bits).map(move |bit| (word >> bit & 1) << layout.place(bit));
+        words.iter().map(|word| bits(*word).sum()).collect()
+    };
+    let (build, probe, places) = (placed(build), placed(probe), layout.place(bits - 1) + 1);
     let mut tables = kernel.tables();
-    Box::new(move |build, probe, bits| kernel.count_bit_sliced(build, probe, bits, &mut tables))
+    Box::new(move || kernel.count_bit_sliced(&build, &probe, places, &mut tables))
 }
 
 /// Passes `measure` a function that makes the half-boards of a unit of an even board and returns their
@@ -37,7 +42,7 @@ pub fn with_half_boards(
     let resources = Resources { kernel, threads: 1, memory: 4 << 30 };
     let planned = budget::plan(units.board, &resources)?;
     let cancel = Cancel::new();
-    let prepared = PreparedHalves::new(&units, JoinKernel(kernel), planned, &cancel)?;
+    let prepared = PreparedHalves::new(&units, Pass::First, JoinKernel(kernel), planned, &cancel)?;
     let mut worker = HalvesWorker::new(&prepared);
     measure(&mut |number| match units.unit(number % units.len()) {
         Unit::Canonical { rows } => worker.make_half_boards(rows, &cancel),

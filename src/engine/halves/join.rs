@@ -39,29 +39,15 @@ mod lists;
 
 use std::ops::Range;
 
-use super::kernel::JoinKernel;
-use super::word_list::{PIECE, SLACK, WordList};
+use super::cuts::Cuts;
+use super::kernel::{JoinKernel, Layout};
+use super::word_list::{SLACK, WordList};
 use crate::cancel::Cancel;
 pub(crate) use groups::{Group, all_pairs};
 use lists::ListJoin;
 
-/// The half-boards of units with at most this many pairs of words are all made, without any split.
-pub(crate) const SMALL: u64 = 1_000_000;
-
-/// In larger units they are made below this many pairs, or below this many for each group: short
-/// groups are split at a greater cost for each word. Half or twice these numbers make no difference.
-const FEW: u64 = 300_000;
-const FEW_PER_GROUP: u64 = 600;
-
 /// Products of this many pairs are made however little memory there is. It takes 0.3 MB.
 pub(crate) const LEAST_PAIRS: u64 = 10_000;
-
-/// Pairs of words that are sampled on each side for one factored split, and before a product.
-const SPLIT_SAMPLE: u64 = 600;
-const PRODUCT_SAMPLE: u64 = 765;
-
-/// Half-boards that are sampled on each side if there was no split.
-const LIST_SAMPLE: usize = 255;
 
 /// The half-boards of one half, as factored lists.
 pub(crate) struct Factored<'a> {
@@ -80,6 +66,13 @@ struct Context<'a> {
     cancel: &'a Cancel,
 }
 
+impl Context<'_> {
+    /// The northern and southern lists of a part.
+    fn words(&self, part: &Part) -> [&[u64]; 2] {
+        self.lists[part.side].each_ref().map(|list| &**list)
+    }
+}
+
 /// A part of the half-boards of one half.
 #[derive(Clone)]
 struct Part {
@@ -93,6 +86,7 @@ struct Part {
 /// The working memory of one thread.
 pub(crate) struct Join {
     kernel: JoinKernel,
+    cuts: Cuts,
     list_join: ListJoin,
     /// The groups of all parts that are not counted yet.
     stack: Vec<Group>,
@@ -110,10 +104,11 @@ pub(crate) struct Join {
 }
 
 impl Join {
-    pub(crate) fn new(kernel: JoinKernel) -> Self {
+    pub(crate) fn new(kernel: JoinKernel, cuts: Cuts) -> Self {
         Self {
             kernel,
-            list_join: ListJoin::new(kernel),
+            cuts,
+            list_join: ListJoin::new(kernel, cuts),
             stack: Vec::new(),
             with: Vec::new(),
             scratch: Vec::new(),
@@ -125,15 +120,10 @@ impl Join {
         }
     }
 
-    /// Frees the memory.
-    pub(crate) fn release(&mut self) {
-        *self = Self::new(self.kernel);
-    }
-
     /// The most pairs that are multiplied in a unit whose halves have at most this many groups, if memory
     /// does not limit it.
     pub(crate) fn usual_pairs(column_sets: u64) -> u64 {
-        SMALL.max(2 * FEW_PER_GROUP * column_sets)
+        Cuts::FIRST.small.max(2 * Cuts::FIRST.few_per_group * column_sets)
     }
 
     /// Counts the disjoint pairs of east and west half-boards, whose words have `bits` bits. No product
@@ -165,6 +155,12 @@ impl Join {
         self.split(&mut context, parts.0, parts.1, all)
     }
 
+    /// The lengths of the last lists of half-boards that were made after splits.
+    #[cfg(test)]
+    pub(crate) fn product_lengths(&self) -> [usize; 2] {
+        self.products.each_ref().map(WordList::len)
+    }
+
     /// Counts the disjoint pairs of two lists of half-boards, whose words have `bits` bits. The order of
     /// the bits changes in both. A cancelled count is meaningless.
     pub(crate) fn count_lists(
@@ -173,6 +169,17 @@ impl Join {
         lists: [&mut [u64]; 2],
         cancel: &Cancel,
     ) -> u64 {
+        let layout = self.kernel.layout();
+        if bits > layout.most_bits() {
+            // The bits that are too many are split on, as in factored lists with one group.
+            let mut nothing = [[0], [0]];
+            let groups = lists.each_ref().map(|list| [Group::single(list.len())]);
+            let [north_x, north_y] = lists;
+            let [south_x, south_y] = &mut nothing;
+            let x = Factored { lists: [north_x, south_x], groups: &groups[0] };
+            let y = Factored { lists: [north_y, south_y], groups: &groups[1] };
+            return self.count(bits, x, y, u64::MAX, cancel);
+        }
         let [x, y] = lists.each_ref().map(|list| list.len());
         if x == 0 || y == 0 {
             return 0;
@@ -181,20 +188,21 @@ impl Join {
         if !self.list_join.is_leaf(x.max(y), x.min(y)) {
             for (counts, list) in counts.iter_mut().zip(&lists) {
                 self.sample.clear();
-                let stride = list.len().div_ceil(LIST_SAMPLE);
+                let stride = list.len().div_ceil(self.cuts.list_sample);
                 self.sample.extend(list.iter().step_by(stride));
                 *counts = self.bit_counts(&self.sample);
             }
         }
         bits::rank(u64::MAX >> (64 - bits), &counts, &mut self.ranked);
-        let (order, splits) = bits::plan_splits(&self.ranked, 0);
-        let [x, y] = lists;
-        for piece in x.chunks_mut(PIECE).chain(y.chunks_mut(PIECE)) {
+        self.ranked.swap(0, self.cuts.first_split);
+        let (order, splits) = bits::plan_splits(&self.ranked, 0, layout, false);
+        let ([x, y], batch) = (lists, self.cuts.batch);
+        for batch in x.chunks_mut(batch).chain(y.chunks_mut(batch)) {
             if cancel.is_cancelled() {
                 return 0;
             }
             if !order.is_identity() {
-                self.kernel.permute_bits(piece, &order);
+                self.kernel.permute_bits(batch, &order);
             }
         }
         self.list_join.count(x, y, &splits, cancel)
@@ -210,10 +218,15 @@ impl Join {
             return self.half_boards(context, &x) * self.half_boards(context, &y);
         }
         let groups = (x.groups.len() + y.groups.len()) as u64;
-        if x.pairs + y.pairs <= FEW.max(FEW_PER_GROUP * groups).min(context.most_pairs) {
+        let Cuts { few, few_per_group, .. } = self.cuts;
+        let is_small = x.pairs + y.pairs <= few.max(few_per_group * groups).min(context.most_pairs);
+        if is_small && unused.count_ones() <= self.kernel.layout().most_bits() {
             return self.multiply(context, &x, &y, unused);
         }
-        self.rank_bits(context, &x, &y, unused, SPLIT_SAMPLE);
+        self.rank_bits(context, &x, &y, unused, self.cuts.split_sample);
+        if unused == context.all {
+            self.ranked.swap(0, self.cuts.first_split);
+        }
         let bit = 1 << self.ranked[0];
         let unused = unused & !bit;
         let top = self.stack.len();
@@ -256,7 +269,7 @@ impl Join {
 
     /// The number of half-boards of a part.
     fn half_boards(&self, context: &Context<'_>, part: &Part) -> u64 {
-        let lists = context.lists[part.side].each_ref().map(|list| &**list);
+        let lists = context.words(part);
         let of_group = |group: &Group| {
             let [north, south] = group.words(lists);
             self.kernel.nested_loop(north, south)
@@ -268,7 +281,7 @@ impl Join {
     fn rank_bits(&mut self, context: &Context<'_>, x: &Part, y: &Part, set: u64, pairs: u64) {
         let mut counts = [[0; 64]; 2];
         for (counts, part) in counts.iter_mut().zip([x, y]) {
-            let lists = context.lists[part.side].each_ref().map(|list| &**list);
+            let lists = context.words(part);
             self.sample.clear();
             groups::sample(lists, &self.stack[part.groups.clone()], pairs, &mut self.sample);
             *counts = self.bit_counts(&self.sample);
@@ -287,11 +300,14 @@ impl Join {
 
     /// Ranks the bits, moves those of the factors, makes the half-boards of both parts and joins them.
     fn multiply(&mut self, context: &Context<'_>, x: &Part, y: &Part, unused: u64) -> u64 {
-        self.rank_bits(context, x, y, unused, PRODUCT_SAMPLE);
-        let (order, splits) = bits::plan_splits(&self.ranked, context.all & !unused);
+        self.rank_bits(context, x, y, unused, self.cuts.product_sample);
+        let layout = self.kernel.layout();
+        let (order, splits) =
+            bits::plan_splits(&self.ranked, context.all & !unused, layout, layout == Layout::Bytes);
+        let has_spare = context.all.count_ones() > layout.most_bits();
         let mut products = std::mem::take(&mut self.products);
         for (product, part) in products.iter_mut().zip([x, y]) {
-            let lists = context.lists[part.side].each_ref().map(|list| &**list);
+            let lists = context.words(part);
             let groups = &self.stack[part.groups.clone()];
             let words = groups.iter().map(|group| (group.north_len + group.south_len) as usize);
             self.factors.clear();
@@ -305,6 +321,10 @@ impl Join {
             let room = product.room(part.pairs as usize);
             let made = self.kernel.multiply([factors; 2], &self.factor_groups, room);
             product.grow(made);
+            if has_spare {
+                // Bits that were split on are needed no more, and leaves want the spare ones clear.
+                product.as_mut_slice().iter_mut().for_each(|word| *word &= splits.unused);
+            }
         }
         let [x, y] = products.each_ref().map(WordList::as_slice);
         let pairs = self.list_join.count(x, y, &splits, context.cancel);

@@ -14,7 +14,7 @@
 //!                          has a bit for each build word that fits: count them
 //! ```
 //!
-//! With AVX-512 a lookup takes 1.2 ns for five chunks and 0.2 ns for each further chunk, which suggests
+//! [`Layout`] says where the chunks stand. With AVX-512 a lookup takes 1.2 ns for five chunks and 0.2 ns for each further chunk, which suggests
 //! a limit of two loads of 64 bytes per cycle; a block takes 140 ns to make.
 
 #[cfg(target_arch = "x86_64")]
@@ -22,6 +22,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod bit_order;
+mod layout;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod room;
@@ -34,6 +35,7 @@ use std::ops::Range;
 use super::join::Group;
 use crate::engine::kernel::{Kernel, dispatch};
 pub(crate) use bit_order::{BitMove, BitOrder, STAY};
+pub(crate) use layout::Layout;
 pub(crate) use tables::{CHUNK_BITS, Tables};
 
 /// The operations of the join, as a kernel does them.
@@ -50,17 +52,24 @@ impl JoinKernel {
         }
     }
 
-    /// Working memory for [`count_bit_sliced`](Self::count_bit_sliced).
-    pub(crate) fn tables(self) -> Tables {
-        Tables::new(self.block())
+    /// Where the bits of half-boards stand.
+    pub(crate) fn layout(self) -> Layout {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(_) => Layout::Bytes,
+            _ => Layout::Dense,
+        }
     }
 
-    /// Writes the words that share no bit with `avoid` to `out`, and returns how many there are. `out`
-    /// must have room for all words and [`SLACK`] more.
-    ///
-    /// [`SLACK`]: super::word_list::SLACK
-    pub(crate) fn select(self, words: &[u64], avoid: u64, out: &mut [u64]) -> usize {
-        dispatch!(self.0, select(words, avoid, out))
+    /// Working memory for [`count_bit_sliced`](Self::count_bit_sliced).
+    pub(crate) fn tables(self) -> Tables {
+        Tables::new(self.layout(), self.block())
+    }
+
+    /// Writes the words without `bit` to `out`, and returns how many there are. `out` must have room
+    /// for all words and [`SLACK`](super::word_list::SLACK) more.
+    pub(crate) fn select(self, words: &[u64], bit: u64, out: &mut [u64]) -> usize {
+        dispatch!(self.0, select(words, bit, out))
     }
 
     /// For every list and the diagonals of the square given with it, takes the words that share no bit
@@ -134,7 +143,8 @@ impl JoinKernel {
         dispatch!(self.0, nested_loop(build, probe))
     }
 
-    /// Counts the disjoint pairs with bit-sliced tables. Only the lowest `bits` bits may be set.
+    /// Counts the disjoint pairs with bit-sliced tables. No pair may clash above the lowest `bits` bits,
+    /// and the spare bits of the [`Layout`] must be clear.
     pub(crate) fn count_bit_sliced(
         self,
         build: &[u64],

@@ -8,8 +8,8 @@
 //! usually stay the same, and of the northern ones only the last one or two steps are made again.
 //!
 //! These lists are *raw*: their words have the coordinates of the quadrant. The last step moves their
-//! diagonals to the places that they have in the join. It also leaves out what the queen of an odd
-//! board's middle column attacks, and adds the middle row as the lowest of the southern rows.
+//! diagonals to the places that they have in the join. On odd boards the middle row is added as the
+//! lowest of the southern rows, and no step keeps what the queen of the middle column attacks.
 //!
 //! **Time:** 2 to 4 ns a word, mostly for the starts of short lists. On small boards this is much of
 //! the time of a unit, so the raw lists of all row sets, or of short ones, are made once, and all
@@ -30,7 +30,7 @@ use super::half_board::{Half, HalvedBoard, Quadrant};
 use super::kernel::JoinKernel;
 use crate::cancel::Cancel;
 use lists::{ColumnSets, Maker, RowSetLists, hash_words};
-pub(crate) use pieces::{Cut, Piece};
+pub(crate) use pieces::{Piece, Pieces};
 pub(crate) use row_set::HalfCache;
 use row_set::Wanted;
 use table::Table;
@@ -41,6 +41,8 @@ pub(crate) struct QuadrantLists {
     pub(crate) kernel: JoinKernel,
     pub(crate) board: HalvedBoard,
     pub(crate) columns: ColumnSets,
+    /// Words that are moved at once.
+    batch: usize,
     table: Option<Table>,
     /// The CRC-32 of both when they were made.
     checksum: u32,
@@ -52,6 +54,8 @@ pub(crate) struct HalfRows {
     pub(crate) half: Half,
     /// Its outer rows.
     pub(crate) rows: u32,
+    /// The rows on which it depends which groups count.
+    pub(crate) deciding_rows: u32,
     /// The row of the middle column's queen, on odd boards: no queen stands on its diagonals.
     pub(crate) middle_queen: Option<u32>,
     /// If not 0, the middle row of an odd board joins the south. Its queen stands in one of this many
@@ -62,18 +66,19 @@ pub(crate) struct HalfRows {
 }
 
 impl QuadrantLists {
-    /// Makes the column sets and, if `with_table`, the raw lists of all row sets. After a cancellation
-    /// they are unusable.
+    /// Makes the column sets and, if `with_table`, the raw lists that threads share. After a
+    /// cancellation they are unusable.
     pub(crate) fn new(
         kernel: JoinKernel,
         board: HalvedBoard,
+        batch: usize,
         with_table: bool,
         cancel: &Cancel,
     ) -> Self {
         let columns = ColumnSets::new(board.half);
-        let maker = Maker { kernel, board, columns: &columns, cancel };
+        let maker = Maker { kernel, board, columns: &columns, batch, cancel };
         let table = with_table.then(|| Table::new(maker));
-        let mut quadrants = Self { kernel, board, columns, table, checksum: 0 };
+        let mut quadrants = Self { kernel, board, columns, batch, table, checksum: 0 };
         quadrants.checksum = quadrants.checksum_now();
         quadrants
     }
@@ -98,7 +103,7 @@ impl QuadrantLists {
 
     /// The lists of the northern and the southern quadrant of a half, for the column sets of the south
     /// that are wanted; others may be empty. Which ones are wanted must depend on the half and its
-    /// southern rows alone. Some are missing after a cancellation.
+    /// deciding rows alone. Some are missing after a cancellation.
     pub(crate) fn of_half<'a>(
         &'a self,
         wanted: HalfRows,
@@ -106,36 +111,28 @@ impl QuadrantLists {
         cache: &'a mut HalfCache,
         cancel: &'a Cancel,
     ) -> [RowSetLists<'a>; 2] {
-        let Self { kernel, board, columns, table, .. } = self;
-        let maker = Maker { kernel: *kernel, board: *board, columns, cancel };
-        let HalfRows { half, rows, middle_queen, middle_columns, piece } = wanted;
+        let Self { kernel, board, columns, batch, table, .. } = self;
+        let maker = Maker { kernel: *kernel, board: *board, columns, batch: *batch, cancel };
+        let HalfRows { half, rows, deciding_rows, middle_queen, middle_columns, piece } = wanted;
         let avoid = |quadrant| match middle_queen {
             Some(row) => board.raw_middle_column(quadrant, row),
             None => 0,
         };
         let all = (1 << board.half) - 1;
-        let (northern, southern) =
-            ((rows & all) << 1, rows >> board.half << 1 | u32::from(middle_columns > 0));
+        let northern = (rows & all) << 1;
+        let southern = (rows >> board.half) << 1 | u32::from(middle_columns > 0);
         let is_north_larger = northern.count_ones() >= southern.count_ones();
-        let piece_of = |is_larger| if is_larger { piece } else { Piece::WHOLE };
-        let north = Wanted {
-            quadrant: Quadrant::North,
+        let of_quadrant = |quadrant, rows, middle_columns, is_larger| Wanted {
+            quadrant,
             half,
-            rows: northern,
-            avoid: avoid(Quadrant::North),
-            southern_rows: rows >> board.half,
-            middle_columns: 0,
-            piece: piece_of(is_north_larger),
-        };
-        let south = Wanted {
-            quadrant: Quadrant::South,
-            half,
-            rows: southern,
-            avoid: avoid(Quadrant::South),
-            southern_rows: rows >> board.half,
+            rows,
+            avoid: avoid(quadrant),
+            deciding_rows,
             middle_columns,
-            piece: piece_of(!is_north_larger),
+            piece: if is_larger { piece } else { Piece::WHOLE },
         };
+        let north = of_quadrant(Quadrant::North, northern, 0, is_north_larger);
+        let south = of_quadrant(Quadrant::South, southern, middle_columns, !is_north_larger);
         let is_wanted = |quadrant, columns: u32| match quadrant {
             Quadrant::North => is_wanted(all & !columns),
             Quadrant::South => is_wanted(columns),

@@ -77,9 +77,9 @@ impl UnitList {
     /// The number of images that each solution of the unit stands for, except for the transpositions
     /// of canonical units, which are in the unit's count.
     pub(crate) fn weight(&self, index: usize) -> u64 {
-        match self.unit(index) {
-            Unit::OffCentre { .. } => 8,
-            Unit::Canonical { rows } => CanonicalRows::new(self.board.half, rows).weight,
+        match index.checked_sub(self.off_centre) {
+            None => 8,
+            Some(place) => CanonicalRows::new(self.board.half, self.canonical[place]).weight,
         }
     }
 }

@@ -3,10 +3,6 @@
 /// Words after the end of a list that a kernel may overwrite: one vector of the widest kernel.
 pub(crate) const SLACK: usize = 8;
 
-/// Long lists are processed in pieces of this many words. None takes half a millisecond, and
-/// between two pieces a count can be cancelled.
-pub(crate) const PIECE: usize = 1 << 18;
-
 /// Buffers up to this many words are kept however short their lists are.
 const ALWAYS_KEPT: usize = 1 << 21;
 
@@ -27,7 +23,7 @@ impl WordList {
         self.len = 0;
     }
 
-    /// Frees the memory after the end if it is large and more than three times as long as the list: a
+    /// Frees the memory after the end if it is large and more than four times as long as the list: a
     /// unit that needed so much is rare.
     pub(crate) fn release_excess(&mut self) {
         let used = self.len + SLACK;

@@ -2,20 +2,23 @@
 //!
 //! [`units`](super::units) and [`canonical`](super::canonical) explain what a unit counts, and why
 //! groups of half-boards may be left out or counted twice. Each worker owns its lists and scratch
-//! memory and reuses them, so threads share only the quadrant lists.
+//! memory and reuses them, so threads share only what [`QuadrantLists`] holds.
 
 use std::cmp::Ordering;
 
 use super::budget::Limits;
 use super::canonical::CanonicalRows;
+use super::cuts::Cuts;
 use super::grouped_half::GroupedHalf;
 use super::half_board::Half;
-use super::join::{Group, Join, SMALL};
+use super::join::{Group, Join};
 use super::kernel::JoinKernel;
-use super::quadrants::{Cut, HalfRows, Piece, QuadrantLists, sizes};
+use super::off_centre::OffCentre;
+use super::quadrants::{HalfRows, Piece, Pieces, QuadrantLists, sizes};
 use super::units::{Unit, UnitList};
 use super::word_list::WordList;
 use crate::cancel::Cancel;
+use crate::engine::pass::Pass;
 use crate::engine::unit::{Interrupt, MemoryUse, Prepared, Worker};
 use crate::error::Error;
 
@@ -25,24 +28,44 @@ pub(crate) struct PreparedHalves<'a> {
     quadrants: QuadrantLists,
     memory: MemoryUse,
     limits: Limits,
-    /// How both halves of a unit are cut, by the number of rows of their larger quadrants.
-    cuts: Vec<[Cut; 2]>,
+    pass: Pass,
+    cuts: Cuts,
+    /// How both halves of a unit are cut into pieces, by the number of rows of the north-east quadrant:
+    /// of canonical and of off-centre units.
+    canonical_pieces: Vec<[Pieces; 2]>,
+    off_centre_pieces: Vec<[Pieces; 2]>,
 }
 
 impl<'a> PreparedHalves<'a> {
     pub(crate) fn new(
         units: &'a UnitList,
+        pass: Pass,
         kernel: JoinKernel,
         (memory, limits): (MemoryUse, Limits),
         cancel: &Cancel,
     ) -> Result<Self, Error> {
-        let quadrants = QuadrantLists::new(kernel, units.board, memory.shared > 0, cancel);
+        let (board, cuts) = (units.board, Cuts::of(pass));
+        let limits = Limits { most_pairs: cuts.most_pairs(limits.most_pairs), ..limits };
+        let quadrants = QuadrantLists::new(kernel, board, cuts.batch, memory.shared > 0, cancel);
         if cancel.is_cancelled() {
             return Err(Error::PreparationStopped);
         }
-        let half = units.board.half;
-        let cuts = (0..=half).map(|larger| sizes::cuts(half, larger, limits.list_bytes)).collect();
-        Ok(Self { units, quadrants, memory, limits, cuts })
+        let half = board.half;
+        let pieces = |larger| sizes::pieces(half, larger, limits.list_bytes);
+        let canonical_pieces = |north: u32| pieces([north.max(half - north); 2]);
+        let canonical_pieces = (0..=half).map(canonical_pieces).collect();
+        let of_off_centre = |north| pieces(OffCentre::larger_quadrants(pass, half, north));
+        let off_centre_pieces = (0..=half).map(of_off_centre).collect();
+        Ok(Self {
+            units,
+            quadrants,
+            memory,
+            limits,
+            pass,
+            cuts,
+            canonical_pieces,
+            off_centre_pieces,
+        })
     }
 }
 
@@ -63,8 +86,8 @@ impl Prepared for PreparedHalves<'_> {
 /// Counts units, with working memory of its own.
 pub(crate) struct HalvesWorker<'p> {
     prepared: &'p PreparedHalves<'p>,
-    join: Join,
-    east: GroupedHalf,
+    pub(crate) join: Join,
+    pub(crate) east: GroupedHalf,
     west: GroupedHalf,
     /// The groups that count with a tie group, twice and once.
     twice: Vec<usize>,
@@ -79,7 +102,7 @@ impl<'p> HalvesWorker<'p> {
     pub(crate) fn new(prepared: &'p PreparedHalves<'p>) -> Self {
         Self {
             prepared,
-            join: Join::new(prepared.quadrants.kernel),
+            join: Join::new(prepared.quadrants.kernel, prepared.cuts),
             east: GroupedHalf::default(),
             west: GroupedHalf::default(),
             twice: Vec::new(),
@@ -90,26 +113,21 @@ impl<'p> HalvesWorker<'p> {
         }
     }
 
-    /// How both halves are cut for a unit with this many rows in the north-east quadrant. The
-    /// south-west quadrant has as many, and the two others have the rest of h.
-    fn cuts(&self, north_east: u32) -> [Cut; 2] {
-        let half = self.prepared.units.board.half;
-        self.prepared.cuts[north_east.max(half - north_east) as usize]
-    }
-
     /// The join of two lists counts at most the product of their lengths, which fits; the sums of
     /// joins are checked. `None` if they do not fit, or after a cancellation.
     fn count_canonical(&mut self, rows: u32, cancel: &Cancel) -> Option<u64> {
         let half = self.prepared.units.board.half;
-        let canonical = CanonicalRows::new(half, rows);
-        let [east, west] = self.cuts((rows & ((1 << half) - 1)).count_ones());
+        let canonical = CanonicalRows::new(half, rows).in_pass(self.prepared.pass);
+        // The south-west quadrant has as many rows, and the two others have the rest of h.
+        let north_east = (canonical.rows_of(Half::East) & ((1 << half) - 1)).count_ones();
+        let [east, west] = self.prepared.canonical_pieces[north_east as usize];
         let mut pairs = 0u64;
-        for east in east.pieces() {
+        for east in east.each() {
             self.make_half(&canonical, Half::East, east, cancel);
             if self.east.groups.is_empty() {
                 continue;
             }
-            for west in west.pieces() {
+            for west in west.each() {
                 self.make_half(&canonical, Half::West, west, cancel);
                 if cancel.is_cancelled() {
                     return None;
@@ -144,7 +162,7 @@ impl<'p> HalvesWorker<'p> {
 
     /// Makes all half-boards of two pieces if they are few, and says whether it did.
     fn multiply_if_small(&mut self) -> bool {
-        let most_pairs = SMALL.min(self.prepared.limits.most_pairs);
+        let most_pairs = self.prepared.cuts.small.min(self.prepared.limits.most_pairs);
         let is_small = self.east.pairs() + self.west.pairs() <= most_pairs;
         if is_small {
             let has_ties = self.east.ties + self.west.ties > 0;
@@ -169,12 +187,10 @@ impl<'p> HalvesWorker<'p> {
     fn make_half(&mut self, canonical: &CanonicalRows, half: Half, piece: Piece, cancel: &Cancel) {
         let board = self.prepared.units.board;
         let middle_queen = (board.gap == 1).then_some(board.half);
-        let (made, rows) = match half {
-            Half::East => (&mut self.east, canonical.rows),
-            Half::West => (&mut self.west, canonical.complement(canonical.rows)),
-        };
+        let made = if half == Half::East { &mut self.east } else { &mut self.west };
+        let (rows, deciding_rows) = (canonical.rows_of(half), canonical.rows >> board.half);
         let compare = |columns| canonical.compare_group(half, columns);
-        let wanted = HalfRows { half, rows, middle_queen, middle_columns: 0, piece };
+        let wanted = HalfRows { half, rows, deciding_rows, middle_queen, middle_columns: 0, piece };
         made.make(&self.prepared.quadrants, wanted, compare, cancel);
     }
 
@@ -235,46 +251,27 @@ impl<'p> HalvesWorker<'p> {
         Some(pairs)
     }
 
-    /// Frees the memory of the lists. Freeing gigabytes takes a tenth of a second, and a cancelled count
-    /// should end quickly, so each thread frees its own lists.
+    /// Frees all memory. Freeing gigabytes takes a tenth of a second, and a cancelled count should end
+    /// quickly, so each thread frees its own.
     fn release(&mut self) {
-        self.join.release();
-        self.east = GroupedHalf::default();
-        self.west = GroupedHalf::default();
+        *self = Self::new(self.prepared);
     }
 
     /// `None` if the sum does not fit, or after a cancellation.
     fn count_off_centre(&mut self, below: u32, rows: u32, cancel: &Cancel) -> Option<u64> {
-        let board = self.prepared.units.board;
-        let half = board.half;
-        let queen = half + below;
-        let west_rows = !(rows | 1 << (queen - 1)) & (u32::MAX >> (32 - 2 * half));
+        let PreparedHalves { units, quadrants, pass, off_centre_pieces, .. } = self.prepared;
+        let unit = OffCentre::new(units.board, below, rows).in_pass(*pass);
         let every_group = |_| Ordering::Greater;
-        let [east, west] = self.cuts((rows & ((1 << half) - 1)).count_ones());
+        let north_east = (unit.east & ((1 << units.board.half) - 1)).count_ones();
+        let [east, west] = off_centre_pieces[north_east as usize];
         let mut pairs = 0u64;
-        for piece in east.pieces() {
-            // The queen of the middle row stands nearer to the centre than that of the middle column.
-            // It joins the southern rows, which stay the same for many units, in the east.
-            let east = HalfRows {
-                half: Half::East,
-                rows,
-                middle_queen: Some(queen),
-                middle_columns: below - 1,
-                piece,
-            };
-            self.east.make(&self.prepared.quadrants, east, every_group, cancel);
+        for piece in east.each() {
+            self.east.make(quadrants, unit.rows_of(Half::East, piece), every_group, cancel);
             if self.east.groups.is_empty() {
                 continue;
             }
-            for piece in west.pieces() {
-                let west = HalfRows {
-                    half: Half::West,
-                    rows: west_rows,
-                    middle_columns: 0,
-                    piece,
-                    ..east
-                };
-                self.west.make(&self.prepared.quadrants, west, every_group, cancel);
+            for piece in west.each() {
+                self.west.make(quadrants, unit.rows_of(Half::West, piece), every_group, cancel);
                 if cancel.is_cancelled() {
                     return None;
                 }

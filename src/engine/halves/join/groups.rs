@@ -13,6 +13,11 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// The group of a list of half-boards: each goes with the first southern word, which has no bits.
+    pub(crate) fn single(half_boards: usize) -> Self {
+        Self { north: 0, north_len: half_boards as u32, south: 0, south_len: 1 }
+    }
+
     /// The number of pairs, whether they share a bit or not.
     pub(crate) fn pairs(self) -> u64 {
         u64::from(self.north_len) * u64::from(self.south_len)

@@ -1,17 +1,14 @@
 //! Joins two lists of half-boards: splits them on bits until they are short, then counts the pairs of
 //! a leaf hundreds at a time.
 
+use super::super::cuts::Cuts;
 use super::super::kernel::{JoinKernel, Tables};
-use super::super::word_list::{PIECE, SLACK};
+use super::super::word_list::SLACK;
 use super::bits::SplitBits;
 use crate::cancel::Cancel;
 
 /// Lists at most this long are joined by comparing all pairs.
 const PLAIN: usize = 12;
-
-/// Most words of the shorter list in a leaf: joined with a piece of the longer list they take some
-/// milliseconds. Leaves are shorter unless the arena is used up.
-const LEAF_PIECE: usize = 1 << 13;
 
 /// Space for the parts of the lists, in lengths of both lists together. Each split shortens the lists
 /// to about 0.6 of their length, so this is rarely used up; if it is, a leaf comes early.
@@ -20,6 +17,7 @@ const ARENA: usize = 4;
 /// The working memory for joining lists.
 pub(super) struct ListJoin {
     kernel: JoinKernel,
+    cuts: Cuts,
     tables: Tables,
     arena: Vec<u64>,
 }
@@ -31,8 +29,8 @@ struct Splits<'a> {
 }
 
 impl ListJoin {
-    pub(super) fn new(kernel: JoinKernel) -> Self {
-        Self { kernel, tables: kernel.tables(), arena: Vec::new() }
+    pub(super) fn new(kernel: JoinKernel, cuts: Cuts) -> Self {
+        Self { kernel, cuts, tables: kernel.tables(), arena: Vec::new() }
     }
 
     /// Counts the disjoint pairs of two lists. A cancelled count is meaningless.
@@ -65,20 +63,20 @@ impl ListJoin {
             return 0;
         }
         if y.len() <= PLAIN {
-            return in_pieces(x, splits, |x| self.kernel.nested_loop(x, y));
+            return in_batches(x, self.cuts.batch, splits, |x| self.kernel.nested_loop(x, y));
         }
         let needed = x.len() + y.len() + SLACK;
         if unused == 0 || needed > free.len() || self.is_leaf(x.len(), y.len()) {
             let bits = u64::BITS - unused.leading_zeros();
-            return in_pieces(x, splits, |x| {
-                y.chunks(LEAF_PIECE).map(|y| self.leaf(x, y, bits, splits)).sum()
+            return in_batches(x, self.cuts.batch, splits, |x| {
+                y.chunks(self.cuts.leaf_batch).map(|y| self.leaf(x, y, bits, splits)).sum()
             });
         }
         let bit = splits.bits.order[depth];
         let (depth, unused) = (depth + 1, unused & !bit);
         let (parts, free) = free.split_at_mut(x.len());
         let (mut middle, mut end) = (0, parts.len());
-        for x in x.chunks(PIECE) {
+        for x in x.chunks(self.cuts.batch) {
             if splits.cancel.is_cancelled() {
                 return 0;
             }
@@ -88,7 +86,7 @@ impl ListJoin {
         }
         let (without, with) = parts.split_at(middle);
         let mut kept = 0;
-        for y in y.chunks(PIECE) {
+        for y in y.chunks(self.cuts.batch) {
             if splits.cancel.is_cancelled() {
                 return 0;
             }
@@ -102,7 +100,7 @@ impl ListJoin {
     /// Counts the pairs of a leaf, with the build side that costs less.
     fn leaf(&mut self, x: &[u64], y: &[u64], bits: u32, splits: &Splits) -> u64 {
         // Before a leaf of usual length, the split has already checked.
-        if x.len() + y.len() >= LEAF_PIECE && splits.cancel.is_cancelled() {
+        if x.len() + y.len() >= self.cuts.leaf_batch && splits.cancel.is_cancelled() {
             return 0;
         }
         let swap = self.leaf_cost(x.len(), y.len()) > self.leaf_cost(y.len(), x.len());
@@ -116,18 +114,18 @@ impl ListJoin {
         build.div_ceil(self.kernel.block()) * (probe + 150)
     }
 
-    /// Whether another split would not pay for lists this short. The optimum is flat: half or twice
-    /// these sizes cost 1 % to 4 %.
+    /// Whether another split would not pay for lists this short.
     pub(super) fn is_leaf(&self, longer: usize, shorter: usize) -> bool {
         let block = self.kernel.block();
-        longer * shorter <= 4 * block * block || shorter <= block * 5 / 4
+        longer * shorter <= self.cuts.leaf_blocks * block * block
+            || shorter <= block * self.cuts.leaf_eighths / 8
     }
 }
 
-/// The sum over the pieces of a list; less after a cancellation.
-fn in_pieces(x: &[u64], splits: &Splits, count: impl FnMut(&[u64]) -> u64) -> u64 {
-    // A list of usual length is one piece, and the split has already checked.
-    let is_long = x.len() > PIECE;
-    let pieces = x.chunks(PIECE).take_while(|_| !(is_long && splits.cancel.is_cancelled()));
-    pieces.map(count).sum()
+/// The sum over the batches of a list; less after a cancellation.
+fn in_batches(x: &[u64], batch: usize, splits: &Splits, count: impl FnMut(&[u64]) -> u64) -> u64 {
+    // A list of usual length is one batch, and the split has already checked.
+    let is_long = x.len() > batch;
+    let batches = x.chunks(batch).take_while(|_| !(is_long && splits.cancel.is_cancelled()));
+    batches.map(count).sum()
 }

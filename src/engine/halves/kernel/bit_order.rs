@@ -36,7 +36,7 @@ impl BitOrder {
         order
     }
 
-    /// Whether every bit stays where it is.
+    /// Whether every bit that is kept stays where it is.
     pub(crate) fn is_identity(&self) -> bool {
         self.moves().iter().all(|bits| bits.shift == 0)
     }

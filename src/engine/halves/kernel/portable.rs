@@ -20,23 +20,23 @@ type Slice = [u64; WORDS];
 /// Words that are processed in an unrolled loop.
 const GROUP: usize = 4;
 
-pub(super) fn select(words: &[u64], avoid: u64, out: &mut [u64]) -> usize {
+pub(super) fn select(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
     let (groups, rest) = words.as_chunks::<GROUP>();
     let mut kept = 0;
     for group in groups {
         // One check for room spares a check for each word.
-        kept += keep_disjoint(group, avoid, &mut out[kept..kept + GROUP]);
+        kept += keep_without(group, bit, &mut out[kept..kept + GROUP]);
     }
-    kept + keep_disjoint(rest, avoid, &mut out[kept..])
+    kept + keep_without(rest, bit, &mut out[kept..])
 }
 
 #[inline]
-fn keep_disjoint(words: &[u64], avoid: u64, out: &mut [u64]) -> usize {
+fn keep_without(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
     let mut kept = 0;
     for &word in words {
         // A dropped word is overwritten by the next one.
         out[kept] = word;
-        kept += usize::from(word & avoid == 0);
+        kept += usize::from(word & bit == 0);
     }
     kept
 }

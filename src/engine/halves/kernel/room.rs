@@ -1,5 +1,9 @@
 //! Memory that vector kernels write lists to.
 
+/// How far ahead of a store its cache line is asked for: six lines. A partition of lists that fit the
+/// second-level cache but not the first takes 0.3 ns a word with it, and 0.55 ns without.
+const AHEAD: usize = 48;
+
 /// Memory for whole vectors at any place; the number of places is computed once.
 pub(super) struct Room<'a, const WORDS: usize> {
     words: &'a mut [u64],
@@ -23,24 +27,24 @@ impl<'a, const WORDS: usize> Room<'a, WORDS> {
         // SAFETY: `places` leaves room for `WORDS` words from `at` on.
         unsafe { &mut *self.words.as_mut_ptr().add(at).cast() }
     }
-}
 
-/// How far ahead of a store its cache line is asked for: six lines. A partition of lists that fit the
-/// second-level cache but not the first takes 0.3 ns a word with it, and 0.55 ns without.
-const AHEAD: usize = 48;
-
-impl<const WORDS: usize> Room<'_, WORDS> {
     /// Asks for the line that stores to `at`, which increases, will reach soon.
     #[inline]
     pub(super) fn fetch_after(&self, at: usize) {
-        prefetch(self.words.as_ptr().wrapping_add(at + AHEAD));
+        fetch_after(self.words.as_ptr().wrapping_add(at));
     }
+}
 
-    /// Asks for the line that stores to `at`, which decreases, will reach soon.
-    #[inline]
-    pub(super) fn fetch_before(&self, at: usize) {
-        prefetch(self.words.as_ptr().wrapping_add(at).wrapping_sub(AHEAD));
-    }
+/// Asks for the line that stores to `place`, which increases, will reach soon.
+#[inline]
+pub(super) fn fetch_after(place: *const u64) {
+    prefetch(place.wrapping_add(AHEAD));
+}
+
+/// Asks for the line that stores to `place`, which decreases, will reach soon.
+#[inline]
+pub(super) fn fetch_before(place: *const u64) {
+    prefetch(place.wrapping_sub(AHEAD));
 }
 
 /// Brings a line into the first-level cache, if there is memory at that place.
@@ -63,13 +67,12 @@ fn no_room(at: usize, len: usize) -> ! {
 pub(super) fn partition_rest(words: &[u64], bit: u64, out: &mut [u64]) -> (usize, usize) {
     let (mut front, mut back) = (0, out.len());
     for &word in words {
-        if word & bit == 0 {
-            out[front] = word;
-            front += 1;
-        } else {
-            back -= 1;
-            out[back] = word;
-        }
+        // The word is written to both ends; the wrong copy is overwritten later.
+        out[front] = word;
+        out[back - 1] = word;
+        let has = usize::from(word & bit != 0);
+        front += 1 - has;
+        back -= has;
     }
     (front, back)
 }

@@ -1,5 +1,7 @@
 //! The tables of a leaf.
 
+use super::layout::Layout;
+
 /// Bits of a probe word that one table lookup uses.
 ///
 /// Six bits make tables of 64 entries. Five of these, for 30 bits, take 20 KiB for 512 build words and
@@ -21,6 +23,8 @@ pub(crate) enum Tables {
     Four(Box<BlockTables<4>>),
     /// For blocks of 512 build words.
     Eight(Box<BlockTables<8>>),
+    /// For blocks of 256 build words and probe words with a chunk in each byte.
+    Bytes(Box<ByteTables>),
 }
 
 /// Memory in which no vector crosses the boundary of a cache line.
@@ -39,6 +43,23 @@ pub(crate) struct BlockTables<const WORDS: usize> {
     pub(super) padded: [[u64; WORDS]; 64],
 }
 
+/// Chunks of a word that has one in each byte.
+pub(super) const BYTES: usize = 8;
+
+/// The entry of value x starts at word 4 x: at the word whose number is the byte with x in its upper
+/// six bits. Two more entries, which are not used, let the compiler see that every byte is the number
+/// of a word that is followed by three more.
+pub(super) type ByteTable = [[u64; 4]; CHUNK_VALUES + 2];
+
+/// The tables of one block of 256 build words for [`Layout::Bytes`](super::Layout).
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for vector kernels"))]
+#[repr(align(64))]
+pub(crate) struct ByteTables {
+    pub(super) tables: [ByteTable; BYTES],
+    /// A partial block.
+    pub(super) padded: [[u64; 4]; 64],
+}
+
 impl<const WORDS: usize> BlockTables<WORDS> {
     fn new() -> Box<Self> {
         Box::new(Self {
@@ -50,11 +71,15 @@ impl<const WORDS: usize> BlockTables<WORDS> {
 }
 
 impl Tables {
-    /// Tables for blocks of 256 or 512 build words.
-    pub(super) fn new(block: usize) -> Self {
-        match block {
-            512 => Self::Eight(BlockTables::new()),
-            _ => Self::Four(BlockTables::new()),
+    /// Tables for this layout, and blocks of 256 or 512 build words.
+    pub(super) fn new(layout: Layout, block: usize) -> Self {
+        match (layout, block) {
+            (Layout::Bytes, _) => Self::Bytes(Box::new(ByteTables {
+                tables: [[[0; 4]; CHUNK_VALUES + 2]; BYTES],
+                padded: [[0; 4]; 64],
+            })),
+            (Layout::Dense, 512) => Self::Eight(BlockTables::new()),
+            (Layout::Dense, _) => Self::Four(BlockTables::new()),
         }
     }
 }

@@ -10,12 +10,13 @@
 //! | `load_part(words)` | up to `WORDS` words, and the lanes that hold them |
 //! | `disjoint_lanes(a, b)` | the lanes in which two vectors share no bit |
 //! | `disjoint_among(lanes, a, b)` | those of these lanes in which they share none |
+//! | `BitTest::new(bit).lanes_with(vector)` | the lanes in which a vector has the bit |
 //! | `to_front(lanes, vector)` | these lanes first, then the others |
+//! | `to_back(lanes, vector)` | the other lanes first, then these |
 //! | `compress(lanes, vector)` | these lanes first, then anything |
 //! | `move_bits(image, vector, bit_move)` | the image with the bits that move equally far |
-//! | `inverted_halves::<HIGH>(a, b)` | the low or the high halves of the words of both, inverted |
-//! | `swap_squares::<SHIFT>(rows, distance, low)` | one step of a transposition |
-//! | `count_probes::<CHUNKS>(probe, tables)` | the pairs of one block of the leaf |
+//! | `fill_tables::<CHUNKS>(block, tables)` | makes the tables of one block of the leaf |
+//! | `count_probes::<CHUNKS>(probe, tables)` | counts the pairs of the block |
 //! | `positional_popcount(sample)` | for each bit, the words that have it |
 //!
 //! Functions compiled for CPU features cannot be generic over them, so a macro writes the loops.
@@ -25,25 +26,47 @@
 macro_rules! vector_kernel {
     ($features:literal, $width:ident) => {
         #[target_feature(enable = $features)]
-        pub(super) fn select(words: &[u64], avoid: u64, out: &mut [u64]) -> usize {
-            let mut room = Room::<WORDS>::new(out);
-            let avoid = splat(avoid);
-            let mut kept = 0;
+        #[expect(unsafe_code, reason = "a check would be paid for each vector")]
+        pub(super) fn select(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
             let (vectors, rest) = words.as_chunks::<WORDS>();
-            for vector in vectors {
+            let len = vectors.len() * WORDS;
+            // A store without room would lose words and make the count wrong.
+            assert!(len <= out.len(), "no room for {len} words in {}", out.len());
+            let test = BitTest::new(bit);
+            let start = out.as_mut_ptr();
+            // The state is the next place if all words so far were kept, and minus the number of those
+            // that were not: so stores need no arithmetic.
+            let add = |(next, lost): (*mut u64, isize), vector: &[u64; WORDS]| {
                 let vector = load(vector);
-                let free = disjoint_lanes(vector, avoid);
-                room.fetch_after(kept);
-                store(room.at(kept), compress(free, vector));
-                kept += free.count_ones() as usize;
+                let lanes = test.lanes_with(vector);
+                // SAFETY: not more words were lost than the vectors so far have. So the place does not
+                // start before `out`, and ends at most at `len`.
+                let place = unsafe { &mut *next.wrapping_offset(lost).cast::<[u64; WORDS]>() };
+                store(place, to_back(lanes, vector));
+                (next.wrapping_add(WORDS), lost - lanes.count_ones() as isize)
+            };
+            // Two vectors of AVX2 fill one line.
+            let (lines, odd) = vectors.as_chunks::<{ 8 / WORDS }>();
+            let mut state = (start, 0);
+            for line in lines {
+                let (next, lost) = state;
+                fetch_after(next.wrapping_offset(lost));
+                for vector in line {
+                    state = add(state, vector);
+                }
             }
-            if !rest.is_empty() {
-                let (vector, lanes) = load_part(rest);
-                let free = disjoint_among(lanes, vector, avoid);
-                store(room.at(kept), compress(free, vector));
-                kept += free.count_ones() as usize;
+            for vector in odd {
+                state = add(state, vector);
             }
-            kept
+            let (_, lost) = state;
+            let kept = len - lost.unsigned_abs();
+            if rest.is_empty() {
+                return kept;
+            }
+            let (vector, lanes) = load_part(rest);
+            let free = disjoint_among(lanes, vector, splat(bit));
+            store(Room::<WORDS>::new(out).at(kept), compress(free, vector));
+            kept + free.count_ones() as usize
         }
 
         #[target_feature(enable = $features)]
@@ -228,31 +251,56 @@ macro_rules! vector_kernel {
         }
 
         #[target_feature(enable = $features)]
+        #[expect(unsafe_code, reason = "a check would be paid for each vector")]
         pub(super) fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
-            debug_assert!(words.len() <= out.len(), "the parts fit the space");
             let (vectors, rest) = words.as_chunks::<WORDS>();
             // The two stores of the last vector may coincide, but not overlap in part.
             let spare = out.len().saturating_sub(words.len());
             let overlap = (1..WORDS).contains(&spare);
             let (vectors, last) = vectors.split_at(vectors.len().saturating_sub(overlap.into()));
-            let (mut front, mut back) = partition_rest(rest, bit, out);
-            let mut room = Room::<WORDS>::new(out);
-            let splat_bit = splat(bit);
-            for vector in vectors {
+            let (first, middle) = partition_rest(rest, bit, out);
+            let free = &mut out[first..middle];
+            let len = vectors.len() * WORDS;
+            // A store without room would lose words and make the count wrong.
+            assert!(len <= free.len(), "no room for {len} words in {}", free.len());
+            let test = BitTest::new(bit);
+            let start = free.as_mut_ptr();
+            let back = start.wrapping_add(free.len()).wrapping_sub(WORDS);
+            // The state is the place at the front if no word so far had the bit, and minus the number of
+            // those that have it: so stores need no arithmetic.
+            let add = |(front, with): (*mut u64, isize), vector: &[u64; WORDS]| {
                 let vector = load(vector);
-                let lacks = disjoint_lanes(vector, splat_bit);
-                let count = lacks.count_ones() as usize;
+                let lanes = test.lanes_with(vector);
+                let sorted = to_back(lanes, vector);
                 // At least as many places are free as words are left, so whole vectors fit at both
                 // ends: the first lanes stay at the front, the last ones at the back, and the others
                 // are overwritten.
-                let sorted = to_front(lacks, vector);
-                room.fetch_after(front);
-                room.fetch_before(back);
-                store(room.at(front), sorted);
-                front += count;
-                store(room.at(back.wrapping_sub(WORDS)), sorted);
-                back = back.wrapping_sub(WORDS - count);
+                // SAFETY: not more words have the bit than the vectors so far have. So the place at the
+                // front does not start before the free memory, and ends at most at `len`.
+                let at_front = unsafe { &mut *front.wrapping_offset(with).cast::<[u64; WORDS]>() };
+                store(at_front, sorted);
+                // SAFETY: the same, from the back: the place ends at most at the end of the free memory,
+                // and starts at most `len` words before it.
+                let at_back = unsafe { &mut *back.wrapping_offset(with).cast::<[u64; WORDS]>() };
+                store(at_back, sorted);
+                (front.wrapping_add(WORDS), with - lanes.count_ones() as isize)
+            };
+            // Two vectors of AVX2 fill one line.
+            let (lines, odd) = vectors.as_chunks::<{ 8 / WORDS }>();
+            let mut state = (start, 0);
+            for line in lines {
+                let (front, with) = state;
+                fetch_after(front.wrapping_offset(with));
+                fetch_before(back.wrapping_offset(with));
+                for vector in line {
+                    state = add(state, vector);
+                }
             }
+            for vector in odd {
+                state = add(state, vector);
+            }
+            let with = state.1.unsigned_abs();
+            let (front, back) = (first + len - with, middle - with);
             front + partition_rest(last.as_flattened(), bit, &mut out[front..back]).0
         }
 
@@ -281,7 +329,7 @@ macro_rules! vector_kernel {
             let Tables::$width(tables) = tables else {
                 unreachable!("tables are made for their kernel");
             };
-            match (bits as usize).div_ceil(CHUNK_BITS) {
+            match bits.div_ceil(CHUNK_DISTANCE) {
                 ..=2 => count_blocks::<2>(build, probe, tables),
                 3 => count_blocks::<3>(build, probe, tables),
                 4 => count_blocks::<4>(build, probe, tables),
@@ -289,7 +337,7 @@ macro_rules! vector_kernel {
                 6 => count_blocks::<6>(build, probe, tables),
                 7 => count_blocks::<7>(build, probe, tables),
                 8 => count_blocks::<8>(build, probe, tables),
-                _ => count_blocks::<MAX_CHUNKS>(build, probe, tables),
+                _ => count_blocks::<MOST_CHUNKS>(build, probe, tables),
             }
         }
 
@@ -297,79 +345,14 @@ macro_rules! vector_kernel {
         fn count_blocks<const CHUNKS: usize>(
             build: &[u64],
             probe: &[u64],
-            tables: &mut BlockTables<WORDS>,
+            tables: &mut LeafTables,
         ) -> u64 {
             let mut pairs = 0;
             for block in build.chunks(64 * WORDS) {
-                fill_tables(block, CHUNKS, tables);
+                fill_tables::<CHUNKS>(block, tables);
                 pairs += count_probes::<CHUNKS>(probe, &tables.tables);
             }
             pairs
-        }
-
-        /// Transposes a block of build words and tabulates the ANDs of its bit slices.
-        #[target_feature(enable = $features)]
-        fn fill_tables(block: &[u64], chunks: usize, tables: &mut BlockTables<WORDS>) {
-            let BlockTables { tables, slices, padded } = tables;
-            // What follows the last word of a partial block is masked out.
-            let whole = if let Some(whole) = block.as_chunks::<WORDS>().0.first_chunk() {
-                whole
-            } else {
-                padded.as_flattened_mut()[..block.len()].copy_from_slice(block);
-                padded
-            };
-            transpose::<false>(whole, &mut slices[0]);
-            if chunks * CHUNK_BITS > 32 {
-                transpose::<true>(whole, &mut slices[1]);
-            }
-            let slices = slices.as_flattened();
-            let all = splat(u64::MAX);
-            for (chunk, table) in tables[..chunks].iter_mut().enumerate() {
-                let first = if chunk == 0 { load(&valid_words::<WORDS>(block.len())) } else { all };
-                store(&mut table[0], first);
-                for bit in 0..CHUNK_BITS {
-                    let slice = match slices.get(chunk * CHUNK_BITS + bit) {
-                        Some(slice) => load(slice),
-                        None => all,
-                    };
-                    let (known, new) = table.split_at_mut(1 << bit);
-                    for (entry, below) in new.iter_mut().zip(&*known) {
-                        store(entry, and(load(below), slice));
-                    }
-                }
-            }
-        }
-
-        /// Bit slices of a block, inverted: 32 of them, of the low or the high half of the words.
-        ///
-        /// The 64 vectors are the rows of `WORDS` 64 x 64 bit matrices side by side in the lanes, so
-        /// nothing ever crosses a lane. The first step packs the wanted halves of two rows into one;
-        /// the others swap ever smaller squares of bits.
-        #[target_feature(enable = $features)]
-        fn transpose<const HIGH: bool>(rows: &[[u64; WORDS]; 64], slices: &mut [[u64; WORDS]; 32]) {
-            let CacheLines(half) = &mut CacheLines([[0_u64; WORDS]; 32]);
-            for lane in 0..8 {
-                let pack =
-                    |row: usize| inverted_halves::<HIGH>(load(&rows[row]), load(&rows[row + 32]));
-                let mut quad = [pack(lane), pack(lane + 8), pack(lane + 16), pack(lane + 24)];
-                swap_squares::<16>(&mut quad, 2, 0x0000_ffff_0000_ffff);
-                swap_squares::<8>(&mut quad, 1, 0x00ff_00ff_00ff_00ff);
-                for (at, vector) in quad.into_iter().enumerate() {
-                    store(&mut half[lane + 8 * at], vector);
-                }
-            }
-            for at in 0..4 {
-                let mut eight = [splat(0); 8];
-                for (vector, row) in eight.iter_mut().zip(&half[8 * at..]) {
-                    *vector = load(row);
-                }
-                swap_squares::<4>(&mut eight, 4, 0x0f0f_0f0f_0f0f_0f0f);
-                swap_squares::<2>(&mut eight, 2, 0x3333_3333_3333_3333);
-                swap_squares::<1>(&mut eight, 1, 0x5555_5555_5555_5555);
-                for (vector, slice) in eight.into_iter().zip(&mut slices[8 * at..]) {
-                    store(slice, vector);
-                }
-            }
         }
     };
 }

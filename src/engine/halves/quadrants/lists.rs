@@ -63,6 +63,8 @@ pub(super) struct Maker<'a> {
     pub(super) kernel: JoinKernel,
     pub(super) board: HalvedBoard,
     pub(super) columns: &'a ColumnSets,
+    /// Words that are moved at once; see [`Cuts`](super::super::cuts::Cuts).
+    pub(super) batch: usize,
     pub(super) cancel: &'a Cancel,
 }
 

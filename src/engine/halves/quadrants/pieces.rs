@@ -28,14 +28,14 @@ impl Piece {
 
 /// How a half is cut into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct Pieces {
     /// Columns of a quadrant.
     pub(super) half: u32,
     /// The number of neighbouring columns that each piece has of the highest row, and of the next row.
     widths: [u32; 2],
 }
 
-impl Cut {
+impl Pieces {
     /// One piece.
     pub(crate) fn whole(half: u32) -> Self {
         Self { half, widths: [half; 2] }
@@ -57,7 +57,7 @@ impl Cut {
         Self { half, widths: [1, if rows > 1 { 1 } else { half }] }
     }
 
-    pub(crate) fn pieces(self) -> impl Iterator<Item = Piece> {
+    pub(crate) fn each(self) -> impl Iterator<Item = Piece> {
         let [first, second] = self.widths.map(|width| {
             let all = u32::MAX >> (32 - self.half);
             let starts = (0..self.half).step_by(width as usize);

@@ -2,7 +2,7 @@
 
 use super::super::half_board::{Half, Quadrant};
 use super::super::kernel::BitMove;
-use super::super::word_list::{PIECE, WordList};
+use super::super::word_list::WordList;
 use super::lists::{Added, Lists, Maker, RowSetLists};
 use super::pieces::Piece;
 use super::prefixes::Prefixes;
@@ -17,8 +17,8 @@ pub(super) struct Wanted {
     pub(super) rows: u32,
     /// Only arrangements that use none of these diagonals of the quadrant.
     pub(super) avoid: u64,
-    /// The southern rows of the half, on which it depends which lists are wanted.
-    pub(super) southern_rows: u32,
+    /// The rows on which it depends which lists are wanted.
+    pub(super) deciding_rows: u32,
     /// The middle row's queen stands in one of this many columns next to the middle line.
     pub(super) middle_columns: u32,
     pub(super) piece: Piece,
@@ -62,9 +62,7 @@ impl HalfCache {
         let [north, south] = row_sets;
         [north, south].map(|cache| cache.lists.by_columns(maker.columns))
     }
-}
 
-impl HalfCache {
     /// The northern and the southern words of the lists. A join may change their order within each
     /// list: they are sets.
     pub(crate) fn words(&mut self) -> [&mut [u64]; 2] {
@@ -124,7 +122,7 @@ impl Lists {
         }
         // All words are kept, so all lists are moved at once and start where they started.
         self.words.clear();
-        raw.words.chunks(PIECE).for_each(|piece| move_list(piece, &mut self.words));
+        raw.words.chunks(maker.batch).for_each(|batch| move_list(batch, &mut self.words));
         self.starts.clear();
         self.starts.extend_from_slice(raw.starts);
     }

@@ -1,6 +1,6 @@
 //! The sizes of quadrant lists, for plans of memory.
 
-use super::pieces::Cut;
+use super::pieces::Pieces;
 
 /// The most words of the lists of a quadrant with h columns and k rows, over all sets of k rows: entry
 /// k of row h - 8. These are the ways to place k queens on such rows. Counted for h up to 14, and for
@@ -32,9 +32,9 @@ pub(super) fn most_words(half: u32, rows: u32) -> u64 {
 /// The most bytes that the lists of a half take, if it is cut in this way and its larger quadrant has
 /// this many rows: those of both quadrants, and those of 0, 1, ..., rows - 1 rows that they are made
 /// from. The latter are kept, and both quadrants use the same memory for them.
-pub(crate) fn half_bytes(rows: u32, cut: Cut) -> u64 {
-    let (half, others) = (cut.half, cut.half - rows);
-    let larger = |rows| cut.share(most_words(half, rows));
+pub(crate) fn half_bytes(rows: u32, pieces: Pieces) -> u64 {
+    let (half, others) = (pieces.half, pieces.half - rows);
+    let larger = |rows| pieces.share(most_words(half, rows));
     let shorter = (0..rows).map(|level| match level < others {
         true => most_words(half, level),
         false => larger(level),
@@ -45,13 +45,13 @@ pub(crate) fn half_bytes(rows: u32, cut: Cut) -> u64 {
 }
 
 /// How the east and the west of a unit are cut, so that their lists take at most this many bytes if
-/// that is possible. The larger quadrant of each has this many rows.
+/// that is possible. Their larger quadrants have this many rows.
 ///
 /// The west is cut first: its lists are made again for each piece of the east.
-pub(crate) fn cuts(half: u32, rows: u32, list_bytes: u64) -> [Cut; 2] {
-    let [mut east, mut west] = [Cut::whole(half); 2];
-    while half_bytes(rows, east) + half_bytes(rows, west) > list_bytes {
-        let to_cut = if west == east { &mut west } else { &mut east };
+pub(crate) fn pieces(half: u32, [in_east, in_west]: [u32; 2], list_bytes: u64) -> [Pieces; 2] {
+    let [mut east, mut west] = [Pieces::whole(half); 2];
+    while half_bytes(in_east, east) + half_bytes(in_west, west) > list_bytes {
+        let (to_cut, rows) = if west == east { (&mut west, in_west) } else { (&mut east, in_east) };
         match to_cut.finer(rows) {
             Some(finer) => *to_cut = finer,
             None => break,
@@ -63,8 +63,8 @@ pub(crate) fn cuts(half: u32, rows: u32, list_bytes: u64) -> [Cut; 2] {
 /// The most bytes of the lists of any unit, if they are cut as finely as possible or not at all.
 pub(crate) fn list_bytes(half: u32, is_cut: bool) -> u64 {
     let of_unit = |rows| {
-        let cut = if is_cut { Cut::finest(half, rows) } else { Cut::whole(half) };
-        2 * half_bytes(rows, cut)
+        let pieces = if is_cut { Pieces::finest(half, rows) } else { Pieces::whole(half) };
+        2 * half_bytes(rows, pieces)
     };
     (half.div_ceil(2)..=half).map(of_unit).max().unwrap_or(0)
 }

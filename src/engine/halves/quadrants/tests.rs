@@ -5,7 +5,7 @@ use crate::engine::Kernel;
 use crate::engine::tests::{kernels, random};
 
 fn quadrants(kernel: Kernel, size: u32, with_table: bool) -> QuadrantLists {
-    QuadrantLists::new(JoinKernel(kernel), HalvedBoard::new(size), with_table, &Cancel::new())
+    QuadrantLists::new(JoinKernel(kernel), HalvedBoard::new(size), 1000, with_table, &Cancel::new())
 }
 
 /// The bits of the diagonals of these squares of the board, by row and distance from the middle line,
@@ -102,35 +102,38 @@ fn lists_hold_what_a_plain_search_finds() {
             let half = if random.bool() { Half::East } else { Half::West };
             let below = random.u32(0..=board.half);
             let has_place = (rows >> board.half).count_ones() < board.half;
+            let queen = if random.bool() { board.half + below } else { board.half - below };
             let (middle_queen, middle_columns) = match board.gap {
-                1 if has_place => (Some(board.half + below), random.u32(..below.max(1))),
-                1 => (Some(board.half + below), 0),
+                1 if has_place => (Some(queen), random.u32(..below.max(1))),
+                1 => (Some(queen), 0),
                 _ => (None, 0),
             };
-            let wanted = HalfRows { half, rows, middle_queen, middle_columns, piece: Piece::WHOLE };
+            let (deciding_rows, piece) = (rows >> board.half, Piece::WHOLE);
+            let wanted =
+                HalfRows { half, rows, deciding_rows, middle_queen, middle_columns, piece };
             let expected = searched(board, wanted);
             for (quadrants, cache) in both.iter().zip(&mut caches) {
                 assert_eq!(listed(quadrants, wanted, cache), expected, "n = {size}, {wanted:?}");
             }
             let northern = (rows & ((1 << board.half) - 1)).count_ones();
             let southern = (rows >> board.half).count_ones() + u32::from(middle_columns > 0);
-            let mut cut = Cut::whole(board.half);
+            let mut pieces = Pieces::whole(board.half);
             for _ in 0..random.u32(0..2 * board.half) {
-                cut = cut.finer(northern.max(southern)).unwrap_or(cut);
+                pieces = pieces.finer(northern.max(southern)).unwrap_or(pieces);
             }
             let pairs_of = |[north, south]: &[Vec<(u32, u64)>; 2]| {
                 let pairs = north.iter().flat_map(|n| south.iter().map(|s| (*n, *s)));
                 pairs.collect::<Vec<_>>()
             };
             let mut pairs = Vec::new();
-            for piece in cut.pieces() {
+            for piece in pieces.each() {
                 let wanted = HalfRows { piece, ..wanted };
                 pairs.extend(pairs_of(&listed(&both[1], wanted, &mut caches[1])));
             }
             pairs.sort_unstable();
             let mut all = pairs_of(&expected);
             all.sort_unstable();
-            assert!(pairs == all, "n = {size}, {cut:?}, {wanted:?}");
+            assert!(pairs == all, "n = {size}, {pieces:?}, {wanted:?}");
         }
     }
 }
@@ -172,7 +175,7 @@ fn sizes_are_those_of_the_largest_lists() {
         assert_eq!(most, known, "h = {half}");
         let shorter = most[..half as usize].iter().sum::<u64>();
         let words = shorter + most[half as usize] + 1;
-        let bytes = sizes::half_bytes(half, Cut::whole(half));
+        let bytes = sizes::half_bytes(half, Pieces::whole(half));
         assert_eq!(bytes, 8 * words + (8 << half), "h = {half}");
     }
 }

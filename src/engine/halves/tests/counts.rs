@@ -7,6 +7,7 @@ use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::units::{Unit, UnitList};
 use crate::engine::halves::worker::PreparedHalves;
 use crate::engine::kernel::Kernel;
+use crate::engine::pass::Pass;
 use crate::engine::tests::{kernels, size};
 use crate::engine::unit::{Interrupt, MemoryUse, Prepared, Resources, Units};
 use crate::error::Error;
@@ -17,7 +18,8 @@ fn total_by_row_set(n: u32, kernel: Kernel) -> u128 {
     let units = UnitList::new(size(n));
     let planned = budget::plan(units.board, &resources(1 << 30)).expect("small boards fit");
     let planned = (MemoryUse { shared: 0, ..planned.0 }, planned.1);
-    let prepared = PreparedHalves::new(&units, JoinKernel(kernel), planned, &Cancel::new());
+    let prepared =
+        PreparedHalves::new(&units, Pass::First, JoinKernel(kernel), planned, &Cancel::new());
     let prepared = prepared.expect("not cancelled");
     let mut worker = prepared.worker();
     let weighted = |unit| {
@@ -44,7 +46,8 @@ fn lists_made_for_each_row_set_count_the_same() {
 #[test]
 fn a_cancelled_unit_has_no_count_and_harms_no_later_one() {
     let halves = Halves::new(size(12));
-    let prepared = halves.prepare(&resources(1 << 30), &Cancel::new()).expect("it fits");
+    let prepared =
+        halves.prepare(Pass::First, &resources(1 << 30), &Cancel::new()).expect("it fits");
     let mut worker = prepared.worker();
     let (running, cancelled) = (Cancel::new(), Cancel::new());
     cancelled.cancel();
@@ -59,7 +62,7 @@ fn a_cancelled_unit_has_no_count_and_harms_no_later_one() {
 fn a_cancelled_preparation_is_an_error() {
     let cancelled = Cancel::new();
     cancelled.cancel();
-    let stopped = Halves::new(size(18)).prepare(&resources(1 << 30), &cancelled).err();
+    let stopped = Halves::new(size(18)).prepare(Pass::First, &resources(1 << 30), &cancelled).err();
     assert_eq!(stopped, Some(Error::PreparationStopped));
 }
 

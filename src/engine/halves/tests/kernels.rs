@@ -1,9 +1,11 @@
 //! Every kernel against the simplest code, at the edges of its vectors and blocks.
 
 use crate::cancel::Cancel;
+use crate::engine::halves::cuts::Cuts;
 use crate::engine::halves::join::{Factored, Group, Join, all_pairs};
-use crate::engine::halves::kernel::{BitMove, BitOrder, JoinKernel};
-use crate::engine::halves::word_list::{PIECE, SLACK};
+use crate::engine::halves::kernel::{BitMove, BitOrder, JoinKernel, Layout};
+use crate::engine::halves::word_list::SLACK;
+use crate::engine::pass::Pass;
 use crate::engine::tests::{kernels, random};
 
 const SIZES: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1030];
@@ -27,24 +29,35 @@ fn random_words(random: &mut fastrand::Rng, count: usize, bits: u32) -> Vec<u64>
     (0..count).map(|_| random.u64(..) & random.u64(..) & ones(bits)).collect()
 }
 
+/// Words with their bits at the places of a layout.
+fn placed(layout: Layout, words: &[u64]) -> Vec<u64> {
+    let numbers = |&word: &u64| (0..64).filter(move |bit| word >> bit & 1 == 1);
+    let places = |word| numbers(word).fold(0, |set, bit| set | 1 << layout.place(bit));
+    words.iter().map(places).collect()
+}
+
 fn check_leaf(kernel: JoinKernel) {
     let mut random = random();
     let mut tables = kernel.tables();
+    let layout = kernel.layout();
+    let most_bits = layout.most_bits();
     let mut check = |build: &[u64], probe: &[u64], bits: u32| {
         let expected = double_loop(build, probe);
         let sizes = (build.len(), probe.len(), bits);
-        let sliced = kernel.count_bit_sliced(build, probe, bits, &mut tables);
+        let [build, probe] = [build, probe].map(|words| placed(layout, words));
+        let places = layout.place(bits - 1) + 1;
+        let sliced = kernel.count_bit_sliced(&build, &probe, places, &mut tables);
         assert_eq!(sliced, expected, "bit-sliced, {sizes:?}");
-        assert_eq!(kernel.nested_loop(build, probe), expected, "nested loop, {sizes:?}");
+        assert_eq!(kernel.nested_loop(&build, &probe), expected, "nested loop, {sizes:?}");
     };
-    for bits in 1..=64 {
+    for bits in 1..=most_bits {
         let build = random_words(&mut random, 257 + bits as usize * 9, bits);
         let probe = random_words(&mut random, 40 + bits as usize, bits);
         check(&build, &probe, bits);
     }
     for build in SIZES {
         for probe in [0, 1, 2, 7, 8, 9, 64, 65, 300] {
-            for bits in [1, 6, 30, 31, 36, 38, 46, 62] {
+            for bits in [1, 6, 30, 31, 36, 38, 46, 62.min(most_bits)] {
                 let build = random_words(&mut random, build, bits);
                 let probe = random_words(&mut random, probe, bits);
                 check(&build, &probe, bits);
@@ -75,13 +88,13 @@ fn check_lists(kernel: JoinKernel) {
                 parts.sort_unstable();
                 assert_eq!(parts, expected, "the parts hold all words, size {size}");
             }
+            let mut out = vec![0; size + SLACK];
+            let count = kernel.select(&words, bit, &mut out);
+            let kept = words.iter().filter(|&word| word & bit == 0).copied();
+            assert_eq!(out[..count], kept.collect::<Vec<_>>(), "selected of {size}");
         }
-        let avoid = 1 << 63 | 1;
-        let mut out = vec![0; size + SLACK];
-        let count = kernel.select(&words, avoid, &mut out);
-        let kept = words.iter().filter(|&word| word & avoid == 0).copied();
-        assert_eq!(out[..count], kept.collect::<Vec<_>>(), "selected of {size}");
 
+        let avoid = 1 << 63 | 1;
         let [a, b] = [random.u64(..), random.u64(..)];
         let (a, b) = (a & ones(57), b & !ones(20));
         let moves = [BitMove { shift: -7, mask: a }, BitMove { shift: 20, mask: b }];
@@ -202,10 +215,16 @@ fn factored<'a>(lists: &'a mut [Vec<u64>; 2], groups: &'a [Group]) -> Factored<'
     Factored { lists: [north, south], groups }
 }
 
-/// A join counts the same with any bound on its products.
+/// A join counts the same with any bound on its products, in the first and in the second count.
 fn check_join(kernel: JoinKernel) {
+    check_join_of(kernel, Pass::First);
+    check_join_of(kernel, Pass::Second);
+}
+
+fn check_join_of(kernel: JoinKernel, pass: Pass) {
     let mut random = random();
-    let mut join = Join::new(kernel);
+    let cuts = Cuts::of(pass);
+    let mut join = Join::new(kernel, cuts);
     let cancel = Cancel::new();
     for bits in [6, 30, 34, 38, 46, 54, 62] {
         for (groups, most) in [(0, 1), (1, 1), (3, 12), (1, 200), (40, 60), (250, 20)] {
@@ -222,10 +241,13 @@ fn check_join(kernel: JoinKernel) {
         }
     }
     // The last piece of a long list is shorter than a vector.
-    let mut east = random_words(&mut random, PIECE + 3, 40);
-    let mut west = random_words(&mut random, 1500, 40);
-    let expected = double_loop(&east, &west);
-    assert_eq!(join.count_lists(40, [&mut east, &mut west], &cancel), expected);
+    for (long, bits) in [(cuts.batch + 3, 40), (3000, 62), (100, 62)] {
+        let mut east = random_words(&mut random, long, bits);
+        let mut west = random_words(&mut random, 1500, bits);
+        let expected = double_loop(&east, &west);
+        let count = join.count_lists(bits, [&mut east, &mut west], &cancel);
+        assert_eq!(count, expected, "lists of {long} words with {bits} bits");
+    }
     // Equal words, which no split separates, fill the arena; the join must stay correct.
     let mut lists = [vec![0b1010; 90], vec![0b0101 << 20; 100]];
     let mut others = [vec![0; 90], vec![1 << 40; 100]];
@@ -263,8 +285,9 @@ fn check_stops(kernel: JoinKernel) {
         let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(write));
         assert!(stopped.is_err(), "{stopped:?} words were written");
     };
-    stops(&|| kernel.select(&words, 0, &mut [0; 8]));
-    stops(&|| kernel.select(&words[..9], 0, &mut [0; 4]));
+    stops(&|| kernel.select(&words, 1, &mut [0; 8]));
+    stops(&|| kernel.select(&words[..9], 1, &mut [0; 4]));
+    stops(&|| kernel.partition(&words, 1, &mut [0; 8]));
     let group = [Group { north: 0, north_len: 1, south: 0, south_len: 20 }];
     stops(&|| kernel.multiply([&words; 2], &group, &mut [0; 8]));
     stops(&|| kernel.gather([&words; 2], &group, &mut [0; 8], &mut Vec::new()));

@@ -5,10 +5,11 @@ use crate::engine::halves::budget::{self, Limits};
 use crate::engine::halves::half_board::HalvedBoard;
 use crate::engine::halves::join::LEAST_PAIRS;
 use crate::engine::halves::kernel::JoinKernel;
-use crate::engine::halves::quadrants::{Cut, sizes};
+use crate::engine::halves::quadrants::{Pieces, sizes};
 use crate::engine::halves::units::UnitList;
 use crate::engine::halves::worker::PreparedHalves;
 use crate::engine::kernel::Kernel;
+use crate::engine::pass::Pass;
 use crate::engine::tests::{kernels, random, size};
 use crate::engine::unit::{MemoryUse, Prepared, Resources};
 use crate::error::Error;
@@ -82,11 +83,11 @@ fn units_count_the_same_with_any_memory() {
         let units = UnitList::new(size(n));
         let half = units.board.half;
         let (memory, limits) = plan(n, 1, 1 << 30).expect("it fits");
-        let prepare = |memory, limits| {
-            PreparedHalves::new(&units, JoinKernel(kernel), (memory, limits), &cancel)
+        let prepare = |pass, memory, limits| {
+            PreparedHalves::new(&units, pass, JoinKernel(kernel), (memory, limits), &cancel)
                 .expect("not cancelled")
         };
-        let roomy = prepare(memory, limits);
+        let roomy = prepare(Pass::First, memory, limits);
         let mut roomy = roomy.worker();
         let whole = sizes::list_bytes(half, false);
         // The smallest pieces of large boards take too long for a test.
@@ -94,14 +95,18 @@ fn units_count_the_same_with_any_memory() {
         for _ in 0..6 {
             let list_bytes = whole >> random.u32(0..=halvings);
             let larger = random.u32(half.div_ceil(2)..=half);
-            in_pieces += u32::from(sizes::cuts(half, larger, list_bytes) != [Cut::whole(half); 2]);
+            in_pieces +=
+                u32::from(sizes::pieces(half, [larger; 2], list_bytes) != [Pieces::whole(half); 2]);
             let limits = Limits { list_bytes, most_pairs: random.u64(0..200_000) };
-            let tight = prepare(MemoryUse { shared: 0, ..memory }, limits);
-            let mut tight = tight.worker();
+            let tight = [Pass::First, Pass::Second]
+                .map(|pass| prepare(pass, MemoryUse { shared: 0, ..memory }, limits));
+            let mut tight = tight.each_ref().map(Prepared::worker);
             for _ in 0..3 {
                 let unit = random.usize(..units.len());
                 let expected = roomy.count(unit, &cancel);
-                assert_eq!(tight.count(unit, &cancel), expected, "n = {n}, {unit}, {limits:?}");
+                for tight in &mut tight {
+                    assert_eq!(tight.count(unit, &cancel), expected, "n = {n}, {unit}, {limits:?}");
+                }
             }
         }
     }

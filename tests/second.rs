@@ -1,0 +1,232 @@
+//! The second count: the same counts, found on other data, in journals of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nqueens::journal::{self, JournalError};
+use nqueens::merge::merge;
+use nqueens::{Cancel, Count, Engine, Error, Kernel, Pass, Plan, Resources, Shard, SplitRows};
+
+mod common;
+use common::{
+    contents, fresh, fresh_folder, journal_error, kernels, nqueens, raise_counts, refused, run,
+    size, stderr, stdout,
+};
+
+/// Counts units twice, and compares.
+fn check(plan: Plan, kernel: Kernel, memory: u64, units: impl IntoIterator<Item = usize>) {
+    let (resources, cancel) = (Resources { kernel, threads: 1, memory }, Cancel::new());
+    let name = plan.to_string();
+    let (n, engine, split_rows) = (plan.size(), plan.engine(), plan.split_rows());
+    let second = Plan::new(n, engine, split_rows).in_pass(Pass::Second);
+    assert_eq!(plan.hash(), second.hash());
+    let prepared = [&plan, &second].map(|plan| plan.prepare(&resources, &cancel).expect("it fits"));
+    let mut counters = prepared.each_ref().map(nqueens::PreparedPlan::counter);
+    for unit in units {
+        let [first, second] =
+            counters.each_mut().map(|counter| counter.count(unit, &cancel).expect("a count"));
+        assert_eq!(first, second, "{name}, unit {unit}, kernel {kernel}, {memory} bytes");
+    }
+}
+
+#[test]
+fn all_units_of_halves_count_the_same() {
+    for n in 0..=17 {
+        let kernels = if n <= 15 { kernels() } else { vec![Kernel::detect()] };
+        for kernel in kernels {
+            let plan = Plan::new(size(n), Engine::Halves, None);
+            let units = plan.units();
+            check(plan, kernel, 1 << 30, 0..units);
+        }
+    }
+}
+
+#[test]
+fn all_units_of_subtrees_count_the_same() {
+    for n in 0..=16 {
+        for kernel in kernels() {
+            let most_rows = if n <= 11 { SplitRows::MAX } else { 2 };
+            for rows in SplitRows::MIN..=most_rows {
+                if n <= 14 || (rows == 2 && kernel == Kernel::detect()) {
+                    let plan = Plan::new(size(n), Engine::Subtrees, SplitRows::new(rows).ok());
+                    let units = plan.units();
+                    check(plan, kernel, 1 << 30, 0..units);
+                }
+            }
+        }
+    }
+}
+
+/// Units chosen at random: the same ones each time.
+fn check_sample(n: u32, sample: usize, memory: u64) {
+    let mut random = fastrand::Rng::with_seed(u64::from(n) ^ memory);
+    let plan = Plan::new(size(n), Engine::Halves, None);
+    let units = plan.units();
+    let all = kernels();
+    let kernel = all[sample % all.len()];
+    // On odd boards the off-centre units come first, and the centred ones are few.
+    let last = units - 1 - random.usize(..units / 50);
+    let chosen: Vec<usize> = (1..sample).map(|_| random.usize(..units)).chain([last]).collect();
+    check(plan, kernel, memory, chosen);
+}
+
+#[test]
+fn units_of_large_boards_count_the_same() {
+    for (n, units, tight) in [
+        (18, 40, 3),
+        (19, 40, 3),
+        (20, 30, 4),
+        (21, 30, 5),
+        (22, 20, 12),
+        (23, 20, 14),
+        (24, 3, 32),
+    ] {
+        check_sample(n, units, 1 << 30);
+        check_sample(n, units.div_ceil(2), tight << 20);
+    }
+}
+
+fn count(n: u32, pass: Pass) -> Count<'static> {
+    Count::new(size(n)).pass(pass).threads(1)
+}
+
+/// Counts both shards of two, in both passes, into one folder; the paths by pass.
+fn both_counts(folder: &Path) -> [Vec<PathBuf>; 2] {
+    [Pass::First, Pass::Second].map(|pass| {
+        let shard_of_two = |index| {
+            let shard = Shard::new(index, 2).expect("in range");
+            let outcome = count(12, pass).run_shard(shard, folder).expect("a shard");
+            assert_eq!(outcome.units_before, 0, "the units of the other count are not its own");
+            let again = count(12, pass).run_shard(shard, folder).expect("a shard");
+            assert_eq!((again.units_before, again.journal), (outcome.units, None));
+            outcome.journal.expect("it was written")
+        };
+        (0..2).map(shard_of_two).collect()
+    })
+}
+
+#[test]
+fn both_counts_can_share_a_folder() {
+    let folder = fresh_folder("second-folder");
+    let paths = both_counts(&folder);
+    for (pass, paths) in [Pass::First, Pass::Second].into_iter().zip(&paths) {
+        for path in paths {
+            assert_eq!(journal::pass_of(path), Ok(Some(pass)));
+            assert_eq!(contents(path).plan.pass(), pass);
+            let name = path.file_name().and_then(std::ffi::OsStr::to_str).expect("text");
+            assert_eq!(name.starts_with("n12-second-000"), pass == Pass::Second, "{name}");
+        }
+        let merged = merge(paths).expect("one count").expect("lines");
+        assert_eq!((merged.finished.solutions(), merged.plan.pass()), (14_200, pass));
+    }
+    let [first, second] = &paths;
+    let header = fs::read_to_string(&second[0]).expect("text").lines().next().map(str::to_owned);
+    let header = header.expect("a line");
+    assert!(header.starts_with("nqueens-journal 2 version="), "{header}");
+    assert!(common::unsealed(&header).ends_with(" count=second"), "{header}");
+
+    let mixed = Error::PassesDiffer { n: 12, first: first[0].clone(), second: second[0].clone() };
+    assert_eq!(merge(&[first[0].clone(), second[0].clone()]).err(), Some(mixed.clone()));
+    assert_eq!(merge(&[second[0].clone(), first[0].clone()]).err(), Some(mixed));
+    for command in ["merge", "status", "verify"] {
+        let alone = run(nqueens(&[command]).args(second));
+        assert!(alone.status.success(), "{alone:?}");
+        assert!(stdout(&alone).contains(", second count\n"), "{alone:?}");
+        let chosen = run(nqueens(&[command, "--second"]).arg(&folder));
+        assert!(stdout(&chosen).contains(", second count\n"), "{chosen:?}");
+        let whole = run(nqueens(&[command]).arg(&folder));
+        assert!(whole.status.success(), "{whole:?}");
+        // `status` shows both counts, the others the first.
+        assert_eq!(stdout(&whole).contains(", second count\n"), command == "status");
+        assert_eq!(stderr(&whole).contains("2 journals of the second count"), command != "status");
+        refused(&run(nqueens(&[command, "--second"]).args(first)), 2, &["second count"]);
+    }
+    assert_eq!(stdout(&run(nqueens(&["merge", "--quiet"]).args(second))), "14200\n");
+}
+
+/// Two counts prove a total only if both have every unit, with the same count.
+#[test]
+fn a_total_is_counted_twice_unit_by_unit() {
+    let folder = fresh_folder("second-twice");
+    let [first, second] = both_counts(&folder);
+    let twice = |paths: &[&PathBuf]| run(nqueens(&["merge", "--twice"]).args(paths));
+    let proof = twice(&[&folder]);
+    assert!(proof.status.success(), "{proof:?}");
+    let (text, units) = (stdout(&proof), contents(&first[0]).plan.units());
+    for line in [
+        format!("{units} of {units} units counted twice, all with equal counts"),
+        "total        14200\n".to_owned(),
+        "| 12 | 14200 | subtrees, second count | ".to_owned(),
+    ] {
+        assert!(text.contains(&line), "{line}: {text}");
+    }
+    assert_eq!(stdout(&run(nqueens(&["merge", "--twice", "-q"]).arg(&folder))), "14200\n");
+
+    let once = twice(&[&first[0], &first[1], &second[1]]);
+    assert_eq!((once.status.code(), stdout(&once)), (Some(3), ""));
+    let reason = stderr(&once);
+    for part in ["the second count lacks", "in shards 0 (of 0..=1)", "counted once, in the first"] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    refused(&twice(&[&first[0]]), 2, &["no journals of a second count", "--second"]);
+
+    // One more solution in one unit of the second count, and everything else as it would be written.
+    let mut is_first = true;
+    let raised = raise_counts(&second[0], 1, |_, _| std::mem::take(&mut is_first));
+    let differs = twice(&[&folder]);
+    assert_eq!((differs.status.code(), stdout(&differs)), (Some(1), ""));
+    let (reason, name) = (stderr(&differs), second[0].file_name().expect("a name"));
+    let unit = format!("unit {} differs: first count ", raised[0]);
+    let parts = [&unit, name.to_str().expect("text"), "the counts differ in 1 unit"];
+    assert!(parts.iter().all(|part| reason.contains(part)), "{reason}");
+}
+
+#[test]
+fn a_journal_holds_one_of_the_two_counts() {
+    for (pass, flag) in [(Pass::First, "leave out --second"), (Pass::Second, "give --second")] {
+        let path = fresh(&format!("second-{pass}.journal"));
+        let outcome = count(10, pass).journal(&path).run().expect("a count");
+        assert_eq!(outcome.total, 724);
+        let other = if pass == Pass::First { Pass::Second } else { Pass::First };
+        let error = journal_error(count(10, other).journal(&path).run());
+        assert_eq!(error, JournalError::OtherPass { holds: pass });
+        let mut command = nqueens(&["count", "10", "--journal"]);
+        command.arg(&path).args((other == Pass::Second).then_some("--second"));
+        refused(&run(&mut command), 2, &[flag]);
+        assert_eq!(count(10, pass).journal(&path).run().map(|again| again.total), Ok(724));
+    }
+}
+
+/// The first line tells which count it is, even if other parts of it are damaged.
+#[test]
+fn salvage_keeps_the_counts_apart() {
+    let path = fresh("second-salvage.journal");
+    count(11, Pass::Second).engine(Engine::Halves).journal(&path).run().expect("a count");
+    let text = fs::read_to_string(&path).expect("text");
+    for (good, bad, flags) in
+        [("n=11", "n=12", &[][..]), ("journal 2", "journal 1", &["--second"][..])]
+    {
+        let [damaged, new] =
+            ["damaged", "new"].map(|name| fresh(&format!("second-{name}.journal")));
+        fs::write(&damaged, text.replacen(good, bad, 1)).expect("the folder can be written");
+        let mut command = nqueens(&["salvage", "--size", "11", "--engine", "halves", "--into"]);
+        let saved = run(command.arg(&new).arg(&damaged).args(flags));
+        assert!(saved.status.success(), "{saved:?}");
+        assert_eq!(fs::read_to_string(&new).expect("text"), text);
+    }
+}
+
+#[test]
+fn textbook_engines_have_no_second_count() {
+    let path = fresh("second-bitmask.journal");
+    let shard = ["shard", "8", "--second", "--index", "0", "--shards", "1", "--out"];
+    for engine in Engine::ALL.into_iter().filter(|engine| !engine.has_second_count()) {
+        let refusal = Err(Error::NoSecondCount { engine: engine.name() });
+        assert_eq!(count(8, Pass::Second).engine(engine).run().map(|_| ()), refusal);
+        let name = ["--engine", engine.name()];
+        let reasons = [engine.name(), "--second", "halves"];
+        refused(&run(nqueens(&["count", "8", "--second"]).args(name)), 2, &reasons);
+        refused(&run(nqueens(&shard).arg(&path).args(name)), 2, &reasons);
+        assert!(!path.exists(), "a refused count leaves no journal");
+    }
+}
