@@ -4,7 +4,8 @@
 #
 #   scripts/test-dask.sh
 #
-# Lints and tests the driver (scripts/dask/count.py) first. Everything listens on 127.0.0.1 only.
+# Lints and tests the driver (scripts/dask/count.py) first. Also checks that --local opens no port, and
+# that with TLS an untrusted client is refused. Everything listens on 127.0.0.1 only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,6 +19,9 @@ folder=$(mktemp -d)
 # By default Dask gives up a task after three workers have died; here more may die.
 export DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=10
 export PYTHONDONTWRITEBYTECODE=1
+
+# Without this, the HTTP servers of scheduler and workers listen on all networks.
+quiet=(--no-dashboard --dashboard-address 127.0.0.1:0)
 
 scheduler='' address='' driver='' workers=()
 
@@ -56,16 +60,17 @@ await() {
 }
 
 start_worker() {
-  "$tools/dask" worker "$address" --host 127.0.0.1 --nthreads 1 --no-nanny --no-dashboard \
+  "$tools/dask" worker "$address" --host 127.0.0.1 --nthreads 1 --no-nanny "${quiet[@]}" \
     --name "$1" --local-directory "$folder/scratch" >"$folder/worker-$1.log" 2>&1 &
   workers+=($!)
   disown # or bash would report its death
 }
 
-# A new scheduler with three new workers. The numbers in the names distinguish the logs.
+# start_cluster NUMBER [PROTOCOL]: a new scheduler with three new workers. The numbers in the names
+# distinguish the logs.
 start_cluster() {
   local first=$1 worker
-  "$tools/dask" scheduler --host 127.0.0.1 --port 0 --no-dashboard \
+  "$tools/dask" scheduler --host "${2:-tcp}://127.0.0.1" --port 0 "${quiet[@]}" \
     --scheduler-file "$folder/scheduler-$first.json" >"$folder/scheduler-$first.log" 2>&1 &
   scheduler=$!
   disown
@@ -83,9 +88,10 @@ count() {
   driver=$!
 }
 
-journals() { find "$folder/$1" -name '*.journal' 2>/dev/null | wc -l; }
+# Only what is in the folder itself: journals that are still checked are in a folder below it.
+journals() { find "$folder/$1" -maxdepth 1 -name '*.journal' 2>/dev/null | wc -l; }
 # A file that is written again has a new inode.
-files() { find "$folder/$1" -name '*.journal' -printf '%f %i\n' | sort; }
+files() { find "$folder/$1" -maxdepth 1 -name '*.journal' -printf '%f %i\n' | sort; }
 at_least() { [ "$(journals "$1")" -ge "$2" ]; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 works() { pgrep -P "$1" nqueens >"$folder/pid"; }
@@ -174,8 +180,20 @@ driver_ends_with 3
 said scheduler "connection to the scheduler is lost"
 # Lines of progress, one every ten seconds, do not count.
 [ "$(grep -vc ' shards, .* worker' "$folder/driver-scheduler.log")" = 2 ] || fail "the driver said more than two lines"
-end
 files scheduler >"$folder/before"
+
+scenario "the scheduler and its workers are killed at once"
+end
+start_cluster 10
+count gone
+await at_least gone 1
+kill -9 "$scheduler" "${workers[@]}"
+driver_ends_with 3
+said gone "connection to the scheduler is lost"
+end
+count gone
+driver_ends_with 3
+said gone "no scheduler answers at $address: start it, and run the command again\$"
 start_cluster 4
 count scheduler
 ends_well scheduler
@@ -241,10 +259,58 @@ said usage '^count.py: n15-0003-of-0015: worker tcp://.*: no such kernel$'
 [ "$(tries usage)" = 1 ] || fail "$(tries usage) attempts"
 program=$PWD/target/release/nqueens
 
-scenario "workers that the driver starts itself"
-timeout -k 5 60 "$tools/python" scripts/dask/count.py $n --local 2 --shards 4 --out "$folder/local" \
-  --program "$program" >"$folder/total" 2>"$folder/driver-local.log" &
-driver=$!
+scenario "without a cluster: no port is open, and no process is left when the driver ends"
+engine=bool-arrays
+# Only two shards are submitted at a time, so the others must follow.
+two_at_a_time='import sys, count
+count.LEAST_SUBMITTED, count.SUBMITTED_PER_THREAD = 2, 1
+sys.exit(count.main(sys.argv[1:]))'
+local_count() {
+  PYTHONPATH=scripts/dask "$tools/python" -c "$two_at_a_time" $n --local 2 --shards 6 --out "$folder/local" \
+    --program "$program" -- --engine "$engine" >"$folder/total" 2>"$folder/driver-local.log" &
+  driver=$!
+}
+# The sockets of the driver among those that listen, with TCP (state 0A) or UDP (07).
+ports() {
+  find "/proc/$driver/fd" -lname 'socket:*' -printf '%l\n' | tr -dc '0-9\n' >"$folder/sockets"
+  awk '($4 == "0A" || $4 == "07") { print $10 }' /proc/net/{tcp,tcp6,udp,udp6} | grep -Fxf "$folder/sockets"
+}
+local_count
+await works "$driver"
+if ports; then fail "the driver listens"; fi
+kill -TERM "$driver"
+driver_ends_with 3
+sleep 1
+if pgrep -f "^$program shard .*-of-0006[.]journal"; then fail "processes are left"; fi
+local_count
 ends_well local
+
+scenario "TLS: a client without the keys is refused"
+end
+(
+  cd "$folder"
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout authority.key -out ca.pem
+  openssl req -newkey rsa:2048 -nodes -subj /CN=nqueens -keyout key.pem -out request.pem
+  openssl x509 -req -in request.pem -CA ca.pem -CAkey authority.key -CAcreateserial -days 2 -out cert.pem
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=stranger -keyout strange.key -out strange.pem
+) 2>"$folder/openssl.log"
+engine=subtrees tls=DASK_DISTRIBUTED__COMM__TLS
+export DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=True ${tls}__CA_FILE="$folder/ca.pem"
+for role in SCHEDULER WORKER CLIENT; do
+  export "${tls}__${role}__CERT=$folder/cert.pem" "${tls}__${role}__KEY=$folder/key.pem"
+done
+start_cluster 20 tls
+count tls
+ends_well tls
+export ${tls}__CLIENT__CERT="$folder/strange.pem" ${tls}__CLIENT__KEY="$folder/strange.key"
+count stranger
+driver_ends_with 3
+said stranger "no scheduler answers at tls://.* with a certificate that it trusts$"
+unset ${tls}__CLIENT__CERT ${tls}__CLIENT__KEY
+count stranger
+driver_ends_with 2
+said stranger "^count.py: --scheduler tls://.*: TLS expects "
+address=tcp://${address#tls://} DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=False count stranger
+driver_ends_with 3
 
 echo "all totals exact, in $SECONDS s"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Counts boards on a real Slurm cluster of three one-CPU nodes on this machine, while nodes and
-# processes are killed, the controller is restarted, time runs out and jobs are cancelled. Every total
-# must be the published one.
+# Counts boards on a real Slurm cluster of four one-CPU nodes on this machine, while nodes and
+# processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, and
+# jobs are cancelled or submitted twice. Every total must be the published one.
 #
 #   scripts/test-slurm.sh
 #
-# Takes one to two minutes. Skipped (exit code 77) unless run as root. Needs the Debian packages of
+# Takes two to three minutes. Skipped (exit code 77) unless run as root. Needs the Debian packages of
 # Slurm, which it installs only with NQUEENS_INSTALL=yes (see install.sh); a cluster that does not start
 # is a failure. Ends every process that it starts.
 set -euo pipefail
@@ -113,8 +113,8 @@ expand() {
 }
 
 began=$SECONDS
-scripts/slurm/cluster.sh up "$cluster" 3 >/dev/null
-say "cluster of three nodes; arrays of at most 6 tasks"
+scripts/slurm/cluster.sh up "$cluster" 4 >/dev/null
+say "cluster of four nodes; arrays of at most 6 tasks"
 
 # program_of NAME: the process that counts in that folder.
 program_of() { pgrep -f "^$NQUEENS shard .* --out $work/$1( |\$)" | grep -vFx "${copy:-none}" | head -n 1 | grep .; }
@@ -165,10 +165,16 @@ say "process $pid was killed: its task requeued itself"
 scripts/slurm/cluster.sh controller "$cluster"
 say "slurmctld was restarted"
 
+node_of() { tr '\0' '\n' <"/proc/$1/environ" | sed -n 's/^SLURMD_NODENAME=//p'; }
 wait_for stop_program faults
-node=$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SLURMD_NODENAME=//p')
+node=$(node_of "$pid")
 scripts/slurm/cluster.sh kill "$cluster" "$node"
 say "node $node was killed"
+
+wait_for stop_program faults
+frozen=$(node_of "$pid") frozen_program=$pid
+scripts/slurm/cluster.sh freeze "$cluster" "$frozen"
+say "node $frozen was frozen"
 
 # --- Retries end: a program that always fails is started four times, one with wrong usage once. What
 # cannot run on one node now (exit code 4) goes to another.
@@ -219,7 +225,14 @@ wait_for logged limit 'stopped in time; requeued'
 say "time limit: the task was warned and requeued itself"
 
 wait_for none_queued faults
-grep -q "requeue job .* due to failure of node $node" "$cluster/log/slurmctld.log" || fail "the node's job was not requeued"
+for lost in "$node" "$frozen"; do
+  grep -q "requeue job .* due to failure of node $lost" "$cluster/log/slurmctld.log" || fail "the job of $lost was not requeued"
+done
+# Its program continues with a shard that another node has counted meanwhile, until Slurm ends it.
+scripts/slurm/cluster.sh thaw "$cluster" "$frozen"
+gone() { [ ! -e "/proc/$frozen_program" ]; }
+wait_for gone
+say "node $frozen continued"
 kill -CONT "$copy"
 wait "$copy" || fail "the copy of shard 14: $(cat "$work/copy.out")"
 copy=''
@@ -245,7 +258,7 @@ wait_for none_queued elsewhere
 log_of() { cat "$work"/elsewhere/log/*_"$1".log; }
 [ "$(log_of 0 | grep -c 'cannot run here now, exit code 4; requeued')" = 1 ] || fail "shard 0 should have been requeued once"
 log_of 0 | grep -q ': done$' || fail "shard 0 should have been counted"
-refusing=$(log_of 0 | sed -n 's/.*, \(n[0-9]\), .*: not on \1 again$/\1/p')
+refusing=$(log_of 0 | sed -n 's/.*, \(n[0-9]\), .*: next not on \1$/\1/p')
 counting=$(log_of 0 | sed -n 's/.*, \(n[0-9]\), .*: done$/\1/p')
 if [ -z "$refusing" ] || [ "$refusing" = "$counting" ]; then fail "shard 0: refused on '$refusing', counted on $counting"; fi
 [ "$(log_of 1 | grep -c starts)" = 4 ] || fail "shard 1 should have been started four times"
@@ -257,3 +270,51 @@ wait_for none_queued limit
 # It may have been warned more than once.
 logged limit '15 units, [1-9][0-9]* done before' || fail "the warned task did not resume from its journal"
 total limit 15 1
+
+# --- No node starts a task, and submit.sh is started twice and killed, in a folder with a strange name.
+held='held %j "ü'
+touch "$cluster/refuse-tasks"
+mkdir "$work/slow"
+printf '#!/bin/sh\n"%s" "$@"\ntouch "%s"\nsleep 3\n' "$(type -P sbatch)" "$work/submitting" >"$work/slow/sbatch"
+chmod +x "$work/slow/sbatch"
+PATH=$work/slow:$PATH scripts/slurm/submit.sh 10 --shards 3 --out "$work/$held" >/dev/null 2>&1 &
+first=$!
+wait_for test -e "$work/submitting"
+# refused CODE WORDS: submit.sh ends with this code and says so in one line.
+refused() {
+  local code=0
+  scripts/slurm/submit.sh 10 --shards 3 --out "$work/$held" >"$work/$held.messages" 2>"$work/refused" || code=$?
+  if [ "$code" != "$1" ] || ! grep -q "$2" "$work/refused" || [ "$(wc -l <"$work/refused")" != 1 ]; then return 1; fi
+}
+refused 4 'another submit.sh works on' || fail "a second submit.sh: $(cat "$work/refused")"
+kill -9 "$first"
+wait "$first" 2>/dev/null || true
+tasks_are_held() { [ "$(squeue -h -r -t PD -o %r | grep -cx 'launch failed requeued held')" = 3 ]; }
+wait_for tasks_are_held
+rm "$cluster/refuse-tasks"
+# The lock is held until the killed script's sbatch ends. Nobody has recorded its job.
+wait_for refused 3 'earlier jobs for'
+[ ! -e "$work/$held/submitted" ] || fail "submit.sh was killed too late"
+grep -qE '^released( +[0-9]+_[0-2]){3}: Slurm held these' "$work/$held.messages" || fail "$(cat "$work/$held.messages")"
+timeout 20 scontrol update NodeName="$(sinfo -h -t drain -o %N)" State=RESUME
+none_queued_at_all() { [ -z "$(timeout 10 squeue -h)" ]; }
+wait_for none_queued_at_all
+submit "$held" 10 --shards 3
+grep -q "^total  *$(expected 10)\$" "$work/$held.messages" || fail "the held tasks were not counted"
+[ "$(find "$work/$held/log" -name '*_[0-2].log' | wc -l)" = 3 ] || fail "logs are missing in $held"
+say "held: released by the next submit.sh; two at the same time submitted once"
+if scripts/slurm/submit.sh 10 --shards 3 --out "$work/back\\slash" 2>"$work/refused"; then fail "a backslash was accepted"; fi
+grep -q '^submit.sh: --out: .* backslash' "$work/refused" || fail "$(cat "$work/refused")"
+
+# --- Parts of a count, and more shards than Slurm takes (MaxJobCount).
+submit few 18 --shards 1000000 --indices 3,7-9
+wait_for none_queued few
+[ "$(finished_units few)" = 4 ] || fail "$(finished_units few) units instead of those of shards 3,7-9"
+submit few 18 --shards 1000000 --indices 7-10
+[ "$(sed -n 's/^job .* shards \(.*\) of 1000000$/\1/p' "$work/few.messages")" = 10-10 ] || fail "$(cat "$work/few.messages")"
+submit many 18 --shards 1000000
+later=$(sed -n 's/^later  *\([0-9]*\) shards: .* (MaxJobCount is 200); run this command again .*/\1/p' "$work/many.messages")
+tasks=$(sed 's/.* shards \([0-9]*\)-\([0-9]*\) of .*/\2 \1/;t;d' "$work/many.messages" | awk '{ sum += $1 - $2 + 1 } END { print sum }')
+[ "$((later + tasks))" = 1000000 ] || fail "$tasks tasks and $later later are not all shards"
+timeout 20 scancel --user="$(id -un)"
+say "few: shards 3,7-9 and 10 of 1000000; many: $tasks tasks submitted, as Slurm takes no more"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Count the solutions of the n-queens problem on the workers of a Dask cluster.
 
-    count.py N (--scheduler ADDRESS | --local W) --shards K --out FOLDER [-- SHARD OPTIONS]
+    count.py N (--scheduler ADDRESS | --local W) --shards K --out FOLDER [--second]
+             [-- SHARD OPTIONS]
 
 Every shard is one Dask task: a worker runs `nqueens shard` and sends the finished journal back
 over Dask's own connection, so no file system is shared. This program, the driver, checks each
@@ -25,6 +26,7 @@ import argparse
 import asyncio
 import concurrent.futures
 import contextlib
+import itertools
 import json
 import logging
 import os
@@ -32,9 +34,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -47,7 +50,10 @@ DONE, FAILED, USAGE, STOPPED, NOT_NOW = 0, 1, 2, 3, 4
 Answer = tuple[int, str, bytes]
 
 # `nqueens shard` gets these from the driver, so they may not follow `--`.
-OWN_OPTIONS = ("--index", "--shards", "--out", "--threads", "-t", "--json")
+OWN_OPTIONS = ("--index", "--shards", "--out", "--threads", "-t", "--json", "--second")
+
+# As many as the program allows.
+MOST_SHARDS = 1_000_000
 
 # What Dask raises from a future whose scheduler is lost, depending on its version.
 CONNECTION_ERRORS = (OSError, asyncio.CancelledError, concurrent.futures.CancelledError)
@@ -55,6 +61,13 @@ CONNECTION_ERRORS = (OSError, asyncio.CancelledError, concurrent.futures.Cancell
 LINES_APART_SECONDS = 10.0
 REWRITES_APART_SECONDS = 0.5
 POLL_SECONDS = 0.1
+# A scheduler that gives no answer for so long counts as lost. (Workers that give none are lost to
+# the scheduler after five minutes, by default.)
+ANSWER_SECONDS = 600
+# So many shards are with the scheduler at a time, or so many for each thread of the workers if that
+# is more. Each costs the scheduler memory and time; a million at once would choke it.
+LEAST_SUBMITTED = 1000
+SUBMITTED_PER_THREAD = 4
 # Before a shard that every worker has refused is tried again; twice as long each time.
 PAUSE_SECONDS = 5.0
 # Between two checks that the workers chosen for a shard still exist.
@@ -79,6 +92,7 @@ class Request:
 
     n: int
     shards: int
+    second: bool
     folder: Path
     scheduler: str | None
     local: int | None
@@ -89,13 +103,21 @@ class Request:
 
     def name(self, index: int) -> str:
         """Name a shard, as the program names its journals."""
-        width = max(4, len(str(self.shards)))
-        return f"n{self.n}-{index:0{width}}-of-{self.shards:0{width}}"
+        board = f"n{self.n}-second" if self.second else f"n{self.n}"
+        return f"{board}-{index:04}-of-{self.shards:04}"
+
+    def which(self) -> list[str]:
+        """Give the option of the program that tells a second count from the first."""
+        return ["--second"] if self.second else []
 
     def arguments(self, index: int) -> list[str]:
         """Give what a worker passes to the program, but for the journal's place."""
         shard = ["shard", str(self.n), "--index", str(index), "--shards", str(self.shards)]
-        return [*shard, "--threads", str(self.threads), "--json", *self.extra]
+        return [*shard, *self.which(), "--threads", str(self.threads), "--json", *self.extra]
+
+    def merge(self, path: Path) -> list[str]:
+        """Give the command that merges a journal or a folder of them."""
+        return [self.program, "merge", str(path), *self.which(), "--shards", str(self.shards)]
 
     def key(self, index: int) -> str:
         """Name the Dask task: the same for the same work, in every run of every driver.
@@ -146,9 +168,14 @@ def parse_arguments(argv: Sequence[str]) -> Request:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--scheduler", metavar="ADDRESS", help="for example tcp://10.0.0.1:8786")
     where.add_argument(
-        "--local", metavar="W", type=number(1), help="start W worker processes here instead"
+        "--local", metavar="W", type=number(1), help="count W shards at a time here instead"
     )
-    add("--shards", metavar="K", type=number(1), required=True, help="how many shards")
+    add("--shards", metavar="K", type=number(1, MOST_SHARDS), required=True, help="how many shards")
+    add(
+        "--second",
+        action="store_true",
+        help="a second count; its journals may lie in the folder of the first",
+    )
     add("--out", metavar="FOLDER", type=Path, required=True, help="where the journals are kept")
     add(
         "--program", default="nqueens", help="program to run, here and on the workers [%(default)s]"
@@ -168,6 +195,7 @@ def parse_arguments(argv: Sequence[str]) -> Request:
     return Request(
         n=given.n,
         shards=given.shards,
+        second=given.second,
         folder=given.out,
         scheduler=given.scheduler,
         local=given.local,
@@ -178,12 +206,12 @@ def parse_arguments(argv: Sequence[str]) -> Request:
     )
 
 
-def parse_shards(text: str) -> list[int]:
+def parse_shards(text: str) -> list[range]:
     """Read shards in the form of job arrays: `3,7-9` is 3, 7, 8 and 9; nothing is none."""
-    shards: list[int] = []
+    shards = []
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
-        shards.extend(range(int(first), int(last or first) + 1))
+        shards.append(range(int(first), int(last or first) + 1))
     return shards
 
 
@@ -195,9 +223,6 @@ def run_shard(index: int, request: Request) -> Answer:
 
     A shard without units (there are more shards than units) has no journal: it is empty.
     """
-    import tempfile
-    from pathlib import Path
-
     from distributed import get_worker
 
     worker = get_worker()
@@ -260,7 +285,7 @@ class Merged:
     n: int
     plan: str
     engine: str
-    missing: list[int]
+    missing: list[range]
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Merged:
@@ -272,8 +297,7 @@ class Merged:
 
 def merge(request: Request, path: Path) -> Merged:
     """Ask the program what a journal or a folder of them holds and lacks."""
-    command = [request.program, "merge", str(path), "--shards", str(request.shards), "--json"]
-    run = subprocess.run(command, capture_output=True, check=False)
+    run = subprocess.run([*request.merge(path), "--json"], capture_output=True, check=False)
     if run.returncode not in (DONE, STOPPED):
         raise EndedError(run.returncode, reason(run.returncode, run.stderr))
     return Merged.from_json(run.stdout)
@@ -286,12 +310,13 @@ class Folder:
         """Make the folder if there is none, and find out what it lacks."""
         self.request = request
         self.plan: str | None = None
-        self.missing = list(range(request.shards))
+        self.missing = [range(request.shards)]
         try:
             request.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise EndedError(USAGE, f"--out {request.folder}: {error.strerror}") from None
-        if any(request.folder.glob("*.journal")):
+        second = request.folder.glob(f"n{request.n}-second-*.journal")
+        if any(second) if request.second else self.has_first_count():
             merged = merge(request, request.folder)
             if merged.n != request.n:
                 raise EndedError(
@@ -301,36 +326,65 @@ class Folder:
                 )
             self.plan, self.missing = merged.plan, merged.missing
 
-    def keep(self, index: int, journal: bytes) -> None:
-        """Check a journal and add it to the folder, whole or not at all."""
-        if not journal:
-            return
-        name = f"{self.request.name(index)}.journal"
-        # The name does not end in .journal, so what a killed driver leaves is never read.
-        temporary = self.request.folder / f"{name}.{os.getpid()}.tmp"
-        try:
-            with temporary.open("wb") as file:
-                file.write(journal)
-                file.flush()
-                os.fsync(file.fileno())
-            self.check(index, temporary)
-            temporary.replace(self.request.folder / name)
-        finally:
-            temporary.unlink(missing_ok=True)
-        sync_folder(self.request.folder)
+    def has_first_count(self) -> bool:
+        """Find out whether there are journals other than those of a second count."""
+        second = f"n{self.request.n}-second-"
+        return any(
+            not path.name.startswith(second) for path in self.request.folder.glob("*.journal")
+        )
 
-    def check(self, index: int, journal: Path) -> None:
-        """Refuse a journal that is damaged, is of another count, or lacks units of its shard."""
-        merged = merge(self.request, journal)
-        self.plan = self.plan or merged.plan
-        if (merged.n, merged.plan) != (self.request.n, self.plan):
+    def lacks(self) -> int:
+        """Count the shards that were missing in the beginning."""
+        return sum(map(len, self.missing))
+
+    def keep(self, journals: dict[int, bytes]) -> None:
+        """Check journals and add them to the folder, each whole or not at all.
+
+        They are checked together, because each check begins with a list of all units of the plan.
+        """
+        journals = {index: journal for index, journal in journals.items() if journal}
+        if not journals:
+            return
+        fault = None
+        # What a killed driver leaves there is never read.
+        with tempfile.TemporaryDirectory(prefix="incoming-", dir=self.request.folder) as place:
+            paths = {
+                index: Path(place, f"{self.request.name(index)}.journal") for index in journals
+            }
+            for index, path in paths.items():
+                with path.open("wb") as file:
+                    file.write(journals[index])
+                    file.flush()
+                    os.fsync(file.fileno())
+            try:
+                self.check(paths, Path(place))
+            except EndedError:
+                # One of them is at fault; the others are kept.
+                for index, path in list(paths.items()):
+                    try:
+                        self.check([index], path)
+                    except EndedError as error:
+                        fault = EndedError(FAILED, f"{self.request.name(index)}: {error}")
+                        del paths[index]
+            for path in paths.values():
+                path.replace(self.request.folder / path.name)
+        sync_folder(self.request.folder)
+        if fault:
+            raise fault
+
+    def check(self, indices: Iterable[int], path: Path) -> None:
+        """Refuse journals that are damaged, are of another count, or lack units of their shards."""
+        merged = merge(self.request, path)
+        plan = self.plan or merged.plan
+        if (merged.n, merged.plan) != (self.request.n, plan):
             raise EndedError(
                 FAILED,
                 f"it was counted by another plan (n = {merged.n}, engine {merged.engine}) than "
                 "those in the folder: use the same options and the same program everywhere",
             )
-        if index in merged.missing:
+        if any(index in shards for index in indices for shards in merged.missing):
             raise EndedError(FAILED, "its journal lacks units")
+        self.plan = plan
 
 
 def sync_folder(folder: Path) -> None:
@@ -398,21 +452,31 @@ def clock(seconds: float) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
 
 
-@contextlib.contextmanager
-def interrupts_ignored() -> Iterator[None]:
-    """Let worker processes that start here ignore Ctrl-C, which is meant for the driver."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def workers_without_ports(workers: int) -> Any:
+    """Start workers and a scheduler as threads of this process.
+
+    Through the port of a scheduler, every user of this machine could run programs as this user.
+    """
+    from distributed import LocalCluster
+    from distributed.node import ServerNode
+
+    # No option keeps Dask from starting HTTP servers, which listen on all networks.
+    setattr(ServerNode, "start_http_server", lambda *_, **__: None)  # noqa: B010
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=False,
+        protocol="inproc://",
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    )
 
 
 @contextlib.contextmanager
 def connect(request: Request) -> Iterator[Any]:
     """Give a client of the scheduler, or of workers started here."""
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise EndedError(
             USAGE, "Python's package 'distributed' is missing: pip install distributed"
@@ -423,26 +487,36 @@ def connect(request: Request) -> Iterator[Any]:
         address: Any = request.scheduler
         try:
             if request.local is not None:
-                with interrupts_ignored():
-                    address = LocalCluster(
-                        n_workers=request.local,
-                        threads_per_worker=1,
-                        dashboard_address=None,
-                        silence_logs=logging.CRITICAL,
-                    )
+                address = workers_without_ports(request.local)
                 stack.enter_context(address)
             client = Client(address, timeout=10)
-        except ValueError as error:
-            raise EndedError(USAGE, f"--scheduler {request.scheduler}: {error}") from None
+        # Settings of TLS may not fit the address (TypeError, RuntimeError) or name files that are
+        # not there.
+        except (ValueError, TypeError, RuntimeError, FileNotFoundError, PermissionError) as error:
+            words = (str(error).strip() or repr(error)).splitlines()[0]
+            raise EndedError(USAGE, f"--scheduler {request.scheduler}: {words}") from None
         except OSError as error:
             if request.local is not None:
                 raise EndedError(FAILED, f"no workers can be started here: {error}") from None
+            trusted = (
+                " with a certificate that it trusts" if str(address).startswith("tls:") else ""
+            )
             raise EndedError(
                 STOPPED,
-                f"no scheduler answers at {request.scheduler}: start it, and run the command again",
+                f"no scheduler answers at {request.scheduler}: start it, "
+                f"and run the command again{trusted}",
             ) from None
         stack.callback(close, client)
         yield client
+
+
+def threads_of(client: Any) -> dict[str, int]:
+    """Give the addresses of the workers, and how many tasks each runs at a time."""
+    try:
+        threads: dict[str, int] = client.nthreads(callback_timeout=ANSWER_SECONDS)
+    except asyncio.TimeoutError:
+        raise ConnectionError from None
+    return threads
 
 
 def close(client: Any) -> None:
@@ -494,26 +568,40 @@ class Task:
 class Tasks:
     """The tasks submitted to Dask, and those to submit again later."""
 
-    def __init__(self, client: Any, request: Request, missing: list[int]) -> None:
-        """Submit every missing shard."""
+    def __init__(self, client: Any, request: Request, missing: Iterable[int]) -> None:
+        """Submit the first of the missing shards."""
         from distributed import as_completed
 
         self.client, self.request = client, request
-        futures = client.map(
-            run_shard,
-            missing,
-            request=request,
-            key=[request.key(index) for index in missing],
-            retries=request.retries,
-        )
-        self.running = {future: Task(index) for future, index in zip(futures, missing)}
-        self.completed = as_completed(futures)
+        self.missing = iter(missing)
+        self.running: dict[Any, Task] = {}
+        self.completed = as_completed()
         self.paused: list[tuple[float, Task]] = []
         self.refusals: dict[int, Refusals] = {}
+        self.fill()
 
     def left(self) -> bool:
         """Find out whether any task is left."""
-        return bool(self.paused) or not self.completed.is_empty()
+        return bool(self.paused or self.running)
+
+    def fill(self) -> None:
+        """Submit more of the missing shards, when half of what was submitted has ended."""
+        threads = sum(threads_of(self.client).values())
+        most = max(LEAST_SUBMITTED, SUBMITTED_PER_THREAD * threads)
+        if len(self.running) > most // 2:
+            return
+        indices = list(itertools.islice(self.missing, most - len(self.running)))
+        if not indices:
+            return
+        futures = self.client.map(
+            run_shard,
+            indices,
+            request=self.request,
+            key=[self.request.key(index) for index in indices],
+            retries=self.request.retries,
+        )
+        self.running.update(zip(futures, map(Task, indices)))
+        self.completed.update(futures)
 
     def submit(self, task: Task, present: set[str]) -> None:
         """Submit a shard again, to workers that have not refused it.
@@ -564,14 +652,14 @@ class Tasks:
 def count(request: Request, folder: Folder) -> None:
     """Have every missing shard counted, and keep its journal."""
     with connect(request) as client:
-        before = request.shards - len(folder.missing)
+        before = request.shards - folder.lacks()
         with connected():
-            workers = len(client.nthreads())
+            workers = len(threads_of(client))
             say(
-                f"{before} of {request.shards} shards are there, {len(folder.missing)} to go, "
+                f"{before} of {request.shards} shards are there, {folder.lacks()} to go, "
                 + (in_words(workers) if workers else "waiting for the first worker")
             )
-            tasks = Tasks(client, request, folder.missing)
+            tasks = Tasks(client, request, itertools.chain.from_iterable(folder.missing))
         progress = Progress(request.shards, before)
         try:
             collect(client, tasks, folder, progress)
@@ -583,25 +671,32 @@ def collect(client: Any, tasks: Tasks, folder: Folder, progress: Progress) -> No
     """Take the journals in the order in which they come."""
     looked_after = time.monotonic()
     while tasks.left():
-        for future in tasks.completed.next_batch(block=False):
-            take(future, tasks, folder, progress)
+        journals: dict[int, bytes] = {}
+        try:
+            for future in tasks.completed.next_batch(block=False):
+                take(future, tasks, journals)
+        finally:
+            folder.keep(journals)
+            progress.done += len(journals)
         with connected():
             if client.status != "running":
                 raise ConnectionError
+            if journals:
+                tasks.fill()
             if tasks.refusals and time.monotonic() - looked_after >= CHECKS_APART_SECONDS:
-                tasks.look_after(set(client.nthreads()))
+                tasks.look_after(set(threads_of(client)))
                 looked_after = time.monotonic()
             if progress.is_due():
-                progress.show(len(client.nthreads()))
+                progress.show(len(threads_of(client)))
         time.sleep(POLL_SECONDS)
 
 
-def take(future: Any, tasks: Tasks, folder: Folder, progress: Progress) -> None:
-    """Handle a task that has ended."""
+def take(future: Any, tasks: Tasks, journals: dict[int, bytes]) -> None:
+    """Handle a task that has ended, and add its journal to the others."""
     task = tasks.running.get(future)
     if task is None:
         return  # it was cancelled and submitted again
-    name = folder.request.name(task.index)
+    name = tasks.request.name(task.index)
     answer = answer_of(future, name)
     if answer is None:
         tasks.completed.add(future)
@@ -611,17 +706,13 @@ def take(future: Any, tasks: Tasks, folder: Folder, progress: Progress) -> None:
     future.release()
     code, worker, content = answer
     if code == DONE:
-        try:
-            folder.keep(task.index, content)
-        except EndedError as error:
-            raise EndedError(FAILED, f"{name}: {error}") from None
-        progress.done += 1
+        journals[task.index] = content
         return
     words = f"worker {worker}: {content.decode()}"
     if code == USAGE:
         raise EndedError(USAGE, f"{name}: {words}")
     with connected():
-        tasks.refused(task, worker, set(tasks.client.nthreads()), words)
+        tasks.refused(task, worker, set(threads_of(tasks.client)), words)
 
 
 def answer_of(future: Any, name: str) -> Answer | None:
@@ -640,7 +731,10 @@ def answer_of(future: Any, name: str) -> Answer | None:
             raise ConnectionError
         if future.status != "finished":
             return None
-        answer: Answer = future.result()
+        try:
+            answer: Answer = future.result(timeout=ANSWER_SECONDS)
+        except asyncio.TimeoutError:
+            raise ConnectionError from None
     return answer
 
 
@@ -666,8 +760,7 @@ def run(request: Request) -> int:
     folder = Folder(request)
     if folder.missing:
         count(request, folder)
-    command = [request.program, "merge", str(request.folder), "--shards", str(request.shards)]
-    return subprocess.run(command, check=False).returncode
+    return subprocess.run(request.merge(request.folder), check=False).returncode
 
 
 def interrupt(*_: object) -> NoReturn:

@@ -33,10 +33,10 @@ class Shards(unittest.TestCase):
         """Both are read, in any mixture."""
         for text, shards in {
             "": [],
-            "3": [3],
-            "0-1": [0, 1],
-            "3,7-9": [3, 7, 8, 9],
-            "3,7-9,99": [3, 7, 8, 9, 99],
+            "3": [range(3, 4)],
+            "0-1": [range(2)],
+            "3,7-9": [range(3, 4), range(7, 10)],
+            "3,7-9,99": [range(3, 4), range(7, 10), range(99, 100)],
         }.items():
             self.assertEqual(count.parse_shards(text), shards, text)
 
@@ -75,11 +75,13 @@ class Arguments(unittest.TestCase):
             "15 --local 1 --scheduler x --shards 2 --out f": "--scheduler",
             "15 --local 0 --shards 2 --out f": "--local",
             "15 --local 1 --shards 0 --out f": "--shards",
+            "15 --local 1 --shards 1000001 --out f": "--shards",
             "15 --local 1 --shards 2 --out f --retries -1": "--retries",
             "15 --local 1 --shards 2 --out f --threads 0": "--threads",
             "15 --local 1 --shards 2 --out f --engine halves": "--engine",
             f"{SHARED} -- --shards 3": "--shards",
             f"{SHARED} -- --out=g": "--out",
+            f"{SHARED} -- --second": "--second",
         }.items():
             with self.subTest(line), self.assertRaises(count.EndedError) as caught:
                 request(line)
@@ -92,9 +94,10 @@ class Names(unittest.TestCase):
     """Names of journals and of tasks."""
 
     def test_a_journal_is_named_as_the_program_does(self) -> None:
-        """At least four digits, as many for the index as for the number of shards."""
+        """At least four digits each."""
         self.assertEqual(request().name(3), "n15-0003-of-0012")
-        self.assertEqual(replace(request(), shards=20000).name(3), "n15-00003-of-20000")
+        self.assertEqual(replace(request(), shards=20000).name(3), "n15-0003-of-20000")
+        self.assertEqual(replace(request(), second=True).name(3), "n15-second-0003-of-0012")
 
     def test_a_key_is_the_same_for_the_same_work_only(self) -> None:
         """Whatever may change the journal changes the key."""
@@ -105,9 +108,10 @@ class Names(unittest.TestCase):
             replace(request(), n=16).key(3),
             replace(request(), shards=13).key(3),
             replace(request(), program="other").key(3),
+            replace(request(), second=True).key(3),
             request(f"{SHARED} -- --engine bitmask").key(3),
         }
-        self.assertEqual(len(keys), 6)
+        self.assertEqual(len(keys), 7)
 
 
 class Words(unittest.TestCase):
@@ -162,17 +166,29 @@ class LocalFolder(unittest.TestCase):
 
     def test_of_an_empty_folder_everything_is_missing(self) -> None:
         """Without journals the program is not even asked."""
-        self.assertEqual(count.Folder(self.request).missing, list(range(12)))
+        self.assertEqual(count.Folder(self.request).missing, [range(12)])
 
     def test_only_what_is_missing_is_counted(self) -> None:
         """The program names it."""
         self.says(report(missing="3,7-9"), count.STOPPED)
-        self.assertEqual(self.with_journal().missing, [3, 7, 8, 9])
+        folder = self.with_journal()
+        self.assertEqual(folder.missing, [range(3, 4), range(7, 10)])
+        self.assertEqual(folder.lacks(), 4)
 
     def test_of_a_finished_folder_nothing_is_missing(self) -> None:
         """Then no cluster is needed."""
         self.says(report())
         self.assertEqual(self.with_journal().missing, [])
+
+    def test_the_two_counts_in_one_folder_do_not_meet(self) -> None:
+        """The program is asked for one of them, and only if it has journals."""
+        self.request = replace(self.request, second=True)
+        self.says("it should not have been asked", count.FAILED)
+        self.assertEqual(self.with_journal().missing, [range(12)])
+        (self.folder / "n15-second-0001-of-0012.journal").touch()
+        self.says(report(missing="3"), count.STOPPED)
+        self.assertEqual(count.Folder(self.request).missing, [range(3, 4)])
+        self.assertIn("--second", self.request.merge(self.folder))
 
     def test_a_damaged_journal_ends_the_run(self) -> None:
         """With the program's message and exit code."""
@@ -192,7 +208,7 @@ class LocalFolder(unittest.TestCase):
         """Under its name, and nothing else is left in the folder."""
         folder = count.Folder(self.request)
         self.says(report(missing="0-2,4-11"), count.STOPPED)
-        folder.keep(3, b"journal")
+        folder.keep({3: b"journal"})
         self.assertEqual(
             [path.name for path in self.folder.iterdir()], ["n15-0003-of-0012.journal"]
         )
@@ -201,14 +217,14 @@ class LocalFolder(unittest.TestCase):
     def test_a_shard_without_units_has_no_journal(self) -> None:
         """So nothing is kept."""
         folder = count.Folder(self.request)
-        folder.keep(3, b"")
+        folder.keep({3: b""})
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_wrong_journal_is_not_kept(self) -> None:
         """Neither one that lacks units, nor one of another plan or board, nor a damaged one."""
         folder = count.Folder(self.request)
         self.says(report(missing="0-2,4-11"), count.STOPPED)
-        folder.keep(3, b"journal")
+        folder.keep({3: b"journal"})
         for text, code, words in [
             (report(missing="0-11"), count.STOPPED, "lacks units"),
             (report(plan="00000000"), count.DONE, "another plan"),
@@ -217,7 +233,7 @@ class LocalFolder(unittest.TestCase):
         ]:
             self.says(text, code)
             with self.subTest(words), self.assertRaisesRegex(count.EndedError, words):
-                folder.keep(4, b"journal")
+                folder.keep({4: b"journal"})
             self.assertEqual(len(list(self.folder.iterdir())), 1)
 
 
@@ -229,8 +245,9 @@ class Future:
         self.status = status
         self.error = error
 
-    def result(self) -> count.Answer:
+    def result(self, timeout: float) -> count.Answer:
         """Give the result, or find the connection lost."""
+        assert timeout > 0
         if self.error:
             raise self.error
         return count.DONE, "tcp://a", b"journal"
@@ -265,6 +282,7 @@ class Results(unittest.TestCase):
             Future("cancelled"),
             Future("finished", ConnectionResetError()),
             Future("finished", asyncio.CancelledError()),
+            Future("finished", asyncio.TimeoutError()),
         ):
             with self.assertRaisesRegex(count.EndedError, "connection") as caught:
                 count.answer_of(future, "n15")

@@ -5,11 +5,16 @@
 #
 #   scripts/slurm/cluster.sh up FOLDER [NODES]      prints SLURM_CONF=..., for the commands of Slurm
 #   scripts/slurm/cluster.sh controller FOLDER      stops slurmctld as an administrator would and starts it again
+#   scripts/slurm/cluster.sh crash FOLDER           the same with kill -9
 #   scripts/slurm/cluster.sh kill FOLDER NODE       a power failure: kill -9 of all processes of a node
+#   scripts/slurm/cluster.sh freeze FOLDER NODE     stops them all with SIGSTOP, as if the machine hung
+#   scripts/slurm/cluster.sh thaw FOLDER NODE       lets them continue
 #   scripts/slurm/cluster.sh down FOLDER            ends every process of the cluster
+#
+# While there is a file FOLDER/refuse-tasks, every node fails to start a task (its prolog fails).
 set -euo pipefail
 
-usage() { echo "cluster.sh: $1; use: cluster.sh up FOLDER [NODES] | controller FOLDER | kill FOLDER NODE | down FOLDER" >&2; exit 2; }
+usage() { echo "cluster.sh: $1; see the head of this script" >&2; exit 2; }
 
 [ $# -ge 2 ] || usage "which command, which folder?"
 command=$1 folder=$(readlink -m "$2") argument=${3:-}
@@ -65,7 +70,9 @@ SlurmdLogFile=$folder/log/%n.log
 ReturnToService=2
 SlurmdTimeout=5
 KillWait=2
-MaxArraySize=${NQUEENS_TEST_MAX_ARRAY:-6}
+MaxArraySize=6
+MaxJobCount=200
+Prolog=$folder/prolog
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
 END
@@ -105,6 +112,8 @@ up() {
   [ ! -e "$SLURM_CONF" ] || usage "there is already a cluster in $folder"
   mkdir -p "$folder"/{state,log,munge}
   write_configuration >"$SLURM_CONF"
+  printf '#!/bin/sh\ntest ! -e %q\n' "$folder/refuse-tasks" >"$folder/prolog"
+  chmod +x "$folder/prolog"
   (umask 077 && head -c 128 /dev/urandom >"$folder/munge/key")
   chown -R munge: "$folder/munge"
   daemon munged setpriv --reuid munge --regid munge --clear-groups munged --foreground \
@@ -127,10 +136,13 @@ up() {
   exit 1
 }
 
-controller() {
+controller() { restart_controller TERM; }
+crash() { restart_controller KILL; }
+
+restart_controller() {
   mapfile -t pids < <(processes "$(mark_of slurmctld)")
   [ ${#pids[@]} -gt 0 ] || usage "no slurmctld runs in $folder"
-  kill "${pids[@]}"
+  kill -"$1" "${pids[@]}"
   within 20 none_is_left "$(mark_of slurmctld)" || { echo "cluster.sh: slurmctld did not end" >&2; exit 1; }
   start_controller
   within 20 controller_answers || { echo "cluster.sh: slurmctld did not start again" >&2; exit 1; }
@@ -138,11 +150,26 @@ controller() {
 
 controller_answers() { timeout 5 scontrol ping; }
 
+# Sends a signal to the processes of a node, again if new ones have started meanwhile.
+signal_node() {
+  local before='' pids
+  [ -n "$argument" ] || usage "$command which node?"
+  pids=$(processes "$(mark_of "$argument")")
+  [ -n "$pids" ] || usage "no node '$argument' runs in $folder"
+  while [ "$pids" != "$before" ]; do
+    before=$pids
+    xargs kill -"$1" <<<"$pids" 2>/dev/null || true
+    pids=$(processes "$(mark_of "$argument")")
+  done
+}
+
+freeze() { signal_node STOP; }
+thaw() { signal_node CONT; }
+
+# Frozen first: otherwise a parent could see its child's death, and report it, before it is killed itself.
 kill_node() {
-  [ -n "$argument" ] || usage "kill which node?"
-  mapfile -t pids < <(processes "$(mark_of "$argument")")
-  [ ${#pids[@]} -gt 0 ] || usage "no node '$argument' runs in $folder"
-  kill -9 "${pids[@]}" 2>/dev/null || true
+  freeze
+  signal_node KILL
 }
 
 # The processes with a mark, except zombies, and all their descendants.
@@ -181,7 +208,7 @@ down() {
 }
 
 case $command in
-  up | controller | down) "$command" ;;
+  up | controller | crash | freeze | thaw | down) "$command" ;;
   kill) kill_node ;;
   *) usage "no command '$command'" ;;
 esac

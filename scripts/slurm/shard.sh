@@ -12,35 +12,57 @@ set -euo pipefail
 readonly most_restarts=3
 nqueens=$1 first=$2 n=$3 of=$4 folder=$5
 shift 5
+options=$*
 shard=$((first + SLURM_ARRAY_TASK_ID))
+# Names the task by its array: for the last task, SLURM_JOB_ID means the whole array.
+task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
 restarts=${SLURM_RESTART_COUNT:-0}
 # The login shell's setting would take precedence over the CPUs that Slurm gave to the task.
 unset NQUEENS_THREADS
 
 say() { echo "$(date +%T) shard $shard of $of, ${SLURMD_NODENAME:-?}, restart $restarts: $*"; }
 
-# Names the task by its array: for the last task, SLURM_JOB_ID means the whole array.
 requeue() {
   say "$*; requeued"
-  scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+  scontrol requeue "$task"
 }
 
-# Excludes this node for the requeued task, unless no other node is left: a task that no node may run
-# would wait for ever. Slurm allows this only for a waiting task, so it comes after the requeue. By then
-# Slurm is ending this script, so its commands ignore SIGTERM.
+# The state of this task. If slurmctld does not answer, asks again for ten minutes.
+state() {
+  local answer _
+  for _ in {1..60}; do
+    if answer=$(squeue -h -j "$task" -o %T 2>&1); then
+      echo "$answer"
+      return
+    fi
+    [[ $answer != *'Invalid job id'* ]] || return 0
+    sleep 10
+  done
+}
+
+# Whether nodes other than these work.
+others_than() {
+  local nodes
+  nodes=$(sinfo -h -N -p "$SLURM_JOB_PARTITION" -t idle,alloc,mix,comp -o %N 2>/dev/null) || return 1
+  grep -qvxF "$(scontrol show hostnames "$1")" <<<"$nodes"
+}
+
+# Excludes this node for the requeued task, with those that refused it before; if no other node is left,
+# only this one; and none if it is the only one, because a task that no node may run would wait for
+# ever. Slurm allows this only for a waiting task, so it comes after the requeue. By then Slurm is ending
+# this script, so its commands ignore SIGTERM.
 avoid_this_node() {
-  local task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID node=${SLURMD_NODENAME:?} known others _
+  local node=${SLURMD_NODENAME:?} known _
   known=$(squeue -h -j "$task" -o %x 2>/dev/null) || return 0
   if [ -z "$known" ] || [ "$known" = "(null)" ]; then known=$node; else known=$known,$node; fi
-  others=$(sinfo -h -N -p "$SLURM_JOB_PARTITION" -t idle,alloc,mix,comp -o %N 2>/dev/null | sort -u |
-    grep -cvxF "$(scontrol show hostnames "$known")") || true # grep fails if it counts none
-  if [ "$others" = 0 ]; then
+  if ! others_than "$known"; then known=$node; fi
+  if ! others_than "$known"; then
     say "no other node is left to try"
     return
   fi
   for _ in {1..20}; do
     if scontrol update JobId="$task" ExcNodeList="$known" 2>/dev/null; then
-      say "not on $known again"
+      say "next not on $known"
       return
     fi
     sleep 0.1
@@ -50,8 +72,9 @@ avoid_this_node() {
 
 # Whether this process has finished a unit.
 came_further() {
-  local name
-  printf -v name 'n%s-%04d-of-%04d.*.%s.journal' "$n" "$shard" "$of" "$pid"
+  local name second=''
+  [[ " $options " != *' --second '* ]] || second=-second
+  printf -v name 'n%s%s-%04d-of-%04d.*.%s.journal' "$n" "$second" "$shard" "$of" "$pid"
   find "$folder" -maxdepth 1 -name "$name" -exec grep -q '^done ' {} \; -print | grep -q .
 }
 
@@ -75,7 +98,7 @@ case $code in
     exit "$code"
     ;;
   *)
-    if [ "$(squeue -h -j "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" -o %T 2>/dev/null)" != RUNNING ]; then
+    if [ "$(state)" != RUNNING ]; then
       say "ended by Slurm, exit code $code" # cancelled, or Slurm itself requeues it
     elif [ "$code" = 3 ] && came_further; then
       requeue "stopped in time"
