@@ -7,8 +7,9 @@
 //!
 //! A thread records what it has finished in batches: the longer the run, the longer the batches, so
 //! that a journal stays small and a kill loses a hundredth of the work at most. The observer learns of
-//! finished units at once. Units are recorded before they are recounted: a recount may take long. If a recount differs, or the lists that the threads
-//! share have changed in memory, the affected records are withdrawn.
+//! finished units at once. Units are recorded before they are recounted: a recount may take long. If a
+//! recount differs, or the lists that the threads share have changed in memory, the affected records
+//! are withdrawn.
 
 mod reporter;
 

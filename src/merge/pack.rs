@@ -8,7 +8,8 @@
 //!
 //! One journal after the other is read, so memory holds the counts of one of them at a time.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::slice::from_ref;
@@ -55,9 +56,19 @@ impl Merged {
             },
             |path| self.compare(path),
         )?;
+        self.keep_time(into);
         let bytes = std::fs::metadata(into).map_or(0, |metadata| metadata.len());
         let bytes_before = self.files.iter().map(|member| member.length).sum();
         Ok(Packed { bytes, bytes_before })
+    }
+
+    /// Gives the new journal the time at which a process last wrote one of these: `status` takes
+    /// journals that were written just now for those of processes that count. The time of a file is
+    /// not worth an error.
+    fn keep_time(&self, path: &Path) {
+        let newest = self.files.iter().filter_map(|member| member.modified).max();
+        let set = |time| File::options().append(true).open(path)?.set_modified(time);
+        let _: Option<io::Result<()>> = newest.map(set);
     }
 
     fn check_memory(&self) -> Result<(), Error> {

@@ -1,8 +1,10 @@
 //! Compares the first and the second count of a plan, unit by unit.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::slice::from_ref;
+
+use rayon::prelude::*;
 
 use super::{Member, Merged};
 use crate::engine::Pass;
@@ -45,7 +47,7 @@ pub struct Disagreement {
 }
 
 /// A count of a unit, and where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Witness {
     /// The count, before its weight.
@@ -61,7 +63,7 @@ pub struct Witness {
 #[must_use]
 pub fn split_by_pass(files: Vec<PathBuf>) -> [Vec<PathBuf>; 2] {
     let is_first = |path: &PathBuf| !matches!(pass_of(path), Ok(Some(Pass::Second)));
-    let (first, second) = files.into_iter().partition(is_first);
+    let (first, second) = files.into_par_iter().partition(is_first);
     [first, second]
 }
 
@@ -118,10 +120,11 @@ impl Comparison {
 impl Merged {
     /// Who counted a unit that is finished.
     fn witness(&self, unit: usize) -> Result<Witness, Error> {
-        let holder = self.files.iter().find(|member| member.finished.contains(unit));
-        let (path, length) = holder
-            .map_or((Path::new(""), 0), |Member { path, length, .. }| (path.as_path(), *length));
-        let some = read_counts(path, &self.named, Some(length), from_ref(&(unit..unit + 1)))?;
+        let holds = |member: &&Member| member.finished.contains(unit);
+        let Some(Member { path, length, .. }) = self.files.iter().find(holds) else {
+            return Ok(Witness::default());
+        };
+        let some = read_counts(path, &self.named, Some(*length), from_ref(&(unit..unit + 1)))?;
         let some = some.unwrap_or_default();
         let run = some.recorded.iter().rev().find(|(_, units)| units.contains(&unit));
         let machine = run.and_then(|(run, _)| some.runs.get(*run)).map(|run| run.machine.clone());

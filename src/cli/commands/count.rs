@@ -77,8 +77,9 @@ impl CountArgs {
             })?;
         let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
         let record = self.journal.map(|path| Record::new(&path, &outcome));
-        let format = Format::new(self.json, self.quiet);
-        Ok(judge(&outcome).answer(format, report(&outcome, fundamental, record)))
+        let mut report = report(&outcome, fundamental, record);
+        report.field("pass", pass(self.second).to_string());
+        Ok(judge(&outcome).answer(Format::new(self.json, self.quiet), report))
     }
 }
 

@@ -63,7 +63,9 @@ impl ShardArgs {
             message!("{name} is counted, but its journal needs attention: {fault}");
             exit = Exit::Failed;
         }
-        Ok(exit.answer(Format::new(self.json, false), report(&outcome)))
+        let mut report = report(&outcome);
+        report.field("pass", pass(self.second).to_string());
+        Ok(exit.answer(Format::new(self.json, false), report))
     }
 }
 

@@ -16,6 +16,9 @@ use crate::cli::output::text::{duration, many, seconds};
 /// take seconds, the clocks of file servers differ a little.
 const RECENTLY: Duration = Duration::from_secs(60);
 
+/// The least error of a forecast, as a part of it, that is told.
+const WORTH_TELLING: f64 = 0.05;
+
 /// Show how far the shards have come
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
@@ -101,6 +104,16 @@ impl Status {
         (counted > 0).then(|| seconds(self.journals.cpu_time.as_secs_f64() * left))
     }
 
+    /// What the forecast of the CPU time may be wrong by, as a part of it, if this is worth telling:
+    /// two standard errors. The costs of units scatter by about their mean on large boards, so the
+    /// standard error of a mean of k of them is about 1/sqrt(k).
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn forecast_error(&self) -> Option<f64> {
+        let is_known = self.journals.units_done == 0 || self.journals.units_missing == 0;
+        let error = 2.0 / (self.journals.units_done as f64).sqrt();
+        (!is_known && error > WORTH_TELLING).then_some(error)
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
     fn report(&self) -> Report {
         let Merged { plan, finished, files, .. } = &self.journals.merged;
@@ -122,7 +135,11 @@ impl Status {
             None => "not in sight: no process is writing".to_owned(),
         };
         let cpu_time = duration(self.journals.cpu_time);
-        let to_go = cpu_left.map_or("unknown".to_owned(), duration);
+        let mut to_go = cpu_left.map_or("unknown".to_owned(), duration);
+        let error = self.forecast_error();
+        if let Some(error) = error {
+            to_go += &format!(" (by {done} only: within {:.0} %)", 100.0 * error);
+        }
         let mut report = self.journals.report();
         report
             .row("done", format_args!("{done}, {percent:.1} %, {solutions} solutions"))
@@ -133,6 +150,7 @@ impl Status {
             .field("units_per_second", microseconds(rate))
             .row("CPU time", format_args!("{cpu_time} so far, about {to_go} to go"))
             .field("cpu_seconds_left", cpu_left.map(json::seconds))
+            .field("forecast_error", error.map(|error| (1e3 * error).round() / 1e3))
             .row("end", end)
             .field("seconds_left", time_left.map(json::seconds));
         self.journals.report_missing(&mut report, self.missing.as_ref());

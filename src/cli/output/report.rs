@@ -118,10 +118,10 @@ impl Report {
         self.field("pass", plan.pass().to_string())
     }
 
-    /// Adds another report below, as a field of this name.
+    /// Adds another report below, after an empty line, as a field of this name.
     pub(crate) fn section(&mut self, name: &'static str, other: Option<Self>) -> &mut Self {
         let Some(other) = other else { return self.field(name, Value::Null) };
-        self.rows.extend(other.rows);
+        self.row("", "").rows.extend(other.rows);
         self.field(name, Value::Object(other.fields))
     }
 
@@ -132,9 +132,9 @@ impl Report {
 
     pub(crate) fn write(self, format: Format, out: &mut impl Write) -> io::Result<()> {
         match format {
-            Format::Text => {
-                self.rows.iter().try_for_each(|(label, text)| writeln!(out, "{label:<13}{text}"))
-            }
+            Format::Text => self.rows.iter().try_for_each(|(label, text)| {
+                writeln!(out, "{}", format!("{label:<13}{text}").trim_end())
+            }),
             Format::Json => writeln!(out, "{}", Value::Object(self.fields)),
             Format::Quiet => self.numbers.iter().try_for_each(|number| writeln!(out, "{number}")),
         }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{Journals, MissingShards};
+use crate::cli::output::json;
 use crate::cli::output::report::Report;
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::{duration, many};
@@ -119,7 +120,7 @@ impl Twice {
                     "finished": journals.units_done,
                     "files": journals.merged.files.len(),
                     "machines": machines,
-                    "cpu_seconds": crate::cli::output::json::seconds(journals.cpu_time),
+                    "cpu_seconds": json::seconds(journals.cpu_time),
                     "once": { "units": once.iter().map(Range::len).sum::<usize>(),
                         "ranges": ranges.collect::<Vec<_>>() },
                 }),
