@@ -40,6 +40,7 @@
 mod change;
 mod counts;
 mod finished;
+mod header;
 mod line;
 mod reader;
 mod salvage;
@@ -56,12 +57,11 @@ pub use counts::Counts;
 pub(crate) use counts::weighted_sum;
 pub use finished::Finished;
 pub(crate) use finished::{common, gaps, push, unite};
+pub use header::pass_of;
+pub(crate) use header::{NamedPlan, begins_header_of, read_plan};
 pub(crate) use line::{DoneLine, Line, RunLine, header_of, seal};
-pub use reader::{Contents, pass_of, read};
-pub(crate) use reader::{
-    NamedPlan, Overview, Recorded, SomeCounts, begins_header_of, read_counts, read_overview,
-    read_plan,
-};
+pub use reader::{Contents, read};
+pub(crate) use reader::{Overview, Recorded, SomeCounts, read_counts, read_overview};
 pub use salvage::{Broken, Salvaged, salvage};
 pub(crate) use sync::write_new;
 pub(crate) use writer::{Access, Journal, Locked, State};

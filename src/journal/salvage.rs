@@ -10,8 +10,9 @@ use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use super::header::{open, pass_of_line, plan_of};
 use super::line::{Header, Line, MAGIC, RunLine, seal, unseal};
-use super::reader::{check_line, open, pass_of_line, plan_of};
+use super::reader::check_line;
 use super::sync::write_new;
 use super::{Counts, Finished, JournalError};
 use crate::cancel::Cancel;

@@ -15,8 +15,8 @@ use std::thread::{Builder, JoinHandle, park_timeout};
 use std::time::{Duration, Instant};
 
 use super::change::{begin_beside, change_of};
+use super::header::begins_header_of;
 use super::line::{DoneLine, Header, Line, RunLine, seal};
-use super::reader::begins_header_of;
 use super::sync::Syncer;
 use super::{JournalError, Recorded, read};
 use crate::engine::Kernel;
