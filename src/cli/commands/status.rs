@@ -10,7 +10,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
 use crate::cli::output::json::{self, microseconds};
 use crate::cli::output::report::{Format, Report};
-use crate::cli::output::text::{duration, many, seconds};
+use crate::cli::output::text::{duration, figures, many, seconds};
 
 /// A journal is being written if it was written so recently and its shard is not complete. Units
 /// take seconds, the clocks of file servers differ a little.
@@ -117,7 +117,7 @@ impl Status {
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
     fn report(&self) -> Report {
         let Merged { plan, finished, files, .. } = &self.journals.merged;
-        let percent = 100.0 * self.journals.units_done as f64 / plan.units() as f64;
+        let percent = figures(100.0 * self.journals.units_done as f64 / plan.units() as f64);
         let (done, solutions) = (many(self.journals.units_done, "unit"), finished.solutions());
         let shards = match &self.missing {
             Some(missing) if missing.is_empty() => {
@@ -126,7 +126,8 @@ impl Status {
             Some(missing) => format!("missing {missing}"),
             None => "unknown: the journals do not agree on how many there are".to_owned(),
         };
-        let Running { processes, threads, units_per_second: rate } = self.running;
+        let Running { processes, threads, units_per_second } = self.running;
+        let rate = figures(units_per_second);
         let (journals, busy) = (many(files.len(), "journal"), many(threads, "thread"));
         let (time_left, cpu_left) = (self.time_left(), self.cpu_time_left());
         let end = match time_left {
@@ -142,12 +143,12 @@ impl Status {
         }
         let mut report = self.journals.report();
         report
-            .row("done", format_args!("{done}, {percent:.1} %, {solutions} solutions"))
+            .row("done", format_args!("{done}, {percent} %, {solutions} solutions"))
             .row("shards", shards)
-            .row("running", format_args!("{processes} of {journals}, {busy}, {rate:.1} units/s"))
+            .row("running", format_args!("{processes} of {journals}, {busy}, {rate} units/s"))
             .field("running", processes)
             .field("threads", threads)
-            .field("units_per_second", microseconds(rate))
+            .field("units_per_second", microseconds(units_per_second))
             .row("CPU time", format_args!("{cpu_time} so far, about {to_go} to go"))
             .field("cpu_seconds_left", cpu_left.map(json::seconds))
             .field("forecast_error", error.map(|error| (1e3 * error).round() / 1e3))

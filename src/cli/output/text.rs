@@ -20,6 +20,16 @@ pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
 }
 
+/// A number with one decimal or, if it is less than 1, with two figures: `44.7`, `0.034`, `0`.
+pub(crate) fn figures(number: f64) -> String {
+    if number >= 1.0 {
+        return format!("{number:.1}");
+    }
+    // The decimals down to the second figure; beyond these, nobody counts.
+    let decimals = (1.0 - number.max(1e-12).log10().floor()) as usize;
+    if number > 0.0 { format!("{number:.decimals$}") } else { "0".to_owned() }
+}
+
 /// `1 unit`, `2 units`.
 pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
@@ -33,6 +43,12 @@ pub(crate) fn shard(shard: Shard) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_numbers_keep_two_figures() {
+        let texts = [0.0, 1.1e-4, 0.034, 0.5, 1.0, 44.66, 2650.7].map(figures);
+        assert_eq!(texts, ["0", "0.00011", "0.034", "0.50", "1.0", "44.7", "2650.7"]);
+    }
 
     #[test]
     fn durations_are_short() {
