@@ -7,11 +7,10 @@
 //! Within a block a worker profits from what neighbours share, and a journal needs one line for
 //! many units.
 //!
-//! The units of large boards differ more: at n = 28 they take half a second to minutes. A model of
-//! their cost by the number of queens in the north-east, from 42 measured units, gives shards of
-//! n = 28 a standard deviation of 3 to 4 % for 1 000 and 10 000 shards, nearly all within 10 % of the
-//! mean. A million shards have ten units each, so they spread by 20 to 40 %. The time forecast from
-//! the units of a third of the shards, the first or any, is within 2 % of the model's.
+//! Shards of few units differ more: by 2 to 3 % at n = 22 with up to 1000 shards, by 6 % with 44
+//! units each. At n = 28, where units take half a second to minutes, a model fitted to 42 of them
+//! gives 3 to 5 % for 1 000 and 10 000 shards, and 43 % for a million, of ten units each.
+//! docs/CLUSTER.md has the measurements.
 //!
 //! Each round begins with a different shard. Otherwise, some numbers of shards match the order of
 //! the units, and some shards then cost up to 30 % more than others.
