@@ -14,17 +14,17 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
 use nqueens::cpu::Cpu;
 use nqueens::known::known;
-use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, memory, thread_pool};
+use nqueens::{BoardSize, Cancel, Kernel, memory, thread_pool};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{
-    OrAuto, bytes, default_threads, number_of_threads, or_auto, sizes, with_choice,
+    Engines, OrAuto, bytes, default_threads, engines_or_all, file, kernel_or_auto,
+    number_of_threads, sizes,
 };
 use crate::cli::output::bar::ProgressWhen;
 use crate::cli::output::plot;
@@ -37,6 +37,11 @@ use rounds::{Contestant, Rounds};
 
 /// Time engines and numbers of threads side by side
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens compare 8..=14 --engines all              all methods side by side
+  nqueens compare 16 --threads 1,2 --svg times.svg  and a picture of it"
+)]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
     #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
@@ -45,7 +50,7 @@ pub(crate) struct CompareArgs {
 
     /// Engines to compare, the first of which the others are measured by; or all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
-    #[arg(value_parser = engine_or_all)]
+    #[arg(value_parser = engines_or_all())]
     engines: Vec<Engines>,
 
     /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
@@ -56,7 +61,7 @@ pub(crate) struct CompareArgs {
 
     /// How often each is timed, after one run to warm up
     #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(value_parser = repeats)]
     repeat: u32,
 
     /// Leave engines out on boards where one run takes longer
@@ -64,9 +69,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = seconds)]
     seconds_limit: Duration,
 
-    /// Vector instructions to use: auto, portable, avx2 or avx512
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = or_auto(Kernel::from_str))]
+    /// Vector instructions to use
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
     kernel: OrAuto<Kernel>,
 
     /// Memory that a count may use, for example 4G [default: three quarters of what is available]
@@ -74,11 +78,12 @@ pub(crate) struct CompareArgs {
     memory: Option<u64>,
 
     /// Draw time against n, and speed-up against threads if there are several numbers of them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     svg: Option<PathBuf>,
 
     /// Draw what an earlier run wrote with --csv into FILE, instead of measuring
     #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
+    #[arg(value_parser = file())]
     draw: Option<PathBuf>,
 
     /// When to show progress on standard error
@@ -120,7 +125,7 @@ impl CompareArgs {
         // Ascending: a board's time is predicted from the one before.
         sizes.sort_unstable();
         sizes.dedup();
-        let engines = distinct(self.engines.iter().flat_map(|engines| engines.0.iter().copied()));
+        let engines = distinct(self.engines.iter().flat_map(Engines::list));
         let mut pools = Vec::new();
         for threads in distinct(self.threads.iter().copied()) {
             pools.push(thread_pool(threads)?);
@@ -196,18 +201,12 @@ impl CompareArgs {
     }
 }
 
-/// One engine, or `all` of them.
-#[derive(Clone, Debug)]
-struct Engines(Vec<Engine>);
+/// The most runs of each.
+const MOST_REPEATS: u32 = 100_000;
 
-fn engine_or_all(text: &str) -> Result<Engines, Error> {
-    match text {
-        "all" => Ok(Engines(Engine::ALL.to_vec())),
-        name => name
-            .parse()
-            .map(|engine| Engines(vec![engine]))
-            .map_err(|error| with_choice("all", error)),
-    }
+fn repeats(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
+    number.ok_or_else(|| format!("choose a whole number from 1 to {MOST_REPEATS}"))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -9,7 +9,7 @@ use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
 use serde_json::Value;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{EngineArgs, pass};
+use crate::cli::options::{EngineArgs, file, pass};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 use crate::cli::session::Session;
@@ -17,6 +17,11 @@ use record::Record;
 
 /// Count the solutions of one board
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens count 16                         the number of solutions, on all cores
+  nqueens count 22 --journal q22.journal   the same command resumes it"
+)]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
@@ -45,7 +50,7 @@ pub(crate) struct CountArgs {
     place: Vec<Square>,
 
     /// Record finished units in FILE; the same command resumes a count that was stopped or killed
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = file())]
     journal: Option<PathBuf>,
 
     /// Print one JSON object

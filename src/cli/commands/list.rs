@@ -18,6 +18,11 @@ const LARGEST: u32 = 1_000_000;
 
 /// Print the solutions themselves, in lexicographic order, one by one
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens list 8 --fundamental --style unicode   the twelve boards
+  nqueens list 8 --place a1,e2                   those with these two queens"
+)]
 pub(crate) struct ListArgs {
     /// Size of the board, 0 to 32; larger ones, up to 1000000, with --limit 1
     #[arg(allow_negative_numbers = true, value_parser = board)]

@@ -9,9 +9,16 @@ macro_rules! message {
 }
 pub(crate) use message;
 
+use super::text::shortened;
+
+/// Longer words are no names that a file could have.
+const WORD: usize = 1000;
+
 /// Prints one line. If stderr is closed or full nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "nqueens: {}", escaped(message));
+    let message = escaped(message);
+    let words: Vec<String> = message.split(' ').map(|word| shortened(word, WORD)).collect();
+    let _ = writeln!(io::stderr(), "nqueens: {}", words.join(" "));
 }
 
 /// A text without what a terminal would obey: names of files and the contents of journals may come
