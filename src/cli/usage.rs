@@ -18,7 +18,8 @@ const MISSPELT: usize = 2;
 
 /// Explains an error of the parser. `first` is the first argument, which names the command.
 pub(super) fn explain(error: &clap::Error, program: &Command, first: Option<&str>) -> String {
-    let command = first.filter(|name| *name != "help").and_then(|name| program.find_subcommand(name));
+    let command =
+        first.filter(|name| *name != "help").and_then(|name| program.find_subcommand(name));
     let called = command.map_or_else(String::new, |command| format!(" {}", command.get_name()));
     format!("{}; see 'nqueens{called} --help'", reason(error, program, command))
 }
@@ -33,7 +34,9 @@ fn reason(error: &clap::Error, program: &Command, command: Option<&Command>) -> 
     };
     match error.kind() {
         Kind::MissingSubcommand => "no command given: try 'nqueens count 16'".to_owned(),
-        Kind::InvalidSubcommand => unknown_command(&context(ContextKind::InvalidSubcommand), program),
+        Kind::InvalidSubcommand => {
+            unknown_command(&context(ContextKind::InvalidSubcommand), program)
+        }
         Kind::UnknownArgument => unknown_argument(&arg, program, command),
         Kind::MissingRequiredArgument => format!("missing: {arg}"),
         Kind::InvalidValue if value.is_empty() => format!("{arg}: the value is missing{choices}"),
@@ -73,7 +76,9 @@ fn refusal(error: &clap::Error, value: &str) -> String {
 
 fn unknown_command(name: &str, program: &Command) -> String {
     if name.bytes().all(|byte| byte.is_ascii_digit()) {
-        return format!("no command given: 'nqueens count {name}' counts the solutions of this board");
+        return format!(
+            "no command given: 'nqueens count {name}' counts the solutions of this board"
+        );
     }
     if Engine::names().contains(&name) {
         return format!("'{name}' is an engine: 'nqueens count 16 --engine {name}' counts with it");
@@ -88,12 +93,15 @@ fn unknown_argument(arg: &str, program: &Command, command: Option<&Command>) -> 
         return format!("'{arg}' is one argument too many");
     }
     let owner = command.unwrap_or(program);
-    let option = |command: &Command| command.get_arguments().find(|option| is_called(option, arg)).cloned();
+    let option =
+        |command: &Command| command.get_arguments().find(|option| is_called(option, arg)).cloned();
     let others: Vec<&Command> =
         program.get_subcommands().filter(|command| option(command).is_some()).collect();
     // Whoever gives an option of another command does not mean one that takes no value instead.
-    let takes_value = others.first().and_then(|other| option(other)).map(|option| takes_value(&option));
-    let is_alike = |option: &Arg| takes_value.is_none_or(|takes| takes == self::takes_value(option));
+    let takes_value =
+        others.first().and_then(|other| option(other)).map(|option| takes_value(&option));
+    let is_alike =
+        |option: &Arg| takes_value.is_none_or(|takes| takes == self::takes_value(option));
     let meant = nearest(arg, longs(owner, is_alike));
     let name = owner.get_name();
     match (&others[..], meant.is_empty()) {
@@ -139,7 +147,8 @@ mod tests {
     use crate::cli::args::{CommandLine, program};
 
     fn explained(args: &[&str]) -> String {
-        let error = CommandLine::try_parse_from([&["nqueens"], args].concat()).expect_err("refused");
+        let error =
+            CommandLine::try_parse_from([&["nqueens"], args].concat()).expect_err("refused");
         explain(&error, &program(), args.first().copied())
     }
 
@@ -153,8 +162,14 @@ mod tests {
             (&["count", "8", "--thread", "2"], "did you mean '--threads'?"),
             (&["count", "8", "--quite"], "did you mean '--quiet'?"),
             (&["compare", "8", "--engine", "halves"], "did you mean '--engines'?"),
-            (&["list", "8", "--engines", "halves"], "list has no option '--engines': it is one of compare"),
-            (&["count", "8", "--seconds", "5"], "count has no option '--seconds': it is one of estimate"),
+            (
+                &["list", "8", "--engines", "halves"],
+                "list has no option '--engines': it is one of compare",
+            ),
+            (
+                &["count", "8", "--seconds", "5"],
+                "count has no option '--seconds': it is one of estimate",
+            ),
             (&["list", "8", "-j", "x"], "list has no option '-j': it is one of count"),
             (&["--quiet", "8"], "nqueens has no option '--quiet': it is one of count, merge"),
         ] {

@@ -42,8 +42,7 @@ use statistics::Reference;
 #[command(after_help = "\
 Examples:
   nqueens compare 8..=14 --engines all              all methods side by side
-  nqueens compare 16 --threads 1,2 --svg times.svg  and a picture of it"
-)]
+  nqueens compare 16 --threads 1,2 --svg times.svg  and a picture of it")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
     #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
@@ -113,7 +112,9 @@ impl CompareArgs {
             && is_same_file(svg, draw)
         {
             let path = svg.display();
-            return Err(Failure::Usage(format!("--svg: {path} is what --draw reads: name another")));
+            return Err(Failure::Usage(format!(
+                "--svg: {path} is what --draw reads: name another"
+            )));
         }
         // Before any measuring, so that no measurements are lost for a wrong path.
         let picture = self.svg.as_deref().map(Picture::open).transpose()?;

@@ -13,8 +13,7 @@ use crate::cli::exit::{Exit, Failure};
 Examples:
   nqueens completions bash > ~/.local/share/bash-completion/completions/nqueens
   nqueens completions fish > ~/.config/fish/completions/nqueens.fish
-  nqueens completions zsh > ~/.zfunc/_nqueens       with ~/.zfunc in $fpath"
-)]
+  nqueens completions zsh > ~/.zfunc/_nqueens       with ~/.zfunc in $fpath")]
 pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,

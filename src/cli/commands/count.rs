@@ -20,8 +20,7 @@ use record::Record;
 #[command(after_help = "\
 Examples:
   nqueens count 16                         the number of solutions, on all cores
-  nqueens count 22 --journal q22.journal   the same command resumes it"
-)]
+  nqueens count 22 --journal q22.journal   the same command resumes it")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
@@ -38,8 +37,8 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Fix queens in advance, with engine subtrees: squares as in chess (a1,d5: column and row) or as
-    /// row:column
+    /// Fix queens in advance, with engine subtrees: squares as in chess (a1,d5: column and row, a1 at
+    /// the bottom left) or as row:column
     #[arg(
         long,
         value_name = "SQUARES",

@@ -16,8 +16,7 @@ use crate::cli::output::report::{Format, Report};
 #[command(after_help = "\
 Examples:
   nqueens cpu                              cores, memory, kernels
-  nqueens cpu --json                       the same for a script"
-)]
+  nqueens cpu --json                       the same for a script")]
 pub(crate) struct CpuArgs {
     /// Print one JSON object
     #[arg(long)]

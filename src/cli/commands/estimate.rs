@@ -23,8 +23,7 @@ const LONGEST: Duration = Duration::from_secs(1_000_000);
 #[command(after_help = "\
 Examples:
   nqueens estimate 22                      from a sample of ten seconds
-  nqueens estimate 24 --seconds 60 --memory 4G"
-)]
+  nqueens estimate 24 --seconds 60 --memory 4G")]
 pub(crate) struct EstimateArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]

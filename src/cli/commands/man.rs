@@ -20,8 +20,7 @@ use crate::cli::version;
 #[command(after_help = "\
 Examples:
   nqueens man count | man -l -                the page of one command
-  nqueens man --out ~/.local/share/man/man1   all pages; then: man nqueens-count"
-)]
+  nqueens man --out ~/.local/share/man/man1   all pages; then: man nqueens-count")]
 pub(crate) struct ManArgs {
     /// Command whose page to print; without it the page of the program
     #[arg(value_name = "COMMAND")]
@@ -42,12 +41,15 @@ impl ManArgs {
         }
         let command = match &self.command {
             None => &program,
-            Some(name) => commands(&program).find(|command| command.get_name() == name).ok_or_else(
-                || {
+            Some(name) => {
+                commands(&program).find(|command| command.get_name() == name).ok_or_else(|| {
                     let names = commands(&program).map(Command::get_name).collect::<Vec<_>>();
-                    Failure::Usage(format!("there is no such page: choose one of {}", names.join(", ")))
-                },
-            )?,
+                    Failure::Usage(format!(
+                        "there is no such page: choose one of {}",
+                        names.join(", ")
+                    ))
+                })?
+            }
         };
         let page = page(&program, command)?;
         Ok(Exit::Done.print(|out| out.write_all(&page)))

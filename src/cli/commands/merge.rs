@@ -20,8 +20,7 @@ use crate::cli::output::text::many;
 #[command(after_help = "\
 Examples:
   nqueens merge q24                        the total of the shards in folder q24
-  nqueens merge q24 --into q24.journal     and one journal in place of many"
-)]
+  nqueens merge q24 --into q24.journal     and one journal in place of many")]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     journals: JournalsArgs,

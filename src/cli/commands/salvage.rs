@@ -21,8 +21,7 @@ const PRINTED: usize = 5;
 #[command(after_help = "\
 Examples:
   nqueens salvage old.journal --into new.journal
-  nqueens salvage old.journal --into new.journal --without 17,40..44"
-)]
+  nqueens salvage old.journal --into new.journal --without 17,40..44")]
 pub(crate) struct SalvageArgs {
     /// The journal; it is only read
     #[arg(value_name = "FILE")]

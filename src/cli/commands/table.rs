@@ -20,8 +20,7 @@ use crate::cli::session::Session;
 #[command(after_help = "\
 Examples:
   nqueens table                            n = 1 to 16, next to OEIS
-  nqueens table 4..=18 --csv               for a spreadsheet"
-)]
+  nqueens table 4..=18 --csv               for a spreadsheet")]
 pub(crate) struct TableArgs {
     /// Boards to count: FIRST..=LAST, or one size
     #[arg(value_name = "FIRST..=LAST", default_value = "1..=16", allow_hyphen_values = true)]

@@ -22,8 +22,7 @@ const PRINTED: usize = 5;
 #[command(after_help = "\
 Examples:
   nqueens verify q22.journal               recounts 200 units
-  nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads"
-)]
+  nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     journals: JournalsArgs,

@@ -52,7 +52,9 @@ pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {
 /// A file to write. `-` means stdout to many programs, so nobody means a file of that name.
 pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|path| match path == "-" {
-        true => Err("this is not read as standard output: name a file, or ./- for one of this name"),
+        true => {
+            Err("this is not read as standard output: name a file, or ./- for one of this name")
+        }
         false => Ok(PathBuf::from(path)),
     })
 }

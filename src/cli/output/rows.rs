@@ -75,7 +75,11 @@ pub(crate) enum RowWriter<W: Write> {
 impl<W: Write> RowWriter<W> {
     /// Writes what people read above the rows: lines that explain them, and the titles. CSV brings
     /// its own header with the first row.
-    pub(crate) fn begin<R: Row>(format: RowFormat, notes: &[String], mut out: W) -> io::Result<Self> {
+    pub(crate) fn begin<R: Row>(
+        format: RowFormat,
+        notes: &[String],
+        mut out: W,
+    ) -> io::Result<Self> {
         let titles: Vec<&str> = R::COLUMNS.iter().map(|column| column.title()).collect();
         match format {
             RowFormat::Text => {

@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn figures_fit_their_columns() {
-        let seconds = [1.5e-6, 0.004_042, 9.5, 59.123_456_7, 512.345_678, 123_456.7].map(eight_places);
+        let seconds =
+            [1.5e-6, 0.004_042, 9.5, 59.123_456_7, 512.345_678, 123_456.7].map(eight_places);
         let wanted = ["0.000002", "0.004042", "9.500000", "59.12346", "512.3457", "123456.7"];
         assert_eq!(seconds, wanted);
         let ratios = [1.0, 0.784, 3.086, 21.94, 219.4, 0.0123, 1.23e-6].map(three_figures);

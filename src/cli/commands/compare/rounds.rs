@@ -161,7 +161,8 @@ impl Rounds<'_> {
                 names.push(name);
             }
         }
-        let reasons = reasons.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
+        let reasons =
+            reasons.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
         let reasons: Vec<String> = reasons.collect();
         if !reasons.is_empty() {
             let reasons = reasons.join("; ");

@@ -72,7 +72,8 @@ pub(super) fn timings(
         #[expect(clippy::cast_precision_loss, reason = "a rate is shown with a few digits")]
         let solutions_per_second = total as f64 / median;
         let ratio = measured_by.and_then(Runs::median).map(|reference| reference / median);
-        let ratio_error = ratio.zip(measured_by.and_then(|reference| relative_error(reference, runs)));
+        let ratio_error =
+            ratio.zip(measured_by.and_then(|reference| relative_error(reference, runs)));
         Some(Timing {
             n: size.get(),
             engine: runs.engine,
@@ -202,7 +203,8 @@ mod tests {
     #[test]
     fn the_error_of_a_ratio_comes_from_the_rounds() {
         let error = |reference: &[f64], seconds: &[f64]| {
-            let [reference, other] = [reference, seconds].map(|seconds| runs(Engine::Halves, 1, &[92], seconds));
+            let [reference, other] =
+                [reference, seconds].map(|seconds| runs(Engine::Halves, 1, &[92], seconds));
             relative_error(&reference, &other)
         };
         assert_eq!(error(&[1.0], &[2.0]), None);
