@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use nqueens::Engine;
 use strsim::damerau_levenshtein;
 
-use super::output::text::shortened;
+use super::output::text::{shortened, with_short_words};
 
 /// Longer arguments are not repeated whole.
 const ARGUMENT: usize = 60;
@@ -71,6 +71,8 @@ fn refusal(error: &clap::Error, value: &str) -> String {
         Some(ContextValue::String(whole)) if !whole.is_empty() => source.replace(whole, value),
         _ => source,
     };
+    // It may name a part of the value: an end of a range.
+    let source = with_short_words(&source, 2 * ARGUMENT);
     if source.contains(&format!("'{value}'")) { source } else { format!("'{value}': {source}") }
 }
 

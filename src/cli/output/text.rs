@@ -45,6 +45,11 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// A text whose longest words are shortened.
+pub(crate) fn with_short_words(text: &str, most: usize) -> String {
+    text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
+}
+
 /// `shard 2 (of 0..=9)`.
 pub(crate) fn shard(shard: Shard) -> String {
     format!("shard {} (of 0..={})", shard.index(), shard.shards() - 1)

@@ -84,7 +84,8 @@ impl Row for Timing {
         let ratio = match (self.ratio, self.ratio_error) {
             (None, _) => "-".to_owned(),
             (Some(ratio), Some(error)) if error > 0.0 => {
-                format!("{} ± {:.0} %", three_figures(ratio), (100.0 * error / ratio).ceil())
+                let percent = (100.0 * error / ratio).ceil().min(999.0);
+                format!("{} ± {percent} %", three_figures(ratio))
             }
             (Some(ratio), _) => three_figures(ratio),
         };

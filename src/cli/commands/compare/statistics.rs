@@ -209,7 +209,7 @@ mod tests {
         };
         assert_eq!(error(&[1.0], &[2.0]), None);
         // A machine that gets slower slows both down.
-        assert_eq!(error(&[1.0, 2.0, 4.0], &[2.0, 4.0, 8.0]), Some(0.0));
+        assert_eq!(error(&[1.0, 2.0], &[2.0, 4.0]), Some(0.0));
         // Logarithms of 1 and e: their standard deviation is 1/sqrt(2), that of the mean is 1/2.
         let error = error(&[1.0, std::f64::consts::E], &[1.0, 1.0]).expect("two rounds");
         assert!((error - 1.0).abs() < 1e-12, "{error}");
