@@ -45,7 +45,6 @@ fn with_wildcards(line: &str) -> String {
 #[test]
 fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
-        (&["--"], "no command"),
         (&["frobnicate"], "frobnicate"),
         (&["help", "frobnicate"], "frobnicate"),
         (&["man", "frobnicate"], "count, table"),

@@ -134,11 +134,11 @@ fn longs<'a>(
     options.filter_map(|option| Some(format!("--{}", option.get_long()?)))
 }
 
-/// A question for the name that was meant, or nothing if none looks like it.
+/// The name that may be meant, or nothing if none looks like it.
 fn nearest(given: &str, names: impl Iterator<Item = String>) -> String {
     let distances = names.map(|name| (damerau_levenshtein(given, &name), name));
     let near = distances.filter(|(changes, name)| *changes <= MISSPELT && 2 * changes < name.len());
-    near.min().map_or_else(String::new, |(_, name)| format!(": did you mean '{name}'?"))
+    near.min().map_or_else(String::new, |(_, name)| format!(": perhaps '{name}'"))
 }
 
 #[cfg(test)]
@@ -159,11 +159,11 @@ mod tests {
         for (args, wanted) in [
             (&["8"][..], "'nqueens count 8'"),
             (&["halves"], "'nqueens count 16 --engine halves'"),
-            (&["cuont", "8"], "did you mean 'count'?"),
-            (&["version"], "did you mean '--version'?"),
-            (&["count", "8", "--thread", "2"], "did you mean '--threads'?"),
-            (&["count", "8", "--quite"], "did you mean '--quiet'?"),
-            (&["compare", "8", "--engine", "halves"], "did you mean '--engines'?"),
+            (&["cuont", "8"], "perhaps 'count'"),
+            (&["version"], "perhaps '--version'"),
+            (&["count", "8", "--thread", "2"], "perhaps '--threads'"),
+            (&["count", "8", "--quite"], "perhaps '--quiet'"),
+            (&["compare", "8", "--engine", "halves"], "perhaps '--engines'"),
             (
                 &["list", "8", "--engines", "halves"],
                 "list has no option '--engines': it is one of compare",
@@ -180,7 +180,7 @@ mod tests {
         }
         for args in [&["frobnicate"][..], &["count", "8", "-x"], &["count", "8", "--frobnicate"]] {
             let line = explained(args);
-            assert!(!line.contains("mean") && !line.contains("--;"), "{args:?}: {line}");
+            assert!(!line.contains("perhaps") && !line.contains("--;"), "{args:?}: {line}");
         }
     }
 
