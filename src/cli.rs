@@ -2,8 +2,9 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`args`] | the list of commands, the parser, its errors |
+//! | [`args`] | the list of commands, the parser |
 //! | [`commands`] | one file for each command: its arguments, its work, its answer |
+//! | [`usage`] | one line for arguments that make no sense |
 //! | [`session`] | threads, signals and progress of a command that counts |
 //! | [`options`] | options that several commands share |
 //! | [`exit`] | exit codes, failures, and the answer on standard output |
@@ -19,6 +20,7 @@ mod out_of_memory;
 mod output;
 mod session;
 mod signals;
+mod usage;
 mod version;
 
 pub(crate) use args::run;

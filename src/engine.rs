@@ -10,7 +10,8 @@
 //! 1. Write `engine/NAME.rs` with a module header (what it counts, the idea, what it changes from
 //!    the engine before it, time and memory, invariants, sources), and its [`Units`]. A textbook
 //!    engine only needs a `count` for [`FirstRowUnits`].
-//! 2. Add a variant to [`Engine`], a line to [`Engine::ALL`] and one to each `match` below.
+//! 2. Add a variant to [`Engine`], a line to [`Engine::ALL`] and one to each `match` below. The
+//!    summary of [`Engine::summary`] is what users read in the help, so name the textbook's method.
 //! 3. Run `cargo test`: the tests find the new engine in [`Engine::ALL`].
 //! 4. Add a row to the tables in README.md, with figures from `nqueens compare`.
 
@@ -91,6 +92,20 @@ impl Engine {
             Self::Bitmask => "bitmask",
             Self::Subtrees => "subtrees",
             Self::Halves => "halves",
+        }
+    }
+
+    /// What the engine does, in one line: the help, the completions and the README have it from here.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Permutation => "generate and test: every permutation, diagonals at the end",
+            Self::BoardScan => "backtracking on a 0/1 board, scanned for queens above each square",
+            Self::ColumnArray => "backtracking with one column a row, compared pair by pair",
+            Self::BoolArrays => "backtracking with boolean arrays for columns and diagonals",
+            Self::Bitmask => "backtracking with bit masks, lowest free bit first",
+            Self::Subtrees => "bit masks and all eight symmetries, on many nodes at a time",
+            Self::Halves => "meet in the middle: half-boards that share no diagonal",
         }
     }
 

@@ -3,15 +3,13 @@
 mod iter;
 mod pictures;
 
-use std::fmt;
-
 pub use iter::Solutions;
 pub use pictures::{SvgSheet, UnicodeBoard};
 
 /// A way to place n queens on an n x n board so that none attacks another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Solution {
-    /// The column of each row's queen.
+    /// The column of each row's queen, from the first row on, which pictures have at the bottom.
     columns: Vec<u32>,
 }
 
@@ -142,19 +140,6 @@ impl Solution {
         let last = self.columns.iter().max().copied().unwrap_or(0); // n - 1: all columns are taken
         let columns = self.columns.iter().map(|column| last - column);
         Self { columns: columns.collect() }
-    }
-}
-
-/// A line for each row, `Q` for a queen and `#` for an empty square.
-impl fmt::Display for Solution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (row, queen) in self.columns.iter().enumerate() {
-            f.write_str(if row == 0 { "" } else { "\n" })?;
-            (0..self.columns.len()).try_for_each(|column| {
-                f.write_str(if column == *queen as usize { "Q" } else { "#" })
-            })?;
-        }
-        Ok(())
     }
 }
 

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use crate::error::Error;
 use crate::size::BoardSize;
 
-/// A square: row and column, counted from 0.
+/// A square: row and column, counted from 0. As in chess, a1 is at the bottom left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Square {
-    /// The row, from the top.
+    /// The row, from the bottom.
     pub row: u32,
     /// The column, from the left.
     pub column: u32,

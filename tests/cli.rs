@@ -1,7 +1,7 @@
 //! Real runs of the command line: exact output, exit codes, bad input, closed and full outputs.
 
 use std::fs::OpenOptions;
-use std::io::Read;
+use std::io::{Read, Write};
 
 mod common;
 use common::{json, nqueens, output, refused, run, stderr, stdout, without_reader};
@@ -45,9 +45,14 @@ fn with_wildcards(line: &str) -> String {
 #[test]
 fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
-        (&[], "no command"),
         (&["frobnicate"], "frobnicate"),
+        (&["help", "frobnicate"], "frobnicate"),
+        (&["man", "frobnicate"], "count, table"),
+        (&["8"], "'nqueens count 8'"),
         (&["count"], "<N>"),
+        (&["count", "8", "--journal", "-"], "--journal"),
+        (&["count", "8", "--json=1"], "--json takes no value"),
+        (&["count", "8", "-t"], "--threads <T>: the value is missing"),
         (&["count", "x"], "0 to 32"),
         (&["count", "-1"], "0 to 32"),
         (&["count", "33"], "0 to 32"),
@@ -75,6 +80,100 @@ fn bad_input_gets_one_clear_line() {
     for (args, reason) in cases {
         refused(&output(args), 2, &[reason]);
     }
+}
+
+/// No argument at all is wrong usage, answered by the short help.
+#[test]
+fn without_arguments_the_short_help_goes_to_stderr() {
+    let output = output(&[]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(2), ""));
+    let help = stderr(&output);
+    assert!(help.lines().count() < 40, "{help}");
+    let examples = help.split_once("Examples:\n").expect("examples").1;
+    assert_eq!(examples.matches("  nqueens ").count(), 3, "{help}");
+}
+
+/// Nobody who reads a message wants to read thousands of characters of his own.
+#[test]
+fn long_arguments_are_not_repeated_whole() {
+    let long = "x".repeat(5000);
+    for args in [
+        &["count", &long][..],
+        &[&long],
+        &["count", "8", "--memory", &long],
+        &["list", "8", "--place", &long],
+        &["count", "8", "--journal", &long],
+        &["merge", &long],
+        &["compare", "8", "--svg", &long],
+    ] {
+        let message = stderr(&output(args)).to_owned();
+        assert!(message.len() < 1500, "{} bytes: {message}", message.len());
+        assert!(message.contains("characters)"), "{message}");
+    }
+}
+
+#[test]
+fn the_readme_describes_every_engine_as_the_help_does() {
+    let readme = std::fs::read_to_string("README.md").expect("the package has one");
+    for engine in nqueens::Engine::ALL {
+        let row = format!("| `{engine}` | {}", engine.summary());
+        assert!(readme.contains(&row), "{row}");
+    }
+}
+
+/// Runs a script in a shell, if this machine has it.
+fn in_shell(shell: &str, script: &str) -> Option<String> {
+    let path = std::path::Path::new(common::NQUEENS).parent().expect("a folder");
+    let path = format!("{}:{}", path.display(), std::env::var("PATH").unwrap_or_default());
+    match std::process::Command::new(shell).args(["-c", script]).env("PATH", path).output() {
+        Ok(output) => Some(stdout(&output).to_owned()),
+        Err(_) => {
+            // The harness hides what tests print, but not what is written to stderr itself.
+            let _ = writeln!(std::io::stderr(), "skipped: there is no {shell}");
+            None
+        }
+    }
+}
+
+#[test]
+fn shells_complete_engines_and_kernels() {
+    let bash = |words: &str, last: usize| {
+        let script = format!(
+            "eval \"$(nqueens completions bash)\"; COMP_WORDS=({words} ''); COMP_CWORD={last}; \
+             _nqueens nqueens '' \"${{COMP_WORDS[{last}-1]}}\"; echo \"${{COMPREPLY[@]}}\""
+        );
+        in_shell("bash", &script)
+    };
+    let with = |first: &str, names: &[&str]| [&[first], names].concat().join(" ");
+    let engines = nqueens::Engine::names();
+    for (words, last, wanted) in [
+        ("nqueens count 8 --engine", 4, with("auto", &engines)),
+        ("nqueens compare 8 --engines", 4, with("all", &engines)),
+        ("nqueens count 8 --kernel", 4, with("auto", &nqueens::Kernel::NAMES)),
+    ] {
+        if let Some(found) = bash(words, last) {
+            assert_eq!(found.trim(), wanted, "{words}");
+        }
+    }
+    let script = "nqueens completions fish | source; complete -C 'nqueens count 8 --engine '";
+    if let Some(found) = in_shell("fish", script) {
+        for engine in nqueens::Engine::ALL {
+            let line = format!("{engine}\t{}", engine.summary());
+            assert!(found.lines().any(|found| found == line), "{line} in:\n{found}");
+        }
+    }
+}
+
+#[test]
+fn manual_pages_are_written_for_all_commands() {
+    let folder = common::fresh("man");
+    let path = folder.to_str().expect("text");
+    let written = output(&["man", "--out", path]);
+    assert_eq!((written.status.code(), stdout(&written)), (Some(0), ""));
+    let page = |name: &str| std::fs::read(folder.join(name)).expect("a page");
+    assert_eq!(page("nqueens.1"), output(&["man"]).stdout);
+    assert_eq!(page("nqueens-count.1"), output(&["man", "count"]).stdout);
+    refused(&output(&["man", "--out", "Cargo.toml"]), 1, &["--out"]);
 }
 
 #[test]

@@ -8,7 +8,8 @@ mod common;
 use common::{finish, fresh, nqueens, refused, result, run, stderr, stdout};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
-                      solutions_per_second,ratio,efficiency,total,cpu";
+                      solutions_per_second,ratio,efficiency,total,cpu,ratio_error,\
+                      reference_engine,reference_threads";
 
 fn command(args: &[&str]) -> Command {
     let mut command = nqueens(&["compare"]);
@@ -38,7 +39,8 @@ fn csv_has_the_promised_columns() {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |field: &&str| field.parse::<f64>().expect("a number");
         assert!(fields[3..12].iter().map(number).all(|number| number > 0.0), "{line}");
-        assert_eq!((fields[4], fields.len()), ("2", 13), "{line}");
+        assert_eq!((fields[4], fields.len()), ("2", 16), "{line}");
+        assert_eq!(fields[14..], ["subtrees", "1"], "{line}");
         boards.push(format!("Q({}) = {}", fields[0], fields[11]));
     }
     let wanted = ["Q(6) = 4"; 4].into_iter().chain(["Q(7) = 40"; 4]).chain(["Q(8) = 92"; 4]);
@@ -57,7 +59,15 @@ fn json_rows_have_consistent_figures() {
     assert_eq!(rows[0]["kernel"], "portable", "bitmask has no other");
     for row in &rows {
         let names = row.as_object().expect("an object").len();
-        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 13, "{row}");
+        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 17, "{row}");
+        let mut runs: Vec<f64> = row["run_seconds"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|seconds| seconds.as_f64().expect("seconds"))
+            .collect();
+        runs.sort_unstable_by(f64::total_cmp);
+        assert_eq!((runs.len(), Some(runs[2])), (5, row["median_seconds"].as_f64()), "{row}");
         let number = |name: &str| row[name].as_f64().expect(name);
         let median = number("median_seconds");
         assert!((number("min_seconds")..=number("max_seconds")).contains(&median), "{row}");
@@ -71,34 +81,65 @@ fn json_rows_have_consistent_figures() {
 }
 
 #[test]
-fn the_text_table_has_a_row_for_each() {
-    let output = compare(&["10", "--engines", "all", "--threads", "1", "--repeat", "1"]);
+fn the_text_table_has_a_row_for_each_and_names_the_reference() {
+    let output = compare(&["10", "--engines", "all", "--threads", "1", "--repeat", "2"]);
     let lines: Vec<&str> = stdout(&output).lines().collect();
-    assert_eq!(lines.len(), 1 + nqueens::Engine::ALL.len());
-    for (line, engine) in lines[1..].iter().zip(nqueens::Engine::names()) {
+    assert!(lines[0].starts_with("2 runs each on "), "{}", lines[0]);
+    assert!(lines[1].starts_with("ratio: times as fast as subtrees on 1 thread"), "{}", lines[1]);
+    assert_eq!(lines.len(), 3 + nqueens::Engine::ALL.len());
+    for (line, engine) in lines[3..].iter().zip(nqueens::Engine::names()) {
         assert!(line.split_whitespace().take(3).eq(["10", engine, "1"]), "{line}");
+        let ratio = if engine == "subtrees" { "  1.00 " } else { " ± " };
+        assert!(line.contains(ratio), "{line}");
     }
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:?}");
     assert_eq!(stderr(&output), "");
 }
 
 #[test]
-fn engines_that_are_too_slow_are_left_out_with_a_warning() {
-    let slow = ["20", "--engines", "permutation,bitmask", "--threads", "1"];
+fn markdown_is_a_table() {
+    let output = compare(&["8", "--threads", "1", "--repeat", "1", "--markdown"]);
+    let lines: Vec<&str> = stdout(&output).lines().collect();
+    assert!(lines[0].starts_with("1 run each on ") && lines[0].ends_with("."), "{}", lines[0]);
+    assert_eq!((lines[1], lines.len()), ("", 6));
+    assert_eq!(lines[3], "|--:|---|--:|--:|--:|--:|--:|--:|");
+    assert!(lines[4].starts_with("| 8 | subtrees | 1 | "), "{}", lines[4]);
+    assert!(lines[2..].iter().all(|line| line.matches('|').count() == 9), "{lines:?}");
+}
+
+#[test]
+fn engines_that_are_too_slow_are_left_out_in_one_line_a_board() {
+    let slow = ["20", "21", "--engines", "permutation,bitmask", "--threads", "1,2"];
     let output = compare(&slow);
     let message = stderr(&output);
-    assert_eq!(message.lines().count(), 2, "{message}");
-    assert!(message.contains("n = 20: permutation on 1 thread is left out: "), "{message}");
+    let wanted = |n| {
+        format!(
+            "nqueens: n = {n}: left out: permutation, bitmask: a run would take longer than 1m00s \
+             (--seconds-limit)\n"
+        )
+    };
+    assert_eq!(message, wanted(20) + &wanted(21));
     assert_eq!(output.status.code(), Some(0));
 
     // Found by a trial, then known for the next board.
     let large = ["23", "24", "--engines", "subtrees", "--seconds-limit", "0.1", "--csv"];
     let output = compare(&large);
     let message = stderr(&output);
-    assert!(message.contains("n = 23: subtrees on ") && message.contains("takes longer"));
-    assert!(message.contains("n = 24: subtrees on ") && message.contains("would take longer"));
+    assert!(message.contains("n = 23: left out: subtrees: a run takes longer"), "{message}");
+    assert!(message.contains("n = 24: left out: subtrees: a run would take longer"), "{message}");
 
     let memory = compare(&["24", "--engines", "halves", "--memory", "4M"]);
-    assert!(stderr(&memory).contains("is left out: engine halves needs "), "{}", stderr(&memory));
+    assert!(stderr(&memory).contains("left out: halves: engine halves needs "), "{memory:?}");
+}
+
+#[test]
+fn ratios_are_to_one_engine_even_where_it_is_left_out() {
+    let engines = ["--engines", "permutation,halves", "--threads", "1", "--repeat", "1"];
+    let rows = rows(&[&["6", "14"], &engines[..]].concat());
+    let last = rows.last().expect("halves on the larger board");
+    assert_eq!((&last["n"], &last["engine"]), (&14.into(), &"halves".into()));
+    assert!(last["ratio"].is_null() && last["reference_engine"] == "permutation", "{last}");
+    assert!(rows.iter().filter(|row| row["n"] == 6).all(|row| row["ratio"].is_f64()), "{rows:?}");
 }
 
 #[test]
@@ -107,6 +148,22 @@ fn a_picture_that_cannot_be_written_is_an_error_before_the_runs() {
         let output = compare(&["16", "--svg", path]);
         refused(&output, 1, &["nqueens: --svg: cannot write ", path]);
     }
+}
+
+#[test]
+fn a_command_that_fails_leaves_no_picture_and_touches_no_input() {
+    let (svg, csv) = (fresh("failed.svg"), fresh("failed.csv"));
+    let [svg_path, csv_path] = [&svg, &csv].map(|path| path.to_str().expect("text"));
+    let left_out = compare(&["24", "--engines", "permutation", "--svg", svg_path]);
+    assert_eq!(left_out.status.code(), Some(0));
+    assert!(!svg.exists(), "nothing was measured");
+    refused(&compare(&["--draw", "/no/such.csv", "--svg", svg_path]), 2, &["/no/such.csv"]);
+    assert!(!svg.exists(), "nothing was read");
+
+    let measured = compare(&["6", "--repeat", "1", "--csv"]);
+    std::fs::write(&csv, &measured.stdout).expect("the folder can be written");
+    refused(&compare(&["--draw", csv_path, "--svg", csv_path]), 2, &["--draw reads"]);
+    assert_eq!(std::fs::read(&csv).expect("it is there"), measured.stdout);
 }
 
 #[test]
@@ -124,6 +181,9 @@ fn bad_input_gets_one_clear_line() {
         (&["8", "--threads", "1,,2"], "''"),
         (&["8", "--repeat", "0"], "--repeat"),
         (&["8", "--repeat", "-1"], "--repeat"),
+        (&["8", "--repeat", "x"], "1 to 100000"),
+        (&["8", "--svg", "-"], "--svg"),
+        (&["8", "--markdown", "--csv"], "--csv"),
         (&["8", "--seconds-limit", "0"], "--seconds-limit"),
         (&["8", "--seconds-limit", "nan"], "--seconds-limit"),
         (&["8", "--seconds-limit", "-5"], "--seconds-limit"),
@@ -185,7 +245,7 @@ fn a_picture_can_be_drawn_again_from_its_rows() {
     assert_eq!(result(&drawn), (Some(0), "", ""));
     let picture = |path| std::fs::read_to_string(path).expect("it was written");
     assert_eq!(picture(&first), picture(&second));
-    let cpu = stdout(&measured).lines().nth(1).and_then(|line| line.rsplit(',').next());
+    let cpu = stdout(&measured).lines().nth(1).and_then(|line| line.split(',').nth(12));
     let document = picture(&first);
     let document =
         roxmltree::Document::parse(&document).expect("well-formed, with nothing after it");
@@ -199,9 +259,9 @@ fn a_picture_can_be_drawn_again_from_its_rows() {
         assert!(texts.contains(&wanted), "{wanted} is missing in {texts:?}");
     }
 
-    // Older rows lack the CPU.
+    // Older rows lack the CPU and the reference.
     let lines = stdout(&measured).lines();
-    let old = lines.map(|line| format!("{}\n", line.rsplit_once(',').expect("columns").0));
+    let old = lines.map(|line| line.split(',').take(12).collect::<Vec<_>>().join(",") + "\n");
     std::fs::write(&csv, old.collect::<String>()).expect("the folder can be written");
     let drawn = compare(&draw);
     assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));

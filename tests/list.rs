@@ -56,6 +56,39 @@ fn boards_without_solutions_are_explained() {
     assert_eq!((empty.status.code(), stdout(&empty)), (Some(0), "\n"), "the empty solution");
 }
 
+/// An empty list says why it is empty.
+#[test]
+fn nothing_is_silent() {
+    let last = "8 4 1 3 6 2 7 5";
+    let cases: &[(&[&str], &str)] = &[
+        (&["2"], "no solution with 2 queens"),
+        (&["6", "--place", "a1"], "contains the queens of --place"),
+        (&["8", "--place", "h1", "--fundamental"], "--fundamental"),
+        (&["8", "--from-columns", last], "comes after --from-columns"),
+        (&["8", "--limit", "0"], "--limit 0"),
+        (&["6", "--place", "a1", "--json"], "--place"),
+        (&["6", "--place", "a1", "--style", "svg"], "--place"),
+    ];
+    for (args, reason) in cases {
+        let output = output(&[&["list"], *args].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        let message = stderr(&output);
+        assert!(message.lines().count() == 1 && message.contains(reason), "{args:?}: {message}");
+    }
+}
+
+/// The first row is drawn at the bottom, and the squares of `--place` are those of the board.
+#[test]
+fn squares_are_those_of_chess() {
+    for place in ["a1", "1:1"] {
+        let output = output(&["list", "8", "--place", place, "--limit", "1", "--style", "board"]);
+        let lines: Vec<&str> = stdout(&output).lines().collect();
+        assert_eq!((lines[7], lines[8]), ("1 Q#######", "  abcdefgh"), "{place}");
+        assert!(lines[0].starts_with("8 "), "{place}: {}", lines[0]);
+    }
+    assert_eq!(listed(&["8", "--place", "e2,a1", "--limit", "1"])[0][..2], [1, 5]);
+}
+
 #[test]
 fn representatives_and_their_classes_sum_up() {
     let published = [(1, 1), (4, 1), (5, 2), (6, 1), (7, 6), (8, 12), (9, 46), (10, 92), (11, 341)];
@@ -221,7 +254,7 @@ fn completions_are_counted_from_the_command_line() {
 fn pictures_are_well_formed_and_free_of_overlaps() {
     for (n, boards) in [(1, 1), (8, 92), (20, 7), (32, 2)] {
         let solutions: Vec<Solution> = Solutions::new(size(n)).take(boards).collect();
-        let picture = SvgSheet(&solutions).to_string();
+        let picture = SvgSheet::new(&solutions).with_classes().to_string();
         let document = roxmltree::Document::parse(&picture).expect("well-formed");
         let view: Vec<f64> = document
             .root_element()

@@ -3,8 +3,8 @@
 //! # How to add a command
 //!
 //! 1. Write `commands/NAME.rs`: a struct that derives [`clap::Args`] and parses into the library's
-//!    types, its method `run(self) -> Result<Exit, Failure>`, its report and its tests. Options that
-//!    other commands have as well stand in `options.rs`.
+//!    types, two examples, its method `run(self) -> Result<Exit, Failure>`, its report and its
+//!    tests. Options that other commands have as well stand in `options.rs`.
 //! 2. Add a line to `commands.rs`, a variant to [`Command`] and a line to [`Command::run`].
 //! 3. Add its help to `tests/cmd/help.trycmd`: an empty block, then
 //!    `TRYCMD=overwrite cargo test --test cli the_help`.
@@ -27,7 +27,7 @@ use super::commands::status::StatusArgs;
 use super::commands::table::TableArgs;
 use super::commands::verify::VerifyArgs;
 use super::exit::{Exit, Failure};
-use super::version;
+use super::{usage, version};
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 ///
@@ -38,15 +38,22 @@ use super::version;
 #[command(
     version = version::SHORT,
     long_version = version::long(),
-    max_term_width = 100,
-    after_long_help = EXAMPLES
+    max_term_width = 80,
+    after_help = EXAMPLES,
+    after_long_help = MORE_EXAMPLES
 )]
-struct CommandLine {
+pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
 
 const EXAMPLES: &str = "\
+Examples:
+  nqueens count 16                    the number of solutions, on all cores
+  nqueens list 8 --style unicode      the boards themselves
+  nqueens compare 12 --engines all    every method timed, textbook ones too";
+
+const MORE_EXAMPLES: &str = "\
 Examples:
   nqueens count 18                            the number of solutions, on all cores
   nqueens count 22 --journal q22.journal      a long count: stop it, kill it, run it again
@@ -93,6 +100,13 @@ impl Command {
     }
 }
 
+/// The definition of the arguments, complete.
+pub(crate) fn program() -> clap::Command {
+    let mut program = CommandLine::command();
+    program.build();
+    program
+}
+
 /// Parses the command line and runs the command. Help and version are answers as well.
 pub(crate) fn run() -> Result<Exit, Failure> {
     match CommandLine::try_parse() {
@@ -101,27 +115,17 @@ pub(crate) fn run() -> Result<Exit, Failure> {
             help.print()?;
             Ok(Exit::Done)
         }
-        Err(error) => Err(Failure::Usage(one_line(&error))),
+        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            // The short help, on standard error. If that is closed nobody can be told.
+            let _ = help.print();
+            Ok(Exit::Usage)
+        }
+        Err(error) => {
+            let first = std::env::args_os().nth(1);
+            let first = first.as_ref().and_then(|first| first.to_str());
+            Err(Failure::Usage(usage::explain(&error, &program(), first)))
+        }
     }
-}
-
-/// clap's message as one line.
-fn one_line(error: &clap::Error) -> String {
-    use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand};
-    if matches!(error.kind(), MissingSubcommand | DisplayHelpOnMissingArgumentOrSubcommand) {
-        return "no command given; try 'nqueens count 16' or 'nqueens --help'".to_owned();
-    }
-    let text = error.render().to_string();
-    // The reason comes first, then hints, the usage and a pointer to the help.
-    let reason: Vec<&str> = text
-        .lines()
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let reason = reason.join(" ");
-    let reason = reason.strip_prefix("error: ").unwrap_or(&reason);
-    format!("{reason}; see 'nqueens --help'")
 }
 
 #[cfg(test)]
@@ -131,6 +135,43 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    /// All examples in the help are commands that the parser takes, and every command has two.
+    #[test]
+    fn examples_can_be_run() {
+        let program = program();
+        let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
+        for command in [&program].into_iter().chain(commands) {
+            let helps = [command.get_after_help(), command.get_after_long_help()];
+            for help in helps.into_iter().flatten() {
+                let lines: Vec<String> = help.to_string().lines().map(str::to_owned).collect();
+                assert!(lines.len() > 2 && lines[0] == "Examples:", "{}", command.get_name());
+                for line in &lines[1..] {
+                    assert!(line.chars().count() <= 80, "{line}");
+                    // Descriptions follow after two spaces; shells do the rest.
+                    let example = line.trim_start().split("  ").next().expect("a command");
+                    for example in example.split(';') {
+                        let words = example.split(['>', '|']).next().expect("a command");
+                        CommandLine::try_parse_from(words.split_whitespace())
+                            .unwrap_or_else(|error| panic!("{line}: {error}"));
+                    }
+                }
+            }
+            assert!(command.get_after_help().is_some(), "{} has no examples", command.get_name());
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_help_fits_80_columns() {
+        let mut program = program();
+        for command in program.get_subcommands_mut() {
+            for help in [command.render_help(), command.render_long_help()] {
+                let help = help.to_string();
+                let long = help.lines().find(|line| line.chars().count() > 80);
+                assert_eq!(long, None, "{}", command.get_name());
+            }
+        }
     }
 
     #[test]

@@ -32,6 +32,19 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
+    /// All codes with their meanings, for the manual.
+    pub(crate) const MEANINGS: [(Self, &'static str); 5] = [
+        (Self::Done, "Done."),
+        (Self::Failed, "A result that differs, a damaged record, or a fault."),
+        (Self::Usage, "Wrong usage."),
+        (Self::Stopped, "Stopped or not complete; the same command resumes the count."),
+        (
+            Self::NotNow,
+            "Not here and now: memory, threads or a file that is in use; another machine or \
+             another time may do.",
+        ),
+    ];
+
     /// Prints an answer that ends with this code.
     pub(crate) fn answer(self, format: Format, report: Report) -> Self {
         self.print(|out| report.write(format, out))

@@ -2,19 +2,19 @@
 
 mod environment;
 mod journals;
+mod names;
 mod values;
 
-use std::str::FromStr;
-
 use clap::Args;
-use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
+use nqueens::{BoardSize, Count, Engine, Kernel, Pass, SplitRows};
 
 use super::exit::Failure;
 use super::output::bar::ProgressWhen;
 use super::output::stderr::message;
-pub(crate) use environment::{default_threads, shard};
+pub(crate) use environment::{ARRAY_INDEX, THREADS, default_threads, shard};
 pub(crate) use journals::{Journals, JournalsArgs, MissingShards};
-pub(crate) use values::{bytes, number_of_shards, number_of_threads, sizes, whole_number};
+pub(crate) use names::{Engines, engine, engine_or_auto, engines_or_all, kernel_or_auto};
+pub(crate) use values::{bytes, file, number_of_shards, number_of_threads, sizes, whole_number};
 
 /// `None` for `auto`. The alias keeps clap from taking the field for an option without a default.
 pub(crate) type OrAuto<T> = Option<T>;
@@ -22,10 +22,8 @@ pub(crate) type OrAuto<T> = Option<T>;
 /// How to count.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// Engine that counts: auto, permutation, board-scan, column-array, bool-arrays, bitmask,
-    /// subtrees or halves
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = or_auto(Engine::from_str))]
+    /// Engine that counts
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine_or_auto())]
     pub(crate) engine: OrAuto<Engine>,
 
     /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
@@ -54,9 +52,8 @@ pub(crate) struct MachineArgs {
     #[arg(value_parser = number_of_threads)]
     pub(crate) threads: Option<usize>,
 
-    /// Vector instructions to use: auto, portable, avx2 or avx512
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = or_auto(Kernel::from_str))]
+    /// Vector instructions to use
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
     pub(crate) kernel: OrAuto<Kernel>,
 
     /// When to show progress on standard error
@@ -67,27 +64,6 @@ pub(crate) struct MachineArgs {
 /// What `--second` asks for.
 pub(crate) fn pass(second: bool) -> Pass {
     if second { Pass::Second } else { Pass::First }
-}
-
-/// A parser that knows `auto` besides what `parse` knows.
-pub(crate) fn or_auto<T: Clone + Send + Sync + 'static>(
-    parse: fn(&str) -> Result<T, Error>,
-) -> impl Fn(&str) -> Result<OrAuto<T>, Error> + Clone + Send + Sync + 'static {
-    move |text| match text {
-        "auto" => Ok(None),
-        name => parse(name).map(Some).map_err(|error| with_choice("auto", error)),
-    }
-}
-
-/// An error that offers one more name to choose.
-pub(crate) fn with_choice(name: &str, mut error: Error) -> Error {
-    if let Error::UnknownEngine { choices, .. }
-    | Error::UnknownKernel { choices, .. }
-    | Error::KernelUnavailable { choices, .. } = &mut error
-    {
-        *choices = format!("{name}, {choices}");
-    }
-    error
 }
 
 impl EngineArgs {

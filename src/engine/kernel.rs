@@ -99,6 +99,13 @@ impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not.
     pub const NAMES: [&str; 3] = ["portable", "avx2", "avx512"];
 
+    /// What each of [`Kernel::NAMES`] runs on, in one line.
+    pub const SUMMARIES: [&str; 3] = [
+        "any CPU",
+        "x86-64 with AVX2, BMI1, BMI2 and POPCNT",
+        "x86-64 with AVX-512 F, BW, DQ, VL and VPOPCNTDQ",
+    ];
+
     /// The fastest kernel that this CPU can run.
     #[must_use]
     pub fn detect() -> Self {

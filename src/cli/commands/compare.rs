@@ -10,42 +10,48 @@ mod progress;
 mod rounds;
 mod statistics;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
 use nqueens::cpu::Cpu;
 use nqueens::known::known;
-use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, memory, thread_pool};
+use nqueens::{BoardSize, Cancel, Engine, Kernel, memory, thread_pool};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{
-    OrAuto, bytes, default_threads, number_of_threads, or_auto, sizes, with_choice,
+    Engines, OrAuto, bytes, default_threads, engines_or_all, file, kernel_or_auto,
+    number_of_threads, sizes,
 };
 use crate::cli::output::bar::ProgressWhen;
 use crate::cli::output::plot;
 use crate::cli::output::rows::{RowFormat, RowWriter};
 use crate::cli::output::stderr::message;
+use crate::cli::output::text::many;
 use crate::cli::output::timings::{self, Timing};
 use crate::cli::signals::cancel_on_signals;
 use progress::Progress;
 use rounds::{Contestant, Rounds};
+use statistics::Reference;
 
 /// Time engines and numbers of threads side by side
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens compare 8..=14 --engines all              all methods side by side
+  nqueens compare 16 --threads 1,2 --svg times.svg  and a picture of it")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
     #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
     #[arg(value_parser = sizes)]
     sizes: Vec<RangeInclusive<u32>>,
 
-    /// Engines to compare, the first of which the others are measured by; or all
+    /// Engines to compare; ratios are to the first one named, or to subtrees for all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
-    #[arg(value_parser = engine_or_all)]
+    #[arg(value_parser = engines_or_all())]
     engines: Vec<Engines>,
 
     /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
@@ -56,7 +62,7 @@ pub(crate) struct CompareArgs {
 
     /// How often each is timed, after one run to warm up
     #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(value_parser = repeats)]
     repeat: u32,
 
     /// Leave engines out on boards where one run takes longer
@@ -64,9 +70,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = seconds)]
     seconds_limit: Duration,
 
-    /// Vector instructions to use: auto, portable, avx2 or avx512
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = or_auto(Kernel::from_str))]
+    /// Vector instructions to use
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
     kernel: OrAuto<Kernel>,
 
     /// Memory that a count may use, for example 4G [default: three quarters of what is available]
@@ -74,11 +79,12 @@ pub(crate) struct CompareArgs {
     memory: Option<u64>,
 
     /// Draw time against n, and speed-up against threads if there are several numbers of them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     svg: Option<PathBuf>,
 
     /// Draw what an earlier run wrote with --csv into FILE, instead of measuring
     #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
+    #[arg(value_parser = file())]
     draw: Option<PathBuf>,
 
     /// When to show progress on standard error
@@ -89,22 +95,31 @@ pub(crate) struct CompareArgs {
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 
-    /// Print one JSON object a line
+    /// Print one JSON object a line, with the time of every run
     #[arg(long)]
     json: bool,
+
+    /// Print a table in Markdown
+    #[arg(long, conflicts_with_all = ["csv", "json"])]
+    markdown: bool,
 }
 
 impl CompareArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let cancel = cancel_on_signals()?;
+        let mut rows = self.draw.as_deref().map(timings::read).transpose()?.unwrap_or_default();
+        if let (Some(svg), Some(draw)) = (&self.svg, &self.draw)
+            && is_same_file(svg, draw)
+        {
+            let path = svg.display();
+            return Err(Failure::Usage(format!(
+                "--svg: {path} is what --draw reads: name another"
+            )));
+        }
         // Before any measuring, so that no measurements are lost for a wrong path.
         let picture = self.svg.as_deref().map(Picture::open).transpose()?;
-        let mut rows = Vec::new();
         let result = match &self.draw {
-            Some(measured) => {
-                rows = timings::read(measured)?;
-                Ok(Exit::Done)
-            }
+            Some(_) => Ok(Exit::Done),
             None => self.measure(&cancel, &mut rows),
         };
         if let Some(picture) = picture {
@@ -120,7 +135,7 @@ impl CompareArgs {
         // Ascending: a board's time is predicted from the one before.
         sizes.sort_unstable();
         sizes.dedup();
-        let engines = distinct(self.engines.iter().flat_map(|engines| engines.0.iter().copied()));
+        let engines = distinct(self.engines.iter().flat_map(Engines::list));
         let mut pools = Vec::new();
         for threads in distinct(self.threads.iter().copied()) {
             pools.push(thread_pool(threads)?);
@@ -132,6 +147,11 @@ impl CompareArgs {
             .iter()
             .flat_map(|engine| pools.iter().map(|pool| Contestant { engine: *engine, pool }));
         let contestants: Vec<Contestant<'_>> = contestants.collect();
+        let reference = match self.engines.first() {
+            Some(Engines::One(engine)) => *engine,
+            _ => Engine::Subtrees,
+        };
+        let reference = Reference { engine: reference, threads: pools[0].current_num_threads() };
 
         let runs = sizes.len() * contestants.len() * (self.repeat as usize + 1);
         let progress = Progress::new(self.progress, runs);
@@ -146,7 +166,7 @@ impl CompareArgs {
             progress: &progress,
             measured: Vec::new(),
         };
-        let result = self.measure_boards(&sizes, &contestants, &mut rounds, all_rows);
+        let result = self.measure_boards(&sizes, &contestants, reference, &mut rounds, all_rows);
         progress.clear();
         result
     }
@@ -155,21 +175,30 @@ impl CompareArgs {
         &self,
         sizes: &[BoardSize],
         contestants: &[Contestant<'_>],
+        reference: Reference,
         rounds: &mut Rounds<'_>,
         all_rows: &mut Vec<Timing>,
     ) -> Result<Exit, Failure> {
         let (cancel, progress) = (rounds.cancel, rounds.progress);
         let cpu = Cpu::detect().brand;
         let mut exit = Exit::Done;
-        let format = RowFormat::new(self.csv, self.json);
-        let begun = || RowWriter::begin::<Timing>(format, io::stdout().lock());
+        let format = RowFormat::new(self.csv, self.json, self.markdown);
+        let Reference { engine, threads } = reference;
+        let notes = [
+            format!("{} each on {cpu}", many(self.repeat as usize, "run")),
+            format!(
+                "ratio: times as fast as {engine} on {}, ± two standard errors",
+                many(threads, "thread")
+            ),
+        ];
+        let begun = || RowWriter::begin::<Timing>(format, &notes, io::stdout().lock());
         let mut writer = match progress.suspend(begun) {
             Ok(writer) => writer,
             Err(error) => return Ok(exit.unprinted(&error)),
         };
         for size in sizes {
             let measured = rounds.measure(*size, contestants)?;
-            let rows = statistics::timings(*size, &measured, &cpu);
+            let rows = statistics::timings(*size, &measured, reference, &cpu);
             for line in statistics::differences(*size, known(*size).total, &measured) {
                 progress.suspend(|| message!("{line}"));
                 exit = Exit::Failed;
@@ -196,18 +225,12 @@ impl CompareArgs {
     }
 }
 
-/// One engine, or `all` of them.
-#[derive(Clone, Debug)]
-struct Engines(Vec<Engine>);
+/// The most runs of each.
+const MOST_REPEATS: u32 = 100_000;
 
-fn engine_or_all(text: &str) -> Result<Engines, Error> {
-    match text {
-        "all" => Ok(Engines(Engine::ALL.to_vec())),
-        name => name
-            .parse()
-            .map(|engine| Engines(vec![engine]))
-            .map_err(|error| with_choice("all", error)),
-    }
+fn repeats(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
+    number.ok_or_else(|| format!("choose a whole number from 1 to {MOST_REPEATS}"))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -225,32 +248,45 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
+/// Whether two paths lead to one file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(fs::canonicalize);
+    one.is_ok_and(|one| other.is_ok_and(|other| one == other))
+}
+
 /// The file for the picture.
 struct Picture<'a> {
     path: &'a Path,
-    file: File,
+    /// What was there before, untouched: the picture comes at the end, if at all.
+    file: Option<File>,
 }
 
 impl<'a> Picture<'a> {
-    /// Opens the file without touching what it may hold: the picture comes at the end, if at all.
+    /// Makes sure that the file can be written, and leaves no empty one.
     fn open(path: &'a Path) -> Result<Self, Failure> {
-        let file = File::options().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| cannot_write(path, &error))?;
-        Ok(Self { path, file })
+        let open = || match File::create_new(path) {
+            Ok(_) => fs::remove_file(path).map(|()| None),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                File::options().write(true).open(path).map(Some)
+            }
+            Err(error) => Err(error),
+        };
+        Ok(Self { path, file: open().map_err(|error| cannot_write(path, &error))? })
     }
 
     /// Draws what was measured, if anything was.
-    fn write(mut self, rows: &[Timing]) -> Result<(), Failure> {
+    fn write(self, rows: &[Timing]) -> Result<(), Failure> {
         if rows.is_empty() {
             return Ok(());
         }
         let svg = plot::picture(rows).map_err(|error| cannot_write(self.path, &*error))?;
-        let mut write = || {
+        let write = || {
+            let mut file = self.file.map_or_else(|| File::create(self.path), Ok)?;
             // Pipes and devices have no length.
-            if self.file.metadata()?.is_file() {
-                self.file.set_len(0)?;
+            if file.metadata()?.is_file() {
+                file.set_len(0)?;
             }
-            self.file.write_all(svg.as_bytes())
+            file.write_all(svg.as_bytes())
         };
         write().map_err(|error: io::Error| cannot_write(self.path, &error))
     }

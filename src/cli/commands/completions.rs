@@ -8,14 +8,12 @@ use clap_complete::Shell;
 use crate::cli::exit::{Exit, Failure};
 
 /// Print completions for a shell
-///
-/// bash: nqueens completions bash > ~/.local/share/bash-completion/completions/nqueens
-///
-/// zsh: nqueens completions zsh > a folder of $fpath/_nqueens
-///
-/// fish: nqueens completions fish > ~/.config/fish/completions/nqueens.fish
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = "\
+Examples:
+  nqueens completions bash > ~/.local/share/bash-completion/completions/nqueens
+  nqueens completions fish > ~/.config/fish/completions/nqueens.fish
+  nqueens completions zsh > ~/.zfunc/_nqueens       with ~/.zfunc in $fpath")]
 pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,

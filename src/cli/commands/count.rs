@@ -9,7 +9,7 @@ use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
 use serde_json::Value;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{EngineArgs, pass};
+use crate::cli::options::{EngineArgs, file, pass};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 use crate::cli::session::Session;
@@ -17,6 +17,10 @@ use record::Record;
 
 /// Count the solutions of one board
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens count 16                         the number of solutions, on all cores
+  nqueens count 22 --journal q22.journal   the same command resumes it")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
@@ -33,8 +37,8 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Fix queens in advance, with engine subtrees: squares as in chess (a1,d5: column and row) or as
-    /// row:column
+    /// Fix queens in advance, with engine subtrees: squares as in chess (a1,d5: column and row, a1 at
+    /// the bottom left) or as row:column
     #[arg(
         long,
         value_name = "SQUARES",
@@ -45,7 +49,7 @@ pub(crate) struct CountArgs {
     place: Vec<Square>,
 
     /// Record finished units in FILE; the same command resumes a count that was stopped or killed
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = file())]
     journal: Option<PathBuf>,
 
     /// Print one JSON object

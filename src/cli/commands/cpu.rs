@@ -13,6 +13,10 @@ use crate::cli::output::report::{Format, Report};
 
 /// Show what the program sees of this machine
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens cpu                              cores, memory, kernels
+  nqueens cpu --json                       the same for a script")]
 pub(crate) struct CpuArgs {
     /// Print one JSON object
     #[arg(long)]

@@ -20,6 +20,10 @@ const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 /// Estimate, from random units, how long a count would take on this machine
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens estimate 22                      from a sample of ten seconds
+  nqueens estimate 24 --seconds 60 --memory 4G")]
 pub(crate) struct EstimateArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]

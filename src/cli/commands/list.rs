@@ -18,6 +18,10 @@ const LARGEST: u32 = 1_000_000;
 
 /// Print the solutions themselves, in lexicographic order, one by one
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens list 8 --fundamental --style unicode   the twelve boards
+  nqueens list 8 --place a1,e2                   those with these two queens")]
 pub(crate) struct ListArgs {
     /// Size of the board, 0 to 32; larger ones, up to 1000000, with --limit 1
     #[arg(allow_negative_numbers = true, value_parser = board)]
@@ -41,7 +45,8 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = solution)]
     from_columns: Option<Solution>,
 
-    /// Fix queens in advance: squares as in chess (a1,d5: column and row) or as row:column
+    /// Fix queens in advance: squares as in chess (a1,d5: column and row, a1 at the bottom left) or
+    /// as row:column
     #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
     place: Vec<Square>,
 
@@ -58,13 +63,13 @@ enum Size {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Style {
-    /// A line of columns, from 1, one for each row
+    /// A line of columns, from 1, one for each row from row 1 on
     Columns,
-    /// Q and #, a line for each row
+    /// A board of Q and #, with coordinates
     Board,
-    /// A chequered board with chess queens
+    /// A chequered board with chess queens, with coordinates
     Unicode,
-    /// One picture of all boards
+    /// One picture of all boards, with coordinates
     Svg,
 }
 
@@ -120,41 +125,61 @@ impl ListArgs {
                 true => solution.class_size().map(|class| (solution, Some(class))),
             })
             .take(limit);
-        match self.style {
+        let written = match self.style {
             Style::Svg => self.write_svg(listed, &cancel, out)?,
             _ => self.write_all(listed, out)?,
-        }
+        };
         if cancel.is_cancelled() {
             return Ok(Exit::Stopped);
         }
-        if matches!(size.get(), 2 | 3) {
-            message!("there is no solution with {size} queens");
+        if written == 0 {
+            message!("{}", self.why_nothing(size));
         }
         Ok(Exit::Done)
     }
 
+    /// Why a list is empty.
+    fn why_nothing(&self, size: BoardSize) -> String {
+        if self.limit == Some(0) {
+            return "nothing is listed because of --limit 0".to_owned();
+        }
+        let wanted = [
+            (!self.place.is_empty()).then_some("contains the queens of --place"),
+            self.from_columns.is_some().then_some("comes after --from-columns"),
+            self.fundamental.then_some("is the smallest of its class (--fundamental)"),
+        ];
+        let wanted: Vec<&str> = wanted.into_iter().flatten().collect();
+        match size.get() {
+            2 | 3 => format!("there is no solution with {size} queens"),
+            _ => format!("there is no solution with {size} queens that {}", wanted.join(" and ")),
+        }
+    }
+
+    /// Returns how many solutions it wrote, as [`Self::write_svg`] does.
     fn write_all(
         &self,
         listed: impl Iterator<Item = Listed>,
         out: &mut impl Write,
-    ) -> io::Result<()> {
-        for (number, (solution, class)) in listed.enumerate() {
+    ) -> io::Result<usize> {
+        let mut written = 0;
+        for (solution, class) in listed {
+            written += 1;
             if self.json || self.style == Style::Columns {
                 self.write_columns(&solution, class, out)?;
                 continue;
             }
-            if number > 0 {
+            if written > 1 {
                 writeln!(out)?;
             }
             if let Some(class) = class {
                 writeln!(out, "class of {class}")?;
             }
             match self.style {
-                Style::Unicode => write!(out, "{}", solution.unicode())?,
+                Style::Unicode => writeln!(out, "{}", solution.unicode())?,
                 _ => writeln!(out, "{solution}")?,
             }
         }
-        Ok(())
+        Ok(written)
     }
 
     /// A line of columns or of JSON.
@@ -189,7 +214,7 @@ impl ListArgs {
         listed: impl Iterator<Item = Listed>,
         cancel: &Cancel,
         out: &mut impl Write,
-    ) -> Result<(), Failure> {
+    ) -> Result<usize, Failure> {
         let most = if self.limit.is_none() { BOARDS_OF_A_PICTURE + 1 } else { usize::MAX };
         let boards: Vec<Solution> = listed.map(|(solution, _)| solution).take(most).collect();
         if self.limit.is_none() && boards.len() > BOARDS_OF_A_PICTURE {
@@ -197,10 +222,11 @@ impl ListArgs {
                 "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
             )));
         }
+        let sheet = SvgSheet::new(&boards);
         if !cancel.is_cancelled() {
-            write!(out, "{}", SvgSheet(&boards))?;
+            write!(out, "{}", if self.fundamental { sheet.with_classes() } else { sheet })?;
         }
-        Ok(())
+        Ok(boards.len())
     }
 
     fn write_one_of_large(&self, n: u32, out: &mut impl Write) -> Result<Exit, Failure> {

@@ -17,6 +17,10 @@ use crate::cli::output::text::many;
 
 /// Add up the shards: the total, if no unit is missing
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens merge q24                        the total of the shards in folder q24
+  nqueens merge q24 --into q24.journal     and one journal in place of many")]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     journals: JournalsArgs,

@@ -8,7 +8,7 @@ use nqueens::journal::{JournalError, Salvaged, salvage};
 use nqueens::{BoardSize, Engine, Error, Kernel, Plan, SplitRows};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::pass;
+use crate::cli::options::{engine, pass};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::many;
@@ -18,6 +18,10 @@ const PRINTED: usize = 5;
 
 /// Copy the good lines of a damaged journal to a new one
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens salvage old.journal --into new.journal
+  nqueens salvage old.journal --into new.journal --without 17,40..44")]
 pub(crate) struct SalvageArgs {
     /// The journal; it is only read
     #[arg(value_name = "FILE")]
@@ -36,7 +40,7 @@ pub(crate) struct SalvageArgs {
     size: Option<BoardSize>,
 
     /// Engine of the journal, if the first line is damaged [default: the one that auto chooses]
-    #[arg(long, value_name = "NAME", requires = "size")]
+    #[arg(long, value_name = "NAME", requires = "size", value_parser = engine())]
     engine: Option<Engine>,
 
     /// Split rows of the journal, if the first line is damaged and the engine is subtrees

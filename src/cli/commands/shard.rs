@@ -14,6 +14,10 @@ use crate::cli::session::Session;
 
 /// Count one shard of a board's units, for a cluster
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens shard 24 --index 0 --shards 100 --out q24   the first of 100 shards
+  nqueens shard 24 --shards 100 --out q24             as a task of a job array")]
 pub(crate) struct ShardArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]

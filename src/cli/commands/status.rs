@@ -21,6 +21,10 @@ const WORTH_TELLING: f64 = 0.05;
 
 /// Show how far the shards have come
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens status q24                       the shards in folder q24
+  nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     journals: JournalsArgs,

@@ -11,12 +11,16 @@ use serde::Serialize;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{EngineArgs, sizes};
 use crate::cli::output::json::{as_string, seconds};
-use crate::cli::output::rows::{Row, RowFormat, RowWriter};
+use crate::cli::output::rows::{Column, Row, RowFormat, RowWriter};
 use crate::cli::output::stderr::message;
 use crate::cli::session::Session;
 
 /// Count a range of boards and compare them with the published table
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens table                            n = 1 to 16, next to OEIS
+  nqueens table 4..=18 --csv               for a spreadsheet")]
 pub(crate) struct TableArgs {
     /// Boards to count: FIRST..=LAST, or one size
     #[arg(value_name = "FIRST..=LAST", default_value = "1..=16", allow_hyphen_values = true)]
@@ -33,14 +37,18 @@ pub(crate) struct TableArgs {
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+
+    /// Print a table in Markdown
+    #[arg(long, conflicts_with_all = ["csv", "json"])]
+    markdown: bool,
 }
 
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::new(&self.engine)?;
-        let format = RowFormat::new(self.csv, self.json);
+        let format = RowFormat::new(self.csv, self.json, self.markdown);
         let mut exit = Exit::Done;
-        let mut writer = match RowWriter::begin::<TableRow>(format, io::stdout().lock()) {
+        let mut writer = match RowWriter::begin::<TableRow>(format, &[], io::stdout().lock()) {
             Ok(writer) => writer,
             Err(error) => return Ok(exit.unprinted(&error)),
         };
@@ -113,14 +121,18 @@ impl TableRow {
 }
 
 impl Row for TableRow {
-    fn header() -> String {
-        let [n, total, fundamental, seconds] = ["n", "total", "fundamental", "seconds"];
-        format!("{n:>2} {total:>21} {fundamental:>20} {seconds:>12}  published")
-    }
+    const COLUMNS: &[Column] = &[
+        Column::Right("n", 2),
+        Column::Right("total", 21),
+        Column::Right("fundamental", 20),
+        Column::Right("seconds", 12),
+        Column::Left("published", 9),
+    ];
 
-    fn line(&self) -> String {
+    fn cells(&self) -> Vec<String> {
         let Self { n, total, fundamental, seconds, published, .. } = self;
-        format!("{n:>2} {total:>21} {fundamental:>20} {seconds:>12.3}  {published}")
+        let numbers = [n.to_string(), total.to_string(), fundamental.to_string()];
+        [&numbers[..], &[format!("{seconds:.3}"), published.to_string()]].concat()
     }
 }
 

@@ -19,6 +19,10 @@ const PRINTED: usize = 5;
 
 /// Check journals: recount some of their units in another way
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens verify q22.journal               recounts 200 units
+  nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     journals: JournalsArgs,

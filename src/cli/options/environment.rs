@@ -8,10 +8,10 @@ use super::values::number_of_threads;
 use crate::cli::exit::Failure;
 
 /// Variables that set the number of threads, the first before the second.
-const THREADS: [&str; 2] = ["NQUEENS_THREADS", "SLURM_CPUS_PER_TASK"];
+pub(crate) const THREADS: [&str; 2] = ["NQUEENS_THREADS", "SLURM_CPUS_PER_TASK"];
 
 /// Variables in which schedulers tell which task of an array this is, and its first number.
-const ARRAY_INDEX: [(&str, usize); 7] = [
+pub(crate) const ARRAY_INDEX: [(&str, usize); 7] = [
     ("SLURM_ARRAY_TASK_ID", 0),
     ("PBS_ARRAY_INDEX", 0),
     ("JOB_COMPLETION_INDEX", 0),

@@ -1,8 +1,10 @@
 //! Values as they are written on the command line.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use nqueens::{BoardSize, Error, MAX_THREADS, Shard};
 
 /// A number that may be 0.
@@ -45,6 +47,16 @@ pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {
         return Err(format!("the range is empty; write {last}..={first}"));
     }
     Ok(first..=last)
+}
+
+/// A file to write. `-` means stdout to many programs, so nobody means a file of that name.
+pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|path| match path == "-" {
+        true => {
+            Err("this is not read as standard output: name a file, or ./- for one of this name")
+        }
+        false => Ok(PathBuf::from(path)),
+    })
 }
 
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, Error> {

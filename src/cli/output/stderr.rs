@@ -9,9 +9,14 @@ macro_rules! message {
 }
 pub(crate) use message;
 
+use super::text::with_short_words;
+
+/// Longer words are no names that a file could have.
+const WORD: usize = 1000;
+
 /// Prints one line. If stderr is closed or full nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "nqueens: {}", escaped(message));
+    let _ = writeln!(io::stderr(), "nqueens: {}", with_short_words(&escaped(message), WORD));
 }
 
 /// A text without what a terminal would obey: names of files and the contents of journals may come

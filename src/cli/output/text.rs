@@ -1,4 +1,4 @@
-//! Durations, shards and numbers of things in words.
+//! Durations, shards and numbers of things in words; long words shortened.
 
 use std::time::Duration;
 
@@ -33,6 +33,21 @@ pub(crate) fn figures(number: f64) -> String {
 /// `1 unit`, `2 units`.
 pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A text without what it has beyond so many characters.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.chars().count() {
+        all if all > most => {
+            format!("{}... ({all} characters)", text.chars().take(most).collect::<String>())
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// A text whose longest words are shortened.
+pub(crate) fn with_short_words(text: &str, most: usize) -> String {
+    text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
 }
 
 /// `shard 2 (of 0..=9)`.

@@ -1,4 +1,4 @@
-//! The rows of `compare`: written as text, CSV or JSON, and read again from CSV.
+//! The rows of `compare`: written as text, Markdown, CSV or JSON, and read again from CSV.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -8,7 +8,7 @@ use nqueens::Engine;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::json::as_string;
-use super::rows::Row;
+use super::rows::{Column, Row};
 use crate::cli::exit::Failure;
 
 /// What an engine on a number of threads took for a board. The names are promised: scripts read
@@ -26,8 +26,8 @@ pub(crate) struct Timing {
     pub(crate) min_seconds: f64,
     pub(crate) max_seconds: f64,
     pub(crate) solutions_per_second: f64,
-    /// How many times as fast as the first row of the same board.
-    pub(crate) ratio: f64,
+    /// How many times as fast as the reference on the same board, if that was measured there.
+    pub(crate) ratio: Option<f64>,
     /// What one thread does, as a share of what it does on the fewest threads.
     pub(crate) efficiency: f64,
     #[serde(serialize_with = "as_string", deserialize_with = "from_string")]
@@ -35,6 +35,17 @@ pub(crate) struct Timing {
     /// The CPU's name; empty if the rows were written without it.
     #[serde(default)]
     pub(crate) cpu: String,
+    /// Two standard errors of the ratio, from the ratios of the rounds.
+    #[serde(default)]
+    pub(crate) ratio_error: Option<f64>,
+    /// Which engine the others are measured by, on how many threads; older rows do not tell.
+    #[serde(default)]
+    pub(crate) reference_engine: String,
+    #[serde(default)]
+    pub(crate) reference_threads: Option<usize>,
+    /// The time of each run, in their order; only in JSON.
+    #[serde(skip)]
+    pub(crate) run_seconds: Vec<f64>,
 }
 
 fn from_string<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -45,29 +56,71 @@ where
     String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
 }
 
+/// A row with what CSV has no place for.
+#[derive(Serialize)]
+struct WithRuns<'a> {
+    #[serde(flatten)]
+    timing: &'a Timing,
+    run_seconds: &'a [f64],
+}
+
 impl Row for Timing {
-    fn header() -> String {
-        format!(
-            "{:>2}  {:<12} {:>7} {:>14} {:>23} {:>12} {:>9} {:>10}",
-            "n",
-            "engine",
-            "threads",
-            "median seconds",
-            "min..max",
-            "solutions/s",
-            "ratio",
-            "efficiency"
-        )
+    /// 80 characters wide.
+    const COLUMNS: &[Column] = &[
+        Column::Right("n", 2),
+        Column::Left("engine", 12),
+        Column::Right("threads", 7),
+        Column::Right("seconds", 8),
+        Column::Right("min..max", 18),
+        Column::Right("sol/s", 7),
+        Column::Right("ratio", 14),
+        Column::Right("eff.", 4),
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { n, engine, threads, .. } = self;
+        let [median, least, most] =
+            [self.median_seconds, self.min_seconds, self.max_seconds].map(eight_places);
+        let ratio = match (self.ratio, self.ratio_error) {
+            (None, _) => "-".to_owned(),
+            (Some(ratio), Some(error)) if error > 0.0 => {
+                let percent = (100.0 * error / ratio).ceil().min(999.0);
+                format!("{} ± {percent} %", three_figures(ratio))
+            }
+            (Some(ratio), _) => three_figures(ratio),
+        };
+        vec![
+            n.to_string(),
+            engine.to_string(),
+            threads.to_string(),
+            median,
+            format!("{least}..{most}"),
+            format!("{:.2e}", self.solutions_per_second),
+            ratio,
+            format!("{:.2}", self.efficiency),
+        ]
     }
 
-    fn line(&self) -> String {
-        let Self { n, engine, threads, median_seconds, ratio, efficiency, .. } = self;
-        let spread = format!("{:.6}..{:.6}", self.min_seconds, self.max_seconds);
-        format!(
-            "{n:>2}  {engine:<12} {threads:>7} {median_seconds:>14.6} {spread:>23} {:>12.2e} \
-             {ratio:>9.3} {efficiency:>10.2}",
-            self.solutions_per_second
-        )
+    fn object(&self) -> impl Serialize {
+        WithRuns { timing: self, run_seconds: &self.run_seconds }
+    }
+}
+
+/// Seconds with as many decimals as eight characters have room for, six at most.
+fn eight_places(seconds: f64) -> String {
+    let digits = format!("{seconds:.0}").len();
+    format!("{seconds:.*}", 7usize.saturating_sub(digits))
+}
+
+/// `3.09`, `219`, `0.0123`, `1.2e-6`
+fn three_figures(ratio: f64) -> String {
+    match ratio {
+        100.0.. => format!("{ratio:.0}"),
+        10.0.. => format!("{ratio:.1}"),
+        1.0.. => format!("{ratio:.2}"),
+        0.1.. => format!("{ratio:.3}"),
+        0.01.. => format!("{ratio:.4}"),
+        _ => format!("{ratio:.1e}"),
     }
 }
 
@@ -77,9 +130,15 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
         let path = path.display();
         Failure::Usage(format!("--draw: {path} is no output of 'nqueens compare --csv': {reason}"))
     };
-    let mut reader = csv::Reader::from_path(path).map_err(|error| wrong(&error))?;
-    let rows: Result<Vec<Timing>, _> = reader.deserialize().collect();
-    let rows = rows.map_err(|error| wrong(&error))?;
+    let unread = |error: csv::Error| match (error.kind(), error.position()) {
+        (csv::ErrorKind::Io(error), _) => {
+            Failure::Usage(format!("--draw: cannot read {}: {error}", path.display()))
+        }
+        (_, Some(place)) => wrong(&format_args!("line {} is no row of it", place.line())),
+        (_, None) => wrong(&"it has other columns"),
+    };
+    let mut reader = csv::Reader::from_path(path).map_err(unread)?;
+    let rows = reader.deserialize().collect::<Result<Vec<Timing>, _>>().map_err(unread)?;
     for Timing { n, threads, median_seconds, min_seconds, max_seconds, .. } in &rows {
         let in_order = min_seconds <= median_seconds && median_seconds <= max_seconds;
         if !(*min_seconds > 0.0 && in_order && max_seconds.is_finite()) {
@@ -90,4 +149,19 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
         }
     }
     if rows.is_empty() { Err(wrong(&"it has no rows")) } else { Ok(rows) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_fit_their_columns() {
+        let seconds =
+            [1.5e-6, 0.004_042, 9.5, 59.123_456_7, 512.345_678, 123_456.7].map(eight_places);
+        let wanted = ["0.000002", "0.004042", "9.500000", "59.12346", "512.3457", "123456.7"];
+        assert_eq!(seconds, wanted);
+        let ratios = [1.0, 0.784, 3.086, 21.94, 219.4, 0.0123, 1.23e-6].map(three_figures);
+        assert_eq!(ratios, ["1.00", "0.784", "3.09", "21.9", "219", "0.0123", "1.2e-6"]);
+    }
 }

@@ -45,6 +45,12 @@ pub(super) struct Rounds<'a> {
     pub(super) measured: Vec<Measured>,
 }
 
+/// A contestant that does not count a board, and why.
+struct LeftOut<'a> {
+    contestant: &'a Contestant<'a>,
+    reason: String,
+}
+
 impl Rounds<'_> {
     /// Times all contestants that are fast enough for a board. After a cancellation the result is
     /// what was measured before.
@@ -54,13 +60,22 @@ impl Rounds<'_> {
         contestants: &[Contestant<'_>],
     ) -> Result<Vec<Runs>, Failure> {
         let mut racing: Vec<(&Contestant<'_>, Runs)> = Vec::new();
+        let mut left_out = Vec::new();
         let mut round = Duration::ZERO;
         for contestant in contestants {
-            if let Some(outcome) = self.warm_up(size, contestant)? {
-                racing.push((contestant, Runs::new(&outcome)));
-                round += outcome.elapsed;
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            match self.warm_up(size, contestant)? {
+                Ok(outcome) => {
+                    racing.push((contestant, Runs::new(&outcome)));
+                    round += outcome.elapsed;
+                }
+                Err(_) if self.cancel.is_cancelled() => {}
+                Err(reason) => left_out.push(LeftOut { contestant, reason }),
             }
         }
+        self.report_left_out(size, contestants, &left_out);
         self.progress.begin_rounds(size.get(), round * self.repeat);
         'rounds: for done in 0..self.repeat {
             for (contestant, runs) in &mut racing {
@@ -82,22 +97,18 @@ impl Rounds<'_> {
         Ok(racing.into_iter().map(|(_, runs)| runs).collect())
     }
 
-    /// The first run, which is not timed. `None` if the contestant is left out on this board.
+    /// The first run, which is not timed, or why the contestant is left out on this board.
     fn warm_up(
         &mut self,
         size: BoardSize,
         contestant: &Contestant<'_>,
-    ) -> Result<Option<Outcome>, Failure> {
-        if self.cancel.is_cancelled() {
-            return Ok(None);
-        }
+    ) -> Result<Result<Outcome, String>, Failure> {
         let limit = self.seconds_limit;
+        let longer = format!("longer than {} (--seconds-limit)", duration(limit));
         let (engine, threads) = (contestant.engine, contestant.threads());
         let predicted = predicted_seconds(engine, threads, size.get(), &self.measured);
         if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
-            let reason = format!("a run would take longer than {}", duration(limit));
-            self.report_left_out(size, contestant, &reason);
-            return Ok(None);
+            return Ok(Err(format!("a run would take {longer}")));
         }
         self.progress.begin_run(size.get(), &contestant.name(), None);
         let counted =
@@ -105,19 +116,16 @@ impl Rounds<'_> {
         match counted.map_err(|error| Failure::NotNow(format!("cannot start a thread: {error}")))? {
             Ok(outcome) => {
                 self.progress.end_run();
-                Ok(Some(outcome))
+                Ok(Ok(outcome))
             }
-            Err(_) if self.cancel.is_cancelled() => Ok(None),
             Err(Error::Stopped { .. } | Error::PreparationStopped) => {
-                self.learn(size, contestant, limit.as_secs_f64());
-                let reason = format!("a run takes longer than {}", duration(limit));
-                self.report_left_out(size, contestant, &reason);
-                Ok(None)
+                if !self.cancel.is_cancelled() {
+                    self.learn(size, contestant, limit.as_secs_f64());
+                }
+                Ok(Err(format!("a run takes {longer}")))
             }
             Err(Error::MemoryBudget(shortage)) => {
-                let reason = Shortage { given: self.memory_given, ..shortage }.to_string();
-                self.report_left_out(size, contestant, &reason);
-                Ok(None)
+                Ok(Err(Shortage { given: self.memory_given, ..shortage }.to_string()))
             }
             Err(error) => Err(error.into()),
         }
@@ -128,10 +136,38 @@ impl Rounds<'_> {
         self.measured.push(Measured { engine, threads, n: size.get(), seconds });
     }
 
-    fn report_left_out(&self, size: BoardSize, contestant: &Contestant<'_>, reason: &str) {
-        self.progress.leave_out(self.repeat as usize + 1);
-        let name = contestant.name();
-        self.progress.suspend(|| message!("n = {size}: {name} is left out: {reason}"));
+    /// One line for a board: the contestants by reason, and their threads unless all are meant.
+    fn report_left_out(
+        &self,
+        size: BoardSize,
+        contestants: &[Contestant<'_>],
+        left_out: &[LeftOut<'_>],
+    ) {
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for LeftOut { contestant, reason } in left_out {
+            self.progress.leave_out(self.repeat as usize + 1);
+            let engine = contestant.engine;
+            let all = contestants.iter().filter(|other| other.engine == engine).count();
+            let alike = left_out.iter().filter(|other| other.contestant.engine == engine);
+            let alike = alike.filter(|other| other.reason == *reason).count();
+            let name = if alike == all { engine.to_string() } else { contestant.name() };
+            let place = reasons.iter().position(|(other, _)| other == reason);
+            let place = place.unwrap_or_else(|| {
+                reasons.push((reason, Vec::new()));
+                reasons.len() - 1
+            });
+            let (_, names) = &mut reasons[place];
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let reasons =
+            reasons.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
+        let reasons: Vec<String> = reasons.collect();
+        if !reasons.is_empty() {
+            let reasons = reasons.join("; ");
+            self.progress.suspend(|| message!("n = {size}: left out: {reasons}"));
+        }
     }
 
     fn count(

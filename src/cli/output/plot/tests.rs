@@ -23,10 +23,14 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timing> {
                 min_seconds: median * 0.9,
                 max_seconds: median * 1.3,
                 solutions_per_second: 1.0,
-                ratio: 1.0,
+                ratio: None,
                 efficiency: 1.0,
                 total: 1,
                 cpu: "A <CPU> & \"a\x1bnother\"".repeat(9),
+                ratio_error: None,
+                reference_engine: String::new(),
+                reference_threads: None,
+                run_seconds: Vec::new(),
             });
         }
     }
