@@ -35,17 +35,20 @@
 //!
 //! **One writer.** An advisory lock keeps a second process away from a file that the user named. On
 //! a file system without locks such a file is refused. The journals of shards need no locks: each
-//! process creates its own.
+//! process creates its own. The locks, and a heartbeat where they do not reach, tell which journals
+//! are being written.
 
 mod change;
 mod counts;
 mod finished;
 mod header;
 mod line;
+mod name;
 mod reader;
 mod salvage;
 mod sync;
 mod writer;
+mod writing;
 
 use std::time::Duration;
 
@@ -60,11 +63,13 @@ pub(crate) use finished::{common, gaps, push, unite};
 pub use header::pass_of;
 pub(crate) use header::{NamedPlan, begins_header_of, read_plan};
 pub(crate) use line::{DoneLine, Line, RunLine, header_of, seal};
+pub(crate) use name::{file_name, named_host, named_shard};
 pub use reader::{Contents, read};
 pub(crate) use reader::{Overview, Recorded, SomeCounts, read_counts, read_overview};
 pub use salvage::{Broken, Salvaged, salvage};
 pub(crate) use sync::write_new;
 pub(crate) use writer::{Access, Journal, Locked, State};
+pub(crate) use writing::is_being_written;
 
 /// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]

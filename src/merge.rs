@@ -13,18 +13,19 @@ mod gather;
 mod pack;
 mod twice;
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::journal::{
     Counts, Finished, JournalError, NamedPlan, Overview, ProcessRun, begins_header_of,
-    read_overview, read_plan, unite,
+    is_being_written, named_host, read_overview, read_plan, unite,
 };
 use crate::plan::Plan;
 use crate::shard::Shard;
@@ -63,7 +64,7 @@ pub struct Member {
     pub torn: bool,
     /// The number of units that it recorded and then withdrew.
     pub withdrawn: usize,
-    /// When it was last written, by the clock of the file system.
+    /// When a process last wrote it or gave a heartbeat, by the clock of the file system.
     pub modified: Option<SystemTime>,
     /// The units that it holds.
     pub finished: Finished,
@@ -71,29 +72,50 @@ pub struct Member {
     length: u64,
 }
 
+/// How far a shard has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShardUnits {
+    /// The number of its units.
+    pub units: usize,
+    /// How many of them are finished.
+    pub finished: usize,
+}
+
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it
-/// whose names end in `.journal`, in the order of their names.
+/// whose names end in `.journal`, in the order of their names. A file that is named twice, also by
+/// different paths, comes once.
 ///
 /// # Errors
 ///
 /// [`Error::Journal`] if a folder cannot be read.
 pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let mut files = Vec::new();
+    let (mut files, mut known) = (Vec::new(), HashSet::new());
+    // A path without a file is reported when it is read.
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     for path in paths {
         if !path.is_dir() {
-            files.push(path.clone());
+            if known.insert(real(path)) {
+                files.push(path.clone());
+            }
             continue;
         }
         let cannot_open = |error| JournalError::cannot_open(error).at(path);
-        let mut inside = Vec::new();
+        let (folder, mut inside) = (real(path), Vec::new());
         for entry in fs::read_dir(path).map_err(cannot_open)? {
-            let path = entry.map_err(cannot_open)?.path();
-            if path.extension().is_some_and(|extension| extension == "journal") {
-                inside.push(path);
+            let entry = entry.map_err(cannot_open)?;
+            let path = entry.path();
+            if path.extension().is_none_or(|extension| extension != "journal") {
+                continue;
             }
+            // Only links need a look: there may be a million journals.
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let file = if is_link { real(&path) } else { folder.join(entry.file_name()) };
+            inside.push((path, file));
         }
         inside.sort_unstable();
-        files.append(&mut inside);
+        let new = inside.into_iter().filter_map(|(path, file)| known.insert(file).then_some(path));
+        files.extend(new);
     }
     Ok(files)
 }
@@ -208,6 +230,50 @@ impl Merged {
         missing.map(|index| Shard::new(index, shards)).collect()
     }
 
+    /// The journals that processes are writing now, to complete their shards, as far as this host can
+    /// tell: by locks and, where those do not reach, by the times of the files. docs/JOURNAL.md has the
+    /// limits.
+    #[must_use]
+    pub fn being_written(&self) -> Vec<&Member> {
+        let is_incomplete = |run: &ProcessRun| !self.is_complete(run.shard);
+        let members = self.files.par_iter();
+        let candidates = members.filter(|member| member.runs.last().is_some_and(is_incomplete));
+        candidates.filter(|member| is_being_written(&member.path)).collect()
+    }
+
+    /// The wall time that processes spent on each shard, from the start of each to its last record and
+    /// without the pauses between them. Attempts at a shard that ran side by side are added as well.
+    #[must_use]
+    pub fn wall_times(&self) -> HashMap<Shard, Duration> {
+        let mut times: HashMap<Shard, Duration> = HashMap::new();
+        for run in self.files.iter().flat_map(|member| &member.runs) {
+            let time = times.entry(run.shard).or_default();
+            *time = time.saturating_add(run.elapsed);
+        }
+        times
+    }
+
+    /// How many units each shard has and how many of them are finished, with the plan cut into this
+    /// many shards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShardOutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
+    pub fn shard_units(&self, shards: usize) -> Result<Vec<ShardUnits>, Error> {
+        Shard::new(0, shards)?;
+        let all = self.plan.units();
+        let count = |index| {
+            let shard = Shard::new(index, shards)?;
+            let units = shard.ranges(all).map(|range| range.len()).sum();
+            let missing = shard.ranges(all).flat_map(|range| self.finished.unfinished(range));
+            Ok(ShardUnits {
+                units,
+                finished: units - missing.map(|range| range.len()).sum::<usize>(),
+            })
+        };
+        (0..shards).into_par_iter().map(count).collect()
+    }
+
     /// Whether all units of a shard are finished.
     #[must_use]
     pub fn is_complete(&self, shard: Shard) -> bool {
@@ -226,5 +292,11 @@ impl Member {
         let Overview { finished, runs, withdrawn, torn, whole } = overview;
         let (path, torn) = (path.to_owned(), torn > 0);
         Self { path, runs, torn, withdrawn, modified, finished, length: whole }
+    }
+
+    /// The host in the name of the file, if the process of a shard made it.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        named_host(&self.path)
     }
 }

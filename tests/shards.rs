@@ -177,7 +177,7 @@ fn processes_of_a_job_array_count_a_board_together() {
     }
     let missing = run(&["merge", out, "--json"], &[]);
     assert_eq!(missing.status.code(), Some(3));
-    assert!(stderr(&missing).contains("in shards 3 (of 0..=3)"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("in shard 3 (of 0..=3)"), "{}", stderr(&missing));
     let object = json(&missing);
     assert_eq!(
         (&object["total"], &object["missing"]["indices"]),
@@ -285,7 +285,7 @@ fn bad_input_gets_one_clear_line() {
         (&["merge"], 2, "FILE|FOLDER"),
         (&["merge", empty], 2, "no journals"),
         (&["merge", "/no/such/place"], 1, "/no/such/place"),
-        (&["merge", out], 3, "in shards 1 (of 0..=1)"),
+        (&["merge", out], 3, "in shard 1 (of 0..=1)"),
         (&["merge", out, "--shards", "0"], 2, "--shards"),
         (&["status", empty], 2, "no journals"),
         (&["verify", empty], 2, "no journals"),

@@ -1,7 +1,9 @@
-//! How all that is printed looks: bars and lines on standard error, numbers, JSON, rows of tables.
+//! How all that is printed looks: bars and lines on standard error, numbers, JSON, rows of tables, pages.
 
 pub(crate) mod bar;
+pub(crate) mod date;
 mod eta;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod plot;
 pub(crate) mod progress;

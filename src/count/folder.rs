@@ -21,12 +21,9 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::Pass;
 use crate::error::Error;
-use crate::journal::{JournalError, NamedPlan, pass_of, read_plan};
+use crate::journal::{JournalError, NamedPlan, named_shard, pass_of, read_plan};
 use crate::shard::Shard;
 use crate::size::BoardSize;
-
-/// What the names of journals of a second count have in front of the shard.
-const SECOND: &str = "second-";
 
 /// How many of the journals that are passed over may be asked for their plan.
 const SAMPLES: usize = 16;
@@ -94,57 +91,5 @@ impl Folder {
             named.is_none_or(|other| other.shares_units_with(shard, units))
         };
         self.files.iter().filter(may_hold).map(|(path, _)| path.as_path())
-    }
-}
-
-/// The name of the journal of a process.
-pub(super) fn file_name(
-    size: BoardSize,
-    pass: Pass,
-    shard: Shard,
-    host: &str,
-    process: u32,
-) -> String {
-    let host = host.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-");
-    let (index, shards) = (shard.index(), shard.shards());
-    let count = match pass {
-        Pass::First => "",
-        Pass::Second => SECOND,
-    };
-    format!("n{size}-{count}{index:04}-of-{shards:04}.{host}.{process}.journal")
-}
-
-/// The board, the count and the shard in the name of a journal.
-fn named_shard(name: &str) -> Option<(u32, Pass, Shard)> {
-    let (shard, _) = name.strip_prefix('n')?.split_once('.')?;
-    let (n, shard) = shard.split_once('-')?;
-    let (pass, shard) = match shard.strip_prefix(SECOND) {
-        Some(shard) => (Pass::Second, shard),
-        None => (Pass::First, shard),
-    };
-    let (index, shards) = shard.split_once("-of-")?;
-    let shard = Shard::new(index.parse().ok()?, shards.parse().ok()?).ok()?;
-    Some((n.parse().ok()?, pass, shard))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_understood() {
-        let size = BoardSize::new(28).expect("in range");
-        for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
-            let shard = Shard::new(index, shards).expect("in range");
-            for pass in [Pass::First, Pass::Second] {
-                let name = file_name(size, pass, shard, "node.cluster-7", 4711);
-                let named = Some((28, pass, shard));
-                assert_eq!(named_shard(&name), named, "{name}");
-                assert_eq!(named_shard(&name.replace("journal", "2.journal")), named);
-            }
-        }
-        for other in ["packed.journal", "n28.journal", "n28-7.a.journal", "n28-7-of-7.a.journal"] {
-            assert_eq!(named_shard(other), None, "{other}");
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::iter::once;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::folder::{Folder, file_name};
+use super::folder::Folder;
 use crate::engine::Pass;
 use crate::error::Error;
 use crate::journal::{self, Access, Counts, JournalError, Locked, ProcessRun, Recorded};
@@ -152,8 +152,7 @@ fn read_folder(
 /// Creates the journal that this process writes. Containers may share a host name and a process
 /// number, so a number is added if the name is taken.
 fn own_journal(folder: &Path, plan: &Plan, shard: Shard) -> Result<PathBuf, Error> {
-    let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
-    let name = file_name(plan.size(), plan.pass(), shard, &host, std::process::id());
+    let name = journal::file_name(plan.size(), plan.pass(), shard, std::process::id());
     let path = folder.join(name);
     match journal::create_free(once(path.clone()).chain(journal::numbered(&path))) {
         Ok((path, _)) => Ok(path),

@@ -9,6 +9,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::reader::read_from;
+use super::writing::lock;
 
 /// What happened to the file at `path`, open as `file`, which should have `whole` bytes. `None` if
 /// nothing happened, or if the file system does not answer.
@@ -49,7 +50,7 @@ pub(super) fn begin_beside(
 ) -> io::Result<(PathBuf, File, u64)> {
     let (beside, mut new) = create_free(numbered(path))?;
     // Nobody knows the new name, so a file system without locks does no harm.
-    let _ = new.try_lock();
+    let _ = lock(&new);
     let mut old = file;
     old.seek(SeekFrom::Start(0))?;
     let copied = io::copy(&mut old.take(whole), &mut new);

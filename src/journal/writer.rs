@@ -18,6 +18,7 @@ use super::change::{begin_beside, change_of};
 use super::header::begins_header_of;
 use super::line::{DoneLine, Header, Line, RunLine, seal};
 use super::sync::Syncer;
+use super::writing::{BEAT_EVERY, beat, lock};
 use super::{JournalError, Recorded, read};
 use crate::engine::Kernel;
 use crate::error::Error;
@@ -89,7 +90,7 @@ impl Locked {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
         let file = options.open(path).map_err(cannot_open)?;
-        match (file.try_lock(), access) {
+        match (lock(&file), access) {
             (Ok(()), _) | (Err(TryLockError::Error(_)), Access::Own) => {}
             (Err(TryLockError::WouldBlock), _) => return Err(JournalError::InUse.at(path)),
             (Err(TryLockError::Error(error)), Access::Named) => {
@@ -156,6 +157,7 @@ impl Locked {
             beginning: header + &run,
             state: Arc::clone(&state),
             checked: Instant::now(),
+            alive: Instant::now(),
         };
         let name = "nqueens-journal".to_owned();
         let writer = Builder::new().name(name).spawn(move || {
@@ -241,6 +243,8 @@ struct Writer {
     beginning: String,
     state: Arc<Mutex<State>>,
     checked: Instant,
+    /// When the file last showed that this process lives: its latest line or heartbeat.
+    alive: Instant,
 }
 
 impl Writer {
@@ -255,7 +259,10 @@ impl Writer {
             }
             if !text.is_empty() {
                 self.appender.append(&text)?;
-                unsynced = true;
+                (unsynced, self.alive) = (true, Instant::now());
+            } else if self.alive.elapsed() >= BEAT_EVERY {
+                beat(&self.appender.file);
+                self.alive = Instant::now();
             }
             if ended {
                 self.syncer.request(&self.appender.file, None)?;

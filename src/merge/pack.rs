@@ -62,9 +62,8 @@ impl Merged {
         Ok(Packed { bytes, bytes_before })
     }
 
-    /// Gives the new journal the time at which a process last wrote one of these: `status` takes
-    /// journals that were written just now for those of processes that count. The time of a file is
-    /// not worth an error.
+    /// Gives the new journal the time at which a process last wrote one of these: `status` draws
+    /// progress by these times. The time of a file is not worth an error.
     fn keep_time(&self, path: &Path) {
         let newest = self.files.iter().filter_map(|member| member.modified).max();
         let set = |time| File::options().append(true).open(path)?.set_modified(time);

@@ -81,7 +81,7 @@ fn tell_missing(journals: &Journals, missing: Option<&MissingShards>) {
             message!("{units} of {all} {are} missing: run the same count again to resume it");
         }
         Some(missing) => {
-            message!("{units} of {all} {are} missing, in shards {missing}: run these again");
+            message!("{units} of {all} {are} missing, in {missing}: run these again");
         }
         None => message!(
             "{units} of {all} {are} missing, the first is {}: run their shards again (the journals \

@@ -1,20 +1,25 @@
 //! `nqueens status FILE|FOLDER...`.
 
+mod page;
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
+use nqueens::Shard;
 use nqueens::journal::ProcessRun;
 use nqueens::merge::{Member, Merged};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
+use crate::cli::output::html::PageFile;
 use crate::cli::output::json::{self, microseconds};
 use crate::cli::output::report::{Format, Report};
-use crate::cli::output::text::{duration, figures, many, seconds};
-
-/// A journal is being written if it was written so recently and its shard is not complete. Units
-/// take seconds, the clocks of file servers differ a little.
-const RECENTLY: Duration = Duration::from_secs(60);
+use crate::cli::output::text::{self, duration, figures, many, seconds};
+use page::Page;
 
 /// The least error of a forecast, as a part of it, that is told.
 const WORTH_TELLING: f64 = 0.05;
@@ -33,6 +38,10 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
     shards: Option<usize>,
 
+    /// Write a page to look at in a browser, in place of an earlier one; - is standard output
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -40,48 +49,87 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let [first, second] = self.journals.read_both()?;
+        let to_stdout = self.html.as_deref().is_some_and(|path| path.as_os_str() == "-");
+        if to_stdout && self.json {
+            return Err(Failure::Usage(
+                "--html -: the page would go where --json goes, to standard output; name a file"
+                    .to_owned(),
+            ));
+        }
+        // Before any reading: a folder of many journals takes a while.
+        let file = self.html.filter(|_| !to_stdout).map(page_file).transpose()?;
         let status = |journals: Journals| {
             let missing = MissingShards::new(&journals.merged, self.shards);
             let running = Running::new(&journals.merged);
-            Status { journals, missing, running }.report()
+            Status { journals, missing, running }
         };
+        let both = self.journals.read_both()?.map(|journals| journals.map(status));
+        let page = || {
+            let (counts, paths) = (both.iter().flatten().collect(), self.journals.paths());
+            Page { counts, paths, now: SystemTime::now() }.html()
+        };
+        if let Some(file) = file {
+            let cannot_write =
+                |error| Failure::Failed(format!("--html {}: {error}", file.path().display()));
+            file.write(&page()).map_err(cannot_write)?;
+        }
+        if to_stdout {
+            return Ok(Exit::Done.print(|out| out.write_all(page().as_bytes())));
+        }
+        let [first, second] = both.map(|status| status.map(|status| status.report()));
         let report = match (first, second) {
-            (Some(first), second) => {
-                let mut report = status(first);
-                report.section("second", second.map(status));
-                report
+            (Some(mut first), second) => {
+                first.section("second", second);
+                first
             }
-            (None, second) => second.map_or_else(Report::default, status),
+            (None, second) => second.unwrap_or_default(),
         };
         Ok(Exit::Done.answer(Format::new(self.json, false), report))
     }
 }
 
+fn page_file(path: PathBuf) -> Result<PageFile, Failure> {
+    let name = path.display().to_string();
+    let refused = |reason| Failure::Usage(format!("--html {name}: {reason}"));
+    PageFile::new(path, page::BEGINNING).map_err(refused)
+}
+
 /// The processes that write now.
-struct Running {
-    processes: usize,
-    threads: usize,
-    /// What they finish together.
-    units_per_second: f64,
+struct Running(Vec<Process>);
+
+struct Process {
+    /// What it has done so far.
+    run: ProcessRun,
+    /// Where it runs, if the name of its journal tells.
+    host: Option<String>,
+    /// Its last sign of life.
+    seen: Option<SystemTime>,
 }
 
 impl Running {
-    #[expect(clippy::cast_precision_loss, reason = "rates")]
     fn new(merged: &Merged) -> Self {
-        let now = SystemTime::now();
-        let runs = merged.files.iter().filter(|file| is_written(file, now));
-        let runs: Vec<&ProcessRun> = runs
-            .filter_map(|file| file.runs.last())
-            .filter(|run| !merged.is_complete(run.shard))
-            .collect();
-        let rates = runs.iter().map(|run| run.units as f64 / run.elapsed.as_secs_f64().max(1e-3));
-        Self {
-            processes: runs.len(),
-            threads: runs.iter().map(|run| run.threads).sum(),
-            // The sum of no numbers is -0.0.
-            units_per_second: rates.sum::<f64>() + 0.0,
-        }
+        let process = |member: &Member| {
+            let host = member.host().map(str::to_owned);
+            Some(Process { run: member.runs.last()?.clone(), host, seen: member.modified })
+        };
+        Self(merged.being_written().into_iter().filter_map(process).collect())
+    }
+
+    fn threads(&self) -> usize {
+        self.0.iter().map(|process| process.run.threads).sum()
+    }
+
+    /// What they finish together.
+    fn units_per_second(&self) -> f64 {
+        // The sum of no numbers is -0.0.
+        self.0.iter().map(Process::units_per_second).sum::<f64>() + 0.0
+    }
+}
+
+impl Process {
+    #[expect(clippy::cast_precision_loss, reason = "rates")]
+    fn units_per_second(&self) -> f64 {
+        self.run.units as f64 / self.run.elapsed.as_secs_f64().max(1e-3)
     }
 }
 
@@ -95,7 +143,7 @@ impl Status {
     /// The expected wall time to the end at the present rate.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn time_left(&self) -> Option<Duration> {
-        let rate = self.running.units_per_second;
+        let rate = self.running.units_per_second();
         (rate > 0.0).then(|| seconds(self.journals.units_missing as f64 / rate))
     }
 
@@ -118,33 +166,78 @@ impl Status {
         (!is_known && error > WORTH_TELLING).then_some(error)
     }
 
+    /// What is finished of the plan, in percent.
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
+    fn percent(&self) -> String {
+        let (done, all) = (self.journals.units_done, self.journals.merged.plan.units());
+        // What is missing must not be rounded away.
+        let percent = 100.0 * done as f64 / all as f64;
+        figures(if done < all { percent.min(99.9) } else { percent })
+    }
+
+    /// The shard on which processes spent most wall time, and that time.
+    fn longest(&self) -> Option<(Shard, Duration)> {
+        let times = self.journals.merged.wall_times().into_iter();
+        times.max_by_key(|(shard, time)| (*time, Reverse((shard.index(), shard.shards()))))
+    }
+
+    /// The wall time in words.
+    fn wall_time(&self) -> Option<String> {
+        let (shard, time) = self.longest()?;
+        let time = duration(time);
+        if shard == Shard::WHOLE {
+            let files = self.journals.merged.files.iter();
+            let runs = many(files.map(|file| file.runs.len()).sum(), "run");
+            return Some(format!("{time} in {runs}, without pauses"));
+        }
+        let shard = text::shard(shard);
+        Some(format!("{time} on {shard}, the longest, without pauses"))
+    }
+
+    /// The indices of the shards that processes count now, with the plan cut into this many.
+    fn running_indices(&self, shards: usize) -> HashSet<usize> {
+        let counted = self.running.0.iter().map(|process| process.run.shard);
+        counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
+    }
+
+    /// When all will be counted, in words.
+    fn end(&self) -> String {
+        match self.time_left() {
+            _ if self.journals.merged.finished.is_complete() => "reached".to_owned(),
+            Some(time) => format!("in about {} at this rate", duration(time)),
+            None if self.running.0.is_empty() => "not in sight: no process is writing".to_owned(),
+            None => "not in sight: no unit is finished by those that write".to_owned(),
+        }
+    }
+
+    /// The forecast of the CPU time that is left, in words.
+    fn to_go(&self) -> String {
+        let mut to_go = self.cpu_time_left().map_or("unknown".to_owned(), duration);
+        if let Some(error) = self.forecast_error() {
+            let done = many(self.journals.units_done, "unit");
+            to_go += &format!(" (by {done} only: within {:.0} %)", 100.0 * error);
+        }
+        to_go
+    }
+
     fn report(&self) -> Report {
-        let Merged { plan, finished, files, .. } = &self.journals.merged;
-        let percent = figures(100.0 * self.journals.units_done as f64 / plan.units() as f64);
+        let Merged { finished, files, .. } = &self.journals.merged;
+        let percent = self.percent();
         let (done, solutions) = (many(self.journals.units_done, "unit"), finished.solutions());
         let shards = match &self.missing {
             Some(missing) if missing.is_empty() => {
                 format!("{0} of {0} complete", missing.shards)
             }
-            Some(missing) => format!("missing {missing}"),
+            Some(missing) => format!("missing: {missing}"),
             None => "unknown: the journals do not agree on how many there are".to_owned(),
         };
-        let Running { processes, threads, units_per_second } = self.running;
+        let (processes, threads) = (self.running.0.len(), self.running.threads());
+        let units_per_second = self.running.units_per_second();
         let rate = figures(units_per_second);
         let (journals, busy) = (many(files.len(), "journal"), many(threads, "thread"));
         let (time_left, cpu_left) = (self.time_left(), self.cpu_time_left());
-        let end = match time_left {
-            _ if finished.is_complete() => "reached".to_owned(),
-            Some(time) => format!("in about {} at this rate", duration(time)),
-            None => "not in sight: no process is writing".to_owned(),
-        };
-        let cpu_time = duration(self.journals.cpu_time);
-        let mut to_go = cpu_left.map_or("unknown".to_owned(), duration);
+        let (cpu_time, to_go) = (duration(self.journals.cpu_time), self.to_go());
         let error = self.forecast_error();
-        if let Some(error) = error {
-            to_go += &format!(" (by {done} only: within {:.0} %)", 100.0 * error);
-        }
         let mut report = self.journals.report();
         report
             .row("done", format_args!("{done}, {percent} %, {solutions} solutions"))
@@ -153,18 +246,17 @@ impl Status {
             .field("running", processes)
             .field("threads", threads)
             .field("units_per_second", microseconds(units_per_second))
-            .row("CPU time", format_args!("{cpu_time} so far, about {to_go} to go"))
+            .row("CPU time", format_args!("{cpu_time} measured, about {to_go} to go"))
             .field("cpu_seconds_left", cpu_left.map(json::seconds))
-            .field("forecast_error", error.map(|error| (1e3 * error).round() / 1e3))
-            .row("end", end)
+            .field("forecast_error", error.map(|error| (1e3 * error).round() / 1e3));
+        if let Some(wall_time) = self.wall_time() {
+            report.row("wall time", wall_time);
+        }
+        report
+            .field("wall_seconds", self.longest().map(|(_, time)| json::seconds(time)))
+            .row("end", self.end())
             .field("seconds_left", time_left.map(json::seconds));
         self.journals.report_missing(&mut report, self.missing.as_ref());
         report
     }
-}
-
-fn is_written(file: &Member, now: SystemTime) -> bool {
-    // A time in the future, from a clock that is ahead, is recent as well.
-    file.modified
-        .is_some_and(|at| now.duration_since(at).is_ok_and(|ago| ago < RECENTLY) || at > now)
 }

@@ -1,5 +1,6 @@
 //! The journals that a command reads, and what all such commands report.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -63,6 +64,11 @@ impl JournalsArgs {
         Ok(both)
     }
 
+    /// The files and folders as they were named.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
     /// The journals of the first count, and those of the second.
     fn files(&self) -> Result<[Vec<PathBuf>; 2], Failure> {
         Ok(split_by_pass(journals_in(&self.paths)?))
@@ -115,7 +121,7 @@ pub(crate) struct Journals {
     pub(crate) units_missing: usize,
     /// The solutions, if all units are finished.
     pub(crate) total: Option<u128>,
-    published: Published,
+    pub(crate) published: Published,
     /// On finished units, of all threads.
     pub(crate) cpu_time: Duration,
 }
@@ -197,13 +203,40 @@ impl MissingShards {
     /// `None` if the number of shards is not given and the journals do not agree on it.
     pub(crate) fn new(merged: &Merged, shards: Option<usize>) -> Option<Self> {
         let shards = shards.or_else(|| merged.shards())?;
-        Some(Self::of(shards, &merged.missing_shards(shards).ok()?))
+        let missing = merged.missing_shards(shards).ok()?;
+        Some(Self::of(shards, missing.into_iter().map(Shard::index)))
     }
 
-    fn of(shards: usize, missing: &[Shard]) -> Self {
-        let runs = missing.chunk_by(|shard, next| next.index() == shard.index() + 1);
-        let ranges = runs.map(|run| run[0].index()..run[0].index() + run.len()).collect();
+    /// Those with these indices, in increasing order.
+    fn of(shards: usize, missing: impl Iterator<Item = usize>) -> Self {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for index in missing {
+            match ranges.last_mut() {
+                Some(last) if last.end == index => last.end += 1,
+                _ => ranges.push(index..index + 1),
+            }
+        }
         Self { shards, ranges }
+    }
+
+    /// Without some of them.
+    pub(crate) fn except(&self, others: &HashSet<usize>) -> Self {
+        Self::of(self.shards, self.iter().filter(|index| !others.contains(index)))
+    }
+
+    /// Their indices.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        self.ranges.iter().cloned().flatten()
+    }
+
+    /// How many are missing.
+    pub(crate) fn number(&self) -> usize {
+        self.ranges.iter().map(Range::len).sum()
+    }
+
+    /// Their indices as ranges, the ends excluded.
+    pub(crate) fn ranges(&self) -> &[Range<usize>] {
+        &self.ranges
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -212,29 +245,31 @@ impl MissingShards {
 
     /// All of them, as a job array is written: `3,7-9`.
     pub(crate) fn indices(&self) -> String {
-        as_array(&self.ranges)
+        joined(&self.ranges, ",")
     }
 }
 
-/// As `3,7-9 (of 0..=9)`. If there are many, as `600 of 1000 shards, the first 3,7-9,...`.
+/// As `shards 3, 7-9 (of 0..=9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { shards, ranges } = self;
+        let missing = self.number();
         if ranges.len() <= PRINTED {
-            return write!(f, "{} (of 0..={})", as_array(ranges), shards - 1);
+            let shard = if missing == 1 { "shard" } else { "shards" };
+            return write!(f, "{shard} {} (of 0..={})", joined(ranges, ", "), shards - 1);
         }
-        let missing: usize = ranges.iter().map(Range::len).sum();
-        write!(f, "{missing} of {shards} shards, the first {},...", as_array(&ranges[..PRINTED]))
+        let first = joined(&ranges[..PRINTED], ", ");
+        write!(f, "{missing} of {shards} shards, the first {first}, ...")
     }
 }
 
-/// Ranges in the form of job arrays: `3,7-9`.
-fn as_array(ranges: &[Range<usize>]) -> String {
+/// Ranges of indices, the end excluded, as `3,7-9` with a separator.
+fn joined(ranges: &[Range<usize>], separator: &str) -> String {
     let ranges = ranges.iter().map(|range| match range.len() {
         1 => range.start.to_string(),
         _ => format!("{}-{}", range.start, range.end - 1),
     });
-    ranges.collect::<Vec<_>>().join(",")
+    ranges.collect::<Vec<_>>().join(separator)
 }
 
 #[cfg(test)]
@@ -242,20 +277,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shards_are_written_as_job_arrays() {
-        let missing = |indices: &[usize]| {
-            let shards: Vec<Shard> =
-                indices.iter().map(|index| Shard::new(*index, 100).expect("in range")).collect();
-            MissingShards::of(100, &shards)
-        };
+    fn missing_shards_are_written_as_text_and_as_job_arrays() {
+        let missing = |indices: &[usize]| MissingShards::of(100, indices.iter().copied());
         let array = |indices: &[usize]| missing(indices).indices();
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
         assert_eq!(array(&[0, 1]), "0-1");
         assert_eq!(array(&[3, 7, 8, 9, 99]), "3,7-9,99");
-        assert_eq!(missing(&[3, 7, 8, 9, 99]).to_string(), "3,7-9,99 (of 0..=99)");
+        let some = missing(&[3, 7, 8, 9, 99]);
+        assert_eq!(some.to_string(), "shards 3, 7-9, 99 (of 0..=99)");
+        assert_eq!(some.except(&HashSet::from([3, 8])).to_string(), "shards 7, 9, 99 (of 0..=99)");
+        assert_eq!(missing(&[3]).to_string(), "shard 3 (of 0..=99)");
         let odd: Vec<usize> = (0..50).map(|index| 2 * index + 1).collect();
-        let text = "50 of 100 shards, the first 1,3,5,7,9,11,13,15,17,19,21,23,...";
+        let text = "50 of 100 shards, the first 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, ...";
         assert_eq!(missing(&odd).to_string(), text);
     }
 }

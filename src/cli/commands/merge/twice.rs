@@ -73,7 +73,7 @@ impl Twice {
             let Some(missing) = MissingShards::new(&journals.merged, shards) else { continue };
             if journals.units_missing > 0 {
                 let units = many(journals.units_missing, "unit");
-                message!("the {count} count lacks {units}, in shards {missing}: run these again");
+                message!("the {count} count lacks {units}, in {missing}: run these again");
             }
         }
         for (count, other, ranges) in [

@@ -1,0 +1,78 @@
+//! The names of the journals of shards: `n28-0007-of-1000000.HOST.PID.journal`.
+//!
+//! A name says which shard a process counts, and on which host. It saves reading, and nothing relies on
+//! it: users may rename files, and pack many into one.
+
+use std::path::Path;
+
+use crate::engine::Pass;
+use crate::shard::Shard;
+use crate::size::BoardSize;
+
+/// What the names of journals of a second count have in front of the shard.
+const SECOND: &str = "second-";
+
+/// The name of the journal of a process on this host.
+pub(crate) fn file_name(size: BoardSize, pass: Pass, shard: Shard, process: u32) -> String {
+    let (host, index, shards) = (this_host(), shard.index(), shard.shards());
+    let count = match pass {
+        Pass::First => "",
+        Pass::Second => SECOND,
+    };
+    format!("n{size}-{count}{index:04}-of-{shards:04}.{host}.{process}.journal")
+}
+
+/// The board, the count and the shard in the name of a journal.
+pub(crate) fn named_shard(name: &str) -> Option<(u32, Pass, Shard)> {
+    let (shard, _) = name.strip_prefix('n')?.split_once('.')?;
+    let (n, shard) = shard.split_once('-')?;
+    let (pass, shard) = match shard.strip_prefix(SECOND) {
+        Some(shard) => (Pass::Second, shard),
+        None => (Pass::First, shard),
+    };
+    let (index, shards) = shard.split_once("-of-")?;
+    let shard = Shard::new(index.parse().ok()?, shards.parse().ok()?).ok()?;
+    Some((n.parse().ok()?, pass, shard))
+}
+
+/// The host in the name of a journal, if a process gave it this name.
+pub(crate) fn named_host(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    named_shard(name)?;
+    let mut parts = name.split('.').skip(1);
+    let (host, process) = (parts.next()?, parts.next()?);
+    process.parse::<u32>().is_ok().then_some(host)
+}
+
+/// The name of this host as the names of journals have it.
+pub(super) fn this_host() -> String {
+    let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
+    host.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_understood() {
+        let size = BoardSize::new(28).expect("in range");
+        for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
+            let shard = Shard::new(index, shards).expect("in range");
+            for pass in [Pass::First, Pass::Second] {
+                let name = file_name(size, pass, shard, 4711);
+                for name in [&name, &name.replace("journal", "2.journal")] {
+                    assert_eq!(named_shard(name), Some((28, pass, shard)), "{name}");
+                    assert_eq!(named_host(Path::new(name)), Some(&*this_host()), "{name}");
+                }
+            }
+        }
+        for other in ["packed.journal", "n28.journal", "n28-7.a.journal", "n28-7-of-7.a.journal"] {
+            assert_eq!(named_shard(other), None, "{other}");
+            assert_eq!(named_host(Path::new(other)), None, "{other}");
+        }
+        assert_eq!(named_host(Path::new("n28-6-of-7.packed.journal")), None);
+        let elsewhere = Path::new("q28/n28-0006-of-0007.node-3-cluster.12.journal");
+        assert_eq!(named_host(elsewhere), Some("node-3-cluster"));
+    }
+}

@@ -1,0 +1,237 @@
+//! `status` tells which processes write now, and draws what it knows.
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output};
+use std::time::{Duration, SystemTime};
+
+use nqueens::merge::journals_in;
+use serde_json::Value;
+
+mod common;
+use common::processes::{send, wait_until};
+use common::{contents, fresh_folder, json, nqueens, output, refused, run, stderr, stdout};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// A shard with one unit that takes years.
+const ENDLESS: &[&str] = &["shard", "16", "--engine", "permutation", "--index", "0", "--shards"];
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("text")
+}
+
+/// Starts a shard, and waits for its journal to begin.
+fn start(args: &[&str], out: &Path, variables: &[(&str, &str)]) -> (Child, PathBuf) {
+    let args = [args, &["--threads", "1", "--out", text(out)]].concat();
+    let mut child = nqueens(&args).envs(variables.iter().copied()).spawn().expect("it starts");
+    let journal = || {
+        let files = journals_in(&[out.to_owned()]).ok()?;
+        let has_run = |path: &&PathBuf| {
+            fs::read_to_string(path)
+                .is_ok_and(|text| text.lines().any(|line| line.starts_with("run ")))
+        };
+        files.iter().find(has_run).cloned()
+    };
+    let path = common::processes::wait_for("a journal", &mut child, journal);
+    (child, path)
+}
+
+fn set_age(path: &Path, age: Duration) {
+    let file = File::options().append(true).open(path).expect("it is there");
+    file.set_modified(SystemTime::now() - age).expect("its owner");
+}
+
+fn running(path: &Path, variables: &[(&str, &str)]) -> Value {
+    let status = ["status", text(path), "--json"];
+    json(&run(nqueens(&status).envs(variables.iter().copied())))["running"].clone()
+}
+
+#[test]
+fn a_shard_is_running_until_its_process_ends() {
+    for signal in ["TERM", "KILL"] {
+        let folder = fresh_folder(&format!("status-{signal}"));
+        let (mut child, path) = start(&[ENDLESS, &["1"]].concat(), &folder, &[]);
+        // A process that cannot even give a heartbeat holds its lock.
+        send("STOP", &child);
+        set_age(&path, HOUR);
+        assert_eq!(running(&folder, &[]), 1, "its unit takes long");
+        send("CONT", &child);
+        send(signal, &child);
+        child.wait().expect("it ends");
+        set_age(&path, Duration::ZERO);
+        assert_eq!(running(&folder, &[]), 0, "SIG{signal}");
+    }
+}
+
+#[test]
+fn a_count_that_was_named_is_running_until_its_process_ends() {
+    let path = fresh_folder("status-named").join("q.journal");
+    let (mut child, _) = start(&[ENDLESS, &["1"]].concat(), &path, &[]);
+    assert_eq!(running(&path, &[]), 1);
+    // What is packed is no process.
+    let packed = path.with_file_name("packed.journal");
+    let packing = output(&["merge", text(&path), "--into", text(&packed)]);
+    assert_eq!(packing.status.code(), Some(3), "{}", stderr(&packing));
+    set_age(&packed, Duration::ZERO);
+    assert_eq!(running(&packed, &[]), 0);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert_eq!(running(&path, &[]), 0);
+}
+
+/// Where a file system has no locks, a heartbeat tells of processes that have nothing to write.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_locks_a_heartbeat_tells_of_a_running_shard() {
+    let folder = fresh_folder("status-heartbeat");
+    let no_locks = [("LD_PRELOAD", text(common::processes::shim())), ("SHIM_FAIL", "lock")];
+    let (mut child, path) = start(&[ENDLESS, &["1"]].concat(), &folder, &no_locks);
+    set_age(&path, HOUR);
+    assert_eq!(running(&folder, &no_locks), 0, "no sign of life for an hour");
+    let modified = || fs::metadata(&path).and_then(|file| file.modified()).expect("a time");
+    let begun = SystemTime::now();
+    wait_until("a heartbeat", &mut child, || modified() + HOUR / 2 > begun);
+    assert_eq!(running(&folder, &no_locks), 1);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn a_file_that_is_named_twice_counts_once() {
+    let folder = fresh_folder("status-twice");
+    let path = folder.join("q.journal");
+    assert_eq!(output(&["count", "10", "--journal", text(&path)]).status.code(), Some(0));
+    let other = folder.join("..").join(folder.file_name().expect("a name")).join("q.journal");
+    std::os::unix::fs::symlink(&path, folder.join("link.journal")).expect("room");
+    for paths in [[&path, &path], [&path, &other], [&folder, &path], [&path, &folder]] {
+        let merged = json(&output(&["merge", "--json", text(paths[0]), text(paths[1])]));
+        assert_eq!((&merged["files"], &merged["twice"]), (&1.into(), &0.into()), "{paths:?}");
+        assert_eq!(merged["total"], "724");
+    }
+}
+
+#[test]
+fn wall_time_is_that_of_the_runs_without_the_pauses() {
+    let path = fresh_folder("status-wall").join("q.journal");
+    let plan = "count 10 --engine subtrees --split-rows 1 --no-self-check --journal";
+    let args: Vec<&str> = plan.split(' ').chain([text(&path)]).collect();
+    assert_eq!(output(&args).status.code(), Some(0));
+    // A second run, a day later, that repeats what the first one did.
+    let journal = fs::read_to_string(&path).expect("text");
+    let lines: Vec<&str> = journal.lines().collect();
+    let again = |line: &&str| {
+        let line = common::unsealed(line);
+        let (before, after) = line.split_once("elapsed-ms=").unwrap_or((line, ""));
+        let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
+        let is_done = !after.is_empty();
+        common::seal(&if is_done {
+            format!("{before}elapsed-ms=61000 {rest}")
+        } else {
+            line.into()
+        })
+    };
+    let second: String = lines[1..].iter().map(again).collect();
+    fs::write(&path, format!("{journal}{second}{second}")).expect("room");
+    assert_eq!(contents(&path).runs.len(), 3);
+    let status = json(&output(&["status", "--json", text(&path)]));
+    let seconds = status["wall_seconds"].as_f64().expect("a number");
+    assert!((122.0..130.0).contains(&seconds), "{seconds}");
+    let shown = output(&["status", text(&path)]);
+    assert!(stdout(&shown).contains("wall time    2m02s in 3 runs, without pauses"), "{shown:?}");
+}
+
+/// A folder with a complete, a partial and a missing shard, whose name is not plain text.
+fn three_shards(name: &str) -> PathBuf {
+    let folder = fresh_folder(name).join("q & <b>'s");
+    for index in ["0", "1"] {
+        let args = ["shard", "12", "--index", index, "--shards", "4", "--out", text(&folder)];
+        let counted = output(&[&args[..], &["--engine", "halves"]].concat());
+        assert_eq!(counted.status.code(), Some(0), "{}", stderr(&counted));
+    }
+    // Only the first line of units is left of the second shard.
+    let second = journals_in(std::slice::from_ref(&folder)).expect("a folder")[1].clone();
+    let text = fs::read_to_string(&second).expect("text");
+    let lines: Vec<&str> = text.split_inclusive('\n').take(3).collect();
+    fs::write(second, lines.concat()).expect("room");
+    folder
+}
+
+fn page(args: &[&str]) -> String {
+    let page = output(&[&["status", "--html", "-"], args].concat());
+    assert_eq!(page.status.code(), Some(0), "{}", stderr(&page));
+    stdout(&page).to_owned()
+}
+
+#[test]
+fn the_page_shows_shards_machines_and_how_to_resume() {
+    let folder = three_shards("status-page");
+    let page = page(&[text(&folder)]);
+    for part in [
+        "<!doctype html>\n",
+        "<h1>12 queens</h1>",
+        "prefers-color-scheme: dark",
+        "<title>shard 0: complete</title>",
+        "<title>shard 1: ",
+        "<title>shard 2: nothing finished</title>",
+        "</i>1 complete</li>",
+        "</i>0 running</li>",
+        "</i>1 in part, not running</li>",
+        "</i>2 missing</li>",
+        "<h3>Progress</h3>",
+        "<h3>Machines</h3>",
+        "scripts/slurm/submit.sh 12 --shards 4 --indices 1-3 --out &#39;",
+        "for index in $(seq 1 3); do\n  nqueens shard 12 --index &quot;$index&quot; --shards 4",
+        "/q &amp; &lt;b&gt;&#39;\\&#39;&#39;s&#39;",
+    ] {
+        assert!(page.contains(part), "no {part} in:\n{page}");
+    }
+    for harm in ["<b>", "<script", "http:", "https:", "src=", "@import", "url("] {
+        assert!(!page.contains(harm), "{harm} in:\n{page}");
+    }
+    assert!(!page.contains("Second count"), "{page}");
+}
+
+#[test]
+fn the_page_shows_both_counts() {
+    let folder = three_shards("status-both");
+    let args = ["shard", "12", "--index", "3", "--shards", "4", "--second", "--out", text(&folder)];
+    assert_eq!(output(&[&args[..], &["--engine", "halves"]].concat()).status.code(), Some(0));
+    let page = page(&[text(&folder)]);
+    assert!(page.contains("First count</h2>") && page.contains("Second count</h2>"), "{page}");
+    assert!(page.contains("--indices 0-2 --second --out"), "{page}");
+}
+
+#[test]
+fn a_page_replaces_a_page_and_nothing_else() {
+    let folder = three_shards("status-file");
+    let out = folder.join("status.html");
+    let write = |out: &Path, more: &[&str]| -> Output {
+        output(&[&["status", text(&folder), "--html", text(out)], more].concat())
+    };
+    for _ in 0..2 {
+        let written = write(&out, &[]);
+        assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+        assert!(stdout(&written).contains("shards       missing: shards 1-3 (of 0..=3)"));
+    }
+    assert!(fs::read_to_string(&out).expect("text").ends_with("</html>\n"));
+    let journal = journals_in(std::slice::from_ref(&folder)).expect("a folder")[0].clone();
+    let other = folder.join("notes.html");
+    fs::write(&other, "<!doctype html>\n<p>mine").expect("room");
+    let before = fs::read(&journal).expect("readable");
+    for (path, reason) in [
+        (&journal, "names of journals"),
+        (&folder.join("new.journal"), "names of journals"),
+        (&other, "no page of this command"),
+        (&folder, "no page of this command"),
+    ] {
+        refused(&write(path, &[]), 2, &["--html", reason]);
+    }
+    refused(&write(&folder.join("none").join("page.html"), &[]), 1, &["--html", "page.html"]);
+    refused(&write(Path::new("-"), &["--json"]), 2, &["--html -", "--json"]);
+    assert_eq!(fs::read(&journal).expect("readable"), before);
+    assert_eq!(fs::read(&other).expect("readable"), b"<!doctype html>\n<p>mine");
+    let files = fs::read_dir(&folder).expect("a folder").count();
+    assert_eq!(files, 4, "two journals, two pages, and nothing temporary");
+}
