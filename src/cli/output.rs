@@ -1,8 +1,8 @@
 //! How all that is printed looks: bars and lines on standard error, numbers, JSON, rows of tables.
 
 pub(crate) mod bar;
-mod eta;
 pub(crate) mod json;
+pub(crate) mod long_count;
 pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod report;
