@@ -2,10 +2,11 @@
 # All of CI: every stage in order, or only the stages named.
 #
 #   scripts/check.sh [--install] [fmt] [clippy] [test] [ignored] [one-thread] [kernels] [kill-resume]
-#                    [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck] [licences] [audit]
+#                    [terminal] [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck] [licences]
+#                    [audit]
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
-# (shellcheck, faketime, zsh, fish, Slurm, python3-venv) and a Rust target. Without it, a stage that
+# (shellcheck, faketime, zsh, fish, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
 # needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
 set -euo pipefail
@@ -104,6 +105,9 @@ kernels() {
 # A long run that is killed and resumed twenty times.
 kill-resume() { scripts/kill-resume.sh; }
 
+# The progress bar in terminals of several widths, and what Ctrl-C leaves of it.
+terminal() { or_skip scripts/test-terminal.sh; }
+
 # A count on a Slurm cluster, with nodes and processes killed; needs root.
 slurm() { or_skip scripts/test-slurm.sh; }
 
@@ -178,8 +182,8 @@ audit() {
   fi
 }
 
-stages=(fmt clippy test ignored one-thread kernels kill-resume slurm dask k8s bench doc msrv aarch64
-  shellcheck licences audit)
+stages=(fmt clippy test ignored one-thread kernels kill-resume terminal slurm dask k8s bench doc msrv
+  aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

@@ -12,10 +12,12 @@
 //! ```
 //!
 //! This is the ratio estimator of survey sampling, with its correction for finite populations
-//! (W. G. Cochran, *Sampling Techniques*, chapter 6). It also estimates the remaining time of a
-//! running count, which takes its ranges of units in a scattered order.
+//! (W. G. Cochran, *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a
+//! running count.
 
 mod ratio;
+mod rough;
+mod time_left;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -27,8 +29,10 @@ use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
 use crate::known::known;
 use crate::plan::{Plan, PreparedPlan};
-use crate::run::RANGES_PER_THREAD;
+use crate::run::range_length;
 pub use ratio::{Approximate, RatioEstimator};
+pub use rough::rough_core_hours;
+pub use time_left::TimeLeft;
 
 /// Clusters that a sample should have, if the time allows it.
 const CLUSTERS: usize = 64;
@@ -213,7 +217,7 @@ fn cluster_length(
     cancel: &Cancel,
 ) -> Result<usize, Error> {
     // No longer than the driver's ranges: units of longer clusters would find more in the caches.
-    let range = plan.units() / (rayon::current_num_threads() * RANGES_PER_THREAD);
+    let range = range_length(plan.units(), rayon::current_num_threads());
     if range < 2 {
         return Ok(1);
     }

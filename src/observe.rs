@@ -83,22 +83,30 @@ pub struct UnitsDone {
     pub busy: Duration,
     /// CPU time of that thread.
     pub cpu_time: Duration,
+    /// Which range of units they belong to. The threads take the ranges in this order, which is
+    /// fixed before the count; they may end in another.
+    pub turn: usize,
+    /// Whether they are the last of that range.
+    pub ends_turn: bool,
 }
 
 impl UnitsDone {
-    /// No units yet; the next one is `first`.
-    pub(crate) fn none_from(first: usize) -> Self {
+    /// No units yet; the next one is `first`, of this turn.
+    pub(crate) fn none_from(first: usize, turn: usize) -> Self {
+        let (units, counts, solutions) = (first..first, Vec::new(), 0);
         let (busy, cpu_time) = (Duration::ZERO, Duration::ZERO);
-        Self { units: first..first, counts: Vec::new(), solutions: 0, busy, cpu_time }
+        Self { units, counts, solutions, busy, cpu_time, turn, ends_turn: false }
     }
 
     /// Adds the units that follow.
     pub(crate) fn append(&mut self, mut next: Self) {
         debug_assert_eq!(self.units.end, next.units.start, "units are missing between the two");
+        debug_assert_eq!(self.turn, next.turn, "they belong to different ranges");
         self.units.end = next.units.end;
         self.counts.append(&mut next.counts);
         self.solutions += next.solutions;
         self.busy += next.busy;
         self.cpu_time += next.cpu_time;
+        self.ends_turn = next.ends_turn;
     }
 }

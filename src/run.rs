@@ -1,9 +1,7 @@
 //! The one driver: units x engine on a rayon pool, reduced to a sum.
 //!
 //! Units are handed out in ranges, so that scheduling costs little even if a unit takes only
-//! microseconds. The ranges are taken in a scattered order, the same in every run. Neighbouring
-//! units are alike, so in this order the finished units are always a fair sample of all units, and
-//! the time so far gives a fair estimate of the time that remains.
+//! microseconds. The ranges are taken in a scattered order, the same in every run, see [`ranges`].
 //!
 //! A thread records what it has finished in batches: the longer the run, the longer the batches, so
 //! that a journal stays small and a kill loses a hundredth of the work at most. The observer learns of
@@ -11,6 +9,7 @@
 //! recount differs, or the lists that the threads share have changed in memory, the affected records
 //! are withdrawn.
 
+mod ranges;
 mod reporter;
 
 use std::ops::{Range, RangeInclusive};
@@ -25,13 +24,11 @@ use crate::cpu_time;
 use crate::error::Error;
 use crate::observe::UnitsDone;
 use crate::plan::{Plan, PreparedPlan, UnitCounter};
+pub(crate) use ranges::{Ranges, Turn, range_length};
 pub(crate) use reporter::Reporter;
 
-/// Ranges for each thread: enough for the last one to be short.
-pub(crate) const RANGES_PER_THREAD: usize = 256;
-
 /// A range reports its progress this often, between two units.
-const REPORT_EVERY: Duration = Duration::from_millis(100);
+pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// Finished units are recorded once they have taken this part of the age of the run, which is all
 /// that a kill can lose of them. Short intervals would make a journal of long units several times
@@ -70,11 +67,7 @@ struct Scratch<'a> {
 impl Driver<'_> {
     /// Counts these units on the current rayon pool, unless the count must stop.
     pub(crate) fn run(&self, todo: &[Range<usize>]) -> Result<Tally, Error> {
-        let units: usize = todo.iter().map(Range::len).sum();
-        let length = (units / (rayon::current_num_threads() * RANGES_PER_THREAD)).max(1);
-        let ranges: Vec<Range<usize>> =
-            todo.iter().flat_map(|units| pieces(units.clone(), length)).collect();
-        let stride = scattering_stride(ranges.len());
+        let ranges = Ranges::new(todo, rayon::current_num_threads());
         // Scratch memory passes from range to range: each thread takes a set and returns it.
         let idle: Mutex<Vec<Scratch<'_>>> = Mutex::default();
         // Tells the other threads that one has failed.
@@ -83,14 +76,14 @@ impl Driver<'_> {
         let tally = (0..ranges.len())
             .into_par_iter()
             .with_max_len(1)
+            .filter_map(|_| ranges.take())
             .map(|turn| {
-                let range = ranges[turn * stride % ranges.len()].clone();
                 let scratch = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 let mut scratch = scratch.unwrap_or_else(|| Scratch {
                     counter: self.prepared.counter(),
                     recounter: self.reporter.recounter(),
                 });
-                let tally = self.count_range(&mut scratch, range, &failed);
+                let tally = self.count_range(&mut scratch, turn, &failed);
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
                 tally
             })
@@ -104,7 +97,7 @@ impl Driver<'_> {
     fn count_range(
         &self,
         scratch: &mut Scratch<'_>,
-        mut rest: Range<usize>,
+        Turn { turn, units: mut rest }: Turn,
         failed: &AtomicBool,
     ) -> Result<Tally, Error> {
         let _stop = StopOthers(failed);
@@ -114,9 +107,10 @@ impl Driver<'_> {
                 || self.reporter.has_failed()
         };
         let mut whole = Tally::default();
-        let mut batch = Batch { reporter: self.reporter, done: UnitsDone::none_from(rest.start) };
+        let mut batch =
+            Batch { reporter: self.reporter, done: UnitsDone::none_from(rest.start, turn) };
         while !rest.is_empty() && !must_stop() {
-            let (done, ended) = self.count_some(&mut scratch.counter, rest.clone());
+            let (done, ended) = self.count_some(&mut scratch.counter, rest.clone(), turn);
             rest.start = done.units.end;
             whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
             self.reporter.progress(&done);
@@ -152,9 +146,10 @@ impl Driver<'_> {
         &self,
         counter: &mut UnitCounter<'_>,
         range: Range<usize>,
+        turn: usize,
     ) -> (UnitsDone, Result<(), Error>) {
         let (begun, cpu_begun) = (Instant::now(), cpu_time::of_this_thread());
-        let (first, mut counts, mut solutions) = (range.start, Vec::new(), 0);
+        let (first, end, mut counts, mut solutions) = (range.start, range.end, Vec::new(), 0);
         let mut ended = Ok(());
         for unit in range {
             match counter.count(unit, self.cancel) {
@@ -175,7 +170,8 @@ impl Driver<'_> {
         }
         let units = first..first + counts.len();
         let cpu_time = cpu_time::of_this_thread().saturating_sub(cpu_begun);
-        (UnitsDone { units, counts, solutions, busy: begun.elapsed(), cpu_time }, ended)
+        let (busy, ends_turn) = (begun.elapsed(), units.end == end);
+        (UnitsDone { units, counts, solutions, busy, cpu_time, turn, ends_turn }, ended)
     }
 }
 
@@ -214,7 +210,7 @@ struct Batch<'a> {
 impl Batch<'_> {
     /// Records the units, and returns them.
     fn record(&mut self) -> UnitsDone {
-        let next = UnitsDone::none_from(self.done.units.end);
+        let next = UnitsDone::none_from(self.done.units.end, self.done.turn);
         let done = std::mem::replace(&mut self.done, next);
         self.reporter.record(&done);
         done
@@ -226,22 +222,6 @@ impl Drop for Batch<'_> {
     fn drop(&mut self) {
         self.record();
     }
-}
-
-/// Cuts a range into pieces of this length. The last may be shorter.
-fn pieces(units: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
-    units.clone().step_by(length).map(move |start| start..units.end.min(start + length))
-}
-
-/// A stride that visits all of `0..len` in `len` steps modulo `len`, with the first steps spread
-/// evenly: the golden section of the length, or the next number that shares no factor with it.
-fn scattering_stride(len: usize) -> usize {
-    let golden = len * 618 / 1000;
-    (golden.max(1)..).find(|stride| greatest_common_divisor(*stride, len) == 1).unwrap_or(1)
-}
-
-fn greatest_common_divisor(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 #[cfg(test)]
@@ -326,15 +306,5 @@ mod tests {
         });
         let Err(Error::UnitsDiffer { unit, .. }) = ended else { panic!("{ended:?}") };
         assert_eq!((contents.withdrawn, contents.counts.get(unit)), (1, None));
-    }
-
-    #[test]
-    fn the_scattered_order_visits_every_range_once() {
-        for len in 1..200 {
-            let stride = scattering_stride(len);
-            let mut visited: Vec<usize> = (0..len).map(|turn| turn * stride % len).collect();
-            visited.sort_unstable();
-            assert!(visited.into_iter().eq(0..len), "{len} ranges, stride {stride}");
-        }
     }
 }

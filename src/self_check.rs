@@ -218,7 +218,8 @@ mod tests {
     use crate::size::BoardSize;
 
     fn done(units: std::ops::Range<usize>, counts: Vec<u64>, busy: Duration) -> UnitsDone {
-        UnitsDone { units, counts, solutions: 0, busy, cpu_time: busy }
+        let none = UnitsDone::none_from(units.start, 0);
+        UnitsDone { units, counts, busy, cpu_time: busy, ..none }
     }
 
     /// The first column's units of a board of eight columns.

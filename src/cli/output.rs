@@ -2,9 +2,9 @@
 
 pub(crate) mod bar;
 pub(crate) mod date;
-mod eta;
 pub(crate) mod html;
 pub(crate) mod json;
+pub(crate) mod long_count;
 pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod report;

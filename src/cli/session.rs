@@ -6,6 +6,7 @@ use rayon::ThreadPool;
 use super::exit::Failure;
 use super::options::EngineArgs;
 use super::output::bar::ProgressWhen;
+use super::output::long_count::LongCount;
 use super::output::progress::Progress;
 use super::signals::cancel_on_signals;
 
@@ -14,6 +15,7 @@ pub(crate) struct Session {
     cancel: Cancel,
     pool: ThreadPool,
     progress: ProgressWhen,
+    long_count: Option<LongCount>,
 }
 
 impl Session {
@@ -23,7 +25,13 @@ impl Session {
             cancel: cancel_on_signals()?,
             pool: thread_pool(args.machine.threads()?)?,
             progress: args.machine.progress,
+            long_count: None,
         })
+    }
+
+    /// Tells before a long count what it takes.
+    pub(crate) fn announcing(self, long_count: LongCount) -> Self {
+        Self { long_count: Some(long_count), ..self }
     }
 
     /// Runs a count on these threads. Signals stop it; its bar is gone when this returns.
@@ -32,7 +40,7 @@ impl Session {
         count: Count<'_>,
         run: impl FnOnce(Count<'_>) -> Result<T, Error>,
     ) -> Result<T, Failure> {
-        let progress = Progress::new(self.progress);
+        let progress = Progress::new(self.progress, self.long_count);
         let result = run(count.pool(&self.pool).observer(&progress).cancel(&self.cancel));
         progress.clear();
         Ok(result?)
@@ -57,9 +65,9 @@ mod tests {
     #[test]
     fn a_stopped_search_for_symmetric_solutions_does_not_lose_the_total() {
         let outcome = Count::new(BoardSize::new(8).expect("in range")).run().expect("a count");
-        let (cancel, progress) = (Cancel::new(), ProgressWhen::Never);
+        let (cancel, pool) = (Cancel::new(), thread_pool(1).expect("a thread"));
         cancel.cancel();
-        let session = Session { cancel, pool: thread_pool(1).expect("a thread"), progress };
+        let session = Session { cancel, pool, progress: ProgressWhen::Never, long_count: None };
         let Err(Failure::Stopped(message)) = session.fundamental(&outcome) else {
             panic!("it was stopped");
         };

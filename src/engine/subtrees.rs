@@ -76,7 +76,7 @@ use level::Node;
 use levels::Levels;
 pub(crate) use restricted::RestrictedSubtrees;
 pub use split_rows::SplitRows;
-pub(crate) use time::expected_time;
+pub(crate) use time::{core_hours, expected_time};
 
 /// Boards of fewer rows have no room for a prefix above the last three rows.
 pub(crate) const SMALLEST: usize = 4;

@@ -5,13 +5,14 @@ mod record;
 use std::path::PathBuf;
 
 use clap::Args;
-use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
+use nqueens::{BoardSize, FixedQueens, Kernel, Outcome, Published, Square};
 use serde_json::Value;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{EngineArgs, file, pass};
+use crate::cli::output::long_count::LongCount;
 use crate::cli::output::report::{Format, Report};
-use crate::cli::output::stderr::message;
+use crate::cli::output::stderr::{alarm, message};
 use crate::cli::session::Session;
 use record::Record;
 
@@ -66,9 +67,13 @@ impl CountArgs {
         let queens = FixedQueens::new(self.n, &self.place)?;
         let session = Session::new(&self.engine)?;
         let mut count = self.engine.count(self.n).pass(pass(self.second));
-        if !queens.is_empty() {
+        let session = if queens.is_empty() {
+            let kernel = self.engine.machine.kernel.unwrap_or_else(Kernel::detect);
+            session.announcing(LongCount { kernel, has_journal: self.journal.is_some() })
+        } else {
             count = count.with_queens(queens);
-        }
+            session
+        };
         if let Some(path) = &self.journal {
             count = count.journal(path);
         }
@@ -92,7 +97,7 @@ fn judge(outcome: &Outcome) -> Exit {
     let Outcome { size, total, .. } = outcome;
     let mut exit = Exit::Done;
     if let Published::Differs { expected } = outcome.published {
-        message!("Q({size}) = {total} differs from the published {expected}: one of them is wrong");
+        alarm!("Q({size}) = {total} differs from the published {expected}: one of them is wrong");
         exit = Exit::Failed;
     }
     if let Some(fault) = &outcome.journal_fault {
@@ -108,7 +113,7 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, record: Option<Record>) 
         .entry("n", outcome.size.get())
         .number("total", Some(outcome.total))
         .number("fundamental", fundamental)
-        .entry("published", outcome.published.to_string())
+        .published(outcome.published)
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .entry("units", outcome.units)
         .memory(outcome.memory, outcome.threads)

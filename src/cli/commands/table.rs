@@ -12,7 +12,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{EngineArgs, sizes};
 use crate::cli::output::json::{as_string, seconds};
 use crate::cli::output::rows::{Column, Row, RowFormat, RowWriter};
-use crate::cli::output::stderr::message;
+use crate::cli::output::stderr::alarm;
 use crate::cli::session::Session;
 
 /// Count a range of boards and compare them with the published table
@@ -55,7 +55,7 @@ impl TableArgs {
         for n in self.sizes.clone() {
             let row = self.row(BoardSize::new(n)?, &session)?;
             for (what, computed, expected) in row.differences() {
-                message!(
+                alarm!(
                     "{what}({n}) = {computed} differs from the published {expected}: \
                      one of them is wrong"
                 );

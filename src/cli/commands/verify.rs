@@ -55,7 +55,7 @@ impl VerifyArgs {
         let Merged { plan, finished, .. } = &journals.merged;
         let counts = journals.merged.counts(&sample.choose(finished))?;
         let pool = thread_pool(self.machine.threads()?)?;
-        let bar = Bar::new("verify", journals.units_done.min(self.units), |state| {
+        let bar = Bar::new("verify", journals.units_done.min(self.units), |state, _| {
             let (done, all) = (state.pos(), state.len().unwrap_or_default());
             let (elapsed, eta) = (duration(state.elapsed()), duration(state.eta()));
             format!("{done}/{all} units, {elapsed}, ETA {eta}")

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::json::seconds;
 use crate::cli::output::report::Report;
-use crate::cli::output::stderr::message;
+use crate::cli::output::stderr::{alarm, message};
 use crate::cli::output::text::many;
 
 /// Of the missing units, at most this many ranges are in JSON.
@@ -145,7 +145,7 @@ impl Journals {
     pub(crate) fn check_published(&self) -> Exit {
         let Published::Differs { expected } = self.published else { return Exit::Done };
         let (n, total) = (self.merged.plan.size(), self.merged.finished.solutions());
-        message!("Q({n}) = {total} differs from the published {expected}");
+        alarm!("Q({n}) = {total} differs from the published {expected}");
         Exit::Failed
     }
 
@@ -171,10 +171,10 @@ impl Journals {
 
     /// How a total compares.
     pub(crate) fn report_published(&self, report: &mut Report, total: Option<u128>) {
-        report.field("published", self.published.to_string());
-        if total.is_some() {
-            report.row("published", self.published);
-        }
+        match total {
+            Some(_) => report.published(self.published),
+            None => report.field("published", self.published.to_string()),
+        };
     }
 
     /// The field on what is not finished.

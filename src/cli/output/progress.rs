@@ -1,28 +1,32 @@
 //! The progress of a count: an observer that draws a bar or prints lines.
 //!
 //! ```text
-//! subtrees 18 [==>       ] 26%, 84/325 units, 1.8s, ETA 5.1s ± 0.4s, 9.6e7 sol/s
+//! subtrees 18 [==>       ] 26%, 84/325 units, 2.3s, ETA 5.1s ± 0.4s, 2.21e8 solutions
 //! ```
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use nqueens::estimate::TimeLeft;
 use nqueens::{Error, Observer, Shard, Start, UnitsDone};
 
-use super::bar::{BAR_COLUMNS, Bar, COLUMNS, Display, ProgressWhen};
-use super::eta::Eta;
+use super::bar::{Bar, Display, ProgressWhen, columns};
+use super::long_count::LongCount;
 use super::stderr::message;
-use super::text::{duration, many};
+use super::text::{duration, many, scientific, seconds};
 
 /// Counts that end sooner show nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);
-/// The first line where there is no terminal, and the longest time between two.
+/// The first line where there is no bar.
 const FIRST_LINE: Duration = Duration::from_secs(1);
-const LAST_LINE_GAP: Duration = Duration::from_secs(60);
+/// The last decimal of the percentage changes this often, or more slowly if that takes more decimals.
+const DECIMAL_EVERY: f64 = 5.0;
+const MOST_DECIMALS: u32 = 4;
 
 /// Shows the progress of one count.
 pub(crate) struct Progress {
     display: Display,
+    long_count: Option<LongCount>,
     bar: Bar,
     state: Arc<Mutex<State>>,
 }
@@ -31,28 +35,31 @@ struct State {
     begun: Instant,
     units: usize,
     done: usize,
-    /// Solutions counted since the beginning.
+    /// Units of journals.
+    done_before: usize,
+    /// All solutions, and those of journals.
     solutions: u128,
-    eta: Eta,
+    solutions_before: u128,
+    left: TimeLeft,
     next_line: Duration,
-    /// The columns that the text may take.
-    columns: usize,
 }
 
 impl Progress {
-    pub(crate) fn new(when: ProgressWhen) -> Self {
+    /// Shows progress; a long count is announced, if one is given.
+    pub(crate) fn new(when: ProgressWhen, long_count: Option<LongCount>) -> Self {
         let state = Arc::new(Mutex::new(State {
             begun: Instant::now(),
             units: 0,
             done: 0,
+            done_before: 0,
             solutions: 0,
-            eta: Eta::default(),
+            solutions_before: 0,
+            left: TimeLeft::default(),
             next_line: FIRST_LINE,
-            columns: COLUMNS - "nqueens: ".len(),
         }));
         let shared = Arc::clone(&state);
-        let bar = Bar::new("", 0, move |_| with(&shared, |state| state.text()));
-        Self { display: when.display(), bar, state }
+        let bar = Bar::new("", 0, move |_, columns| with(&shared, |state| state.text(columns)));
+        Self { display: when.display(), long_count, bar, state }
     }
 
     /// Takes the bar off the terminal.
@@ -72,7 +79,7 @@ fn with<T>(state: &Mutex<State>, change: impl FnOnce(&mut State) -> T) -> T {
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
-        let Start { plan, shard, threads, units, units_done, .. } = *start;
+        let Start { plan, shard, threads, units, units_done, solutions, .. } = *start;
         if start.torn > 0 {
             message!(
                 "warning: the journal's last line was cut off ({} bytes): it is dropped, and its \
@@ -87,17 +94,18 @@ impl Observer for Progress {
                 many(start.withdrawn, "unit")
             );
         }
+        if let Some(warning) = self.long_count.and_then(|count| count.warning(start)) {
+            message!("{warning}");
+        }
         let mut prefix = format!("{} {}", plan.engine(), plan.size());
         if shard != Shard::WHOLE {
             prefix += &format!(" shard {}", shard.index());
         }
         with(&self.state, |state| {
             state.begun = Instant::now();
-            (state.units, state.done) = (units, units_done);
-            state.eta = Eta::new(units - units_done, threads);
-            if self.display == Display::Bar {
-                state.columns = COLUMNS - BAR_COLUMNS - prefix.len();
-            }
+            (state.units, state.done, state.done_before) = (units, units_done, units_done);
+            (state.solutions, state.solutions_before) = (solutions, solutions);
+            state.left = TimeLeft::new(units - units_done, threads);
         });
         self.bar.restart(prefix, units, units_done);
     }
@@ -109,15 +117,20 @@ impl Observer for Progress {
         let (elapsed, line) = with(&self.state, |state| {
             state.done += done.units.len();
             state.solutions += done.solutions;
-            state.eta.record(done.units.len(), done.busy);
+            state.left.record(done);
             let elapsed = state.begun.elapsed();
-            (elapsed, state.line_if_due(elapsed))
+            let line = match self.display {
+                Display::Lines(longest_gap) => state.line_if_due(elapsed, longest_gap),
+                _ => None,
+            };
+            (elapsed, line)
         });
         self.bar.advance(done.units.len());
-        match (self.display, line) {
-            (Display::Lines, Some(line)) => message!("{line}"),
-            (Display::Bar, _) if elapsed >= QUIET_START => self.bar.show(),
-            _ => {}
+        if let Some(line) = line {
+            message!("{line}");
+        }
+        if self.display == Display::Bar && elapsed >= QUIET_START {
+            self.bar.show();
         }
     }
 
@@ -135,36 +148,65 @@ impl Observer for Progress {
 }
 
 impl State {
-    /// What is known, the most important first; what does not fit is left out.
-    fn text(&self) -> String {
-        let Self { units, done, solutions, .. } = self;
+    /// What is known. If not all of it fits, the less important is left out.
+    #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
+    fn text(&self, columns: usize) -> String {
+        let Self { units, done, .. } = *self;
         let elapsed = self.begun.elapsed();
-        let eta = self.eta.estimate(elapsed).map_or("unknown yet".to_owned(), |(rest, error)| {
-            format!("{} ± {}", duration(rest), duration(error))
+        let (time, new) = (elapsed.as_secs_f64().max(1e-3), done - self.done_before);
+        let time_of_percent = time * units as f64 / (100.0 * new as f64);
+        let rate = scientific((self.solutions - self.solutions_before) as f64 / time, 1);
+        let left = self.left.estimate(elapsed).map(|left| {
+            let [time, error] = [left.value, 2.0 * left.standard_error].map(seconds).map(duration);
+            format!("ETA {time} ± {error}")
         });
-        #[expect(clippy::cast_precision_loss, reason = "a rate is shown with two digits")]
-        let rate = *solutions as f64 / elapsed.as_secs_f64().max(1e-3);
-        let mut text = format!("{}%", 100 * done / units.max(&1));
-        for part in [
-            format!("{done}/{units} units"),
-            duration(elapsed),
-            format!("ETA {eta}"),
-            format!("{rate:.1e} sol/s"),
-        ] {
-            if text.chars().count() + 2 + part.chars().count() <= self.columns {
-                text = format!("{text}, {part}");
-            }
-        }
-        text
+        // In the order of the line, with their ranks.
+        let parts = [
+            (0, Some(percent(done, units, time_of_percent))),
+            (5, Some(format!("{done}/{units} units"))),
+            (2, Some(duration(elapsed))),
+            (1, left),
+            (3, Some(format!("{} solutions", scientific(self.solutions as f64, 2)))),
+            (4, Some(format!("{rate}/s"))),
+        ];
+        let parts = parts.into_iter().filter_map(|(rank, part)| Some((rank, part?)));
+        joined(parts.collect(), columns)
     }
 
-    /// The line if it is time for one; the gaps double up to a minute.
-    fn line_if_due(&mut self, elapsed: Duration) -> Option<String> {
+    /// The line if it is time for one; the gaps double up to the longest.
+    fn line_if_due(&mut self, elapsed: Duration, longest_gap: Duration) -> Option<String> {
         if elapsed < self.next_line {
             return None;
         }
-        self.next_line = elapsed + elapsed.min(LAST_LINE_GAP);
-        Some(self.text())
+        self.next_line = elapsed + elapsed.min(longest_gap);
+        Some(self.text(columns().saturating_sub("nqueens: ".len())))
+    }
+}
+
+/// The parts in one line. While it is too long, the part with the highest rank is left out.
+fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
+    loop {
+        let texts: Vec<&str> = parts.iter().map(|(_, text)| text.as_str()).collect();
+        let line = texts.join(", ");
+        let last = (0..parts.len()).max_by_key(|&place| parts[place].0);
+        match last.filter(|_| line.chars().count() > columns && parts.len() > 1) {
+            Some(last) => drop(parts.remove(last)),
+            None => return line,
+        }
+    }
+}
+
+/// How much is done, with the more decimals the more seconds a percent takes. It is never rounded up:
+/// 100 % is the end.
+fn percent(done: usize, units: usize, time_of_percent: f64) -> String {
+    let decimals = (0..MOST_DECIMALS)
+        .find(|&decimals| time_of_percent <= DECIMAL_EVERY * 10_f64.powf(decimals.into()))
+        .unwrap_or(MOST_DECIMALS);
+    let one = 10_u128.pow(decimals);
+    let parts = 100 * one * done as u128 / units.max(1) as u128;
+    match decimals {
+        0 => format!("{parts}%"),
+        _ => format!("{}.{:0width$}%", parts / one, parts % one, width = decimals as usize),
     }
 }
 
@@ -172,22 +214,61 @@ impl State {
 mod tests {
     use super::*;
 
-    #[test]
-    fn texts_fit_their_columns() {
-        let mut state = State {
+    fn state() -> State {
+        State {
             begun: Instant::now(),
             units: 123_456_789,
             done: 103_456_789,
-            solutions: 1 << 100,
-            eta: Eta::default(),
+            done_before: 0,
+            solutions: 4_970_000_000_000,
+            solutions_before: 0,
+            left: TimeLeft::default(),
             next_line: FIRST_LINE,
-            columns: 70,
-        };
-        let begins = "83%, 103456789/123456789 units, 0.0s, ETA unknown yet";
-        assert!(state.text().starts_with(begins), "{}", state.text());
-        for columns in [10, 30, 50, 70] {
-            state.columns = columns;
-            assert!(state.text().chars().count() <= columns, "{}", state.text());
         }
+    }
+
+    #[test]
+    fn without_a_sample_no_time_is_promised() {
+        let text = state().text(78);
+        let begins = "83%, 103456789/123456789 units, 0.0s, 4.97e12 solutions, ";
+        assert!(text.starts_with(begins), "{text}");
+    }
+
+    #[test]
+    fn what_matters_most_is_left_on_short_lines() {
+        let parts = || vec![(0, "51%"), (4, "9/20 units"), (2, "2.0s"), (1, "ETA 1.9s ± 0.1s")];
+        let joined = |columns| {
+            let parts = parts().into_iter().map(|(rank, text)| (rank, text.to_owned()));
+            joined(parts.collect(), columns)
+        };
+        assert_eq!(joined(40), "51%, 9/20 units, 2.0s, ETA 1.9s ± 0.1s");
+        assert_eq!(joined(37), "51%, 2.0s, ETA 1.9s ± 0.1s");
+        assert_eq!(joined(20), "51%, ETA 1.9s ± 0.1s");
+        assert_eq!(joined(19), "51%");
+        for columns in 3..80 {
+            let text = state().text(columns);
+            assert!(text.chars().count() <= columns, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_decimal_of_a_percentage_moves_every_few_seconds() {
+        let seconds = [0.1, 5.0, 6.0, 60.0, 6e3, 6e9, f64::INFINITY];
+        let texts = seconds.map(|seconds| percent(9_999_999, 10_000_000, seconds));
+        let four = "99.9999%";
+        assert_eq!(texts, ["99%", "99%", "99.9%", "99.99%", four, four, four]);
+        assert_eq!(percent(3, 3, 60.0), "100.00%");
+        assert_eq!(percent(0, 0, 0.0), "0%");
+    }
+
+    #[test]
+    fn lines_come_at_least_as_often_as_the_longest_gap() {
+        let mut state = state();
+        let mut due = Vec::new();
+        for second in 0..60 {
+            let time = Duration::from_secs(second);
+            due.extend(state.line_if_due(time, Duration::from_secs(10)).map(|_| second));
+        }
+        assert_eq!(due, [1, 2, 4, 8, 16, 26, 36, 46, 56]);
     }
 }

@@ -7,8 +7,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use console::style;
 use nqueens::memory::readable;
-use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan};
+use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan, Published};
 use serde_json::{Map, Value, json};
 
 use super::json::seconds;
@@ -72,6 +73,15 @@ impl Report {
             Some(number) => self.entry(name, number.to_string()),
             None => self.field(name, Value::Null),
         }
+    }
+
+    /// How a total compares with the published one: on a terminal in red, if it differs.
+    pub(crate) fn published(&mut self, published: Published) -> &mut Self {
+        let text = match published {
+            Published::Differs { .. } => style(published).red().to_string(),
+            _ => published.to_string(),
+        };
+        self.row("published", text).field("published", published.to_string())
     }
 
     /// Who counts.

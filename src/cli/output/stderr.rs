@@ -3,20 +3,34 @@
 use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
 
-/// Prints a message, formatted as by `format!`.
-macro_rules! message {
-    ($($text:tt)*) => { $crate::cli::output::stderr::print(format_args!($($text)*)) };
-}
-pub(crate) use message;
+use console::style;
 
 use super::text::with_short_words;
 
 /// Longer words are no names that a file could have.
 const WORD: usize = 1000;
 
+/// Prints a message, formatted as by `format!`.
+macro_rules! message {
+    ($($text:tt)*) => { $crate::cli::output::stderr::print(format_args!($($text)*)) };
+}
+pub(crate) use message;
+
+/// Prints a message that a result is wrong: on a terminal in red.
+macro_rules! alarm {
+    ($($text:tt)*) => { $crate::cli::output::stderr::print_alarm(format_args!($($text)*)) };
+}
+pub(crate) use alarm;
+
 /// Prints one line. If stderr is closed or full nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
     let _ = writeln!(io::stderr(), "nqueens: {}", with_short_words(&escaped(message), WORD));
+}
+
+/// Prints one line in red if stderr is a terminal, and `NO_COLOR` is not set.
+pub(crate) fn print_alarm(message: Arguments<'_>) {
+    let message = with_short_words(&escaped(message), WORD);
+    let _ = writeln!(io::stderr(), "nqueens: {}", style(message).red().for_stderr());
 }
 
 /// A text without what a terminal would obey: names of files and the contents of journals may come

@@ -31,6 +31,11 @@ pub(crate) fn figures(number: f64) -> String {
     if number > 0.0 { format!("{number:.decimals$}") } else { "0".to_owned() }
 }
 
+/// A number of many digits with so many decimals: `4.97e9`; short ones are written out.
+pub(crate) fn scientific(number: f64, decimals: usize) -> String {
+    if number < 1e5 { format!("{number:.0}") } else { format!("{number:.decimals$e}") }
+}
+
 /// `1 unit`, `2 units`.
 pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
@@ -64,6 +69,12 @@ mod tests {
     fn small_numbers_keep_two_figures() {
         let texts = [0.0, 1.1e-4, 0.034, 0.5, 1.0, 44.66, 2650.7].map(figures);
         assert_eq!(texts, ["0", "0.00011", "0.034", "0.50", "1.0", "44.7", "2650.7"]);
+    }
+
+    #[test]
+    fn long_numbers_are_short() {
+        let texts = [0.0, 92.0, 99_999.0, 4_968_057_848.0].map(|number| scientific(number, 2));
+        assert_eq!(texts, ["0", "92", "99999", "4.97e9"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::cli::output::bar::{BAR_COLUMNS, Bar, COLUMNS, Display, ProgressWhen};
+use crate::cli::output::bar::{Bar, Display, ProgressWhen};
 use crate::cli::output::stderr::message;
 use crate::cli::output::text::duration;
 
@@ -30,10 +30,9 @@ impl Progress {
     pub(super) fn new(when: ProgressWhen, runs: usize) -> Self {
         let run = Arc::new(Mutex::new(String::new()));
         let shown = Arc::clone(&run);
-        let bar = Bar::new(NAME, runs, move |state| {
+        let bar = Bar::new(NAME, runs, move |state, _| {
             let run = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            let text = format!("{}/{} runs{run}", state.pos(), state.len().unwrap_or_default());
-            text.chars().take(COLUMNS - NAME.len() - BAR_COLUMNS).collect()
+            format!("{}/{} runs{run}", state.pos(), state.len().unwrap_or_default())
         });
         let display = when.display();
         if display == Display::Bar {
@@ -44,7 +43,7 @@ impl Progress {
 
     /// The timed runs on a board begin.
     pub(super) fn begin_rounds(&self, n: u32, left: Duration) {
-        if self.display == Display::Lines {
+        if matches!(self.display, Display::Lines(_)) {
             message!("n = {n}: about {} left for this board", duration(left));
         }
     }

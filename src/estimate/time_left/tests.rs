@@ -1,0 +1,151 @@
+//! Counts are simulated, with the times of units as they were recorded, and with the ranges of the
+//! driver.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::*;
+use crate::run::{REPORT_EVERY, Ranges, Turn};
+
+/// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
+const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
+
+/// The times of neighbouring units scatter by about this part of their mean.
+const SCATTER: f64 = 0.3;
+
+/// Each count takes at least this long, as if the machine were slower.
+const SHORTEST: f64 = 30.0;
+
+struct Board {
+    n: usize,
+    units: usize,
+    means: Vec<f64>,
+}
+
+fn boards() -> impl Iterator<Item = Board> {
+    UNIT_TIMES.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let mut fields = line.split(',');
+        let mut field = || fields.next().expect("a field").parse().expect("a number");
+        let (n, units) = (field(), field());
+        Board { n, units, means: fields.map(|mean| mean.parse().expect("a number")).collect() }
+    })
+}
+
+impl Board {
+    /// The time of each unit, as if the plan began at another part of it.
+    fn times(&self, first_part: usize, seed: u64, threads: usize) -> Vec<Duration> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        // Nearly normal: the sum of twelve numbers with a variance of 1/12 each.
+        let mut normal = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+        let microseconds = (0..self.units).map(|unit| {
+            let part = (unit * self.means.len() / self.units + first_part) % self.means.len();
+            self.means[part].max(1.0) * (SCATTER * normal()).exp()
+        });
+        let microseconds: Vec<f64> = microseconds.collect();
+        let seconds = microseconds.iter().sum::<f64>() / 1e6 / threads as f64;
+        let slower = (SHORTEST / seconds).max(1.0) / 1e6;
+        microseconds.into_iter().map(|time| Duration::from_secs_f64(time * slower)).collect()
+    }
+}
+
+/// What a thread counts until its next report.
+struct Job {
+    rest: Turn,
+    report: UnitsDone,
+}
+
+impl Job {
+    fn new(Turn { turn, units }: Turn, times: &[Duration]) -> Self {
+        let mut report = UnitsDone::none_from(units.start, turn);
+        while report.busy < REPORT_EVERY && report.units.end < units.end {
+            report.busy += times[report.units.end];
+            report.units.end += 1;
+        }
+        report.ends_turn = report.units.end == units.end;
+        Self { rest: Turn { turn, units: report.units.end..units.end }, report }
+    }
+}
+
+/// Counts units with these times. Returns the estimates with their times, and the time of the end.
+fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>, Duration) {
+    let ranges = Ranges::new(std::slice::from_ref(&(0..times.len())), threads);
+    let mut left = TimeLeft::new(times.len(), threads);
+    let mut jobs: Vec<Option<Job>> = Vec::new();
+    let mut reports = BinaryHeap::new();
+    for thread in 0..threads {
+        let job = ranges.take().map(|turn| Job::new(turn, times));
+        reports.extend(job.as_ref().map(|job| Reverse((job.report.busy, thread))));
+        jobs.push(job);
+    }
+    let (mut estimates, mut end) = (Vec::new(), Duration::ZERO);
+    while let Some(Reverse((now, thread))) = reports.pop() {
+        let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
+        left.record(&report);
+        estimates.extend(left.estimate(now).map(|estimate| (now, estimate)));
+        let next = if rest.units.is_empty() { ranges.take() } else { Some(rest) };
+        let job = next.map(|turn| Job::new(turn, times));
+        reports.extend(job.as_ref().map(|job| Reverse((now + job.report.busy, thread))));
+        jobs[thread] = job;
+        end = now;
+    }
+    (estimates, end)
+}
+
+/// From the first estimate, after 2 s and twenty ranges, until shortly before the end.
+#[test]
+fn the_interval_covers_the_truth_in_nine_of_ten_runs() {
+    const PARTS_OF_RUN: [f64; 8] = [0.0, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95];
+    for board in boards() {
+        let (mut runs, mut covered) = (0, [0; PARTS_OF_RUN.len()]);
+        for threads in [1, 2, 8, 32] {
+            for run in 0..6 {
+                let times = board.times(43 * run, run as u64, threads);
+                let (estimates, end) = simulate(&times, threads);
+                runs += 1;
+                for (covered, part) in covered.iter_mut().zip(PARTS_OF_RUN) {
+                    let at = end.mul_f64(part);
+                    let (now, left) = estimates.iter().find(|(now, _)| *now >= at).expect("one");
+                    let off = left.value - (end - *now).as_secs_f64();
+                    *covered += u32::from(off.abs() <= 2.0 * left.standard_error);
+                }
+            }
+        }
+        let is_honest = covered.iter().all(|covered| 10 * covered >= 9 * runs);
+        assert!(is_honest, "n = {}: {covered:?} of {runs} runs at {PARTS_OF_RUN:?}", board.n);
+    }
+}
+
+/// An interval that covers everything would be of no use.
+#[test]
+fn the_interval_is_narrow_when_a_tenth_is_done() {
+    for board in boards() {
+        for threads in [2, 8] {
+            let (estimates, end) = simulate(&board.times(0, 0, threads), threads);
+            let after = |at: &Duration| *at >= end / 10;
+            let (_, left) = estimates.iter().find(|(now, _)| after(now)).expect("an estimate");
+            let part = 2.0 * left.standard_error / left.value;
+            assert!(part < 0.3, "n = {}, {threads} threads: within {:.0} %", board.n, 100.0 * part);
+        }
+    }
+}
+
+/// What is finished after the first dear range does not count.
+#[test]
+fn the_sample_ends_where_a_range_is_not_finished() {
+    let report = |turn, seconds| {
+        let busy = Duration::from_secs(seconds);
+        UnitsDone {
+            units: turn..turn + 1,
+            busy,
+            ends_turn: true,
+            ..UnitsDone::none_from(turn, turn)
+        }
+    };
+    let mut left = TimeLeft::new(100, 2);
+    (0..19).chain(20..60).for_each(|turn| left.record(&report(turn, 1)));
+    assert_eq!(left.estimate(Duration::from_secs(30)), None);
+    left.record(&report(19, 41));
+    let estimate = left.estimate(Duration::from_secs(50)).expect("60 ranges");
+    assert!(estimate.value > 0.5 * 40.0 * 100.0 / 60.0, "{estimate:?}");
+    assert_eq!(left.estimate(Duration::from_millis(1900)), None, "too early");
+}

@@ -1,0 +1,106 @@
+//! The ranges of units that threads take, in an order that is fixed beforehand.
+//!
+//! The order is scattered over the plan: neighbouring units are alike, so the first ranges of the
+//! order, however many, are a fair sample of all. Threads take the ranges strictly in this order.
+//! Those that are *finished* first are no fair sample: they are the cheap ones.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Ranges for each thread: enough for the last one to be short.
+const RANGES_PER_THREAD: usize = 256;
+
+/// The most units of a range. Long counts have many more units than they need ranges, and with long
+/// ranges it would take minutes until enough of them are finished for an estimate of the time.
+const LONGEST_RANGE: usize = 256;
+
+/// How many units a range has if so many units are counted on so many threads.
+pub(crate) fn range_length(units: usize, threads: usize) -> usize {
+    (units / (threads * RANGES_PER_THREAD)).clamp(1, LONGEST_RANGE)
+}
+
+/// Ranges that wait for a thread.
+pub(crate) struct Ranges {
+    ranges: Vec<Range<usize>>,
+    stride: usize,
+    next_turn: AtomicUsize,
+}
+
+/// A range, and its place in the order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) turn: usize,
+    pub(crate) units: Range<usize>,
+}
+
+impl Ranges {
+    /// Cuts these units into ranges for so many threads.
+    pub(crate) fn new(todo: &[Range<usize>], threads: usize) -> Self {
+        let length = range_length(todo.iter().map(Range::len).sum(), threads);
+        let ranges: Vec<Range<usize>> =
+            todo.iter().flat_map(|units| pieces(units.clone(), length)).collect();
+        let stride = scattering_stride(ranges.len());
+        Self { ranges, stride, next_turn: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// The next range; `None` when all are taken.
+    pub(crate) fn take(&self) -> Option<Turn> {
+        let turn = self.next_turn.fetch_add(1, Ordering::Relaxed);
+        let is_left = turn < self.len();
+        is_left.then(|| Turn { turn, units: self.ranges[turn * self.stride % self.len()].clone() })
+    }
+}
+
+/// Cuts a range into pieces of this length. The last may be shorter.
+fn pieces(units: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    units.clone().step_by(length).map(move |start| start..units.end.min(start + length))
+}
+
+/// A stride that visits all of `0..len` in `len` steps modulo `len`, with the first steps spread
+/// evenly: the golden section of the length, or the nearest number that shares no factor with it. For
+/// long lists it must be near, or some early steps would nearly meet others.
+fn scattering_stride(len: usize) -> usize {
+    let golden = (len as u128 * 618_033_989 / 1_000_000_000) as usize;
+    let nearest = (0..len).flat_map(|by| [golden + 1 + by, golden.saturating_sub(by)]);
+    nearest.into_iter().find(|stride| greatest_common_divisor(*stride, len) == 1).unwrap_or(1)
+}
+
+fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scattered_order_visits_every_range_once() {
+        for len in 1..200 {
+            let stride = scattering_stride(len);
+            let mut visited: Vec<usize> = (0..len).map(|turn| turn * stride % len).collect();
+            visited.sort_unstable();
+            assert!(visited.into_iter().eq(0..len), "{len} ranges, stride {stride}");
+        }
+    }
+
+    #[test]
+    fn every_unit_is_taken_once() {
+        let todo = [3..700_000, 700_001..700_002, 800_000..800_900];
+        for threads in [1, 2, 64] {
+            let ranges = Ranges::new(&todo, threads);
+            let mut taken: Vec<Range<usize>> = Vec::new();
+            while let Some(Turn { turn, units }) = ranges.take() {
+                assert_eq!(turn, taken.len());
+                assert!(units.len() <= LONGEST_RANGE);
+                taken.push(units);
+            }
+            taken.sort_unstable_by_key(|units| units.start);
+            let units = taken.into_iter().flatten();
+            assert!(units.eq(todo.iter().cloned().flatten()), "{threads} threads");
+        }
+    }
+}
