@@ -67,7 +67,7 @@ fn draw(
 }
 
 fn is_dark(row: usize, column: usize) -> bool {
-    (row + column) % 2 == 0
+    (row + column).is_multiple_of(2)
 }
 
 /// `a`, or `1` on boards that have more columns than there are letters.
