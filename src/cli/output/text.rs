@@ -21,6 +21,7 @@ pub(crate) fn seconds(seconds: f64) -> Duration {
 }
 
 /// A number with one decimal or, if it is less than 1, with two figures: `44.7`, `0.034`, `0`.
+#[expect(clippy::cast_possible_truncation, reason = "a dozen decimals at most")]
 pub(crate) fn figures(number: f64) -> String {
     if number >= 1.0 {
         return format!("{number:.1}");
