@@ -55,11 +55,11 @@ Examples:
 
 const MORE_EXAMPLES: &str = "\
 Examples:
-  nqueens count 18                            the number of solutions, on all cores
-  nqueens count 22 --journal q22.journal      a long count: stop it, kill it, run it again
-  nqueens estimate 22                         how long that takes here
-  nqueens table 1..=16                        the published table, reproduced
-  nqueens list 8 --fundamental --style board  the twelve boards
+  nqueens count 18                              the number of solutions
+  nqueens count 22 --journal q22.journal        stop it, kill it, run it again
+  nqueens estimate 22                           how long that takes here
+  nqueens table 1..=16                          the published table again
+  nqueens list 8 --fundamental --style unicode  the twelve boards
   nqueens shard 24 --index 0 --shards 100 --out q24; nqueens merge q24";
 
 /// The only list of commands, in the order of the help.

@@ -108,7 +108,7 @@ impl Row for Timing {
 
 /// Seconds with as many decimals as eight characters have room for, six at most.
 fn eight_places(seconds: f64) -> String {
-    let digits = format!("{seconds:.0}").len();
+    let digits = seconds.trunc().to_string().len();
     format!("{seconds:.*}", 7usize.saturating_sub(digits))
 }
 
