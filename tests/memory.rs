@@ -144,9 +144,11 @@ mod needs_cgroups {
 /// The budget is larger than what the process may have, so that an allocation fails.
 #[test]
 fn an_allocation_that_fails_is_an_error() {
-    let limited = format!("ulimit -v 100000; exec {NQUEENS} count 26 --memory 4G --threads 1");
-    let output = shell(&limited);
-    refused(&output, 4, &["out of memory", "--memory", "--threads"]);
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let shard = "shard 26 --index 0 --shards 1000 --out no-memory.journal";
+    let limited =
+        format!("cd {folder}; ulimit -v 100000; exec {NQUEENS} {shard} --memory 4G --threads 1");
+    refused(&shell(&limited), 4, &["out of memory", "--memory", "--threads"]);
 }
 
 #[test]

@@ -271,7 +271,11 @@ fn bad_input_gets_one_clear_line() {
         (&["shard", "9", "--index", "5", "--shards", "5", "--out", out], 2, "--index: '5'"),
         (&["shard", "9", "--index", "-1", "--shards", "5", "--out", out], 2, "choose 0 to 4"),
         (&["shard", "9", "--index", "x", "--shards", "5", "--out", out], 2, "choose 0 to 4"),
-        (&["shard", "9", "--index", "0", "--shards", "0", "--out", out], 2, "'0' for '--shards"),
+        (
+            &["shard", "9", "--index", "0", "--shards", "0", "--out", out],
+            2,
+            "--shards <K>: '0': choose",
+        ),
         (&["shard", "9", "--index", "0", "--shards", "2000000", "--out", out], 2, "1 to 1000000"),
         (&["shard", "9", "--shards", "2", "--out", out], 2, "--index"),
         (&["shard", "9", "--index", "0", "--out", out], 2, "--shards"),
