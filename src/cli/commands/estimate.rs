@@ -29,7 +29,7 @@ pub(crate) struct EstimateArgs {
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
-    /// Count random units for this many seconds
+    /// Count random units for so long: seconds, or a time like 10s or 2m
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = sample_time)]
     seconds: Duration,
@@ -48,9 +48,18 @@ pub(crate) struct EstimateArgs {
 }
 
 fn sample_time(text: &str) -> Result<Duration, String> {
-    let time = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.filter(|time| (SHORTEST..=LONGEST).contains(time))
-        .ok_or_else(|| "this is no time for a sample: choose 0.001 to 1000000".to_owned())
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let with_unit =
+        units.iter().find_map(|(name, seconds)| Some((text.strip_suffix(name)?, seconds)));
+    let (number, seconds) = with_unit.unwrap_or((text, &1.0));
+    let time = number
+        .parse()
+        .ok()
+        .and_then(|number: f64| Duration::try_from_secs_f64(number * seconds).ok());
+    time.filter(|time| (SHORTEST..=LONGEST).contains(time)).ok_or_else(|| {
+        "this is no time for a sample: choose 0.001 to 1000000 seconds, or a time like 2m"
+            .to_owned()
+    })
 }
 
 impl EstimateArgs {
@@ -72,6 +81,9 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
     let (time, error) = (estimate.seconds.value, 2.0 * estimate.seconds.standard_error);
     let [about, low, high, cpu_time] = [time, time - error, time + error, cpu_seconds.value]
         .map(|seconds| duration(text::seconds(seconds)));
+    let is_whole = units_sampled == estimate.units;
+    let [total_low, total_high] =
+        [-2.0, 2.0].map(|errors| (total.value + errors * total.standard_error).max(0.0));
     let published = known(size).total.map(|total| total.to_string());
     let mut report = Report::default();
     report
@@ -94,7 +106,10 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
         .memory(estimate.memory, estimate.threads)
         .row(
             "time",
-            format_args!("about {about}, {low} to {high} with 95 % (estimated, this machine)"),
+            match is_whole {
+                true => format!("about {about} (the whole board was counted, on this machine)"),
+                false => format!("about {about}, {low} to {high} with 95 % (this machine)"),
+            },
         )
         .field("estimated_seconds", microseconds(time))
         .field("estimated_seconds_error", microseconds(error))
@@ -102,14 +117,35 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
         .field("estimated_cpu_seconds", microseconds(cpu_seconds.value))
         .row(
             "total",
-            format_args!(
-                "about {:.4e} ± {:.1e} (estimated, standard error)",
-                total.value, total.standard_error
-            ),
+            match is_whole {
+                true => format!("{:.0} (counted, not estimated)", total.value),
+                false => format!(
+                    "about {:.4e}, {total_low:.4e} to {total_high:.4e} with 95 %",
+                    total.value
+                ),
+            },
         )
+        .field("counted", is_whole)
         .field("estimated_total", total.value)
         .field("estimated_total_standard_error", total.standard_error)
         .row("published", published.as_deref().unwrap_or("unknown"))
         .field("published_total", published);
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units_or_are_seconds() {
+        for (text, seconds) in
+            [("10", 10.0), ("0.5", 0.5), ("10s", 10.0), ("2m", 120.0), ("1h", 3600.0)]
+        {
+            assert_eq!(sample_time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for text in ["", "s", "m", "-1", "0", "1d", "2 m", "1e9", "nan", "inf", "1m30s"] {
+            assert!(sample_time(text).is_err(), "{text}");
+        }
+    }
 }
