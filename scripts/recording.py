@@ -32,8 +32,8 @@ PICTURES = ROOT / "docs/pictures"
 COLUMNS, LINES = 80, 12
 # Seconds that the command line takes to type, and that the last screen stays.
 TYPING, REST = 1.2, 4.0
-# Changes that follow each other within this time are drawn as one.
-MOMENT = 0.08
+# Changes are drawn once in this time, and the last one before a pause.
+MOMENT = 0.2
 # The size of a character in the picture.
 WIDTH, HEIGHT = 8.4, 18
 MARGIN = 14
@@ -122,10 +122,12 @@ def pieces(events: list[Event], end: float) -> Iterator[Piece]:
     stream = pyte.Stream(screen)
     shown: list[tuple[tuple[str, str], ...]] = [()] * LINES
     since = [0.0] * LINES
+    drawn = 0.0
     for place, (at, text) in enumerate(events):
         stream.feed(text)
-        if place + 1 < len(events) and events[place + 1][0] - at < MOMENT:
+        if place + 1 < len(events) and events[place + 1][0] < drawn + MOMENT:
             continue
+        drawn = at
         for y, row in enumerate(rows(screen)):
             if row != shown[y]:
                 if shown[y]:
