@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Counts in terminals of 40, 80 and 120 columns, and stops by Ctrl-C. No line may wrap, no bar may be
-# torn or doubled, and at the end the prompt must stand on a line of its own, with exit code 3.
+# Counts and estimates in terminals of 40, 80 and 120 columns, and stops by Ctrl-C. No line may wrap, no bar
+# may be torn or doubled, and at the end the prompt must stand on a line of its own, with exit code 3.
 #
 #   scripts/test-terminal.sh
 #
-# Takes half a minute. Needs Debian's tmux, which it installs only with NQUEENS_INSTALL=yes (see
+# Takes a minute. Needs Debian's tmux, which it installs only with NQUEENS_INSTALL=yes (see
 # install.sh); skipped (exit code 77) without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -68,6 +68,12 @@ printf 'exec nqueens count 20 --kernel portable --threads 2 "$@"\n' >"$work/run"
 bar='^halves 20 (\[=*>? *\] )?[0-9.]+%(, [^,]+)*$'
 stopped='^nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far$'
 
+# Longer than the test.
+printf 'exec nqueens estimate 24 --seconds 10m\n' >"$work/sample"
+
+estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+s of 10m00s(, [0-9]+ counted)?$'
+estimate_stopped='^nqueens: stopped after [0-9.]+s of 10m00s: '
+
 # interrupt MESSAGE COMMAND: what is left after Ctrl-C.
 interrupt() {
   terminal send-keys C-c
@@ -100,6 +106,20 @@ for columns in 40 80 120; do
   done
   interrupt "$stopped" 'bash run'
   echo "$columns columns: $bars"
+
+  open_terminal "$columns"
+  type_line 'bash sample'
+  wait_for shows "$estimate_bar"
+  wait_for shows '^estimate (\[.*\] )?[2-9]\.[0-9]s of'
+  bars=$(screen | sed 1d)
+  [ "$(wc -l <<<"$bars")" -le 1 ] || fail "more than one line: $bars"
+  [ "${#bars}" -le $((columns - 2)) ] || fail "too long for ^C: $bars"
+  terminal send-keys C-c
+  wait_for is_back
+  joined_screen | sed -n 2p | grep -Eq "$estimate_stopped" || fail "the estimate left a bar"
+  shows '^total +about .* with 95 %$' || fail "no answer"
+  type_line "echo code \$?"
+  wait_for shows '^code 3$'
 done
 
 open_terminal 80

@@ -219,7 +219,8 @@ impl<'a> Count<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Count::run`], but [`Error::UnitStopped`] after a cancellation during the sample.
+    /// As [`Count::run`], but [`Error::SampleStopped`] after a cancellation before the sample was large
+    /// enough; a larger one is used as it is.
     pub fn estimate(&self, effort: Effort) -> Result<Estimate, Error> {
         self.check_queens(true)?;
         self.on_its_threads(|| {
@@ -230,7 +231,8 @@ impl<'a> Count<'a> {
             let begun = Instant::now();
             let prepared = plan.prepare(&resources, &self.cancel)?;
             let kernel = machine.kernel_of(plan.engine());
-            estimate(&plan, &prepared, kernel, begun.elapsed(), effort, &self.cancel)
+            let observer = self.observer;
+            estimate((&plan, kernel), &prepared, begun.elapsed(), effort, observer, &self.cancel)
         })?
     }
 

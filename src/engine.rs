@@ -36,14 +36,13 @@ use std::str::FromStr;
 pub use kernel::Kernel;
 pub use pass::Pass;
 pub use subtrees::SplitRows;
-#[cfg(test)]
-pub(crate) use unit::Worker;
 pub use unit::{MemoryUse, Resources};
-pub(crate) use unit::{Prepared, Units};
+pub(crate) use unit::{Prepared, Units, Worker};
 
 use crate::error::Error;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
+use first_row_units::Attacked::{Abandoned, Completed};
 use first_row_units::FirstRowUnits;
 use halves::Halves;
 use single_unit::SingleUnit;
@@ -182,12 +181,15 @@ impl Engine {
         queens: &FixedQueens,
         split_rows: SplitRows,
     ) -> Box<dyn Units> {
+        let first_rows = |count, attacked| -> Box<dyn Units> {
+            Box::new(FirstRowUnits::new(size, count, attacked))
+        };
         match self {
-            Self::Permutation => Box::new(FirstRowUnits::new(size, permutation::count)),
-            Self::BoardScan => Box::new(FirstRowUnits::new(size, board_scan::count)),
-            Self::ColumnArray => Box::new(FirstRowUnits::new(size, column_array::count)),
-            Self::BoolArrays => Box::new(FirstRowUnits::new(size, bool_arrays::count)),
-            Self::Bitmask => Box::new(FirstRowUnits::new(size, bitmask::count)),
+            Self::Permutation => first_rows(permutation::count, Completed),
+            Self::BoardScan => first_rows(board_scan::count, Abandoned),
+            Self::ColumnArray => first_rows(column_array::count, Abandoned),
+            Self::BoolArrays => first_rows(bool_arrays::count, Abandoned),
+            Self::Bitmask => first_rows(bitmask::count, Abandoned),
             Self::Subtrees if size.rows() >= subtrees::SMALLEST => {
                 Box::new(Subtrees::new(size, queens, split_rows))
             }

@@ -172,6 +172,10 @@ pub enum Error {
     #[error("stopped while preparing the count")]
     PreparationStopped,
 
+    /// The sample for an estimate was cancelled before it said anything.
+    #[error("stopped before the sample was large enough")]
+    SampleStopped,
+
     /// The count needs more memory than it may use.
     #[error("{0}")]
     MemoryBudget(Shortage),
@@ -294,6 +298,7 @@ impl Error {
             Self::Stopped { .. }
                 | Self::UnitStopped { .. }
                 | Self::PreparationStopped
+                | Self::SampleStopped
                 | Self::SymmetryStopped
         )
     }

@@ -66,7 +66,7 @@ pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 pub use error::{Error, Shortage};
 pub use known::Published;
-pub use observe::{Observer, Start, UnitsDone};
+pub use observe::{Observer, Sampling, Start, UnitsDone};
 pub use plan::{Plan, PreparedPlan, UnitCounter};
 pub use shard::Shard;
 pub use size::BoardSize;

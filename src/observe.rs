@@ -20,6 +20,12 @@ pub trait Observer: Sync {
         let _ = done;
     }
 
+    /// A sample for an estimate is being taken. Another thread than those that count reports it some
+    /// dozens of times a second.
+    fn sampling(&self, sampling: &Sampling) {
+        let _ = sampling;
+    }
+
     /// Something happened to the journal being written. The count continues.
     fn journal_changed(&self, change: &Error) {
         let _ = change;
@@ -67,6 +73,18 @@ pub struct Start<'a> {
     pub torn: u64,
     /// Units that the journal withdrew after a recount.
     pub withdrawn: usize,
+}
+
+/// The state of a sample.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Sampling {
+    /// How long it has taken so far.
+    pub elapsed: Duration,
+    /// How long it may take.
+    pub time: Duration,
+    /// Clusters or parts counted so far.
+    pub counted: usize,
 }
 
 /// A report of finished units.

@@ -26,7 +26,7 @@ use crate::engine::domain_search::DomainSearch;
 use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::unit::CountDomains;
 use crate::engine::{
-    Engine, Kernel, MemoryUse, Pass, Prepared, Resources, SplitRows, Units, bitmask,
+    Engine, Kernel, MemoryUse, Pass, Prepared, Resources, SplitRows, Units, Worker, bitmask,
     unit::Interrupt,
 };
 use crate::error::Error;
@@ -233,9 +233,14 @@ impl<'a> PreparedPlan<'a> {
     /// A counter for one thread.
     #[must_use]
     pub fn counter(&self) -> UnitCounter<'_> {
-        let mut worker = self.prepared.worker();
+        let mut worker = self.worker();
         let count = move |unit, cancel: &Cancel| worker.count(unit, cancel);
         UnitCounter { method: self.engine.name(), count: Box::new(count) }
+    }
+
+    /// A worker for one thread.
+    pub(crate) fn worker(&self) -> Box<dyn Worker + '_> {
+        self.prepared.worker()
     }
 
     /// How memory is used; `None` for engines that need little.

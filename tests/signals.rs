@@ -50,6 +50,35 @@ fn the_first_signal_stops_the_count_and_reports_its_progress() {
     }
 }
 
+/// A sample that is stopped answers with what it has.
+#[test]
+fn a_stopped_estimate_still_answers() {
+    for args in ["estimate 26 --seconds 600", "estimate 28 --engine subtrees --seconds 600"] {
+        let args: Vec<&str> = args.split(' ').chain(["--progress", "always"]).collect();
+        let mut child = nqueens(&args).spawn().expect("the program starts");
+        let mut messages = messages_of(&mut child);
+        let mut line = String::new();
+        // The line after the first one comes a second later.
+        while !line.contains(" counted")
+            || line.contains(" 0 counted")
+            || line.contains(" 1 counted")
+        {
+            line.clear();
+            assert_ne!(messages.read_line(&mut line).expect("text"), 0, "{args:?} ended");
+        }
+        send("INT", &child);
+        let mut message = String::new();
+        messages.read_to_string(&mut message).expect("text");
+        let answer = child.wait_with_output().expect("ended");
+        assert_eq!(answer.status.code(), Some(3), "{args:?}: {message}");
+        assert!(message.contains("stopped after "), "{args:?}: {message}");
+        let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
+        for row in ["sample ", "time ", "total "] {
+            assert!(answer.lines().any(|line| line.starts_with(row)), "{args:?}: {answer}");
+        }
+    }
+}
+
 /// Units of hours do not end before the signal. The program starts them at once, so after some CPU time
 /// it is counting them.
 #[cfg(target_os = "linux")]

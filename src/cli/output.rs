@@ -9,6 +9,7 @@ pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod rows;
+pub(crate) mod sample_progress;
 pub(crate) mod stderr;
 pub(crate) mod text;
 pub(crate) mod timings;

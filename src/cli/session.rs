@@ -1,5 +1,6 @@
 //! A command that counts: its threads, its progress, and the signals that stop it.
 
+use nqueens::estimate::Estimate;
 use nqueens::{Cancel, Count, Error, Outcome, symmetry, thread_pool};
 use rayon::ThreadPool;
 
@@ -8,6 +9,7 @@ use super::options::EngineArgs;
 use super::output::bar::ProgressWhen;
 use super::output::long_count::LongCount;
 use super::output::progress::Progress;
+use super::output::sample_progress::SampleProgress;
 use super::signals::cancel_on_signals;
 
 #[derive(Debug)]
@@ -42,6 +44,18 @@ impl Session {
     ) -> Result<T, Failure> {
         let progress = Progress::new(self.progress, self.long_count);
         let result = run(count.pool(&self.pool).observer(&progress).cancel(&self.cancel));
+        progress.clear();
+        Ok(result?)
+    }
+
+    /// Takes a sample on these threads, in the same way.
+    pub(crate) fn sample(
+        &self,
+        count: Count<'_>,
+        estimate: impl FnOnce(Count<'_>) -> Result<Estimate, Error>,
+    ) -> Result<Estimate, Failure> {
+        let progress = SampleProgress::new(self.progress);
+        let result = estimate(count.pool(&self.pool).observer(&progress).cancel(&self.cancel));
         progress.clear();
         Ok(result?)
     }

@@ -1,6 +1,6 @@
 //! Engine `bitmask`: three words of flags, lowest free bit first.
 //!
-//! **Counts** the solutions whose queen in row 0 stands in a given column.
+//! **Counts** the solutions whose queens in the first rows stand in given columns.
 //!
 //! **Idea.** Bit c of a word stands for column c of the current row. Three words hold the columns
 //! taken and the squares of this row that earlier queens attack along falling and rising
@@ -31,10 +31,15 @@ use crate::cancel::Cancel;
 /// 8 s on one core; the next board takes ten times as long.
 pub(crate) const LARGEST_SENSIBLE: u32 = 16;
 
-pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
+pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
     let board = u32::MAX >> (32 - n);
-    let queen = 1 << first_column;
-    fill(board, queen, queen << 1, queen >> 1, cancel)
+    let (mut columns, mut falling, mut rising) = (0, 0, 0);
+    for column in first_columns {
+        let queen = 1 << column;
+        (columns, falling, rising) =
+            (columns | queen, (falling | queen) << 1, (rising | queen) >> 1);
+    }
+    fill(board, columns, falling, rising, cancel)
 }
 
 /// The number of ways to fill the remaining rows.

@@ -1,6 +1,6 @@
 //! Engine `column-array`: one column for each row, compared pair by pair.
 //!
-//! **Counts** the solutions whose queen in row 0 stands in a given column.
+//! **Counts** the solutions whose queens in the first rows stand in given columns.
 //!
 //! **Idea.** `columns[row]` is the column of that row's queen. Two queens attack each other if
 //! their columns are equal or as far apart as their rows: |row - row'| = |column - column'|.
@@ -18,10 +18,8 @@ use crate::cancel::Cancel;
 /// 4 s on one core; the next board takes ten times as long.
 pub(crate) const LARGEST_SENSIBLE: u32 = 14;
 
-pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
-    let mut columns = Vec::with_capacity(n);
-    columns.push(first_column);
-    extend(&mut columns, n, cancel)
+pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
+    extend(&mut first_columns.to_vec(), n, cancel)
 }
 
 /// The number of ways to fill the remaining rows.

@@ -6,25 +6,43 @@
 
 use super::domains::RowDomains;
 use super::pass::Pass;
-use super::unit::{Interrupt, Prepared, Resources, Units, Worker};
+use super::unit::{Interrupt, Prepared, Resources, UnitEstimate, Units, Worker};
 use crate::cancel::Cancel;
+use crate::cpu_time::Stopwatch;
 use crate::error::Error;
 use crate::size::BoardSize;
 
-/// Counts the solutions of an n x n board, n >= 1, whose queen in row 0 stands in the given column.
-/// The result after a cancellation is meaningless.
-pub(crate) type CountFirstColumn = fn(n: usize, first_column: usize, cancel: &Cancel) -> u64;
+/// Counts the solutions of an n x n board, n >= 1, whose queens in the first rows stand in these
+/// columns. The result after a cancellation is meaningless.
+pub(crate) type CountWithQueens = fn(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64;
+
+/// Whether an engine goes on with queens that already attack each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attacked {
+    Abandoned,
+    Completed,
+}
 
 /// A textbook engine's units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstRowUnits {
     size: BoardSize,
-    count: CountFirstColumn,
+    count: CountWithQueens,
+    attacked: Attacked,
 }
 
 impl FirstRowUnits {
-    pub(crate) fn new(size: BoardSize, count: CountFirstColumn) -> Self {
-        Self { size, count }
+    pub(crate) fn new(size: BoardSize, count: CountWithQueens, attacked: Attacked) -> Self {
+        Self { size, count, attacked }
+    }
+
+    /// Whether the engine tries this column after these ones.
+    fn is_tried(&self, columns: &[usize], column: usize) -> bool {
+        let row = columns.len();
+        columns.iter().enumerate().all(|(above, &taken)| {
+            let is_attacked = taken.abs_diff(column) == row - above;
+            taken != column && !(is_attacked && self.attacked == Attacked::Abandoned)
+        })
     }
 }
 
@@ -49,7 +67,36 @@ impl Worker for FirstRowUnits {
         if self.size.rows() == 0 {
             return Ok(1);
         }
-        let count = (self.count)(self.size.rows(), unit, cancel);
+        let count = (self.count)(self.size.rows(), &[unit], cancel);
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+    }
+
+    fn deepest(&self) -> usize {
+        self.size.rows().saturating_sub(1)
+    }
+
+    /// The path places queens at random, each on one of the squares that the engine tries in its row.
+    fn sample(
+        &mut self,
+        unit: usize,
+        depth: usize,
+        random: &mut fastrand::Rng,
+        cancel: &Cancel,
+    ) -> Result<UnitEstimate, Interrupt> {
+        let n = self.size.rows();
+        let (mut columns, mut probability) = (vec![unit], 1.0);
+        for _ in 0..depth {
+            let is_tried = |column: &usize| self.is_tried(&columns, *column);
+            let tried: Vec<usize> = (0..n).filter(is_tried).collect();
+            let Some(column) = random.choice(&tried) else { return Ok(UnitEstimate::default()) };
+            columns.push(*column);
+            probability /= tried.len() as f64;
+        }
+        let mut stopwatch = Stopwatch::start();
+        let solutions = (self.count)(n, &columns, cancel);
+        match cancel.is_cancelled() {
+            true => Err(Interrupt::Cancelled),
+            false => Ok(UnitEstimate::of_path(solutions, stopwatch.lap(), probability)),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Engine `permutation`: every permutation in lexicographic order, diagonals tested at the end.
 //!
-//! **Counts** the solutions whose queen in row 0 stands in a given column.
+//! **Counts** the solutions whose queens in the first rows stand in given columns.
 //!
 //! **Idea.** An arrangement with one queen in each row and each column is a permutation: the queen
 //! of row `r` stands in column `columns[r]`. Go through all permutations and keep those in which no
@@ -19,13 +19,13 @@ use crate::cancel::Cancel;
 /// 5 s on one core; the next board takes thirteen times as long.
 pub(crate) const LARGEST_SENSIBLE: u32 = 12;
 
-pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
-    let others = (0..n).filter(|&column| column != first_column);
-    let mut columns: Vec<usize> = std::iter::once(first_column).chain(others).collect();
+pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
+    let mut columns = first_columns.to_vec();
+    columns.extend((0..n).filter(|column| !first_columns.contains(column)));
     let mut solutions = 0;
     while !cancel.is_cancelled() {
         solutions += u64::from(no_shared_diagonal(&columns));
-        if !next_permutation(&mut columns[1..]) {
+        if !next_permutation(&mut columns[first_columns.len()..]) {
             break;
         }
     }

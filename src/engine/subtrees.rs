@@ -66,8 +66,9 @@ mod time;
 use super::domains::RowDomains;
 use super::kernel::Kernel;
 use super::pass::Pass;
-use super::unit::{Interrupt, Prepared, Resources, Units, Worker};
+use super::unit::{Interrupt, Prepared, Resources, UnitEstimate, Units, Worker};
 use crate::cancel::Cancel;
+use crate::cpu_time::Stopwatch;
 use crate::error::Error;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
@@ -230,6 +231,44 @@ impl Worker for SubtreeWorker<'_> {
         };
         self.levels.count(self.kernel, &blocked, self.units.first_row, root, cancel)
     }
+
+    fn deepest(&self) -> usize {
+        self.units.size.rows() - 3 - self.units.first_row
+    }
+
+    /// The path places queens at random, each on one of the free squares of its row.
+    fn sample(
+        &mut self,
+        unit: usize,
+        depth: usize,
+        random: &mut fastrand::Rng,
+        cancel: &Cancel,
+    ) -> Result<UnitEstimate, Interrupt> {
+        let Subtree { case, root: mut node, .. } = self.units.subtrees[unit];
+        let (blocked, first_row) = (&self.units.cases[case].blocked, self.units.first_row);
+        let (end, mut probability) = (first_row + depth, 1.0);
+        for row in first_row..end {
+            let squares = node.free.count_ones();
+            if squares == 0 {
+                return Ok(UnitEstimate::default());
+            }
+            let queen = nth_bit(node.free, random.u32(..squares));
+            node = node.with_queen(queen, blocked[row + 1]);
+            probability /= f64::from(squares);
+        }
+        let mut stopwatch = Stopwatch::start();
+        let solutions = match node.free {
+            0 => 0,
+            _ => self.levels.count(self.kernel, blocked, end, node, cancel)?,
+        };
+        Ok(UnitEstimate::of_path(solutions, stopwatch.lap(), probability))
+    }
+}
+
+/// Bit number `place` of those that are set.
+fn nth_bit(bits: u32, place: u32) -> u32 {
+    let rest = (0..place).fold(bits, |bits, _| bits & (bits - 1));
+    rest & rest.wrapping_neg()
 }
 
 /// A node and the forbidden squares of all rows, with the columns in the other order.

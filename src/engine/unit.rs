@@ -6,6 +6,7 @@ use super::domains::RowDomains;
 use super::kernel::Kernel;
 use super::pass::Pass;
 use crate::cancel::Cancel;
+use crate::cpu_time::{Spent, Stopwatch};
 use crate::error::Error;
 
 /// The independent units of one count, numbered from 0. The list depends only on the board, the
@@ -76,6 +77,45 @@ pub struct MemoryUse {
 pub(crate) trait Worker: Send {
     /// The number of solutions in this unit, before its weight.
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
+
+    /// The greatest depth of [`Worker::sample`]; 0 if only whole units can be counted.
+    fn deepest(&self) -> usize {
+        0
+    }
+
+    /// Estimates a unit from a random part of it, which is the smaller the greater the depth, 1 to
+    /// [`Worker::deepest`]. The expected values are the unit's count and its time.
+    ///
+    /// One path of random choices is followed, what lies at its end is counted, and what the path
+    /// leads to is divided by its probability (D. E. Knuth, "Estimating the efficiency of backtrack
+    /// programs", 1975).
+    fn sample(
+        &mut self,
+        unit: usize,
+        _depth: usize,
+        _random: &mut fastrand::Rng,
+        cancel: &Cancel,
+    ) -> Result<UnitEstimate, Interrupt> {
+        let mut stopwatch = Stopwatch::start();
+        let solutions = self.count(unit, cancel)? as f64;
+        Ok(UnitEstimate { solutions, spent: stopwatch.lap() })
+    }
+}
+
+/// What a part of a unit says about the whole unit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UnitEstimate {
+    /// Solutions, before the unit's weight.
+    pub(crate) solutions: f64,
+    /// The time to count it.
+    pub(crate) spent: Spent,
+}
+
+impl UnitEstimate {
+    /// What was counted and what it took, divided by the probability of the path.
+    pub(crate) fn of_path(solutions: u64, spent: Spent, probability: f64) -> Self {
+        Self { solutions: solutions as f64 / probability, spent: spent * (1.0 / probability) }
+    }
 }
 
 /// Threads that share nothing each work with a copy.

@@ -6,8 +6,21 @@
 pub struct Approximate {
     /// The expected value.
     pub value: f64,
-    /// The standard error: the true value lies within twice this distance in 19 of 20 cases.
+    /// The standard error, larger for small samples: the true value lies within twice this distance in
+    /// 19 of 20 cases.
     pub standard_error: f64,
+}
+
+impl Approximate {
+    /// With an independent error, in relation to the value, added.
+    pub(super) fn with_relative_error(self, share: f64) -> Self {
+        Self { standard_error: self.standard_error.hypot(share * self.value), ..self }
+    }
+
+    /// The standard error in relation to the value.
+    pub(super) fn relative_error(self) -> f64 {
+        if self.standard_error > 0.0 { self.standard_error / self.value } else { 0.0 }
+    }
 }
 
 /// Estimates a sum over all clusters from a sample of them, each with a size and a value.
@@ -19,9 +32,17 @@ pub struct RatioEstimator {
     values_squared: f64,
     products: f64,
     sizes_squared: f64,
+    is_never_whole: bool,
 }
 
 impl RatioEstimator {
+    /// For clusters that may be drawn again and whose values are themselves estimates, so that no
+    /// sample is the whole.
+    #[must_use]
+    pub fn of_repeated_draws() -> Self {
+        Self { is_never_whole: true, ..Self::default() }
+    }
+
     /// Adds a cluster to the sample.
     pub fn record(&mut self, size: f64, value: f64) {
         self.clusters += 1;
@@ -58,10 +79,27 @@ impl RatioEstimator {
             self.values_squared - 2.0 * each * self.products + each * each * self.sizes_squared;
         let variance = residuals.max(0.0) / (clusters - 1.0);
         let all_clusters = clusters * all_sizes / self.sizes;
-        let left = (all_clusters - clusters).max(0.0);
+        let left = match self.is_never_whole {
+            true => all_clusters,
+            false => (all_clusters - clusters).max(0.0),
+        };
         let standard_error = (variance * left * all_clusters / clusters).sqrt();
+        let standard_error = standard_error * widening(clusters - 1.0);
         Some(Approximate { value: each * all_sizes, standard_error })
     }
+
+    /// The same, but if the sample is too small for an estimate, it is all there is.
+    pub(super) fn sum_or_whole(&self, all_sizes: f64) -> Approximate {
+        let whole = Approximate { value: self.values, standard_error: 0.0 };
+        self.sum_over(all_sizes).unwrap_or(whole)
+    }
+}
+
+/// What makes twice the standard error of a small sample an interval of 95 %: half the quantile of
+/// Student's distribution with this many degrees of freedom, by the expansion of Cornish and Fisher.
+fn widening(freedom: f64) -> f64 {
+    let terms = [1.590, 2.556, 2.823, 2.372, 1.960];
+    0.5 * terms.into_iter().fold(0.0, |sum, term| sum / freedom + term)
 }
 
 #[cfg(test)]
@@ -79,6 +117,15 @@ mod tests {
             estimator.sum_over(100.0),
             Some(Approximate { value: 200.0, standard_error: 0.0 })
         );
+    }
+
+    #[test]
+    fn intervals_of_small_samples_are_those_of_student() {
+        // M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions, table 26.10.
+        for (freedom, quantile) in [(2.0, 4.303), (4.0, 2.776), (10.0, 2.228), (120.0, 1.980)] {
+            let ratio = 2.0 * widening(freedom) / quantile;
+            assert!((0.99..1.01).contains(&ratio), "{freedom}: {ratio}");
+        }
     }
 
     #[test]

@@ -4,32 +4,33 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::BoardSize;
-use nqueens::estimate::{Effort, Estimate};
+use nqueens::estimate::{Approximate, Effort, Estimate};
 use nqueens::known::known;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{EngineArgs, whole_number};
 use crate::cli::output::json::{microseconds, seconds};
 use crate::cli::output::report::{Format, Report};
-use crate::cli::output::text::{self, duration, many};
+use crate::cli::output::stderr::message;
+use crate::cli::output::text::{duration, long_time, many};
 use crate::cli::session::Session;
 
 /// The times that a sample may take.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
-/// Estimate, from random units, how long a count would take on this machine
+/// Estimate, from a random sample, how long a count would take on this machine
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   nqueens estimate 22                      from a sample of ten seconds
-  nqueens estimate 24 --seconds 60 --memory 4G")]
+  nqueens estimate 28 --seconds 2m --memory 4G")]
 pub(crate) struct EstimateArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
-    /// Count random units for so long: seconds, or a time like 10s or 2m
+    /// Count random units, or parts of them, for so long: seconds, or a time like 10s or 2m
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = sample_time)]
     seconds: Duration,
@@ -67,70 +68,90 @@ impl EstimateArgs {
         let session = Session::new(&self.engine)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let effort = Effort { time: self.seconds, units: usize::MAX, seed };
-        let estimate = session.run(self.engine.count(self.n), |count| count.estimate(effort));
-        let estimate = estimate.map_err(|failure| {
-            failure.if_stopped(|_| "stopped before the sample was large enough".to_owned())
-        })?;
+        let estimate = session.sample(self.engine.count(self.n), |count| count.estimate(effort))?;
         let report = report(self.n, seed, &estimate);
-        Ok(Exit::Done.answer(Format::new(self.json, false), report))
+        let exit = if estimate.cancelled { Exit::Stopped } else { Exit::Done };
+        if estimate.cancelled {
+            message!(
+                "stopped after {} of {}: the sample is smaller, and the intervals are wider",
+                duration(estimate.elapsed),
+                duration(self.seconds)
+            );
+        }
+        Ok(exit.answer(Format::new(self.json, false), report))
     }
 }
 
 fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
-    let Estimate { units_sampled, clusters, elapsed, cpu_seconds, total, .. } = *estimate;
-    let (time, error) = (estimate.seconds.value, 2.0 * estimate.seconds.standard_error);
-    let [about, low, high, cpu_time] = [time, time - error, time + error, cpu_seconds.value]
-        .map(|seconds| duration(text::seconds(seconds)));
+    let Estimate { units_sampled, clusters, parts, cpu_seconds, total, .. } = *estimate;
     let is_whole = units_sampled == estimate.units;
-    let [total_low, total_high] =
-        [-2.0, 2.0].map(|errors| (total.value + errors * total.standard_error).max(0.0));
     let published = known(size).total.map(|total| total.to_string());
+    let of_units = many(estimate.units, "unit");
+    let counted = match parts {
+        0 => format!("{units_sampled} of {of_units} in {}", many(clusters, "cluster")),
+        _ => format!("{} of {of_units}", many(parts, "random part")),
+    };
+    let taken = estimate.elapsed.as_secs_f64();
     let mut report = Report::default();
     report
         .entry("n", size.get())
         .engine(estimate.engine, estimate.kernel, estimate.threads)
-        .row(
-            "sample",
-            format_args!(
-                "{units_sampled} of {} in {}, {:.1} s, seed {seed}",
-                many(estimate.units, "unit"),
-                many(clusters, "cluster"),
-                elapsed.as_secs_f64()
-            ),
-        )
+        .row("sample", format_args!("{counted}, {taken:.1} s, seed {seed}"))
         .field("units", estimate.units)
         .field("units_sampled", units_sampled)
         .field("clusters", clusters)
-        .field("sample_seconds", seconds(elapsed))
+        .field("parts", parts)
+        .field("sample_seconds", seconds(estimate.elapsed))
         .field("seed", seed)
+        .field("cancelled", estimate.cancelled)
         .memory(estimate.memory, estimate.threads)
         .row(
             "time",
             match is_whole {
-                true => format!("about {about} (the whole board was counted, on this machine)"),
-                false => format!("about {about}, {low} to {high} with 95 % (this machine)"),
+                true => {
+                    format!("{}, the whole board was counted", long_time(estimate.seconds.value))
+                }
+                false => interval(estimate.seconds, long_time),
             },
         )
-        .field("estimated_seconds", microseconds(time))
-        .field("estimated_seconds_error", microseconds(error))
-        .row("CPU time", format_args!("about {cpu_time} (estimated)"))
+        .field("estimated_seconds", microseconds(estimate.seconds.value))
+        .field("estimated_seconds_error", microseconds(2.0 * estimate.seconds.standard_error))
+        .row(
+            "CPU time",
+            match is_whole {
+                true => long_time(cpu_seconds.value),
+                false => interval(cpu_seconds, long_time),
+            },
+        )
         .field("estimated_cpu_seconds", microseconds(cpu_seconds.value))
+        .field("estimated_cpu_seconds_error", microseconds(2.0 * cpu_seconds.standard_error))
         .row(
             "total",
             match is_whole {
                 true => format!("{:.0} (counted, not estimated)", total.value),
-                false => format!(
-                    "about {:.4e}, {total_low:.4e} to {total_high:.4e} with 95 %",
-                    total.value
-                ),
+                false if total.value == 0.0 => {
+                    "unknown: the sample has found no solution".to_owned()
+                }
+                false => interval(total, |number| format!("{number:.4e}")),
             },
         )
         .field("counted", is_whole)
-        .field("estimated_total", total.value)
+        .field("estimated_total", (is_whole || total.value > 0.0).then_some(total.value))
         .field("estimated_total_standard_error", total.standard_error)
         .row("published", published.as_deref().unwrap_or("unknown"))
         .field("published_total", published);
     report
+}
+
+/// A value and its 95 % interval. A small sample may say no more than how much it is at most.
+fn interval(value: Approximate, text: impl Fn(f64) -> String) -> String {
+    let Approximate { value, standard_error } = value;
+    let [low, high] = [-2.0, 2.0].map(|errors| value + errors * standard_error);
+    let (about, high) = (text(value), text(high));
+    match low > 0.0 {
+        true => format!("about {about}, {} to {high} with 95 %", text(low)),
+        false => format!("about {about}, at most {high} with 95 %"),
+    }
 }
 
 #[cfg(test)]

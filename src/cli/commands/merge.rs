@@ -10,7 +10,7 @@ use nqueens::merge::Packed;
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
+use crate::cli::options::{Journals, JournalsArgs, MissingShards, file, number_of_shards};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::many;
@@ -31,7 +31,7 @@ pub(crate) struct MergeArgs {
 
     /// Pack everything that is finished into one new journal, also before the end. Journals that no
     /// process writes any more can then be removed
-    #[arg(long, value_name = "NEW")]
+    #[arg(long, value_name = "NEW", value_parser = file())]
     into: Option<PathBuf>,
 
     /// Compare the first count with the second one, unit by unit: the total, if every unit was counted

@@ -8,7 +8,7 @@ use nqueens::journal::{JournalError, Salvaged, salvage};
 use nqueens::{BoardSize, Engine, Error, Kernel, Plan, SplitRows};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{engine, pass};
+use crate::cli::options::{engine, file, pass};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::many;
@@ -28,7 +28,7 @@ pub(crate) struct SalvageArgs {
     path: PathBuf,
 
     /// The new journal; there must be no such file yet
-    #[arg(long, value_name = "NEW")]
+    #[arg(long, value_name = "NEW", value_parser = file())]
     into: PathBuf,
 
     /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)

@@ -6,7 +6,7 @@ use clap::Args;
 use nqueens::{BoardSize, ShardOutcome};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{EngineArgs, number_of_shards, pass, shard};
+use crate::cli::options::{EngineArgs, file, number_of_shards, pass, shard};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::{self, many};
@@ -34,7 +34,7 @@ pub(crate) struct ShardArgs {
 
     /// Folder for the journals of all shards, on a file system that all machines share; or, if it
     /// ends in .journal, the journal of this shard
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_parser = file())]
     out: PathBuf,
 
     /// Count for the second time: every unit on other data, its image under a symmetry of the board

@@ -15,6 +15,17 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
 }
 
+/// A time that may be longer than anything: from 400 days on in years, as `5.2 years` or `1.3e9 years`.
+pub(crate) fn long_time(time: f64) -> String {
+    let days = time / 86_400.0;
+    let years = days / 365.25;
+    match days {
+        ..400.0 => duration(seconds(time)),
+        ..40_000.0 => format!("{years:.1} years"),
+        _ => format!("{} years", scientific(years, 1)),
+    }
+}
+
 /// Seconds as a duration: 0 if they are negative, the longest if they are too many.
 pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
@@ -69,6 +80,14 @@ mod tests {
     fn small_numbers_keep_two_figures() {
         let texts = [0.0, 1.1e-4, 0.034, 0.5, 1.0, 44.66, 2650.7].map(figures);
         assert_eq!(texts, ["0", "0.00011", "0.034", "0.50", "1.0", "44.7", "2650.7"]);
+    }
+
+    #[test]
+    fn long_times_are_years() {
+        let texts = [-1.0, 7.25, 3e7, 1.6e8, 3.16e10, 1e17, 1e40].map(long_time);
+        let expected = ["0.0s", "7.2s", "347d05h", "5.1 years", "1001 years", "3.2e9 years"];
+        assert_eq!(texts[..6], expected);
+        assert_eq!(texts[6], "3.2e32 years");
     }
 
     #[test]

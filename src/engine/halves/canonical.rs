@@ -121,6 +121,15 @@ impl CanonicalRows {
         a.min(b).min(c.min(d))
     }
 
+    /// The smallest set of southern rows among the images of a row set whose southern rows come from its
+    /// northern ones: all but itself and, if it is balanced, its complement.
+    pub(crate) fn smallest_south_of_images(half: u32, north: u32) -> u32 {
+        let reversed = |rows: u32| rows.reverse_bits() >> (32 - half);
+        let turned = reversed(!north & ((1 << half) - 1));
+        let is_balanced = 2 * north.count_ones() == half;
+        if is_balanced { turned.min(reversed(north)) } else { turned }
+    }
+
     /// Whether this row set, with at least half of its rows in the north, is the smallest of its images.
     pub(crate) fn is_canonical(half: u32, rows: u32) -> bool {
         Self::without_weight(half, rows).key(rows) == rows

@@ -36,6 +36,7 @@
 mod bits;
 mod groups;
 mod lists;
+mod path;
 
 use std::ops::Range;
 
@@ -81,6 +82,18 @@ struct Part {
     /// Its groups on the stack.
     groups: Range<usize>,
     pairs: u64,
+}
+
+/// What becomes of two parts.
+enum Step {
+    Counted(u64),
+    /// The half-boards of one part with a bit go with those of the other without it, and those without
+    /// it with all of the other. They are on the stack in the order: without it, with it, the others.
+    Split {
+        with: [Part; 2],
+        without: [Part; 2],
+        unused: u64,
+    },
 }
 
 /// The working memory of one thread.
@@ -136,23 +149,36 @@ impl Join {
         most_pairs: u64,
         cancel: &Cancel,
     ) -> u64 {
+        let (mut context, [x, y]) = self.begin(bits, east, west, most_pairs, cancel);
+        let all = context.all;
+        self.split(&mut context, x, y, all)
+    }
+
+    /// Puts the groups of both sides on the stack.
+    fn begin<'a>(
+        &mut self,
+        bits: u32,
+        east: Factored<'a>,
+        west: Factored<'a>,
+        most_pairs: u64,
+        cancel: &'a Cancel,
+    ) -> (Context<'a>, [Part; 2]) {
         self.stack.clear();
         let mut part = |side, groups: &[Group]| {
             let start = self.stack.len();
             self.stack.extend_from_slice(groups);
             Part { side, groups: start..self.stack.len(), pairs: all_pairs(groups) }
         };
-        let parts = (part(0, east.groups), part(1, west.groups));
+        let parts = [part(0, east.groups), part(1, west.groups)];
         let lists = [east.lists, west.lists];
         let all = u64::MAX >> (64 - bits);
         let most_pairs = most_pairs.max(LEAST_PAIRS);
-        let mut context = Context { lists, all, most_pairs, cancel };
         let longest = self.stack.iter().map(|group| group.north_len.max(group.south_len)).max();
         let needed = longest.unwrap_or(0) as usize + SLACK;
         if self.scratch.len() < needed {
             self.scratch = vec![0; needed];
         }
-        self.split(&mut context, parts.0, parts.1, all)
+        (Context { lists, all, most_pairs, cancel }, parts)
     }
 
     /// The lengths of the last lists of half-boards that were made after splits.
@@ -210,34 +236,44 @@ impl Join {
 
     /// Counts the disjoint pairs of two parts; they can only clash in the bits `unused`.
     fn split(&mut self, context: &mut Context<'_>, x: Part, y: Part, unused: u64) -> u64 {
+        match self.step(context, x, y, unused) {
+            Step::Counted(pairs) => pairs,
+            Step::Split { with: [x, y], without: [x_without, y_whole], unused } => {
+                let (top, end) = (x_without.groups.start, x_without.groups.end);
+                let pairs = self.split(context, x, y, unused);
+                self.stack.truncate(end);
+                let pairs = pairs + self.split(context, x_without, y_whole, unused);
+                self.stack.truncate(top);
+                pairs
+            }
+        }
+    }
+
+    /// Counts the disjoint pairs of two parts if they are few, or splits them.
+    fn step(&mut self, context: &mut Context<'_>, x: Part, y: Part, unused: u64) -> Step {
         let (x, y) = if x.pairs >= y.pairs { (x, y) } else { (y, x) };
         if y.pairs == 0 || context.cancel.is_cancelled() {
-            return 0;
+            return Step::Counted(0);
         }
         if unused == 0 {
-            return self.half_boards(context, &x) * self.half_boards(context, &y);
+            let pairs = self.half_boards(context, &x) * self.half_boards(context, &y);
+            return Step::Counted(pairs);
         }
         let groups = (x.groups.len() + y.groups.len()) as u64;
         let Cuts { few, few_per_group, .. } = self.cuts;
         let is_small = x.pairs + y.pairs <= few.max(few_per_group * groups).min(context.most_pairs);
         if is_small && unused.count_ones() <= self.kernel.layout().most_bits() {
-            return self.multiply(context, &x, &y, unused);
+            return Step::Counted(self.multiply(context, &x, &y, unused));
         }
         self.rank_bits(context, &x, &y, unused, self.cuts.split_sample);
         if unused == context.all {
             self.ranked.swap(0, self.cuts.first_split);
         }
         let bit = 1 << self.ranked[0];
-        let unused = unused & !bit;
-        let top = self.stack.len();
         let x_without = self.split_part(context, &x, bit);
         let x_with = self.push_with(x.side);
         let y_without = self.split_part(context, &y, bit);
-        let pairs = self.split(context, x_with, y_without, unused);
-        self.stack.truncate(x_without.groups.end);
-        let pairs = pairs + self.split(context, x_without, y, unused);
-        self.stack.truncate(top);
-        pairs
+        Step::Split { with: [x_with, y_without], without: [x_without, y], unused: unused & !bit }
     }
 
     /// The half-boards of a part without a bit. The groups of those with the bit are left in `with`.

@@ -13,6 +13,8 @@
 //!
 //! **Invariants:** the number of units, and what each of them counts, depend on n alone.
 
+use std::cmp::Ordering;
+
 use super::canonical::CanonicalRows;
 use super::half_board::HalvedBoard;
 use crate::engine::domains::{RowDomains, Weighing};
@@ -170,17 +172,36 @@ fn number_of_canonical_units(half: u32) -> usize {
 }
 
 /// The row sets E of the canonical units, in increasing order.
+///
+/// E is the smallest of its images. The southern rows of most images are known from the northern rows of
+/// E alone, so each set of northern rows is kept with the smallest of these.
 fn canonical_units(half: u32) -> Vec<u32> {
     let all = 0..1_u32 << half;
     let mut by_size = vec![Vec::new(); half as usize + 1];
-    all.clone().for_each(|set| by_size[set.count_ones() as usize].push(set));
-    // Allocated at once: while it grows, a list takes up to three times the memory.
-    let mut units = Vec::with_capacity(number_of_canonical_units(half));
-    for south in all.filter(|south| 2 * south.count_ones() <= half) {
-        let norths = &by_size[(half - south.count_ones()) as usize];
-        let sets = norths.iter().map(|north| south << half | north);
-        units.extend(sets.filter(|rows| CanonicalRows::is_canonical(half, *rows)));
+    for north in all.clone() {
+        let smallest_south = CanonicalRows::smallest_south_of_images(half, north);
+        by_size[north.count_ones() as usize].push((north, smallest_south));
     }
+    // Allocated at once: while it grows, a list takes up to three times the memory. Each candidate is
+    // written and then kept or not, since a branch on it would be mispredicted every other time.
+    let mut units = vec![0; number_of_canonical_units(half) + 1];
+    let mut found = 0;
+    // If E is balanced, its complement is an image, which is decided by the southern rows alone.
+    let is_below_complement = |south: u32| south < !south & ((1 << half) - 1);
+    let is_smallest = |south: &u32| match (2 * south.count_ones()).cmp(&half) {
+        Ordering::Less => true,
+        Ordering::Equal => is_below_complement(*south),
+        Ordering::Greater => false,
+    };
+    for south in all.filter(is_smallest) {
+        for &(north, smallest_south) in &by_size[(half - south.count_ones()) as usize] {
+            let rows = south << half | north;
+            units[found] = rows;
+            let is_tied = south == smallest_south && CanonicalRows::is_canonical(half, rows);
+            found += usize::from(south < smallest_south || is_tied);
+        }
+    }
+    units.truncate(found);
     debug_assert_eq!(units.len(), number_of_canonical_units(half), "the orbits were miscounted");
     units
 }

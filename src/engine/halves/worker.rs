@@ -4,6 +4,8 @@
 //! groups of half-boards may be left out or counted twice. Each worker owns its lists and scratch
 //! memory and reuses them, so threads share only what [`QuadrantLists`] holds.
 
+mod paths;
+
 use std::cmp::Ordering;
 
 use super::budget::Limits;
@@ -19,7 +21,7 @@ use super::units::{Unit, UnitList};
 use super::word_list::WordList;
 use crate::cancel::Cancel;
 use crate::engine::pass::Pass;
-use crate::engine::unit::{Interrupt, MemoryUse, Prepared, Worker};
+use crate::engine::unit::{Interrupt, MemoryUse, Prepared, UnitEstimate, Worker};
 use crate::error::Error;
 
 /// The units with the quadrant lists that all threads share.
@@ -30,11 +32,33 @@ pub(crate) struct PreparedHalves<'a> {
     limits: Limits,
     pass: Pass,
     cuts: Cuts,
-    /// How both halves of a unit are cut into pieces, by the number of rows of the north-east quadrant:
-    /// of canonical and of off-centre units.
-    canonical_pieces: Vec<[Pieces; 2]>,
-    off_centre_pieces: Vec<[Pieces; 2]>,
+    pieces: PiecesOfUnits,
+    /// For units of which only a part is counted.
+    sampled_pieces: PiecesOfUnits,
 }
+
+/// How both halves of a unit are cut into pieces, by the number of rows of the north-east quadrant.
+struct PiecesOfUnits {
+    canonical: Vec<[Pieces; 2]>,
+    off_centre: Vec<[Pieces; 2]>,
+}
+
+impl PiecesOfUnits {
+    fn new(pass: Pass, half: u32, list_bytes: u64) -> Self {
+        let pieces = |larger| sizes::pieces(half, larger, list_bytes);
+        let canonical = |north: u32| pieces([north.max(half - north); 2]);
+        let off_centre = |north| pieces(OffCentre::larger_quadrants(pass, half, north));
+        Self {
+            canonical: (0..=half).map(canonical).collect(),
+            off_centre: (0..=half).map(off_centre).collect(),
+        }
+    }
+}
+
+/// The lists of a unit of which only a part is counted take at most about this many bytes. Larger ones,
+/// from n = 30 on, would take seconds to make; the unit itself takes minutes then, and hardly longer
+/// with more pieces.
+const SAMPLED_BYTES: u64 = 1 << 30;
 
 impl<'a> PreparedHalves<'a> {
     pub(crate) fn new(
@@ -50,12 +74,7 @@ impl<'a> PreparedHalves<'a> {
         if cancel.is_cancelled() {
             return Err(Error::PreparationStopped);
         }
-        let half = board.half;
-        let pieces = |larger| sizes::pieces(half, larger, limits.list_bytes);
-        let canonical_pieces = |north: u32| pieces([north.max(half - north); 2]);
-        let canonical_pieces = (0..=half).map(canonical_pieces).collect();
-        let of_off_centre = |north| pieces(OffCentre::larger_quadrants(pass, half, north));
-        let off_centre_pieces = (0..=half).map(of_off_centre).collect();
+        let pieces = |list_bytes| PiecesOfUnits::new(pass, board.half, list_bytes);
         Ok(Self {
             units,
             quadrants,
@@ -63,9 +82,31 @@ impl<'a> PreparedHalves<'a> {
             limits,
             pass,
             cuts,
-            canonical_pieces,
-            off_centre_pieces,
+            pieces: pieces(limits.list_bytes),
+            sampled_pieces: pieces(limits.list_bytes.min(SAMPLED_BYTES)),
         })
+    }
+
+    /// A canonical unit as it is counted, and the number of rows of its north-east quadrant. The
+    /// south-west quadrant has as many rows, and the two others have the rest of h.
+    fn canonical(&self, rows: u32) -> (CanonicalRows, usize) {
+        let canonical = CanonicalRows::new(self.units.board.half, rows).in_pass(self.pass);
+        (canonical, self.north_east_rows(canonical.rows_of(Half::East)))
+    }
+
+    /// An off-centre unit as it is counted, and the number of rows of its north-east quadrant.
+    fn off_centre(&self, below: u32, rows: u32) -> (OffCentre, usize) {
+        let unit = OffCentre::new(self.units.board, below, rows).in_pass(self.pass);
+        (unit, self.north_east_rows(unit.east))
+    }
+
+    fn north_east_rows(&self, east: u32) -> usize {
+        (east & ((1 << self.units.board.half) - 1)).count_ones() as usize
+    }
+
+    /// The bits of a half-board, and the most pairs of words that are multiplied at once.
+    fn join_limits(&self) -> (u32, u64) {
+        (2 * self.units.board.field(), self.limits.most_pairs)
     }
 }
 
@@ -116,11 +157,8 @@ impl<'p> HalvesWorker<'p> {
     /// The join of two lists counts at most the product of their lengths, which fits; the sums of
     /// joins are checked. `None` if they do not fit, or after a cancellation.
     fn count_canonical(&mut self, rows: u32, cancel: &Cancel) -> Option<u64> {
-        let half = self.prepared.units.board.half;
-        let canonical = CanonicalRows::new(half, rows).in_pass(self.prepared.pass);
-        // The south-west quadrant has as many rows, and the two others have the rest of h.
-        let north_east = (canonical.rows_of(Half::East) & ((1 << half) - 1)).count_ones();
-        let [east, west] = self.prepared.canonical_pieces[north_east as usize];
+        let (canonical, north_east) = self.prepared.canonical(rows);
+        let [east, west] = self.prepared.pieces.canonical[north_east];
         let mut pairs = 0u64;
         for east in east.each() {
             self.make_half(&canonical, Half::East, east, cancel);
@@ -174,12 +212,11 @@ impl<'p> HalvesWorker<'p> {
 
     /// Joins the half-boards that do not tie.
     fn count_strict(&mut self, is_small: bool, cancel: &Cancel) -> u64 {
-        let bits = 2 * self.prepared.units.board.field();
+        let (bits, most_pairs) = self.prepared.join_limits();
         if is_small {
             let lists = [self.east.strict_half_boards(), self.west.strict_half_boards()];
             return self.join.count_lists(bits, lists, cancel);
         }
-        let most_pairs = self.prepared.limits.most_pairs;
         self.join.count(bits, self.east.strict(), self.west.strict(), most_pairs, cancel)
     }
 
@@ -194,6 +231,14 @@ impl<'p> HalvesWorker<'p> {
         made.make(&self.prepared.quadrants, wanted, compare, cancel);
     }
 
+    /// Makes the half-boards of a piece of an off-centre unit.
+    fn make_off_centre(&mut self, unit: &OffCentre, half: Half, piece: Piece, cancel: &Cancel) {
+        let made = if half == Half::East { &mut self.east } else { &mut self.west };
+        // Every group counts, whatever the rows.
+        let every_group = |_| Ordering::Greater;
+        made.make(&self.prepared.quadrants, unit.rows_of(half, piece), every_group, cancel);
+    }
+
     /// Joins one tie group with the groups of the other half that make it count. Pairs of two tie
     /// groups are left to the east.
     fn count_tie(
@@ -204,32 +249,17 @@ impl<'p> HalvesWorker<'p> {
         is_small: bool,
         cancel: &Cancel,
     ) -> Option<u64> {
-        let first_other = if half == Half::East { 0 } else { self.east.ties };
-        let (own, other) = match half {
-            Half::East => (&mut self.east, &mut self.west),
-            Half::West => (&mut self.west, &mut self.east),
-        };
-        let south = own.south[tie];
-        self.twice.clear();
-        self.once.clear();
-        for (group, &other_south) in other.south.iter().enumerate().skip(first_other) {
-            let (south_east, south_west) = match half {
-                Half::East => (south, other_south),
-                Half::West => (other_south, south),
-            };
-            match canonical.transposed_weight(south_east, south_west) {
-                2 => self.twice.push(group),
-                1 => self.once.push(group),
-                _ => {}
-            }
-        }
+        self.choose_others(canonical, half, tie);
         if cancel.is_cancelled() {
             return None;
         }
-        let bits = 2 * self.prepared.units.board.field();
+        let (bits, most_pairs) = self.prepared.join_limits();
+        let [own, other] = match half {
+            Half::East => [&mut self.east, &mut self.west],
+            Half::West => [&mut self.west, &mut self.east],
+        };
         let mut pairs = 0u64;
         for (weight, others) in [(2, &self.twice), (1, &self.once)] {
-            let most_pairs = self.prepared.limits.most_pairs;
             let joined = if is_small {
                 self.tie.clear();
                 self.tie.extend_from_slice(own.half_boards_of(tie));
@@ -251,6 +281,29 @@ impl<'p> HalvesWorker<'p> {
         Some(pairs)
     }
 
+    /// Chooses the groups of the other half that count twice or once with a tie group.
+    fn choose_others(&mut self, canonical: &CanonicalRows, half: Half, tie: usize) {
+        let first_other = if half == Half::East { 0 } else { self.east.ties };
+        let [own, other] = match half {
+            Half::East => [&self.east, &self.west],
+            Half::West => [&self.west, &self.east],
+        };
+        let south = own.south[tie];
+        self.twice.clear();
+        self.once.clear();
+        for (group, &other_south) in other.south.iter().enumerate().skip(first_other) {
+            let (south_east, south_west) = match half {
+                Half::East => (south, other_south),
+                Half::West => (other_south, south),
+            };
+            match canonical.transposed_weight(south_east, south_west) {
+                2 => self.twice.push(group),
+                1 => self.once.push(group),
+                _ => {}
+            }
+        }
+    }
+
     /// Frees all memory. Freeing gigabytes takes a tenth of a second, and a cancelled count should end
     /// quickly, so each thread frees its own.
     fn release(&mut self) {
@@ -259,19 +312,16 @@ impl<'p> HalvesWorker<'p> {
 
     /// `None` if the sum does not fit, or after a cancellation.
     fn count_off_centre(&mut self, below: u32, rows: u32, cancel: &Cancel) -> Option<u64> {
-        let PreparedHalves { units, quadrants, pass, off_centre_pieces, .. } = self.prepared;
-        let unit = OffCentre::new(units.board, below, rows).in_pass(*pass);
-        let every_group = |_| Ordering::Greater;
-        let north_east = (unit.east & ((1 << units.board.half) - 1)).count_ones();
-        let [east, west] = off_centre_pieces[north_east as usize];
+        let (unit, north_east) = self.prepared.off_centre(below, rows);
+        let [east, west] = self.prepared.pieces.off_centre[north_east];
         let mut pairs = 0u64;
         for piece in east.each() {
-            self.east.make(quadrants, unit.rows_of(Half::East, piece), every_group, cancel);
+            self.make_off_centre(&unit, Half::East, piece, cancel);
             if self.east.groups.is_empty() {
                 continue;
             }
             for piece in west.each() {
-                self.west.make(quadrants, unit.rows_of(Half::West, piece), every_group, cancel);
+                self.make_off_centre(&unit, Half::West, piece, cancel);
                 if cancel.is_cancelled() {
                     return None;
                 }
@@ -295,5 +345,24 @@ impl Worker for HalvesWorker<'_> {
             return Err(Interrupt::Cancelled);
         }
         count.ok_or(Interrupt::Overflow)
+    }
+
+    fn deepest(&self) -> usize {
+        1
+    }
+
+    fn sample(
+        &mut self,
+        unit: usize,
+        _depth: usize,
+        random: &mut fastrand::Rng,
+        cancel: &Cancel,
+    ) -> Result<UnitEstimate, Interrupt> {
+        let estimate = self.sample_paths(self.prepared.units.unit(unit), random, cancel);
+        if cancel.is_cancelled() {
+            self.release();
+            return Err(Interrupt::Cancelled);
+        }
+        estimate.ok_or(Interrupt::Overflow)
     }
 }
