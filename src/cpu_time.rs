@@ -1,7 +1,6 @@
 //! CPU time of the current thread: the cost of a count, whatever else the machine is doing.
 
-use std::ops::{AddAssign, Mul};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// CPU time that this thread has used since it started.
 #[cfg(unix)]
@@ -19,45 +18,19 @@ pub(crate) fn of_this_thread() -> Duration {
     FIRST.get_or_init(Instant::now).elapsed()
 }
 
-/// Seconds that something took on this thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Spent {
-    pub(crate) wall: f64,
-    pub(crate) cpu: f64,
-}
-
-impl AddAssign for Spent {
-    fn add_assign(&mut self, other: Self) {
-        self.wall += other.wall;
-        self.cpu += other.cpu;
-    }
-}
-
-impl Mul<f64> for Spent {
-    type Output = Self;
-
-    fn mul(self, times: f64) -> Self {
-        Self { wall: self.wall * times, cpu: self.cpu * times }
-    }
-}
-
-/// Measures both times of this thread.
+/// Measures CPU time of this thread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopwatch {
-    wall: Instant,
-    cpu: Duration,
-}
+pub(crate) struct Stopwatch(Duration);
 
 impl Stopwatch {
     pub(crate) fn start() -> Self {
-        Self { wall: Instant::now(), cpu: of_this_thread() }
+        Self(of_this_thread())
     }
 
-    /// The time since the start or the last lap, which ends here.
-    pub(crate) fn lap(&mut self) -> Spent {
+    /// Seconds since the start or the last lap, which ends here.
+    pub(crate) fn lap(&mut self) -> f64 {
         let before = std::mem::replace(self, Self::start());
-        let cpu = self.cpu.saturating_sub(before.cpu);
-        Spent { wall: (self.wall - before.wall).as_secs_f64(), cpu: cpu.as_secs_f64() }
+        self.0.saturating_sub(before.0).as_secs_f64()
     }
 }
 

@@ -113,10 +113,9 @@ pub(crate) fn estimate(
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let (units, total) = (plan.units() as f64, known(plan.size()).total.map(|total| total as f64));
     let differ = if sampled.units == plan.units() { 0.0 } else { TIMES_DIFFER };
-    let [wall, cpu] = [&sampled.wall, &sampled.cpu]
-        .map(|times| times.sum_over(units, total).with_relative_error(differ));
+    let cpu = sampled.times.sum_over(units, total).with_relative_error(differ);
     #[expect(clippy::cast_precision_loss, reason = "few threads")]
-    let parallel = threads as f64;
+    let wall_for_cpu = sampled.wall_for_cpu() / threads as f64;
     Ok(Estimate {
         engine: plan.engine(),
         kernel,
@@ -129,8 +128,8 @@ pub(crate) fn estimate(
         elapsed,
         cpu_seconds: cpu,
         seconds: Approximate {
-            value: wall.value / parallel + preparation.as_secs_f64(),
-            standard_error: wall.standard_error / parallel,
+            value: cpu.value * wall_for_cpu + preparation.as_secs_f64(),
+            standard_error: cpu.standard_error * wall_for_cpu,
         },
         total: sampled.solutions.sum_or_whole(units),
         memory: prepared.memory(),

@@ -6,7 +6,7 @@ use super::domains::RowDomains;
 use super::kernel::Kernel;
 use super::pass::Pass;
 use crate::cancel::Cancel;
-use crate::cpu_time::{Spent, Stopwatch};
+use crate::cpu_time::Stopwatch;
 use crate::error::Error;
 
 /// The independent units of one count, numbered from 0. The list depends only on the board, the
@@ -98,7 +98,7 @@ pub(crate) trait Worker: Send {
     ) -> Result<UnitEstimate, Interrupt> {
         let mut stopwatch = Stopwatch::start();
         let solutions = self.count(unit, cancel)? as f64;
-        Ok(UnitEstimate { solutions, spent: stopwatch.lap() })
+        Ok(UnitEstimate { solutions, seconds: stopwatch.lap() })
     }
 }
 
@@ -107,14 +107,14 @@ pub(crate) trait Worker: Send {
 pub(crate) struct UnitEstimate {
     /// Solutions, before the unit's weight.
     pub(crate) solutions: f64,
-    /// The time to count it.
-    pub(crate) spent: Spent,
+    /// CPU time to count it.
+    pub(crate) seconds: f64,
 }
 
 impl UnitEstimate {
     /// What was counted and what it took, divided by the probability of the path.
-    pub(crate) fn of_path(solutions: u64, spent: Spent, probability: f64) -> Self {
-        Self { solutions: solutions as f64 / probability, spent: spent * (1.0 / probability) }
+    pub(crate) fn of_path(solutions: u64, seconds: f64, probability: f64) -> Self {
+        Self { solutions: solutions as f64 / probability, seconds: seconds / probability }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::sampled::Sampled;
+use super::sampled::{Sampled, Spent};
 use super::watch::watched;
 use super::{Effort, rough_core_hours};
 use crate::cancel::Cancel;
@@ -197,11 +197,12 @@ impl Sample<'_> {
         if let Some(before) = first.checked_sub(1).filter(|_| length > 1) {
             count(before)?;
         }
-        let (mut stopwatch, size, mut solutions) = (Stopwatch::start(), units.len(), 0);
+        let (mut stopwatch, begun) = (Stopwatch::start(), Instant::now());
+        let (size, mut solutions) = (units.len(), 0);
         for unit in units {
             solutions += u128::from(count(unit)?) * u128::from(self.plan.weight(unit));
         }
-        let spent = stopwatch.lap();
+        let spent = Spent { wall: begun.elapsed().as_secs_f64(), cpu: stopwatch.lap() };
         let mut sampled = sampled.lock().unwrap_or_else(PoisonError::into_inner);
         sampled.record_cluster(size, solutions, spent);
         Ok(())
@@ -221,11 +222,13 @@ impl Sample<'_> {
             [] => random.usize(..self.plan.units()),
             order => order[turn % order.len()],
         };
+        let (mut stopwatch, begun) = (Stopwatch::start(), Instant::now());
         let estimate = worker.sample(unit, depth, &mut random, cancel);
         let estimate = estimate.map_err(|stop| stop.in_unit(unit))?;
+        let spent = Spent { wall: begun.elapsed().as_secs_f64(), cpu: stopwatch.lap() };
         let solutions = estimate.solutions * self.plan.weight(unit) as f64;
         let mut sampled = sampled.lock().unwrap_or_else(PoisonError::into_inner);
-        sampled.record_part(solutions, estimate.spent);
+        sampled.record_part(solutions, estimate.seconds, spent);
         Ok(())
     }
 }

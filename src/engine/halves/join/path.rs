@@ -27,7 +27,7 @@ impl Join {
         let mut estimate = UnitEstimate::default();
         loop {
             let step = self.step(&mut context, x, y, unused);
-            estimate.spent += stopwatch.lap() * (1.0 / probability);
+            estimate.seconds += stopwatch.lap() / probability;
             match step {
                 Step::Counted(pairs) => {
                     estimate.solutions = pairs as f64 / probability;

@@ -53,13 +53,13 @@ impl HalvesWorker<'_> {
     ) -> Option<UnitEstimate> {
         let mut stopwatch = Stopwatch::start();
         make(self, Half::East, east);
-        let mut spent = stopwatch.lap() * in_east;
+        let mut seconds = stopwatch.lap() * in_east;
         // The west is made again for each piece of the east.
         make(self, Half::West, west);
-        spent += stopwatch.lap() * (in_east * in_west);
+        seconds += stopwatch.lap() * (in_east * in_west);
         let joined = join(self)?;
-        spent += joined.spent * (in_east * in_west);
-        Some(UnitEstimate { solutions: joined.solutions * (in_east * in_west), spent })
+        seconds += joined.seconds * (in_east * in_west);
+        Some(UnitEstimate { solutions: joined.solutions * (in_east * in_west), seconds })
     }
 
     /// Estimates the joins of two pieces of a canonical unit.
@@ -85,7 +85,7 @@ impl HalvesWorker<'_> {
             };
             let tie = self.sample_tie(canonical, half, tie, random, cancel);
             estimate.solutions += tie.solutions * ties as f64;
-            estimate.spent += tie.spent * ties as f64;
+            estimate.seconds += tie.seconds * ties as f64;
         }
         Some(estimate)
     }
@@ -103,7 +103,7 @@ impl HalvesWorker<'_> {
             let [east, west] = [self.east.strict(), self.west.strict()];
             let path = self.join.sample(bits, east, west, most_pairs, random, cancel);
             estimate.solutions += path.solutions / f64::from(PATHS);
-            estimate.spent += path.spent * (1.0 / f64::from(PATHS));
+            estimate.seconds += path.seconds / f64::from(PATHS);
         }
         estimate
     }
@@ -124,7 +124,7 @@ impl HalvesWorker<'_> {
             Half::East => [&mut self.east, &mut self.west],
             Half::West => [&mut self.west, &mut self.east],
         };
-        let mut estimate = UnitEstimate { solutions: 0.0, spent: stopwatch.lap() };
+        let mut estimate = UnitEstimate { solutions: 0.0, seconds: stopwatch.lap() };
         for (weight, others) in [(2.0, &self.twice), (1.0, &self.once)] {
             self.other_groups.clear();
             self.other_groups.extend(others.iter().map(|&group| other.groups[group]));
@@ -132,7 +132,7 @@ impl HalvesWorker<'_> {
             let (tie, others) = (own.chosen(&tie), other.chosen(&self.other_groups));
             let path = self.join.sample(bits, tie, others, most_pairs, random, cancel);
             estimate.solutions += weight * path.solutions;
-            estimate.spent += path.spent;
+            estimate.seconds += path.seconds;
         }
         estimate
     }
