@@ -11,12 +11,15 @@
 //! standard error of Y: s sqrt((K - k) K / k), with K = k X / sum x_i clusters in all
 //! ```
 //!
+//! times half of Student's quantile for k - 1 degrees of freedom, so that twice of it is an interval of
+//! 95 % also for few clusters.
+//!
 //! This is the ratio estimator of survey sampling, with its correction for finite populations
 //! (W. G. Cochran, *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a
 //! running count.
 //!
-//! **Large units.** A unit can take an hour. If the time does not suffice for some dozens of units, each
-//! one that is drawn is itself estimated, from a random part: a path of random choices leads into its
+//! **Large units.** A unit can take an hour. If the time does not suffice for hundreds of units, each one
+//! that is drawn is itself estimated, from a random part: a path of random choices leads into its
 //! search (or its join), what lies at the end is counted, and all values are divided by the
 //! probability of the path. Such clusters of one unit can be drawn again and their values are
 //! estimates, so the correction for finite populations is left out.
@@ -38,7 +41,7 @@ use crate::observe::Observer;
 use crate::plan::{Plan, PreparedPlan};
 pub use ratio::{Approximate, RatioEstimator};
 pub use rough::rough_core_hours;
-use sample::Sample;
+use sample::{Sample, Taken};
 pub use time_left::TimeLeft;
 
 /// Runs of the same count differ by some percent, which one sample does not show: a standard error of
@@ -65,7 +68,7 @@ pub struct Estimate {
     /// How many units were estimated from a random part of them. Either this is 0, or the two numbers
     /// above are.
     pub parts: usize,
-    /// Whether the sample was cancelled before its time was up.
+    /// Whether the sample was cancelled before its end.
     pub cancelled: bool,
     /// How long the sample took, in wall time.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
@@ -75,7 +78,8 @@ pub struct Estimate {
     /// Seconds of wall time for all units on the threads that took the sample, including
     /// preparation.
     pub seconds: Approximate,
-    /// The number of solutions: an estimate, not a count.
+    /// The number of solutions: an estimate, not a count. Its standard error is infinite if the sample
+    /// has none.
     pub total: Approximate,
     /// How memory is planned; `None` for engines that need little.
     pub memory: Option<MemoryUse>,
@@ -85,11 +89,12 @@ pub struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Time to count, on all threads. What has begun then is finished, unless it takes half as long
-    /// again; a sample has at least two clusters or parts.
+    /// again, or a second if that is longer; but the sample goes on until it has two clusters or parts.
     pub time: Duration,
     /// The most units to count, or to estimate from parts.
     pub units: usize,
-    /// The seed of the sample: the same seed draws the same units.
+    /// The seed of the sample: the same seed draws the same units, if clusters or parts are as large.
+    /// That depends on the time they take.
     pub seed: u64,
 }
 
@@ -109,13 +114,17 @@ pub(crate) fn estimate(
     cancel: &Cancel,
 ) -> Result<Estimate, Error> {
     let threads = rayon::current_num_threads();
-    let (sampled, elapsed) = Sample { plan, prepared, kernel, effort }.take(observer, cancel)?;
+    let Taken { sampled, elapsed, cancelled } =
+        Sample { plan, prepared, kernel, effort }.take(observer, cancel)?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let (units, total) = (plan.units() as f64, known(plan.size()).total.map(|total| total as f64));
     let differ = if sampled.units == plan.units() { 0.0 } else { TIMES_DIFFER };
-    let cpu = sampled.times.sum_over(units, total).with_relative_error(differ);
-    #[expect(clippy::cast_precision_loss, reason = "few threads")]
-    let wall_for_cpu = sampled.wall_for_cpu() / threads as f64;
+    let cpu = sampled.cpu_seconds(units, total).with_relative_error(differ);
+    let wall_for_cpu = sampled.wall_for_cpu();
+    // The thread with the most units is the last one.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let wall = wall_for_cpu.value * plan.units().div_ceil(threads) as f64 / units.max(1.0);
+    let cpu_and_wall = cpu.with_relative_error(wall_for_cpu.relative_error());
     Ok(Estimate {
         engine: plan.engine(),
         kernel,
@@ -124,12 +133,12 @@ pub(crate) fn estimate(
         units_sampled: sampled.units,
         clusters: if sampled.parts > 0 { 0 } else { sampled.clusters() },
         parts: sampled.parts,
-        cancelled: cancel.is_cancelled(),
+        cancelled,
         elapsed,
         cpu_seconds: cpu,
         seconds: Approximate {
-            value: cpu.value * wall_for_cpu + preparation.as_secs_f64(),
-            standard_error: cpu.standard_error * wall_for_cpu,
+            value: cpu.value * wall + preparation.as_secs_f64(),
+            standard_error: cpu_and_wall.standard_error * wall,
         },
         total: sampled.solutions.sum_or_whole(units),
         memory: prepared.memory(),

@@ -3,11 +3,11 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 mod common;
-use common::nqueens;
 use common::processes::send;
+use common::{NQUEENS, nqueens};
 
 fn start(args: &[&str]) -> Child {
     nqueens(args).stdout(Stdio::null()).spawn().expect("the program starts")
@@ -79,6 +79,24 @@ fn a_stopped_estimate_still_answers() {
     }
 }
 
+/// `timeout` sends its signal to the program and to its process group, so it comes twice.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_comes_twice_at_once_stops_the_count() {
+    use std::os::unix::process::CommandExt;
+
+    for _ in 0..10 {
+        let count =
+            format!("exec timeout --preserve-status 0.3 {NQUEENS} count 24 --progress never");
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", &count]).process_group(0).stderr(Stdio::piped());
+        let output = shell.output().expect("a shell");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{message}");
+        assert!(message.contains("stopped "), "{message}");
+    }
+}
+
 /// Units of hours do not end before the signal. The program starts them at once, so after some CPU time
 /// it is counting them.
 #[cfg(target_os = "linux")]
@@ -113,6 +131,8 @@ fn a_second_signal_kills() {
     wait_until_interrupt_is_delivered(&mut child);
     wait_until_blocked(&mut child);
     assert_eq!(child.try_wait().expect("a status"), None, "it is blocked by the pipe");
+    // A signal that comes at once is the same.
+    std::thread::sleep(std::time::Duration::from_millis(400));
     send("INT", &child);
     let pipe = child.stdout.take(); // `wait` would close it, and the program would no longer block
     let status = child.wait().expect("ended");

@@ -1,7 +1,7 @@
 //! A command that counts: its threads, its progress, and the signals that stop it.
 
 use nqueens::estimate::Estimate;
-use nqueens::{Cancel, Count, Error, Outcome, symmetry, thread_pool};
+use nqueens::{Cancel, Count, Error, Observer, Outcome, symmetry, thread_pool};
 use rayon::ThreadPool;
 
 use super::exit::Failure;
@@ -43,7 +43,7 @@ impl Session {
         run: impl FnOnce(Count<'_>) -> Result<T, Error>,
     ) -> Result<T, Failure> {
         let progress = Progress::new(self.progress, self.long_count);
-        let result = run(count.pool(&self.pool).observer(&progress).cancel(&self.cancel));
+        let result = self.observed(count, &progress, run);
         progress.clear();
         Ok(result?)
     }
@@ -55,9 +55,18 @@ impl Session {
         estimate: impl FnOnce(Count<'_>) -> Result<Estimate, Error>,
     ) -> Result<Estimate, Failure> {
         let progress = SampleProgress::new(self.progress);
-        let result = estimate(count.pool(&self.pool).observer(&progress).cancel(&self.cancel));
+        let result = self.observed(count, &progress, estimate);
         progress.clear();
         Ok(result?)
+    }
+
+    fn observed<T>(
+        &self,
+        count: Count<'_>,
+        observer: &dyn Observer,
+        run: impl FnOnce(Count<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        run(count.pool(&self.pool).observer(observer).cancel(&self.cancel))
     }
 
     /// The solutions up to symmetry. If the search for symmetric ones is stopped, the message tells

@@ -1,24 +1,87 @@
-//! Ctrl-C and SIGTERM: the first asks the count to stop, the second kills the program.
+//! Ctrl-C and SIGTERM: the first asks the count to stop, a later one kills the program.
+//!
+//! Programs that start others may send a signal twice: `timeout` sends it to its child and then to the
+//! whole process group. So a signal shortly after the first one is the same.
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use nqueens::Cancel;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::low_level::{emulate_default_handler, register};
 
 use super::exit::Failure;
+
+/// Signals within this time of the first one are the same. A user takes longer to press Ctrl-C again.
+const SAME_SIGNAL: Duration = Duration::from_millis(250);
 
 /// A cancellation that the signals raise.
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let raised = Arc::new(AtomicBool::new(false));
-    let register = |signal| -> io::Result<()> {
-        // In this order: the first signal finds the flag still down.
-        flag::register_conditional_default(signal, Arc::clone(&raised))?;
-        flag::register(signal, Arc::clone(&raised)).map(|_| ())
-    };
-    let registered = [SIGINT, SIGTERM].into_iter().try_for_each(register);
+    let first = Arc::new(FirstSignal::new());
+    let registered = [SIGINT, SIGTERM].into_iter().try_for_each(|signal| {
+        let (raised, first) = (Arc::clone(&raised), Arc::clone(&first));
+        on_signal(signal, move || {
+            raised.store(true, Ordering::Relaxed);
+            if first.was_long_before(Instant::now()) {
+                // It fails only for signals that have no default.
+                let _ = emulate_default_handler(signal);
+            }
+        })
+    });
     registered.map_err(|error| Failure::Failed(format!("cannot catch signals: {error}")))?;
     Ok(Cancel::from(raised))
+}
+
+/// Calls a handler, which may only do what is safe in a signal handler.
+#[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
+fn on_signal(signal: i32, handler: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
+    // SAFETY: the only handler, in `cancel_on_signals`, uses atomics, the monotonic clock (POSIX lists
+    // `clock_gettime` as safe there) and `emulate_default_handler`, which is made for handlers. It
+    // neither allocates nor locks nor panics.
+    unsafe { register(signal, handler) }.map(|_| ())
+}
+
+/// When the first signal came.
+#[derive(Debug)]
+struct FirstSignal {
+    since: Instant,
+    /// Nanoseconds after `since`; `NONE` before the first signal.
+    at: AtomicU64,
+}
+
+impl FirstSignal {
+    const NONE: u64 = u64::MAX;
+
+    fn new() -> Self {
+        Self { since: Instant::now(), at: AtomicU64::new(Self::NONE) }
+    }
+
+    /// Whether a signal came so long before this one that they are not the same. This one is the first
+    /// if there was none.
+    #[expect(clippy::cast_possible_truncation, reason = "nanoseconds of 584 years fit")]
+    fn was_long_before(&self, now: Instant) -> bool {
+        let now = now.saturating_duration_since(self.since).as_nanos() as u64;
+        let (order, none) = (Ordering::Relaxed, Self::NONE);
+        match self.at.compare_exchange(none, now, order, order) {
+            Ok(_) => false,
+            Err(first) => now.saturating_sub(first) > SAME_SIGNAL.as_nanos() as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_that_comes_twice_at_once_is_one() {
+        let first = FirstSignal::new();
+        let came = first.since + Duration::from_secs(5);
+        let later = [0, 1, 249, 251, 5000]
+            .map(|time| first.was_long_before(came + Duration::from_millis(time)));
+        assert_eq!(later, [false, false, false, true, true]);
+    }
 }

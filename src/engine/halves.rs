@@ -54,6 +54,7 @@ pub mod internals;
 mod join;
 mod kernel;
 mod off_centre;
+mod prepared;
 mod quadrants;
 mod units;
 mod word_list;
@@ -67,8 +68,8 @@ use crate::error::Error;
 use crate::size::BoardSize;
 use half_board::HalvedBoard;
 use kernel::JoinKernel;
+use prepared::PreparedHalves;
 use units::UnitList;
-use worker::PreparedHalves;
 
 /// Smaller boards are counted whole.
 pub(crate) const SMALLEST: usize = 4;

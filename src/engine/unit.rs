@@ -84,7 +84,8 @@ pub(crate) trait Worker: Send {
     }
 
     /// Estimates a unit from a random part of it, which is the smaller the greater the depth, 1 to
-    /// [`Worker::deepest`]. The expected values are the unit's count and its time.
+    /// [`Worker::deepest`]. The expected values are the unit's count and, but for the path itself, its
+    /// time.
     ///
     /// One path of random choices is followed, what lies at its end is counted, and what the path
     /// leads to is divided by its probability (D. E. Knuth, "Estimating the efficiency of backtrack

@@ -7,7 +7,7 @@ pub struct Approximate {
     /// The expected value.
     pub value: f64,
     /// The standard error, larger for small samples: the true value lies within twice this distance in
-    /// 19 of 20 cases.
+    /// 19 of 20 cases. Infinite if the sample says nothing.
     pub standard_error: f64,
 }
 
@@ -32,7 +32,7 @@ pub struct RatioEstimator {
     values_squared: f64,
     products: f64,
     sizes_squared: f64,
-    is_never_whole: bool,
+    draws_repeat: bool,
 }
 
 impl RatioEstimator {
@@ -40,7 +40,7 @@ impl RatioEstimator {
     /// sample is the whole.
     #[must_use]
     pub fn of_repeated_draws() -> Self {
-        Self { is_never_whole: true, ..Self::default() }
+        Self { draws_repeat: true, ..Self::default() }
     }
 
     /// Adds a cluster to the sample.
@@ -79,12 +79,15 @@ impl RatioEstimator {
             self.values_squared - 2.0 * each * self.products + each * each * self.sizes_squared;
         let variance = residuals.max(0.0) / (clusters - 1.0);
         let all_clusters = clusters * all_sizes / self.sizes;
-        let left = match self.is_never_whole {
+        let left = match self.draws_repeat {
             true => all_clusters,
             false => (all_clusters - clusters).max(0.0),
         };
         let standard_error = (variance * left * all_clusters / clusters).sqrt();
         let standard_error = standard_error * widening(clusters - 1.0);
+        // Nothing found is not nothing there.
+        let is_blind = self.draws_repeat && self.values <= 0.0;
+        let standard_error = if is_blind { f64::INFINITY } else { standard_error };
         Some(Approximate { value: each * all_sizes, standard_error })
     }
 
@@ -98,6 +101,10 @@ impl RatioEstimator {
 /// What makes twice the standard error of a small sample an interval of 95 %: half the quantile of
 /// Student's distribution with this many degrees of freedom, by the expansion of Cornish and Fisher.
 fn widening(freedom: f64) -> f64 {
+    // For one degree the expansion gives 11.3.
+    if freedom < 1.5 {
+        return 0.5 * 12.706;
+    }
     let terms = [1.590, 2.556, 2.823, 2.372, 1.960];
     0.5 * terms.into_iter().fold(0.0, |sum, term| sum / freedom + term)
 }
@@ -122,10 +129,20 @@ mod tests {
     #[test]
     fn intervals_of_small_samples_are_those_of_student() {
         // M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions, table 26.10.
-        for (freedom, quantile) in [(2.0, 4.303), (4.0, 2.776), (10.0, 2.228), (120.0, 1.980)] {
+        for (freedom, quantile) in
+            [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (10.0, 2.228), (120.0, 1.980)]
+        {
             let ratio = 2.0 * widening(freedom) / quantile;
             assert!((0.99..1.01).contains(&ratio), "{freedom}: {ratio}");
         }
+    }
+
+    #[test]
+    fn draws_without_a_hit_say_nothing() {
+        let mut estimator = RatioEstimator::of_repeated_draws();
+        (0..10).for_each(|_| estimator.record(1.0, 0.0));
+        let sum = estimator.sum_over(50.0).expect("ten draws");
+        assert_eq!((sum.value, sum.standard_error), (0.0, f64::INFINITY));
     }
 
     #[test]

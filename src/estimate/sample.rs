@@ -1,15 +1,14 @@
-//! Takes a sample: clusters of whole units if some dozens of units fit into the time, or parts.
+//! Takes a sample: clusters of whole units if hundreds of units fit into the time, or parts.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::sampled::{Sampled, Spent};
+use super::sampled::{Record, Sampled, Spent, Totals};
 use super::watch::watched;
 use super::{Effort, rough_core_hours};
 use crate::cancel::Cancel;
 use crate::cpu_time::Stopwatch;
-use crate::engine::unit::Interrupt;
 use crate::engine::{Kernel, Worker};
 use crate::error::Error;
 use crate::observe::Observer;
@@ -23,7 +22,8 @@ const CLUSTERS: u32 = 64;
 /// for short units only.
 const FEWEST_UNITS: usize = 256;
 const LONGEST_UNIT: f64 = 0.1;
-/// Clusters and parts that a sample always has, unless the plan has fewer units.
+/// Clusters that a sample has unless they take half as long again as they should, and parts that it always
+/// has, unless the plan has fewer units.
 const FEWEST_CLUSTERS: usize = 8;
 pub(super) const FEWEST_PARTS: usize = 2;
 /// The most clusters or parts of a sample.
@@ -31,9 +31,14 @@ const MOST: usize = 1 << 20;
 
 /// Parts take at least this long on average: the blocks of a backtracker are seldom full in shorter
 /// ones. At n = 22, `subtrees` would seem 40 % slower with 0.05 ms and 8 % with 0.3 ms.
-const PART: Duration = Duration::from_millis(2);
+/// In less time for the sample, parts may be shorter, but not by much more than the clock can tell.
+const PART: f64 = 2e-3;
+const SHORTEST_PART: f64 = 1e-4;
 /// Parts that are tried to find the depth for this.
-const TRIED: u32 = 16;
+const TRIED: f64 = 16.0;
+
+/// Spreads the numbers of turns over all seeds: 2^64 divided by the golden ratio.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Lists of units up to this length are gone through evenly, in a random order.
 const LISTED: usize = 1 << 16;
@@ -53,27 +58,33 @@ enum Turns {
     Parts { depth: usize, order: Vec<usize> },
 }
 
+/// A sample, and how long it took.
+pub(super) struct Taken {
+    pub(super) sampled: Totals,
+    pub(super) elapsed: Duration,
+    /// Whether it was cancelled before its end.
+    pub(super) cancelled: bool,
+}
+
 impl Sample<'_> {
-    /// Takes the sample on the current rayon pool; returns how long that took.
-    pub(super) fn take(
-        &self,
-        observer: &dyn Observer,
-        cancel: &Cancel,
-    ) -> Result<(Sampled, Duration), Error> {
+    /// Takes the sample on the current rayon pool.
+    pub(super) fn take(&self, observer: &dyn Observer, cancel: &Cancel) -> Result<Taken, Error> {
         let begun = Instant::now();
         let is_whole = self.has_time_for_whole_units() || self.prepared.worker().deepest() == 0;
-        let sampled =
-            Mutex::new(if is_whole { Sampled::of_clusters() } else { Sampled::of_parts() });
+        let sampled = Mutex::new(Sampled::new(!is_whole));
         let ended = watched((self.effort, begun), &sampled, observer, cancel, |cancel| {
-            let turns = if is_whole { self.clusters(cancel) } else { self.parts(cancel) };
-            self.count(&turns.map_err(|interrupt| interrupt.in_unit(0))?, begun, &sampled, cancel)
+            let turns = if is_whole { self.clusters(cancel)? } else { self.parts(cancel)? };
+            self.count(&turns, begun, &sampled, cancel)
         });
         let sampled = sampled.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let sampled = sampled.into_totals(ended.is_err(), FEWEST_CLUSTERS);
         let is_enough = sampled.clusters() >= FEWEST_PARTS || sampled.units == self.plan.units();
+        let elapsed = begun.elapsed();
         match ended {
             Err(error) if !error.is_cancelled() => Err(error),
             _ if !is_enough => Err(Error::SampleStopped),
-            _ => Ok((sampled, begun.elapsed())),
+            Err(_) => Ok(Taken { sampled, elapsed, cancelled: cancel.is_cancelled() }),
+            Ok(()) => Ok(Taken { sampled, elapsed, cancelled: false }),
         }
     }
 
@@ -91,7 +102,7 @@ impl Sample<'_> {
         one * fewest as f64 <= 2.0 * self.cpu_seconds()
     }
 
-    fn clusters(&self, cancel: &Cancel) -> Result<Turns, Interrupt> {
+    fn clusters(&self, cancel: &Cancel) -> Result<Turns, Error> {
         let mut random = fastrand::Rng::with_seed(self.effort.seed);
         let length = self.cluster_length(&mut random, cancel)?;
         let all = self.plan.units().div_ceil(length);
@@ -103,11 +114,7 @@ impl Sample<'_> {
 
     /// How many neighbouring units form a cluster. Always taking eight overstated the time of n = 20
     /// by up to a quarter.
-    fn cluster_length(
-        &self,
-        random: &mut fastrand::Rng,
-        cancel: &Cancel,
-    ) -> Result<usize, Interrupt> {
+    fn cluster_length(&self, random: &mut fastrand::Rng, cancel: &Cancel) -> Result<usize, Error> {
         // No longer than the driver's ranges: units of longer clusters would find more in the caches.
         let range = range_length(self.plan.units(), rayon::current_num_threads());
         if range < 2 {
@@ -115,33 +122,39 @@ impl Sample<'_> {
         }
         // One unit shows roughly how long each of them takes.
         let begun = Instant::now();
-        self.prepared.worker().count(random.usize(0..self.plan.units()), cancel)?;
-        let unit = begun.elapsed().as_secs_f64().max(1e-9);
+        let unit = random.usize(0..self.plan.units());
+        self.prepared.worker().count(unit, cancel).map_err(|stop| stop.in_unit(unit))?;
+        let one = begun.elapsed().as_secs_f64().max(1e-9);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a positive number; one that is too large saturates"
         )]
-        let affordable = (self.cpu_seconds() / (f64::from(CLUSTERS) * unit)) as usize;
+        let affordable = (self.cpu_seconds() / (f64::from(CLUSTERS) * one)) as usize;
         Ok(affordable.clamp(1, range))
     }
 
     /// Chooses the greatest depth at which parts are not too short.
-    fn parts(&self, cancel: &Cancel) -> Result<Turns, Interrupt> {
+    fn parts(&self, cancel: &Cancel) -> Result<Turns, Error> {
         let mut random = fastrand::Rng::with_seed(self.effort.seed);
         let units = self.plan.units();
         let mut order: Vec<usize> = if units <= LISTED { (0..units).collect() } else { Vec::new() };
         random.shuffle(&mut order);
         let mut worker = self.prepared.worker();
-        let enough = PART.min(self.effort.time / CLUSTERS);
+        let affordable = self.effort.time.as_secs_f64() / f64::from(CLUSTERS);
+        let enough = affordable.clamp(SHORTEST_PART, PART);
         let mut depth = worker.deepest();
         while depth > 1 {
-            let (begun, mut tried) = (Instant::now(), 0);
-            while tried < TRIED && begun.elapsed() < TRIED * enough {
-                worker.sample(random.usize(..units), depth, &mut random, cancel)?;
-                tried += 1;
+            // CPU time: a pause of the thread would make short parts seem long.
+            let (mut stopwatch, mut spent, mut tried) = (Stopwatch::start(), 0.0, 0.0);
+            while tried < TRIED && spent < TRIED * enough {
+                let unit = random.usize(..units);
+                let part = worker.sample(unit, depth, &mut random, cancel);
+                part.map_err(|stop| stop.in_unit(unit))?;
+                spent += stopwatch.lap();
+                tried += 1.0;
             }
-            if begun.elapsed() >= tried * enough {
+            if spent >= tried * enough {
                 break;
             }
             depth -= 1;
@@ -169,15 +182,16 @@ impl Sample<'_> {
                 if turn >= most || turn >= fewest && begun.elapsed() >= self.effort.time {
                     return Ok(());
                 }
-                match turns {
+                let record = match turns {
                     Turns::Clusters { chosen, length } => {
                         let first = chosen[turn] * length;
-                        self.count_cluster(&mut *worker, first, *length, sampled, cancel)?;
+                        self.count_cluster(&mut *worker, first, *length, cancel)?
                     }
                     Turns::Parts { depth, order } => {
-                        self.count_part(&mut *worker, turn, (*depth, order), sampled, cancel)?;
+                        self.count_part(&mut *worker, turn, (*depth, order), cancel)?
                     }
-                }
+                };
+                sampled.lock().unwrap_or_else(PoisonError::into_inner).record(turn, record);
             }
         });
         ended.into_iter().collect()
@@ -188,9 +202,8 @@ impl Sample<'_> {
         worker: &mut dyn Worker,
         first: usize,
         length: usize,
-        sampled: &Mutex<Sampled>,
         cancel: &Cancel,
-    ) -> Result<(), Error> {
+    ) -> Result<Record, Error> {
         let units = first..self.plan.units().min(first + length);
         let mut count = |unit| worker.count(unit, cancel).map_err(|stop| stop.in_unit(unit));
         // As in a whole count, the unit before loads what neighbours share.
@@ -198,14 +211,14 @@ impl Sample<'_> {
             count(before)?;
         }
         let (mut stopwatch, begun) = (Stopwatch::start(), Instant::now());
-        let (size, mut solutions) = (units.len(), 0);
+        let (whole_units, mut solutions) = (units.len(), 0);
         for unit in units {
             solutions += u128::from(count(unit)?) * u128::from(self.plan.weight(unit));
         }
         let spent = Spent { wall: begun.elapsed().as_secs_f64(), cpu: stopwatch.lap() };
-        let mut sampled = sampled.lock().unwrap_or_else(PoisonError::into_inner);
-        sampled.record_cluster(size, solutions, spent);
-        Ok(())
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let solutions = solutions as f64;
+        Ok(Record { whole_units, solutions, seconds: spent.cpu, spent })
     }
 
     /// Each part has random numbers of its own, so that it does not depend on the threads.
@@ -214,10 +227,11 @@ impl Sample<'_> {
         worker: &mut dyn Worker,
         turn: usize,
         (depth, order): (usize, &[usize]),
-        sampled: &Mutex<Sampled>,
         cancel: &Cancel,
-    ) -> Result<(), Error> {
-        let mut random = fastrand::Rng::with_seed(self.effort.seed.rotate_left(32) ^ turn as u64);
+    ) -> Result<Record, Error> {
+        let seed = self.effort.seed ^ (turn as u64).wrapping_mul(ODD);
+        // The generator does not mix its seed, but its first number is mixed.
+        let mut random = fastrand::Rng::with_seed(fastrand::Rng::with_seed(seed).u64(..));
         let unit = match order {
             [] => random.usize(..self.plan.units()),
             order => order[turn % order.len()],
@@ -227,8 +241,6 @@ impl Sample<'_> {
         let estimate = estimate.map_err(|stop| stop.in_unit(unit))?;
         let spent = Spent { wall: begun.elapsed().as_secs_f64(), cpu: stopwatch.lap() };
         let solutions = estimate.solutions * self.plan.weight(unit) as f64;
-        let mut sampled = sampled.lock().unwrap_or_else(PoisonError::into_inner);
-        sampled.record_part(solutions, estimate.seconds, spent);
-        Ok(())
+        Ok(Record { whole_units: 0, solutions, seconds: estimate.seconds, spent })
     }
 }

@@ -32,8 +32,8 @@ const FEWEST_RANGES: usize = 20;
 const EARLIEST: Duration = Duration::from_secs(2);
 
 /// So few ranges say little about their spread: with k of them, the standard error is larger by this
-/// part of 1/k.
-const SMALL_SAMPLE: f64 = 8.0;
+/// part of 1/k, beyond what the estimator adds for small samples.
+const SMALL_SAMPLE: f64 = 6.0;
 
 /// What a standard error is at least, as a part of the time left: recounts take 0.8 %, and a machine
 /// does not keep its speed more exactly.

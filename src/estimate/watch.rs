@@ -13,11 +13,11 @@ use crate::observe::{Observer, Sampling};
 
 /// How often it looks.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// After its time, a sample waits this long for what has begun.
+/// After its time, a sample waits at least this long for what has begun, or half of its time.
 const LEAST_WAIT: Duration = Duration::from_secs(1);
 
-/// Takes a sample. The cancellation that it is given is raised with the caller's, or if it takes half as
-/// long again as it should.
+/// Takes a sample. The cancellation that it is given is raised with the caller's, or if it takes too long
+/// and says something already.
 pub(super) fn watched<T>(
     (effort, begun): (Effort, Instant),
     sampled: &Mutex<Sampled>,
@@ -28,12 +28,12 @@ pub(super) fn watched<T>(
     let stop = Cancel::new();
     let longest = effort.time.saturating_add(LEAST_WAIT.max(effort.time / 2));
     let look = || {
-        let clusters = sampled.lock().unwrap_or_else(PoisonError::into_inner).clusters();
+        let counted = sampled.lock().unwrap_or_else(PoisonError::into_inner).finished();
         let elapsed = begun.elapsed();
-        if cancel.is_cancelled() || elapsed > longest && clusters >= FEWEST_PARTS {
+        if cancel.is_cancelled() || elapsed > longest && counted >= FEWEST_PARTS {
             stop.cancel();
         }
-        observer.sampling(&Sampling { elapsed, time: effort.time, counted: clusters });
+        observer.sampling(&Sampling { elapsed, time: effort.time, counted });
     };
     thread::scope(|scope| {
         let (end, ended) = channel::<()>();

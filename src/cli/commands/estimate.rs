@@ -136,7 +136,7 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
             },
         )
         .field("counted", is_whole)
-        .field("estimated_total", (is_whole || total.value > 0.0).then_some(total.value))
+        .field("estimated_total", total.standard_error.is_finite().then_some(total.value))
         .field("estimated_total_standard_error", total.standard_error)
         .row("published", published.as_deref().unwrap_or("unknown"))
         .field("published_total", published);
@@ -147,10 +147,11 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
 fn interval(value: Approximate, text: impl Fn(f64) -> String) -> String {
     let Approximate { value, standard_error } = value;
     let [low, high] = [-2.0, 2.0].map(|errors| value + errors * standard_error);
-    let (about, high) = (text(value), text(high));
-    match low > 0.0 {
-        true => format!("about {about}, {} to {high} with 95 %", text(low)),
-        false => format!("about {about}, at most {high} with 95 %"),
+    let (about, high_text) = (text(value), text(high));
+    match () {
+        () if high.is_infinite() => "unknown: the sample is too small".to_owned(),
+        () if low > 0.0 => format!("about {about}, {} to {high_text} with 95 %", text(low)),
+        () => format!("about {about}, at most {high_text} with 95 %"),
     }
 }
 

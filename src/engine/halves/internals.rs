@@ -2,8 +2,9 @@
 
 use super::budget;
 use super::kernel::JoinKernel;
+use super::prepared::PreparedHalves;
 use super::units::{Unit, UnitList};
-use super::worker::{HalvesWorker, PreparedHalves};
+use super::worker::HalvesWorker;
 use crate::cancel::Cancel;
 use crate::engine::kernel::Kernel;
 use crate::engine::pass::Pass;

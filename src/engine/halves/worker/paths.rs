@@ -4,10 +4,10 @@
 //! that takes a hundredth of the time of the unit or less; paths through the joins of the two pieces take
 //! about as long again.
 
-use super::{CanonicalRows, Half, HalvesWorker, Pieces, Unit};
+use super::{CanonicalRows, Half, HalvesWorker, Piece, Unit};
 use crate::cancel::Cancel;
 use crate::cpu_time::Stopwatch;
-use crate::engine::halves::quadrants::Piece;
+use crate::engine::halves::quadrants::Pieces;
 use crate::engine::unit::UnitEstimate;
 
 /// Paths through the join of the half-boards that do not tie, for which the lists are made once.
@@ -38,7 +38,7 @@ impl HalvesWorker<'_> {
                 let make = |worker: &mut Self, half, piece| {
                     worker.make_off_centre(&unit, half, piece, cancel);
                 };
-                let join = |worker: &mut Self| Some(worker.sample_strict(random, cancel));
+                let join = |worker: &mut Self| Some(worker.sample_off_centre(random, cancel));
                 self.sample_pieces(pieces, make, join)
             }
         }
@@ -71,7 +71,7 @@ impl HalvesWorker<'_> {
     ) -> Option<UnitEstimate> {
         let mut stopwatch = Stopwatch::start();
         if self.multiply_if_small() {
-            let solutions = self.count_pieces(canonical, cancel)?;
+            let solutions = self.count_pieces(canonical, true, cancel)?;
             return Some(UnitEstimate::of_path(solutions, stopwatch.lap(), 1.0));
         }
         let mut estimate = self.sample_strict(random, cancel);
@@ -90,13 +90,18 @@ impl HalvesWorker<'_> {
         Some(estimate)
     }
 
-    /// Estimates the join of the half-boards that do not tie.
-    fn sample_strict(&mut self, random: &mut fastrand::Rng, cancel: &Cancel) -> UnitEstimate {
+    /// Estimates the join of two pieces of an off-centre unit.
+    fn sample_off_centre(&mut self, random: &mut fastrand::Rng, cancel: &Cancel) -> UnitEstimate {
         let mut stopwatch = Stopwatch::start();
         if self.multiply_if_small() {
             let solutions = self.count_strict(true, cancel);
             return UnitEstimate::of_path(solutions, stopwatch.lap(), 1.0);
         }
+        self.sample_strict(random, cancel)
+    }
+
+    /// Estimates the join of the half-boards that do not tie.
+    fn sample_strict(&mut self, random: &mut fastrand::Rng, cancel: &Cancel) -> UnitEstimate {
         let (bits, most_pairs) = self.prepared.join_limits();
         let mut estimate = UnitEstimate::default();
         for _ in 0..PATHS {
