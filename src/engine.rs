@@ -1,9 +1,9 @@
 //! The engines: their names, and what each of them provides.
 //!
 //! This is the one list that the command line, the benches, the tests and the tables read. An
-//! engine provides a list of independent [`Units`]; each thread counts them with its own
-//! [`Worker`](unit::Worker). Everything else (threads, progress, cancellation, the sum) belongs to
-//! the driver and is the same for all engines.
+//! engine provides a list of independent [`Units`]; each thread counts them with its own [`Worker`].
+//! Everything else (threads, progress, cancellation, the sum) belongs to the driver and is the same
+//! for all engines.
 //!
 //! # How to add an engine
 //!
