@@ -21,26 +21,25 @@ const SAME_SIGNAL: Duration = Duration::from_millis(250);
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let raised = Arc::new(AtomicBool::new(false));
     let first = Arc::new(FirstSignal::new());
-    let registered = [SIGINT, SIGTERM].into_iter().try_for_each(|signal| {
-        let (raised, first) = (Arc::clone(&raised), Arc::clone(&first));
-        on_signal(signal, move || {
-            raised.store(true, Ordering::Relaxed);
-            if first.was_long_before(Instant::now()) {
-                // It fails only for signals that have no default.
-                let _ = emulate_default_handler(signal);
-            }
-        })
-    });
+    let register = |signal| on_signal(signal, Arc::clone(&raised), Arc::clone(&first));
+    let registered = [SIGINT, SIGTERM].into_iter().try_for_each(register);
     registered.map_err(|error| Failure::Failed(format!("cannot catch signals: {error}")))?;
     Ok(Cancel::from(raised))
 }
 
-/// Calls a handler, which may only do what is safe in a signal handler.
+/// Raises a flag at the first signal, and ends the program at a later one.
 #[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
-fn on_signal(signal: i32, handler: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
-    // SAFETY: the only handler, in `cancel_on_signals`, uses atomics, the monotonic clock (POSIX lists
-    // `clock_gettime` as safe there) and `emulate_default_handler`, which is made for handlers. It
-    // neither allocates nor locks nor panics.
+fn on_signal(signal: i32, raised: Arc<AtomicBool>, first: Arc<FirstSignal>) -> io::Result<()> {
+    let handler = move || {
+        raised.store(true, Ordering::Relaxed);
+        if first.was_long_before(Instant::now()) {
+            // It fails only for signals that have no default.
+            let _ = emulate_default_handler(signal);
+        }
+    };
+    // SAFETY: the handler uses atomics, the monotonic clock (POSIX lists `clock_gettime` as safe there)
+    // and `emulate_default_handler`, which is made for handlers. It neither allocates nor locks nor
+    // panics.
     unsafe { register(signal, handler) }.map(|_| ())
 }
 

@@ -236,7 +236,8 @@ impl Worker for SubtreeWorker<'_> {
         self.units.size.rows() - 3 - self.units.first_row
     }
 
-    /// The path places queens at random, each on one of the free squares of its row.
+    /// The path places queens at random, each on one of the free squares of its row. Mirrored or not, it
+    /// takes as long, so both counts have the same paths.
     fn sample(
         &mut self,
         unit: usize,

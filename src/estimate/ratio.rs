@@ -86,7 +86,7 @@ impl RatioEstimator {
         let standard_error = (variance * left * all_clusters / clusters).sqrt();
         let standard_error = standard_error * widening(clusters - 1.0);
         // Nothing found is not nothing there.
-        let is_blind = self.draws_repeat && self.values <= 0.0;
+        let is_blind = self.values <= 0.0 && left > 0.0;
         let standard_error = if is_blind { f64::INFINITY } else { standard_error };
         Some(Approximate { value: each * all_sizes, standard_error })
     }

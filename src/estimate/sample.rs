@@ -30,8 +30,8 @@ pub(super) const FEWEST_PARTS: usize = 2;
 const MOST: usize = 1 << 20;
 
 /// Parts take at least this long on average: the blocks of a backtracker are seldom full in shorter
-/// ones. At n = 22, `subtrees` would seem 40 % slower with 0.05 ms and 8 % with 0.3 ms.
-/// In less time for the sample, parts may be shorter, but not by much more than the clock can tell.
+/// ones. At n = 22, `subtrees` would seem 40 % slower with parts of 0.05 ms. In less time for the
+/// sample parts may be shorter, down to `SHORTEST_PART`.
 const PART: f64 = 2e-3;
 const SHORTEST_PART: f64 = 1e-4;
 /// Parts that are tried to find the depth for this.

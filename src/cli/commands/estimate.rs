@@ -129,7 +129,7 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
             "total",
             match is_whole {
                 true => format!("{:.0} (counted, not estimated)", total.value),
-                false if total.value == 0.0 => {
+                false if total.standard_error.is_infinite() => {
                     "unknown: the sample has found no solution".to_owned()
                 }
                 false => interval(total, |number| format!("{number:.4e}")),

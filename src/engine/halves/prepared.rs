@@ -46,8 +46,8 @@ impl PiecesOfUnits {
 }
 
 /// The lists of a unit of which only a part is counted take at most about this many bytes. Larger ones,
-/// from n = 30 on, would take seconds to make; the unit itself takes minutes then, and hardly longer
-/// with more pieces.
+/// from n = 30 on, would take a second and more to make; the unit itself takes minutes then, and hardly
+/// longer with more pieces.
 const SAMPLED_BYTES: u64 = 1 << 30;
 
 impl<'a> PreparedHalves<'a> {

@@ -1,9 +1,9 @@
 //! Estimates a join from one random path through its splits.
 //!
-//! A join that takes minutes splits its parts some ten thousand times. A path begins as the count
-//! does, but follows only one of the two branches of each split, either with a probability p that is
-//! about its share of the work. What the rest of the path finds, and the time that it takes, is
-//! divided by p. So the expected values are the pairs and the time of the whole join.
+//! A path begins as the count does, but follows only one of the two branches of each split, either
+//! with a probability p that is about its share of the work. What the rest of the path finds, and the
+//! time that it takes, is divided by p. So the expected values are the pairs and the time of the whole
+//! join.
 
 use super::{Factored, Join, Part, Step};
 use crate::cancel::Cancel;
@@ -50,7 +50,7 @@ impl Join {
 }
 
 /// A measure of the work to join two parts. Of the powers from 0.5 to 1, all up to 0.8 estimate the time
-/// equally well; 1 takes half as many paths again at n = 26.
+/// equally well; 1 needs 1.7 times as many paths at n = 26.
 fn work([x, y]: &[Part; 2]) -> f64 {
     (x.pairs as f64 * y.pairs as f64).powf(0.7)
 }
