@@ -1,36 +1,32 @@
 //! [`Count`]: the settings of a count, and the ways to run it.
 
-mod assignment;
-mod budget;
-mod folder;
+mod driver;
+mod job;
 mod outcome;
-mod records;
+mod ranges;
 mod threads;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
 use crate::error::Error;
 use crate::estimate::{Effort, Estimate, estimate};
-use crate::journal::{ProcessRun, Recorded};
-use crate::known::{Published, known};
 use crate::memory;
 use crate::observe::Observer;
 use crate::plan::{Cut, Plan};
 use crate::shard::Shard;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-use assignment::{Assignment, Counted};
-pub use outcome::{Outcome, ShardOutcome};
-use records::Records;
+#[cfg(test)]
+pub(crate) use driver::REPORT_EVERY;
+use job::Job;
+pub use outcome::Outcome;
+pub(crate) use ranges::range_length;
+#[cfg(test)]
+pub(crate) use ranges::{Ranges, Turn};
 pub use threads::{MAX_THREADS, thread_pool};
-
-/// Shards choose their split rows as if for this many threads, so that every machine makes the same
-/// choice.
-const SHARD_THREADS: usize = 64;
 
 /// The number of ways to place `n` queens on an `n` x `n` board so that none attacks another:
 /// Q(n), [A000170](https://oeis.org/A000170), with Q(0) = 1. Uses the current rayon pool.
@@ -81,16 +77,8 @@ pub struct Count<'a> {
     threads: Threads<'a>,
     queens: FixedQueens,
     journal: Option<PathBuf>,
-    self_check: bool,
     observer: &'a dyn Observer,
     cancel: Cancel,
-}
-
-/// What was read from the journals before the count.
-struct Before {
-    runs: Vec<ProcessRun>,
-    /// Journals that could not be read.
-    left_out: Vec<Error>,
 }
 
 /// Where a count runs.
@@ -114,7 +102,6 @@ impl<'a> Count<'a> {
             threads: Threads::Current,
             queens: FixedQueens::default(),
             journal: None,
-            self_check: true,
             observer: &(),
             cancel: Cancel::new(),
         }
@@ -165,15 +152,9 @@ impl<'a> Count<'a> {
 
     /// Records finished units in this file. Units that it already holds are not counted again. The
     /// engine and the split rows are then those of the file, and setting others is an error. See
-    /// [`journal`](crate::journal).
+    /// [`record`](crate::record).
     pub fn journal(self, path: impl AsRef<Path>) -> Self {
         Self { journal: Some(path.as_ref().to_owned()), ..self }
-    }
-
-    /// Whether to count a few units twice, in two ways, in less than a hundredth of the time. On by
-    /// default.
-    pub fn self_check(self, self_check: bool) -> Self {
-        Self { self_check, ..self }
     }
 
     /// Reports to this observer.
@@ -195,13 +176,13 @@ impl<'a> Count<'a> {
     /// [`Error::ThreadsOutOfRange`] and
     /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::MemoryBudget`] if the engine
     /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit,
-    /// [`Error::UnitsDiffer`] if a recount differs, [`Error::NoSecondCount`] if the engine has none,
-    /// [`Error::Journal`] if the journal cannot be used.
+    /// [`Error::NoSecondCount`] if the engine has no second count, [`Error::Journal`] if the journal
+    /// cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.on_its_threads(|| self.count_whole())?
+        self.on_its_threads(|| Job::whole(self).run())?
     }
 
-    /// Counts only one shard of the units, and records them for [`merge`](crate::merge). `out` is a
+    /// Counts only one shard of the units, and records them for [`Record::read`](crate::record::Record::read). `out` is a
     /// journal if it is a file or ends in `.journal`; otherwise it is a folder, in which every
     /// process creates its own journal. Units that journals in the folder already hold are not
     /// counted again, and the plan is taken from those journals. Without any, an engine and split
@@ -211,8 +192,8 @@ impl<'a> Count<'a> {
     ///
     /// As [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in
     /// the folder do not belong together.
-    pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
-        self.on_its_threads(|| self.count_shard(shard, out))?
+    pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
+        self.on_its_threads(|| Job::of_shard(self, shard, out)?.run())?
     }
 
     /// Estimates the time and the result of [`Count::run`] from a random sample of the units.
@@ -226,7 +207,7 @@ impl<'a> Count<'a> {
         self.on_its_threads(|| {
             let machine = self.machine();
             let cut = self.cut(None, machine.kernel, machine.threads);
-            let resources = self.within_budget(&cut, machine, &Records::None, Shard::WHOLE)?;
+            let resources = Job::whole(self).within_budget(&cut)?;
             let plan = cut.plan();
             let begun = Instant::now();
             let prepared = plan.prepare(&resources, &self.cancel)?;
@@ -242,95 +223,6 @@ impl<'a> Count<'a> {
             Threads::Pool(pool) => pool.install(count),
             Threads::Own(threads) => thread_pool(threads)?.install(count),
         })
-    }
-
-    fn count_whole(&self) -> Result<Outcome, Error> {
-        let begun = Instant::now();
-        let machine = self.machine();
-        let records = Records::of_count(self.journal.as_deref());
-        let suited = (machine.kernel, machine.threads);
-        let (plan, counted, before) = self.count_units(Shard::WHOLE, &records, machine, suited)?;
-        let total = counted.sum.solutions;
-        let written = counted.written;
-        Ok(Outcome {
-            size: self.size,
-            total,
-            engine: plan.engine,
-            kernel: machine.kernel_of(plan.engine),
-            threads: machine.threads,
-            units: counted.sum.units,
-            units_before: counted.before.units,
-            units_recounted: counted.units_recounted,
-            memory: counted.memory,
-            elapsed: begun.elapsed(),
-            published: match self.queens.is_empty() {
-                true => Published::compare(total, known(self.size).total),
-                false => Published::Unknown,
-            },
-            journal_fault: written.as_ref().and_then(|written| written.fault.clone()),
-            runs: written.map_or(before.runs, |written| written.runs),
-        })
-    }
-
-    fn count_shard(&self, shard: Shard, out: &Path) -> Result<ShardOutcome, Error> {
-        let begun = Instant::now();
-        let machine = self.machine();
-        let records = Records::of_shard(out)?;
-        // Settings that are missing must be the same on every machine.
-        let suited = (Kernel::Portable, SHARD_THREADS);
-        let (plan, counted, before) = self.count_units(shard, &records, machine, suited)?;
-        let (journal, journal_fault) =
-            counted.written.map(|written| (written.path, written.fault)).unzip();
-        Ok(ShardOutcome {
-            size: self.size,
-            shard,
-            engine: plan.engine,
-            kernel: machine.kernel_of(plan.engine),
-            threads: machine.threads,
-            units: counted.sum.units,
-            units_before: counted.before.units,
-            units_recounted: counted.units_recounted,
-            solutions: counted.sum.solutions,
-            elapsed: begun.elapsed(),
-            journal,
-            journal_fault: journal_fault.flatten(),
-            left_out: before.left_out,
-        })
-    }
-
-    /// Counts the units of a shard that are not recorded. Settings that are missing come from the
-    /// recorded plan; without one, they suit this kernel and this number of threads.
-    fn count_units(
-        &self,
-        shard: Shard,
-        records: &Records,
-        machine: Resources,
-        (kernel, threads): (Kernel, usize),
-    ) -> Result<(Cut<'_>, Counted, Before), Error> {
-        self.check_queens(!matches!(records, Records::None))?;
-        let (held, left_out) = records.read(self.size, self.pass, shard)?;
-        let cut = self.cut(held.as_ref().map(|held| &*held.plan), kernel, threads);
-        cut.check_pass()?;
-        let (plan, recorded, runs) = match held {
-            Some(held) => {
-                cut.check(&held.plan, &held.path)?;
-                (held.plan, held.recorded, held.runs)
-            }
-            None => {
-                self.within_budget(&cut, machine, records, shard)?;
-                (Arc::new(cut.plan()), Recorded::default(), Vec::new())
-            }
-        };
-        let before = Before { runs, left_out };
-        let assignment = Assignment { plan: &plan, shard, resources: machine };
-        let finished = recorded.counts.as_ref();
-        if assignment.todo(finished).is_empty() {
-            // Nothing is counted, so the engine's lists need no memory.
-            return Ok((cut, assignment.nothing_to_do(self, finished, records)?, before));
-        }
-        let resources = self.within_budget(&cut, machine, records, shard)?;
-        let counted = Assignment { resources, ..assignment }.count(self, recorded, records)?;
-        Ok((cut, counted, before))
     }
 
     /// The resources that the count may use.

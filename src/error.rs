@@ -157,7 +157,7 @@ pub enum Error {
         units: usize,
         /// Solutions in the finished units, with their weights.
         solutions: u128,
-        /// What happened to the journal, if another process changed it: records are elsewhere.
+        /// Why the journal cannot be relied on.
         journal_fault: Option<Box<Self>>,
     },
 
@@ -206,35 +206,6 @@ pub enum Error {
         error: JournalError,
     },
 
-    /// Two ways of counting a unit gave different counts.
-    #[error(
-        "engine {engine} counts {counted} in unit {unit}, {recounted_by} counts {recounted}: this \
-         machine or this program is faulty; test its memory, and verify what it counted before"
-    )]
-    UnitsDiffer {
-        /// The unit's number in its plan.
-        unit: usize,
-        /// The plan's engine.
-        engine: &'static str,
-        /// Its count.
-        counted: u64,
-        /// The other method.
-        recounted_by: &'static str,
-        /// Its count.
-        recounted: u64,
-    },
-
-    /// The lists that all threads share have changed since they were built.
-    #[error(
-        "the lists that all threads share have changed in memory: this machine's memory is faulty; \
-         the {units} units finished since the last good check cannot be trusted, and are withdrawn \
-         from the journal, if there is one; test the memory, and count on another machine"
-    )]
-    SharedListsChanged {
-        /// Units finished since the last good check.
-        units: usize,
-    },
-
     /// The journals to be merged belong to different plans.
     #[error(
         "{} holds {second_plan}, and {} holds {first_plan}: merge only journals of one plan",
@@ -252,26 +223,11 @@ pub enum Error {
         second_plan: String,
     },
 
-    /// The journals to be merged hold both counts of one plan.
-    #[error(
-        "{} is of the first count and {} of the second: name the journals of one of them; those of \
-         second counts are called n{n}-second-*.journal",
-        first.display(),
-        second.display()
-    )]
-    PassesDiffer {
-        /// The size of the board.
-        n: u32,
-        /// A journal of the first count.
-        first: PathBuf,
-        /// A journal of the second count.
-        second: PathBuf,
-    },
-
     /// The journals to be merged hold different counts for one unit.
     #[error(
         "unit {unit} has the count {first_count} in {} and {second_count} in {}: one of the two \
-         machines is faulty; find out which with 'nqueens verify' and remove its files",
+         machines is faulty; 'nqueens verify' of each file shows which, 'nqueens salvage JOURNAL \
+         --into NEW --without {unit}' leaves the unit out",
         first.display(),
         second.display()
     )]

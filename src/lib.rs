@@ -20,7 +20,7 @@
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
 //! | [`Pass`] | the first and the second count of a plan |
-//! | [`journal`], [`merge`], [`verify`] | finished units on disk; merging journals; recounting some units |
+//! | [`record`], [`verify`] | what is finished, in journals on disk; counting some units again |
 //! | [`estimate`] | time and total from a sample of the units |
 //! | [`cpu`], [`memory`] | the CPU and memory of this machine, and how much memory a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
@@ -31,7 +31,7 @@
 //! # Features
 //!
 //! * `cli` (default): the command line `nqueens`. Without it the crate depends on crc32fast,
-//!   fastrand, rayon, sysinfo, thiserror and, on Unix, rustix only.
+//!   fastrand, range-set-blaze, rayon, sysinfo, tempfile, thiserror and, on Unix, rustix only.
 //! * `serde`: results implement `serde::Serialize`; counts are decimal strings.
 
 mod cancel;
@@ -42,14 +42,11 @@ mod cpu_time;
 mod engine;
 mod error;
 pub mod estimate;
-pub mod journal;
 pub mod known;
 pub mod memory;
-pub mod merge;
 mod observe;
 mod plan;
-mod run;
-mod self_check;
+pub mod record;
 #[cfg(feature = "serde")]
 mod serialize;
 mod shard;
@@ -60,13 +57,13 @@ pub mod symmetry;
 pub mod verify;
 
 pub use cancel::Cancel;
-pub use count::{Count, MAX_THREADS, Outcome, ShardOutcome, count, thread_pool};
+pub use count::{Count, MAX_THREADS, Outcome, count, thread_pool};
 #[doc(hidden)]
 pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 pub use error::{Error, Shortage};
 pub use known::Published;
-pub use observe::{Observer, Sampling, Start, UnitsDone};
+pub use observe::{DiskTrouble, Observer, Sampling, Start, UnitsDone};
 pub use plan::{Plan, PreparedPlan, UnitCounter};
 pub use shard::Shard;
 pub use size::BoardSize;

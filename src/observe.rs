@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::error::Error;
+use crate::error::IoError;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
@@ -26,14 +26,9 @@ pub trait Observer: Sync {
         let _ = sampling;
     }
 
-    /// Something happened to the journal being written. The count continues.
-    fn journal_changed(&self, change: &Error) {
-        let _ = change;
-    }
-
-    /// The last records have been waiting for the file system for this long.
-    fn file_system_hangs(&self, waited: Duration) {
-        let _ = waited;
+    /// The disk with the journal does not do what it should. The count continues.
+    fn disk_trouble(&self, trouble: &DiskTrouble) {
+        let _ = trouble;
     }
 }
 
@@ -70,9 +65,35 @@ pub struct Start<'a> {
     /// Their solutions, with weights.
     pub solutions: u128,
     /// Bytes of a last line that was cut off in the middle of a write; they are dropped.
-    pub torn: u64,
-    /// Units that the journal withdrew after a recount.
-    pub withdrawn: usize,
+    pub cut_off: u64,
+}
+
+/// What is wrong with the disk while a journal is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum DiskTrouble {
+    /// The last lines have been waiting for it for this long.
+    Hangs {
+        /// How long.
+        waited: Duration,
+        /// The solutions, with weights, if all units are counted.
+        total: Option<u128>,
+    },
+    /// It did not take the last lines, but it did when they were written again.
+    Repaired {
+        /// The operating system's reason.
+        error: IoError,
+    },
+}
+
+impl DiskTrouble {
+    /// The same at the end of a count with this total.
+    pub(crate) fn with_total(self, total: Option<u128>) -> Self {
+        match self {
+            Self::Hangs { waited, .. } => Self::Hangs { waited, total },
+            repaired @ Self::Repaired { .. } => repaired,
+        }
+    }
 }
 
 /// The state of a sample.

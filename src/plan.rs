@@ -33,7 +33,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-pub(crate) use cut::{Cut, Forecast};
+pub(crate) use cut::Cut;
 
 /// The units of one count.
 #[derive(Debug)]
@@ -224,12 +224,6 @@ pub struct PreparedPlan<'a> {
 }
 
 impl<'a> PreparedPlan<'a> {
-    /// A plan with something else in place of what its units share.
-    #[cfg(test)]
-    pub(crate) fn of(prepared: Box<dyn Prepared + 'a>) -> Self {
-        Self { engine: Engine::Halves, prepared }
-    }
-
     /// A counter for one thread.
     #[must_use]
     pub fn counter(&self) -> UnitCounter<'_> {

@@ -73,18 +73,19 @@ impl Shard {
             .map(move |block| block * length..units.min((block + 1) * length))
     }
 
-    /// The indices of the shards that hold some of these units, in a plan of `units` units. A shard
-    /// may come more than once.
-    pub(crate) fn indices_holding(
+    /// Cuts some units, in a plan of `units` units, into parts of one shard each. Each part comes with the
+    /// index of its shard.
+    pub(crate) fn parts_of(
         some: Range<usize>,
         shards: usize,
         units: usize,
-    ) -> impl Iterator<Item = usize> {
+    ) -> impl Iterator<Item = (usize, Range<usize>)> {
         let Deal { length, turn, .. } = Deal::new(shards, units);
         (some.start / length..some.end.div_ceil(length)).map(move |block| {
             let (round, place) = (block / shards, block % shards);
             // The inverse of what `ranges` does.
-            (place + shards - round * turn % shards) % shards
+            let index = (place + shards - round * turn % shards) % shards;
+            (index, some.start.max(block * length)..some.end.min((block + 1) * length))
         })
     }
 
@@ -147,8 +148,8 @@ mod tests {
                 let each = (0..shards).map(|index| Shard::new(index, shards).expect("in range"));
                 for shard in each.clone() {
                     for range in shard.ranges(units) {
-                        let holding = Shard::indices_holding(range, shards, units);
-                        assert!(holding.eq([shard.index()]), "{shard} of {units} units");
+                        let parts = Shard::parts_of(range.clone(), shards, units);
+                        assert!(parts.eq([(shard.index(), range)]), "{shard} of {units} units");
                     }
                 }
                 let mut all: Vec<usize> =

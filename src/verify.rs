@@ -9,7 +9,6 @@
 //! all of them with a probability of at most (1 - f)^k. So if no difference is found, f is below
 //! 1 - 0.05^(1/k), about 3/k, with a confidence of 95 %.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,8 +17,8 @@ use rayon::prelude::*;
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::journal::{Counts, Finished};
 use crate::plan::{Plan, UnitCounter};
+use crate::record::{Counts, Units, len};
 
 /// What to recount.
 #[derive(Clone, Copy, Debug)]
@@ -61,14 +60,12 @@ pub struct Difference {
 }
 
 impl Sample {
-    /// Chooses from the finished units, without repetition; in increasing order.
+    /// Chooses from the finished units, without repetition.
     #[must_use]
-    pub fn choose(&self, finished: &Finished) -> Vec<Range<usize>> {
+    pub fn choose(&self, finished: &Units) -> Units {
         let mut random = fastrand::Rng::with_seed(self.seed);
-        let done = finished.ranges().iter().cloned().flatten();
-        let mut chosen = random.choose_multiple(done, self.units.min(finished.units_done()));
-        chosen.sort_unstable();
-        chosen.into_iter().map(|unit| unit..unit + 1).collect()
+        let chosen = random.choose_multiple(finished.iter(), self.units.min(len(finished)));
+        Units::from_iter(chosen)
     }
 }
 

@@ -34,13 +34,13 @@ fn count(n: &str, journal: &Path, args: &[&str]) -> Command {
 /// Waits until the journal has more than this number of units.
 fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -> usize {
     wait_for("units in the journal", child, || {
-        let units = some_units(path)?.finished.units_done();
+        let units = some_units(path)?.units_done();
         Some(units).filter(|units| *units > more_than)
     })
 }
 
 fn units_done(path: &Path) -> usize {
-    contents(path).finished.units_done()
+    contents(path).units_done()
 }
 
 /// The message of a stopped count agrees with its journal.
@@ -197,7 +197,7 @@ mod needs_libfaketime {
         fs::write(&clock, "-1d").expect("the folder can be written");
         let output = finish(child);
         assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));
-        let run = contents(&path).runs.remove(0);
+        let run = contents(&path).files[0].runs.remove(0);
         assert!(run.elapsed < Duration::from_secs(3600), "{run:?}");
     }
 }
@@ -212,7 +212,7 @@ fn verify_tells_true_from_false_and_finished_from_not() {
     let object = json(&good);
     assert_eq!(object["total"], "14200");
     assert_eq!((&object["published"], &object["recounted"]), (&"agrees".into(), &50.into()));
-    assert_eq!((&object["recounted_by"], &object["seed"]), (&"row-domains".into(), &7.into()));
+    assert_eq!((&object["recounted_by"], &object["seed"]), (&"subtrees".into(), &7.into()));
     assert_eq!(object["differences"].as_array().map(Vec::len), Some(0));
 
     // A true journal without its last line is not finished.

@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use nqueens::journal::{self, JournalError};
-use nqueens::{Count, Engine, Error, Plan};
+use nqueens::record::JournalError;
+use nqueens::{Count, Engine, Error, Pass, Plan, SplitRows};
 use proptest::prelude::*;
 
 mod common;
-use common::{contents, journal_error, seal, size, unsealed};
+use common::{contents, journal_error, read, seal, seal_first, size, unsealed};
 
 fn fresh(name: &str) -> PathBuf {
     common::fresh(&format!("{name}.journal"))
@@ -26,7 +26,7 @@ fn finished_journal(name: &str, n: u32, engine: Engine) -> Vec<u8> {
 fn error_in(name: &str, bytes: impl AsRef<[u8]>) -> JournalError {
     let path = fresh(name);
     fs::write(&path, bytes).expect("the folder can be written");
-    journal_error(journal::read(&path))
+    journal_error(read(&path))
 }
 
 /// A power failure may cut the file anywhere: the count resumes from the whole lines.
@@ -42,8 +42,8 @@ fn a_journal_cut_off_at_any_byte_is_resumed() {
         assert_eq!(outcome.total, 92, "{length} bytes");
         resumed += usize::from((1..outcome.units).contains(&outcome.units_before));
         let contents = contents(&path);
-        assert!(contents.finished.is_complete() && contents.torn == 0, "{length} bytes");
-        assert_eq!(contents.finished.solutions(), 92, "{length} bytes");
+        assert!(contents.is_complete() && contents.files[0].cut_off == 0, "{length} bytes");
+        assert_eq!(contents.solutions, 92, "{length} bytes");
     }
     assert!(resumed > whole.len() / 2, "most cuts leave units to count");
 }
@@ -80,19 +80,20 @@ proptest! {
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let path = fresh("arbitrary");
         fs::write(&path, &bytes)?;
-        let _ = journal::read(&path);
+        let _ = read(&path);
     }
 
     /// Lines with the right CRC that no program wrote.
     #[test]
     fn arbitrary_sealed_lines_never_panic(
-        header in "nqueens-journal [0-9]{1,2} version=[a-z0-9.]{0,4} n=[0-9]{1,3} engine=(halves|subtrees|bitmask|x) split-rows=(none|[0-9]) plan=[0-9a-f]{8} units=[0-9]{1,20}",
+        header in "nqueens-journal [0-9]{1,2} version=[a-z0-9.]{0,4} n=[0-9]{1,3} count=(first|second|x) engine=(halves|subtrees|bitmask|x) split-rows=(none|[0-9]) plan=[0-9a-f]{8} units=[0-9]{1,20}",
         lines in prop::collection::vec("(run|done) (units|version)=[0-9.]{0,25}( [a-z-]{1,10}=[0-9,]{0,30}){0,5}", 0..5),
     ) {
         let path = fresh("sealed");
-        let text: String = std::iter::once(&header).chain(&lines).map(|line| seal(line)).collect();
+        let sealed: String = lines.iter().map(|line| seal(&header, line)).collect();
+        let text = seal_first(&header) + &sealed;
         fs::write(&path, text)?;
-        let _ = journal::read(&path);
+        let _ = read(&path);
     }
 
     /// Lines of a good journal removed, duplicated and moved: never a wrong total.
@@ -118,14 +119,26 @@ fn what_is_not_as_it_was_written_is_named() {
     let whole = String::from_utf8(whole).expect("text");
     let lines: Vec<&str> = whole.lines().map(unsealed).collect();
     let (header, run, done) = (lines[0], lines[1], &lines[2..]);
-    let journal = |lines: &[&str]| lines.iter().map(|line| seal(line)).collect::<String>();
+    let journal = |lines: &[&str]| {
+        let sealed: String = lines[1..].iter().map(|line| seal(header, line)).collect();
+        seal_first(lines[0]) + &sealed
+    };
     let first = done.iter().find(|line| line.contains("units=0..1")).expect("the first unit");
     assert!(first.contains("solutions=4 ") && first.ends_with("counts=4"), "{first}");
 
     let other = first.replace("solutions=4", "solutions=5").replace("counts=4", "counts=5");
     let twice = journal(&[header, run, first, &other]);
-    let expected = JournalError::TwoCounts { line: 4, unit: 0, first: 4, second: 5 };
-    assert_eq!(error_in("named", twice), expected);
+    let path = fresh("named");
+    fs::write(&path, twice).expect("the folder can be written");
+    let (first_path, second_path) = (path.clone(), path.clone());
+    let expected = Error::CountsDiffer {
+        unit: 0,
+        first: first_path,
+        first_count: 4,
+        second: second_path,
+        second_count: 5,
+    };
+    assert_eq!(read(&path).err(), Some(expected));
 
     let damages = [
         (journal(&[header, run, &first.replace("counts=4", "counts=5")]), "sum"),
@@ -136,8 +149,7 @@ fn what_is_not_as_it_was_written_is_named() {
             journal(&[header, run, &first.replace("counts=4", "counts=18446744073709551615")]),
             "fields",
         ),
-        (journal(&[header, run, "withdrawn units=5..5"]), "fields"),
-        (journal(&[header, run, "withdrawn units=7..9"]), "no such units"),
+        (journal(&[header, run, &first.replace("units=0..1", "units=1..0")]), "fields"),
         (journal(&[header, run, "done"]), "fields"),
         (journal(&[header, run, "note hello"]), "fields"),
         (journal(&[header, run]) + "\n", "no CRC"),
@@ -193,12 +205,6 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
                 bytes.truncate(300);
             }),
         ),
-        (
-            "the beginning of a header of another count",
-            b"nqueens-journal 1 version=0.1.0 n=12".to_vec(),
-        ),
-        ("a line of another kind", b"nqueens-journal 1 once upon a time".to_vec()),
-        ("only zeros", vec![0; 100]),
     ];
     let path = fresh("no-end");
     for (damage, bytes) in files {
@@ -206,17 +212,45 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
         let refused = Count::new(size(11)).engine(Engine::Halves).journal(&path).run();
         let error = journal_error(refused);
         assert!(
-            matches!(
-                error,
-                JournalError::NotAJournal
-                    | JournalError::DamagedHeader { .. }
-                    | JournalError::HeaderCutOff { .. }
-            ),
+            matches!(error, JournalError::NotAJournal | JournalError::DamagedHeader { .. }),
             "{damage}: {error:?}"
         );
         assert_eq!(fs::read(&path).expect("still there"), bytes, "{damage}");
-        let merged = nqueens::merge::merge(std::slice::from_ref(&path));
-        assert!(matches!(merged, Err(Error::Journal { .. })), "{damage}: merge");
+        assert!(matches!(read(&path), Err(Error::Journal { .. })), "{damage}: merge");
+    }
+}
+
+/// After a power cut a new file may have its length, but not its contents.
+#[test]
+fn a_file_of_zeros_has_not_begun() {
+    let first = b"nqueens-journal 2 version=0.1.0 n=12".as_slice();
+    for (begins, zeros) in [(&[][..], 1), (&[], 5000), (&[], 3 << 20), (first, 100), (first, 5000)]
+    {
+        let path = fresh("zeros");
+        let zeros = vec![0; zeros];
+        fs::write(&path, [begins, &zeros].concat()).expect("the folder can be written");
+        assert!(read(&path).expect("nothing is damaged").is_none(), "{begins:?}");
+        let outcome = Count::new(size(8)).journal(&path).run().expect("a count");
+        assert_eq!((outcome.total, outcome.units_before), (92, 0));
+        assert!(contents(&path).is_complete());
+    }
+}
+
+/// Such a line is not kept in memory.
+#[test]
+fn a_line_without_end_is_damaged() {
+    let whole = finished_journal("long-whole", 8, Engine::Bitmask);
+    let path = fresh("long");
+    for (length, byte) in [(100, 0xff), (1 << 20, b'1'), (5 << 20, b'1'), (5 << 20, 0)] {
+        let tail = vec![byte; length];
+        fs::write(&path, [&whole[..], b"done units=", &tail].concat()).expect("room");
+        let error = journal_error(read(&path));
+        let JournalError::Damaged { what: "it has no end", .. } = error else {
+            panic!("{length} times {byte}: {error:?}");
+        };
+        let rest = &whole[whole.len() / 2..];
+        fs::write(&path, [&whole[..], &tail, b"\n", rest].concat()).expect("room");
+        assert!(matches!(journal_error(read(&path)), JournalError::Damaged { .. }));
     }
 }
 
@@ -251,9 +285,17 @@ fn only_a_line_that_was_cut_off_is_dropped() {
 fn journals_of_other_formats_and_plans_are_refused() {
     let whole = String::from_utf8(finished_journal("formats", 8, Engine::Halves)).expect("text");
     let header = unsealed(whole.lines().next().expect("a line"));
-    let newer = header.replace("nqueens-journal 1", "nqueens-journal 3");
-    let expected = JournalError::UnknownFormat { format: "3".to_owned(), known: 1..=2 };
-    assert_eq!(error_in("formats", seal(&newer)), expected);
+    let newer = header.replace("nqueens-journal 2", "nqueens-journal 3");
+    let expected =
+        |format: &str| JournalError::UnknownFormat { format: format.to_owned(), known: 2 };
+    assert_eq!(error_in("formats", seal_first(&newer)), expected("3"));
+    for older in [
+        "nqueens-journal 1 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8",
+        "nqueens-journal 2 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8 \
+         count=second",
+    ] {
+        assert_eq!(error_in("formats", seal_first(older)), expected("1"));
+    }
 
     let plan = Plan::new(size(8), Engine::Halves, None);
     let hash = format!("plan={:08x}", plan.hash());
@@ -264,27 +306,71 @@ fn journals_of_other_formats_and_plans_are_refused() {
         units: plan.units(),
         makes: plan.hash(),
     };
-    assert_eq!(error_in("formats", seal(&header.replace(&hash, "plan=00000007"))), expected);
+    let other = header.replace(&hash, "plan=00000007");
+    assert_eq!(error_in("formats", seal_first(&other)), expected);
     for (field, bad) in
-        [("n=8", "n=33"), ("engine=halves", "engine=x"), ("split-rows=none", "split-rows=2")]
+        [("n=8", "n=33"), ("split-rows=none", "split-rows=2"), ("engine=halves", "engine=bitmask")]
     {
-        let error = error_in("formats", seal(&header.replace(field, bad)));
-        assert!(matches!(error, JournalError::DamagedHeader { .. }), "{bad}: {error:?}");
+        let error = error_in("formats", seal_first(&header.replace(field, bad)));
+        assert!(matches!(error, JournalError::OtherPlan { .. }), "{bad}: {error:?}");
+    }
+    let error = error_in("formats", seal_first(&header.replace("engine=halves", "engine=x")));
+    assert!(matches!(error, JournalError::UnknownFormat { .. }), "{error:?}");
+    let error = error_in("formats", header.to_owned() + " 00000000\n");
+    assert!(matches!(error, JournalError::DamagedHeader { .. }), "{error:?}");
+}
+
+/// No two plans, and no two counts of one, have lines with the same CRC.
+#[test]
+fn whole_lines_of_other_counts_are_never_taken() {
+    let journals: Vec<(String, String)> =
+        [(8, Engine::Halves), (8, Engine::Subtrees), (9, Engine::Halves)]
+            .into_iter()
+            .flat_map(|(n, engine)| [Pass::First, Pass::Second].map(|pass| (n, engine, pass)))
+            .flat_map(|(n, engine, pass)| [1, 2].map(|rows| (n, engine, pass, rows)))
+            .filter(|(_, engine, _, rows)| *engine == Engine::Subtrees || *rows == 1)
+            .map(|(n, engine, pass, rows)| {
+                let path = fresh(&format!("foreign-{n}-{engine}-{pass}-{rows}"));
+                let count = Count::new(size(n)).engine(engine).pass(pass).threads(1).journal(&path);
+                let count = match engine {
+                    Engine::Subtrees => count.split_rows(SplitRows::new(rows).expect("in range")),
+                    _ => count,
+                };
+                count.run().expect("a count");
+                let text = fs::read_to_string(&path).expect("text");
+                let (first, rest) = text.split_once('\n').expect("lines");
+                (first.to_owned(), rest.to_owned())
+            })
+            .collect();
+    let path = fresh("foreign-lines");
+    for (at, (first, own)) in journals.iter().enumerate() {
+        let others = journals.iter().enumerate().filter(|(other, _)| *other != at);
+        for (_, (_, lines)) in others {
+            for line in lines.lines().take(3) {
+                fs::write(&path, format!("{first}\n{own}{line}\n")).expect("room");
+                let error = journal_error(read(&path));
+                let expected = JournalError::Damaged {
+                    line: 2 + own.lines().count(),
+                    what: "its CRC differs",
+                };
+                assert_eq!(error, expected);
+            }
+        }
     }
 }
 
 /// The format is documented in two places with the same example.
 #[test]
 fn the_documented_example_is_a_journal() {
-    for document in [include_str!("../docs/JOURNAL.md"), include_str!("../src/journal.rs")] {
+    for document in [include_str!("../docs/JOURNAL.md"), include_str!("../src/record.rs")] {
         let lines = document.lines().map(|line| line.trim_start_matches("//! "));
-        let example = lines.skip_while(|line| !line.starts_with("nqueens-journal 1 version="));
+        let example = lines.skip_while(|line| !line.starts_with("nqueens-journal 2 version="));
         let example: String =
             example.take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
         let path = fresh("documented");
         fs::write(&path, &example).expect("the folder can be written");
         let contents = contents(&path);
-        assert_eq!((contents.finished.units_done(), contents.torn), (4, 0));
+        assert_eq!((contents.units_done(), contents.files[0].cut_off), (4, 0));
         let outcome = Count::new(size(8)).journal(&path).run().expect("a count");
         assert_eq!((outcome.total, outcome.engine), (92, Engine::Bitmask));
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use nqueens::journal::Contents;
+use nqueens::record::Record;
 
 mod common;
 use common::processes::{send, shim, wait_for};
@@ -31,14 +31,14 @@ fn slow_count(journal: &Path) -> Command {
     count(N, journal, &["--kernel", "portable", "--threads", "1"])
 }
 
-fn wait_for_units(path: &Path, child: &mut Child) -> Contents {
+fn wait_for_units(path: &Path, child: &mut Child) -> Record {
     wait_for("a unit", child, || some_units(path))
 }
 
 /// A finished journal whose total is wrong, although every CRC and sum is right.
 fn falsified(folder: &Path) -> PathBuf {
     let path = folder.join("false.journal");
-    let args = ["--engine", "bitmask", "--threads", "1", "--no-self-check"];
+    let args = ["--engine", "bitmask", "--threads", "1"];
     assert_eq!(run(&mut count("10", &path, &args)).status.code(), Some(0));
     let raised = raise_counts(&path, 2, |_, line| line.contains("units=0..1 solutions=64 "));
     assert_eq!(raised, [0], "the first unit has a line of its own");
@@ -58,9 +58,8 @@ fn the_exit_code_does_not_depend_on_the_reader() {
     let some: Vec<&str> = lines.split_inclusive('\n').take(4).collect();
     fs::write(&missing, some.concat()).expect("the folder can be written");
     let missing = missing.to_str().expect("text");
-    let cases: [(&[&str], i32, &str); 7] = [
-        (&["count", "10", "--no-self-check", "--journal", wrong], 1, "differs from the published"),
-        (&["count", "10", "--journal", wrong], 1, "records 66 for unit 0"),
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["count", "10", "--journal", wrong], 1, "differs from the published"),
         (&["verify", wrong], 1, "unit 0 is recorded with 66"),
         (&["merge", wrong], 1, "differs from the published 724"),
         (&["merge", missing], 3, "units are missing"),
@@ -103,13 +102,12 @@ fn overwrite(path: &Path) {
 
 #[test]
 fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
-    let harms: [(&str, Harm, &str, bool); 6] = [
-        ("removed", |path| fs::remove_file(path).expect("there"), "removed or moved", true),
+    let harms: [(&str, Harm, &str); 6] = [
+        ("removed", |path| fs::remove_file(path).expect("there"), "removed or moved"),
         (
             "moved",
             |path| fs::rename(path, path.with_extension("elsewhere")).expect("there"),
             "removed or moved",
-            true,
         ),
         (
             "replaced",
@@ -119,7 +117,6 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 fs::rename(other, path).expect("there");
             },
             "replaced by another file",
-            true,
         ),
         (
             "cut",
@@ -128,7 +125,6 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 file.set_len(0).expect("it can be cut");
             },
             "was cut from",
-            false,
         ),
         (
             "appended",
@@ -137,11 +133,10 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 file.write_all(b"done units=1..2\n").expect("room");
             },
             "another process wrote",
-            false,
         ),
-        ("overwritten", overwrite, "is not a journal", false),
+        ("overwritten", overwrite, "is damaged"),
     ];
-    for (name, harm, reason, is_saved) in harms {
+    for (name, harm, reason) in harms {
         let path = fresh_folder(&format!("record-harm-{name}")).join("q.journal");
         let mut child = slow_count(&path).spawn().expect("the program starts");
         wait_for_units(&path, &mut child);
@@ -151,49 +146,27 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
         assert_eq!((code, answer), (Some(1), TOTAL), "{name}: {message}");
         assert!(message.contains(reason), "{name}: {message}");
         assert!(message.contains("Q(17) = 95815104 is counted"), "{name}: {message}");
-        let beside = path.with_file_name("q.2.journal");
-        if is_saved {
-            assert!(message.contains("q.2.journal"), "{name}: {message}");
-            let saved = some_units(&beside).expect("all was saved");
-            assert!(saved.finished.is_complete(), "{name}");
-            let again = run(&mut count(N, &beside, &[]));
-            assert_eq!(result(&again), (Some(0), TOTAL, ""), "{name}");
-        } else if name == "cut" {
-            assert!(beside.exists(), "records continue");
+        if name == "moved" {
+            let again = run(&mut count(N, &path.with_extension("elsewhere"), &[]));
+            assert_eq!(result(&again), (Some(0), TOTAL, ""), "it has every unit");
         }
     }
 }
 
-/// The warning comes at once: users who watch a run of weeks can do something about it.
+/// A count that is stopped tells as well that the same command would not resume it.
 #[test]
-fn a_running_count_notices_harm_and_continues_in_a_second_journal() {
-    let folder = fresh_folder("record-notice");
-    let path = folder.join("q.journal");
-    let messages = folder.join("messages");
-    let log = fs::File::create(&messages).expect("room");
-    let args = ["--kernel", "portable", "--threads", "1"];
-    let mut command = count("20", &path, &args);
-    let mut child = command.stderr(log).spawn().expect("the program starts");
+fn a_stopped_count_whose_journal_is_gone_says_so() {
+    let path = fresh_folder("record-gone").join("q.journal");
+    let mut command = count("20", &path, &["--kernel", "portable", "--threads", "1"]);
+    let mut child = command.spawn().expect("the program starts");
     wait_for_units(&path, &mut child);
     fs::remove_file(&path).expect("it is there");
-    let said = wait_for("a warning", &mut child, || {
-        let said = fs::read_to_string(&messages).expect("text");
-        said.ends_with('\n').then_some(said)
-    });
-    assert!(said.contains("warning: ") && said.contains("removed or moved"), "{said}");
-    let beside = path.with_file_name("q.2.journal");
-    let before = wait_for_units(&beside, &mut child).finished.units_done();
-    wait_for("more units", &mut child, || {
-        some_units(&beside).filter(|contents| contents.finished.units_done() > before)
-    });
     send("INT", &child);
-    assert_eq!(child.wait().expect("ended").code(), Some(3));
-    assert!(some_units(&beside).is_some(), "a good journal");
-    // The same command would begin again.
-    let said = fs::read_to_string(&messages).expect("text");
-    let last = said.lines().last().expect("a message");
-    assert!(last.starts_with("nqueens: stopped") && last.contains("q.2.journal"), "{said}");
-    assert!(!last.contains("the same command"), "{said}");
+    let output = finish(child);
+    let (code, _, message) = result(&output);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("stopped after") && message.contains("removed or moved"), "{message}");
+    assert!(!message.contains("the same command"), "{message}");
 }
 
 #[test]
@@ -218,11 +191,6 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
         message.contains("shard 0 (of 0..=0) is counted, but its journal needs attention"),
         "{message}"
     );
-    let again = run(&mut shard());
-    assert!(result(&again).1.contains("nothing was left to count"), "{again:?}");
-    let merged = run(nqueens(&["merge", "--quiet"]).arg(&folder));
-    assert_eq!(result(&merged), (Some(0), TOTAL, ""));
-
     // Overwritten in place, with the same length: only reading it back shows that.
     let path = fresh_folder("record-shard-file").join("q.journal");
     let mut command = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
@@ -241,7 +209,8 @@ fn records_do_not_wait_for_the_disk() {
     command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "20000").env("SHIM_SYNC_LOG", &log);
     let mut child = command.spawn().expect("the program starts");
     wait_for("records of three seconds", &mut child, || {
-        some_units(&path).filter(|contents| contents.runs[0].elapsed >= Duration::from_secs(3))
+        some_units(&path)
+            .filter(|contents| contents.files[0].runs[0].elapsed >= Duration::from_secs(3))
     });
     assert!(!log.exists(), "the first sync has not ended");
     // After the first signal it prints what it is waiting for; a second one ends it, and the records
@@ -250,12 +219,12 @@ fn records_do_not_wait_for_the_disk() {
     let mut said = [0; 40];
     let mut pipe = child.stderr.take().expect("a pipe");
     pipe.read_exact(&mut said).expect("a line");
-    assert_eq!(&said, b"nqueens: the file system has not taken t");
-    let held = some_units(&path).expect("units").finished.units_done();
+    assert_eq!(&said, b"nqueens: the disk has not taken the last");
+    let held = some_units(&path).expect("units").units_done();
     send("TERM", &child);
     let status = child.wait().expect("ended");
     assert_eq!(status.code(), None, "killed by the signal");
-    assert!(some_units(&path).expect("units").finished.units_done() >= held);
+    assert!(some_units(&path).expect("units").units_done() >= held);
 }
 
 /// Each call on the journal fails in turn: the count is exact, or one line gives the reason, and the
@@ -287,10 +256,10 @@ fn every_failing_call_is_reported_and_loses_no_record() {
                     }
                     _ => panic!("{case}"),
                 }
-                let before = some_units(&path).map_or(0, |contents| contents.finished.units_done());
+                let before = some_units(&path).map_or(0, |contents| contents.units_done());
                 let again = run(&mut count("13", &path, &args));
                 assert_eq!(result(&again), (Some(0), "73712\n", ""), "{case}");
-                assert!(some_units(&path).expect("all").finished.units_done() >= before, "{case}");
+                assert!(some_units(&path).expect("all").units_done() >= before, "{case}");
             }
         }
     }
@@ -328,28 +297,18 @@ fn cpu_time_does_not_pass_while_a_process_is_stopped() {
     send("CONT", &child);
     let output = finish(child);
     assert_eq!(result(&output), (Some(0), TOTAL, ""));
-    let run = some_units(&path).expect("units").runs.remove(0);
+    let run = some_units(&path).expect("units").files[0].runs.remove(0);
     assert!(run.elapsed >= run.cpu_time + Duration::from_millis(2500), "{run:?}");
 }
 
+/// The message of `verify` names the unit, and `salvage` leaves it out.
 #[test]
-fn a_resumed_count_checks_what_it_finds() {
-    let folder = fresh_folder("record-resume");
+fn a_wrong_unit_is_found_and_counted_again() {
+    let folder = fresh_folder("record-wrong");
     let wrong = falsified(&folder);
-    let text = fs::read_to_string(&wrong).expect("text");
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    // Without its last line the journal is not finished.
-    let last = lines.iter().rposition(|line| !line.contains("units=0..1 ")).expect("other units");
-    let some: Vec<&str> =
-        lines.iter().enumerate().filter(|(at, _)| *at != last).map(|(_, line)| *line).collect();
-    fs::write(&wrong, some.concat()).expect("the folder can be written");
-    let output = run(&mut count("10", &wrong, &[]));
-    let (code, answer, message) = result(&output);
-    assert_eq!((code, answer), (Some(1), ""), "{message}");
-    assert!(message.contains("records 66 for unit 0") && message.contains("salvage"), "{message}");
-    assert_eq!(fs::read_to_string(&wrong).expect("text"), some.concat(), "it is left as it is");
-
-    // The message names the way out.
+    let verify = run(nqueens(&["verify", "--units", "10"]).arg(&wrong));
+    assert_eq!(verify.status.code(), Some(1), "{verify:?}");
+    assert!(result(&verify).2.contains("unit 0 is recorded with 66, subtrees counts 64"));
     let mended = folder.join("mended.journal");
     let mut salvage = nqueens(&["salvage", "--without", "0", "--into"]);
     assert_eq!(run(salvage.arg(&mended).arg(&wrong)).status.code(), Some(0));

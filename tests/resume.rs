@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::journal::JournalError;
+use nqueens::record::JournalError;
 use nqueens::{Cancel, Count, Engine, Error, Observer, SplitRows, UnitsDone};
 
 mod common;
-use common::{contents, journal_error, kernels, seal, size};
+use common::{contents, journal_error, kernels, size};
 
 fn fresh(name: &str) -> PathBuf {
     common::fresh(&format!("resume-{name}.journal"))
@@ -47,8 +47,8 @@ fn a_panic_loses_no_finished_unit() {
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| count.run()));
     assert!(ended.is_err(), "the panic reaches the caller");
     let contents = contents(&path);
-    assert!(contents.finished.units_done() >= 20, "{:?}", contents.finished);
-    assert!(!contents.finished.is_complete(), "the other thread stops");
+    assert!(contents.units_done() >= 20, "{:?}", contents.finished);
+    assert!(!contents.is_complete(), "the other thread stops");
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn a_count_resumes_with_other_threads_and_kernels() {
                 Err(Error::Stopped { done, units, solutions, journal_fault: None }) => {
                     assert!(before < done && done < units, "{done} of {units} units");
                     let contents = contents(&path);
-                    assert_eq!(contents.finished.units_done(), done, "nothing is lost");
-                    assert_eq!(contents.finished.solutions(), solutions);
+                    assert_eq!(contents.units_done(), done, "nothing is lost");
+                    assert_eq!(contents.solutions, solutions);
                     before = done;
                 }
                 Err(error) => panic!("{error}"),
@@ -80,8 +80,11 @@ fn a_count_resumes_with_other_threads_and_kernels() {
         assert!(stops >= 2, "{stops}");
         assert_eq!((outcome.total, outcome.engine, outcome.units_before), (73_712, engine, before));
         let contents = contents(&path);
-        assert_eq!(contents.runs.len(), stops + 1);
-        assert_eq!(contents.runs.iter().map(|run| run.units).sum::<usize>(), outcome.units);
+        assert_eq!(contents.files[0].runs.len(), stops + 1);
+        assert_eq!(
+            contents.files[0].runs.iter().map(|run| run.units).sum::<usize>(),
+            outcome.units
+        );
     }
 }
 
@@ -140,18 +143,4 @@ fn two_writers_are_kept_apart() {
     let first = Count::new(size(14)).engine(Engine::Bitmask).threads(1).journal(&path);
     assert_eq!(first.observer(&observer).run().expect("a count").total, 365_596);
     assert!(observer.1.into_inner() > 0, "the second was never refused");
-}
-
-/// Units whose recount differed are withdrawn and counted again.
-#[test]
-fn withdrawn_units_are_counted_again() {
-    let path = fresh("withdrawn");
-    Count::new(size(8)).engine(Engine::Bitmask).threads(1).journal(&path).run().expect("a count");
-    let whole = fs::read_to_string(&path).expect("text");
-    fs::write(&path, whole + &seal("withdrawn units=3..5")).expect("the folder can be written");
-    let contents = contents(&path);
-    assert_eq!((contents.withdrawn, contents.finished.units_done()), (2, 6));
-    assert_eq!((contents.counts.get(3), contents.finished.solutions()), (None, 56));
-    let outcome = Count::new(size(8)).journal(&path).run().expect("a count");
-    assert_eq!((outcome.total, outcome.units_before), (92, 6));
 }

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::journal::{self, JournalError};
-use nqueens::merge::merge;
+use nqueens::record::{JournalError, Mode, Record, split_by_pass};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Pass, Plan, Resources, Shard, SplitRows};
 
 mod common;
@@ -110,23 +109,28 @@ fn both_counts_can_share_a_folder() {
     let paths = both_counts(&folder);
     for (pass, paths) in [Pass::First, Pass::Second].into_iter().zip(&paths) {
         for path in paths {
-            assert_eq!(journal::pass_of(path), Ok(Some(pass)));
+            let [first, second] = split_by_pass(vec![path.clone()]);
+            assert_eq!(
+                [first.len(), second.len()].iter().position(|number| *number > 0),
+                Some(pass as usize)
+            );
             assert_eq!(contents(path).plan.pass(), pass);
             let name = path.file_name().and_then(std::ffi::OsStr::to_str).expect("text");
             assert_eq!(name.starts_with("n12-second-000"), pass == Pass::Second, "{name}");
         }
-        let merged = merge(paths).expect("one count").expect("lines");
-        assert_eq!((merged.finished.solutions(), merged.plan.pass()), (14_200, pass));
+        let merged = Record::read(paths, Mode::Strict).expect("one count").expect("lines");
+        assert_eq!((merged.solutions, merged.plan.pass()), (14_200, pass));
     }
     let [first, second] = &paths;
     let header = fs::read_to_string(&second[0]).expect("text").lines().next().map(str::to_owned);
     let header = header.expect("a line");
     assert!(header.starts_with("nqueens-journal 2 version="), "{header}");
-    assert!(common::unsealed(&header).ends_with(" count=second"), "{header}");
+    assert!(header.contains(" n=12 count=second engine="), "{header}");
 
-    let mixed = Error::PassesDiffer { n: 12, first: first[0].clone(), second: second[0].clone() };
-    assert_eq!(merge(&[first[0].clone(), second[0].clone()]).err(), Some(mixed.clone()));
-    assert_eq!(merge(&[second[0].clone(), first[0].clone()]).err(), Some(mixed));
+    for paths in [[&first[0], &second[0]], [&second[0], &first[0]]] {
+        let mixed = Record::read(&paths.map(PathBuf::clone), Mode::Strict);
+        assert!(matches!(mixed, Err(Error::PlansDiffer { .. })), "{mixed:?}");
+    }
     for command in ["merge", "status", "verify"] {
         let alone = run(nqueens(&[command]).args(second));
         assert!(alone.status.success(), "{alone:?}");
@@ -193,25 +197,6 @@ fn a_journal_holds_one_of_the_two_counts() {
         command.arg(&path).args((other == Pass::Second).then_some("--second"));
         refused(&run(&mut command), 2, &[flag]);
         assert_eq!(count(10, pass).journal(&path).run().map(|again| again.total), Ok(724));
-    }
-}
-
-/// The first line tells which count it is, even if other parts of it are damaged.
-#[test]
-fn salvage_keeps_the_counts_apart() {
-    let path = fresh("second-salvage.journal");
-    count(11, Pass::Second).engine(Engine::Halves).journal(&path).run().expect("a count");
-    let text = fs::read_to_string(&path).expect("text");
-    for (good, bad, flags) in
-        [("n=11", "n=12", &[][..]), ("journal 2", "journal 1", &["--second"][..])]
-    {
-        let [damaged, new] =
-            ["damaged", "new"].map(|name| fresh(&format!("second-{name}.journal")));
-        fs::write(&damaged, text.replacen(good, bad, 1)).expect("the folder can be written");
-        let mut command = nqueens(&["salvage", "--size", "11", "--engine", "halves", "--into"]);
-        let saved = run(command.arg(&new).arg(&damaged).args(flags));
-        assert!(saved.status.success(), "{saved:?}");
-        assert_eq!(fs::read_to_string(&new).expect("text"), text);
     }
 }
 

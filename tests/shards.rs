@@ -5,33 +5,36 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use nqueens::journal::JournalError;
-use nqueens::merge::{Merged, journals_in, merge};
-use nqueens::{Count, Engine, Error, Shard, ShardOutcome};
+use nqueens::record::{JournalError, Mode, Record, journals_in};
+use nqueens::{Count, Engine, Error, Outcome, Shard};
 
 mod common;
 use common::processes::{send, wait_until};
 use common::{
-    finish, fresh_folder, json, nqueens, raise_counts, refused, result, seal, size, stderr, stdout,
+    counts, finish, fresh_folder, json, nqueens, raise_counts, refused, result, size, stderr,
+    stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
     common::fresh(&format!("shards-{name}"))
 }
 
-fn count(n: u32, index: usize, shards: usize, folder: &Path) -> Result<ShardOutcome, Error> {
+fn count(n: u32, index: usize, shards: usize, folder: &Path) -> Result<Outcome, Error> {
     let shard = Shard::new(index, shards).expect("in range");
     Count::new(size(n)).threads(2).run_shard(shard, folder)
 }
 
-fn merged(folder: &Path) -> Merged {
-    let files = journals_in(&[folder.to_owned()]).expect("a folder");
-    merge(&files).expect("journals of one plan").expect("lines")
+fn merge(paths: &[PathBuf]) -> Result<Option<Record>, Error> {
+    Record::read(&journals_in(paths).expect("a folder"), Mode::Strict)
+}
+
+fn merged(folder: &Path) -> Record {
+    merge(&[folder.to_owned()]).expect("journals of one plan").expect("lines")
 }
 
 /// Renames the journal of a shard: each process has one journal in a folder, and these tests are all one
 /// process.
-fn set_aside(outcome: &ShardOutcome, name: &str) -> PathBuf {
+fn set_aside(outcome: &Outcome, name: &str) -> PathBuf {
     let path = outcome.journal.clone().expect("it was written");
     let aside = path.with_file_name(format!("{name}.journal"));
     fs::rename(path, &aside).expect("the folder can be written");
@@ -54,8 +57,8 @@ fn the_shards_of_every_engine_sum_to_the_total() {
                 }
             }
             let merged = merged(&folder);
-            assert!(merged.finished.is_complete(), "{engine}, {shards} shards");
-            assert_eq!((merged.finished.solutions(), merged.twice), (92, 0));
+            assert!(merged.is_complete(), "{engine}, {shards} shards");
+            assert_eq!((merged.solutions, merged.repeated), (92, 0));
             assert_eq!(units, merged.plan.units());
             assert_eq!(merged.missing_shards(shards), Ok(Vec::new()));
         }
@@ -76,8 +79,8 @@ fn what_is_missing_is_named() {
     for shards in [0, Shard::MOST + 1, usize::MAX] {
         assert!(merged.missing_shards(shards).is_err(), "{shards} shards");
     }
-    let units: usize = merged.missing_units().map(|units| units.len()).sum();
-    assert_eq!(units + merged.finished.units_done(), merged.plan.units());
+    let units = merged.missing().iter().count();
+    assert_eq!(units + merged.units_done(), merged.plan.units());
 }
 
 #[test]
@@ -87,7 +90,7 @@ fn what_a_folder_holds_is_not_counted_again() {
     set_aside(&first, "first");
     let again = count(12, 1, 4, &folder).expect("a shard");
     assert_eq!((again.units, again.units_before), (first.units, first.units));
-    assert_eq!((again.solutions, again.journal), (first.solutions, None));
+    assert_eq!((again.total, again.journal), (first.total, None));
     // With another number of shards, the units are still known and only the others are counted.
     let other = count(12, 0, 2, &folder).expect("a shard");
     assert!(other.units_before > 0 && other.units_before < other.units);
@@ -104,12 +107,12 @@ fn units_counted_twice_count_once_if_they_agree() {
     fs::rename(&hidden, &aside).expect("the folder can be written");
     count(11, 1, 2, &folder).expect("a shard");
     let both = merged(&folder);
-    assert_eq!((both.finished.solutions(), both.twice), (2680, first.units));
+    assert_eq!((both.solutions, both.repeated), (2680, first.units));
 
     // One of the two counts is wrong, with the right sum and CRC.
     let mut is_first = true;
     let unit = raise_counts(&aside, 1, |_, _| std::mem::take(&mut is_first))[0];
-    match merge(&journals_in(&[folder]).expect("a folder")) {
+    match merge(&[folder]) {
         Err(Error::CountsDiffer { unit: named, first, second, .. }) => {
             assert_eq!(named, unit);
             let mut names =
@@ -127,7 +130,7 @@ fn journals_of_different_plans_are_not_merged() {
     let first = set_aside(&count(11, 0, 2, &folder).expect("a shard"), "first");
     let second = folder.join("second.journal");
     Count::new(size(12)).journal(&second).run().expect("a count");
-    let message = match merge(&journals_in(&[folder]).expect("a folder")) {
+    let message = match merge(&[folder]) {
         Err(error @ Error::PlansDiffer { .. }) => error.to_string(),
         other => panic!("{other:?}"),
     };
@@ -139,7 +142,7 @@ fn journals_of_different_plans_are_not_merged() {
 /// A failed machine may leave a damaged file. Other processes continue without it, but there is no
 /// total until a user has dealt with it.
 #[test]
-fn a_damaged_journal_is_left_out_by_shards_and_named_by_merge() {
+fn a_damaged_journal_is_damage_by_shards_and_named_by_merge() {
     let folder = fresh("damaged");
     let path = set_aside(&count(12, 0, 3, &folder).expect("a shard"), "damaged");
     let mut bytes = fs::read(&path).expect("readable");
@@ -147,8 +150,10 @@ fn a_damaged_journal_is_left_out_by_shards_and_named_by_merge() {
     bytes[middle] ^= 1;
     fs::write(&path, bytes).expect("the folder can be written");
     let again = count(12, 0, 3, &folder).expect("a shard");
-    assert_eq!((again.units_before, again.left_out.len()), (0, 1));
-    let refused = merge(&journals_in(&[folder]).expect("a folder"));
+    let kept = again.units - again.units_before;
+    assert!(kept > 0 && kept < again.units / 2, "{kept} of {} units", again.units);
+    assert_eq!(again.damage.len(), 1, "one line");
+    let refused = merge(&[folder]);
     let Err(Error::Journal { path: named, error: JournalError::Damaged { .. } }) = refused else {
         panic!("{refused:?}");
     };
@@ -237,8 +242,7 @@ fn a_killed_shard_resumes_in_another_journal() {
         ["shard", "20", "--index", "2", "--shards", "5", "--out", out, "--kernel", "portable"];
     let mut child = nqueens(&args).spawn().expect("the program starts");
     let done = |folder: &Path| {
-        let files = journals_in(&[folder.to_owned()]).unwrap_or_default();
-        merge(&files).ok().flatten().map_or(0, |merged| merged.finished.units_done())
+        merge(&[folder.to_owned()]).ok().flatten().map_or(0, |merged| merged.units_done())
     };
     wait_until("a finished unit", &mut child, || done(&folder) > 0);
     child.kill().expect("it runs");
@@ -253,8 +257,8 @@ fn a_killed_shard_resumes_in_another_journal() {
     assert_eq!(output.status.code(), Some(3), "{message}");
     assert!(message.contains("shard 2 (of 0..=4): stopped after "), "{message}");
     let merged = merged(&folder);
-    assert_eq!((merged.files.len(), merged.twice), (2, 0), "nothing was counted twice");
-    assert!(merged.finished.units_done() > before);
+    assert_eq!((merged.files.len(), merged.repeated), (2, 0), "nothing was counted twice");
+    assert!(merged.units_done() > before);
 }
 
 #[test]
@@ -318,42 +322,33 @@ fn pack(folder: &Path, name: &str) -> (PathBuf, Option<i32>) {
 fn a_packed_journal_holds_what_the_others_held() {
     let folder = fresh("packed");
     set_aside(&count(12, 2, 4, &folder).expect("a shard"), "b");
-    // The same units again, and some that were withdrawn.
+    // The same units again.
     let again = fs::read(folder.join("b.journal")).expect("readable");
     fs::write(folder.join("c.journal"), again).expect("the folder can be written");
-    let path = set_aside(&count(12, 0, 4, &folder).expect("a shard"), "a");
-    let withdrawn = merged(&folder).files[0].finished.ranges()[0].start;
-    let text = fs::read_to_string(&path).expect("text");
-    let line = seal(&format!("withdrawn units={withdrawn}..{}", withdrawn + 1));
-    fs::write(&path, text + &line).expect("the folder can be written");
+    set_aside(&count(12, 0, 4, &folder).expect("a shard"), "a");
     let before = merged(&folder);
-    assert!(before.twice > 0 && before.files[0].withdrawn == 1);
+    assert!(before.repeated > 0);
 
     let (new, code) = pack(&folder, "half");
     assert_eq!(code, Some(3), "the count is not finished");
     let packed = merge(std::slice::from_ref(&new)).expect("good").expect("lines");
-    assert_eq!((&packed.finished, packed.twice), (&before.finished, 0));
-    let cpu_time = |merged: &Merged| -> std::time::Duration {
-        merged.files.iter().flat_map(|file| &file.runs).map(|run| run.cpu_time).sum()
-    };
-    assert_eq!(cpu_time(&packed), cpu_time(&before));
+    assert_eq!((&packed.finished, packed.repeated), (&before.finished, 0));
+    assert_eq!(packed.cpu_time(), before.cpu_time());
     assert_eq!((packed.shards(), packed.files[0].runs.len()), (Some(4), 2));
-    let counts = |merged: &Merged| merged.counts(before.finished.ranges()).expect("counts");
     assert_eq!(counts(&packed), counts(&before));
 
     // The old journals are removed, and the shards find their units in the new one.
     fs::remove_dir_all(&folder).expect("the folder can be removed");
     fs::create_dir(&folder).expect("the folder can be made");
     fs::rename(&new, folder.join("packed.journal")).expect("the folder can be written");
-    let first = count(12, 0, 4, &folder).expect("a shard");
-    assert_eq!(first.units - first.units_before, 1, "the unit that was withdrawn");
-    set_aside(&first, "first");
-    assert_eq!(count(12, 2, 4, &folder).expect("a shard").journal, None);
+    for index in [0, 2] {
+        assert_eq!(count(12, index, 4, &folder).expect("a shard").journal, None);
+    }
     for index in [1, 3] {
         set_aside(&count(12, index, 4, &folder).expect("a shard"), &index.to_string());
     }
     let (whole, code) = pack(&folder, "whole");
-    assert_eq!((code, merged(&folder).finished.solutions()), (Some(0), 14_200));
+    assert_eq!((code, merged(&folder).solutions), (Some(0), 14_200));
     let outcome = Count::new(size(12)).journal(&whole).run().expect("a count");
     assert_eq!((outcome.total, outcome.units_before), (14_200, outcome.units));
 }
@@ -372,10 +367,10 @@ fn journals_of_other_shards_are_not_read() {
         fs::write(folder.join(name), damaged).expect("the folder can be written");
     }
     let again = count(12, 0, 4, &folder).expect("a shard");
-    assert_eq!((again.units_before, again.left_out.len()), (again.units, 0));
+    assert_eq!((again.units_before, again.damage.len()), (again.units, 0));
     // Another number of shards: only those with common units matter.
     let unnamed = folder.join("damaged.journal");
     fs::write(&unnamed, "damaged\n").expect("the folder can be written");
     let third = count(12, 0, 3, &folder).expect("a shard");
-    assert!(third.units_before > 0 && third.left_out.len() > 1, "{third:?}");
+    assert!(third.units_before > 0 && third.damage.len() > 1, "{third:?}");
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 use std::time::{Duration, SystemTime};
 
-use nqueens::merge::journals_in;
+use nqueens::record::journals_in;
 use serde_json::Value;
 
 mod common;
-use common::processes::{send, wait_until};
+use common::processes::send;
 use common::{contents, fresh_folder, json, nqueens, output, refused, run, stderr, stdout};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -53,7 +53,7 @@ fn a_shard_is_running_until_its_process_ends() {
     for signal in ["TERM", "KILL"] {
         let folder = fresh_folder(&format!("status-{signal}"));
         let (mut child, path) = start(&[ENDLESS, &["1"]].concat(), &folder, &[]);
-        // A process that cannot even give a heartbeat holds its lock.
+        // A stopped process holds its lock.
         send("STOP", &child);
         set_age(&path, HOUR);
         assert_eq!(running(&folder, &[]), 1, "its unit takes long");
@@ -81,23 +81,6 @@ fn a_count_that_was_named_is_running_until_its_process_ends() {
     assert_eq!(running(&path, &[]), 0);
 }
 
-/// Where a file system has no locks, a heartbeat tells of processes that have nothing to write.
-#[cfg(target_os = "linux")]
-#[test]
-fn without_locks_a_heartbeat_tells_of_a_running_shard() {
-    let folder = fresh_folder("status-heartbeat");
-    let no_locks = [("LD_PRELOAD", text(common::processes::shim())), ("SHIM_FAIL", "lock")];
-    let (mut child, path) = start(&[ENDLESS, &["1"]].concat(), &folder, &no_locks);
-    set_age(&path, HOUR);
-    assert_eq!(running(&folder, &no_locks), 0, "no sign of life for an hour");
-    let modified = || fs::metadata(&path).and_then(|file| file.modified()).expect("a time");
-    let begun = SystemTime::now();
-    wait_until("a heartbeat", &mut child, || modified() + HOUR / 2 > begun);
-    assert_eq!(running(&folder, &no_locks), 1);
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
-}
-
 #[test]
 fn a_file_that_is_named_twice_counts_once() {
     let folder = fresh_folder("status-twice");
@@ -105,6 +88,7 @@ fn a_file_that_is_named_twice_counts_once() {
     assert_eq!(output(&["count", "10", "--journal", text(&path)]).status.code(), Some(0));
     let other = folder.join("..").join(folder.file_name().expect("a name")).join("q.journal");
     std::os::unix::fs::symlink(&path, folder.join("link.journal")).expect("room");
+    fs::hard_link(&path, folder.join("hard-link.journal")).expect("room");
     for paths in [[&path, &path], [&path, &other], [&folder, &path], [&path, &folder]] {
         let merged = json(&output(&["merge", "--json", text(paths[0]), text(paths[1])]));
         assert_eq!((&merged["files"], &merged["twice"]), (&1.into(), &0.into()), "{paths:?}");
@@ -115,7 +99,7 @@ fn a_file_that_is_named_twice_counts_once() {
 #[test]
 fn wall_time_is_that_of_the_runs_without_the_pauses() {
     let path = fresh_folder("status-wall").join("q.journal");
-    let plan = "count 10 --engine subtrees --split-rows 1 --no-self-check --journal";
+    let plan = "count 10 --engine subtrees --split-rows 1 --journal";
     let args: Vec<&str> = plan.split(' ').chain([text(&path)]).collect();
     assert_eq!(output(&args).status.code(), Some(0));
     // A second run, a day later, that repeats what the first one did.
@@ -126,15 +110,12 @@ fn wall_time_is_that_of_the_runs_without_the_pauses() {
         let (before, after) = line.split_once("elapsed-ms=").unwrap_or((line, ""));
         let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
         let is_done = !after.is_empty();
-        common::seal(&if is_done {
-            format!("{before}elapsed-ms=61000 {rest}")
-        } else {
-            line.into()
-        })
+        let line = if is_done { format!("{before}elapsed-ms=61000 {rest}") } else { line.into() };
+        common::seal(lines[0], &line)
     };
     let second: String = lines[1..].iter().map(again).collect();
     fs::write(&path, format!("{journal}{second}{second}")).expect("room");
-    assert_eq!(contents(&path).runs.len(), 3);
+    assert_eq!(contents(&path).files[0].runs.len(), 3);
     let status = json(&output(&["status", "--json", text(&path)]));
     let seconds = status["wall_seconds"].as_f64().expect("a number");
     assert!((122.0..130.0).contains(&seconds), "{seconds}");

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nqueens::journal::Contents;
+use nqueens::record::Record;
 use nqueens::verify::{self, Sample, Verdict};
 use nqueens::{Cancel, Count, Engine, Kernel};
 
@@ -22,19 +22,18 @@ fn falsify(path: &Path, step: usize) -> usize {
     raise_counts(path, 1, |number, _| number % step == 0).len()
 }
 
-fn verify(contents: &Contents, sample: Sample, kernel: Kernel, cancel: &Cancel) -> Verdict {
-    let Contents { plan, finished, counts, .. } = contents;
-    let chosen = counts.among(&sample.choose(finished));
-    verify::verify(plan, &chosen, kernel, &|| (), cancel).expect("a verdict")
+fn verify(contents: &Record, sample: Sample, kernel: Kernel, cancel: &Cancel) -> Verdict {
+    let chosen = contents.counts(&sample.choose(&contents.finished)).expect("readable");
+    verify::verify(&contents.plan, &chosen, kernel, &|| (), cancel).expect("a verdict")
 }
 
-fn verdict(contents: &Contents, units: usize, seed: u64) -> Verdict {
+fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
     verify(contents, Sample { units, seed }, Kernel::detect(), &Cancel::new())
 }
 
-fn differences(contents: &Contents, units: usize, seed: u64) -> usize {
+fn differences(contents: &Record, units: usize, seed: u64) -> usize {
     let verdict = verdict(contents, units, seed);
-    assert_eq!(verdict.recounted, units.min(contents.finished.units_done()));
+    assert_eq!(verdict.recounted, units.min(contents.units_done()));
     verdict.differences.len()
 }
 
@@ -67,7 +66,7 @@ fn falsified_units_are_found_as_often_as_sampling_promises() {
     let path = finished("sampled", Engine::Halves);
     let wrong = falsify(&path, 20);
     let contents = contents(&path);
-    let units = contents.finished.units_done();
+    let units = contents.units_done();
     for sample in [5, 20, 60] {
         let missed: f64 = (0..sample)
             .map(|taken| (units - wrong - taken) as f64 / (units - taken) as f64)
@@ -96,7 +95,7 @@ fn the_same_seed_chooses_the_same_units() {
 #[test]
 fn the_strength_of_the_evidence_is_that_of_the_sample() {
     let contents = contents(&finished("strength", Engine::Subtrees));
-    let units = contents.finished.units_done();
+    let units = contents.units_done();
     let part = |sample| verdict(&contents, sample, 1).undetected_part(units);
     assert_eq!(part(0), 1.0);
     assert!((part(59) - 0.0495).abs() < 1e-3, "three in sixty: {}", part(59));

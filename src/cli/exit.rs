@@ -98,8 +98,6 @@ pub(crate) enum Failure {
     Usage(String),
     /// The count was stopped.
     Stopped(String),
-    /// The count was stopped, and its records are in another file than the command names.
-    StoppedElsewhere(String),
     /// This machine lacks something at the moment: memory, threads, a file that nobody else writes.
     NotNow(String),
     /// Nobody reads stdout any more: nothing is left to say.
@@ -113,7 +111,7 @@ impl Failure {
     pub(crate) fn report(&self) -> Exit {
         let (text, exit) = match self {
             Self::Usage(text) => (text, Exit::Usage),
-            Self::Stopped(text) | Self::StoppedElsewhere(text) => (text, Exit::Stopped),
+            Self::Stopped(text) => (text, Exit::Stopped),
             Self::NotNow(text) => (text, Exit::NotNow),
             Self::ClosedOutput => return Exit::Done,
             Self::Failed(text) => (text, Exit::Failed),
@@ -133,26 +131,23 @@ impl Failure {
 
 impl From<nqueens::Error> for Failure {
     fn from(error: nqueens::Error) -> Self {
-        use nqueens::journal::JournalError as J;
+        use nqueens::record::JournalError as J;
         use nqueens::{Error as E, Shortage};
         match error {
-            E::Stopped { journal_fault: Some(_), .. } => Self::StoppedElsewhere(error.to_string()),
+            E::Stopped { journal_fault: Some(_), .. } => Self::Failed(error.to_string()),
             _ if error.is_cancelled() => Self::Stopped(error.to_string()),
             E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
             E::ThreadsNotStarted { .. } => Self::NotNow(format!("--threads: {error}")),
             E::QueensGiven | E::SquareOffBoard { .. } | E::SquaresClash { .. } => {
                 Self::Usage(format!("--place: {error}"))
             }
-            E::PlansDiffer { .. } | E::PassesDiffer { .. } | E::NoSecondCount { .. } => {
-                Self::Usage(error.to_string())
-            }
+            E::PlansDiffer { .. } | E::NoSecondCount { .. } => Self::Usage(error.to_string()),
             E::Journal { error: ref reason, .. } => match reason {
                 J::OtherCount { .. }
                 | J::OtherPass { .. }
                 | J::NotAFile
                 | J::NotAJournal
                 | J::NoLocks { .. }
-                | J::NotOfPlan { .. }
                 | J::Exists => Self::Usage(error.to_string()),
                 J::InUse | J::TooLarge { .. } => Self::NotNow(error.to_string()),
                 _ => Self::Failed(error.to_string()),

@@ -13,7 +13,7 @@ use super::output::bar::ProgressWhen;
 use super::output::stderr::message;
 pub(crate) use environment::{ARRAY_INDEX, THREADS, default_threads, shard};
 pub(crate) use journals::{Journals, JournalsArgs, MissingShards};
-pub(crate) use names::{Engines, engine, engine_or_auto, engines_or_all, kernel_or_auto};
+pub(crate) use names::{Engines, engine_or_auto, engines_or_all, kernel_or_auto};
 pub(crate) use values::{bytes, file, number_of_shards, number_of_threads, sizes, whole_number};
 
 /// `None` for `auto`. The alias keeps clap from taking the field for an option without a default.
@@ -34,10 +34,6 @@ pub(crate) struct EngineArgs {
     /// its threads' stacks [default: three quarters of what is available]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
     pub(crate) memory: Option<u64>,
-
-    /// Do not count a few units twice, in two ways, to detect faults of the machine
-    #[arg(long)]
-    pub(crate) no_self_check: bool,
 
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
@@ -69,7 +65,7 @@ pub(crate) fn pass(second: bool) -> Pass {
 impl EngineArgs {
     /// A count with these settings. Its threads, its observer and its end are the session's.
     pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
-        let mut count = Count::new(size).self_check(!self.no_self_check);
+        let mut count = Count::new(size);
         if let Some(engine) = self.engine {
             warn_if_slow(engine, size);
             count = count.engine(engine);

@@ -5,19 +5,21 @@ use std::time::Duration;
 
 use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
-use crate::journal::ProcessRun;
 use crate::known::Published;
+use crate::record::{Damage, Run};
 use crate::shard::Shard;
 use crate::size::BoardSize;
 
-/// A finished count.
+/// A finished count, or a finished shard of one.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Outcome {
     /// The board.
     pub size: BoardSize,
-    /// The number of solutions, Q(n).
+    /// The shard; of a whole count, all of it.
+    pub shard: Shard,
+    /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
     pub total: u128,
     /// The engine that counted.
@@ -26,56 +28,23 @@ pub struct Outcome {
     pub kernel: Kernel,
     /// The number of counting threads.
     pub threads: usize,
-    /// How many units the count has.
+    /// How many units were to be counted.
     pub units: usize,
-    /// How many of them a journal already held.
+    /// How many of them journals already held.
     pub units_before: usize,
-    /// How many of them were counted a second time by another method.
-    pub units_recounted: usize,
     /// How memory was used; `None` for engines that need little.
     pub memory: Option<MemoryUse>,
     /// Wall time, not including the start of the threads.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
-    /// How the total compares with the published one.
+    /// How the total compares with the published one; unknown for shards.
     pub published: Published,
     /// The processes that worked on the journal, as read back from it.
-    pub runs: Vec<ProcessRun>,
-    /// Why the journal cannot be relied on, although the total is complete.
-    pub journal_fault: Option<Error>,
-}
-
-/// A finished shard of a count.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ShardOutcome {
-    /// The board.
-    pub size: BoardSize,
-    /// The shard.
-    pub shard: Shard,
-    /// The engine that counted.
-    pub engine: Engine,
-    /// The kernel that it used; portable for engines without kernels.
-    pub kernel: Kernel,
-    /// The number of counting threads.
-    pub threads: usize,
-    /// How many units the shard has.
-    pub units: usize,
-    /// How many of them were finished before.
-    pub units_before: usize,
-    /// How many of them were counted a second time by another method.
-    pub units_recounted: usize,
-    /// The solutions in the shard's units, with their weights.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
-    pub solutions: u128,
-    /// Wall time, not including the start of the threads.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
-    pub elapsed: Duration,
-    /// The journal that was written; `None` if all units were finished before.
+    pub runs: Vec<Run>,
+    /// The journal that was written; `None` if nothing was left to count.
     pub journal: Option<PathBuf>,
-    /// Why the journal cannot be relied on, although the units are counted.
+    /// Why the journal cannot be relied on, although all units are counted.
     pub journal_fault: Option<Error>,
-    /// Why journals in the folder could not be read. Their units count as not finished.
-    pub left_out: Vec<Error>,
+    /// What was damaged in the journals of a folder. Its units counted as not finished.
+    pub damage: Vec<Damage>,
 }

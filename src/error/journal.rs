@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Error;
@@ -32,10 +31,10 @@ pub enum JournalError {
         source: IoError,
     },
 
-    /// Writing failed; what was recorded before stays good.
+    /// Writing failed. The lines before stay as they are.
     #[error(
-        "cannot write the journal: {source}; what was recorded before is good: {}, then run the \
-         same command again",
+        "cannot write the journal: {source}; the lines before stay: {}, then run the same command \
+         again",
         way_out(source)
     )]
     CannotWrite {
@@ -43,15 +42,21 @@ pub enum JournalError {
         source: IoError,
     },
 
-    /// Somebody else moved, replaced or cut the file while this process was writing it.
-    #[error("{what} while this process was writing it: {}", kept(beside, *.whole))]
-    ChangedWhileWritten {
-        /// What happened to it.
-        what: String,
-        /// The file that holds the records since then.
-        beside: PathBuf,
-        /// Whether that file also holds everything that the journal held before.
-        whole: bool,
+    /// The disk did not take what was written, twice.
+    #[error(
+        "the disk did not take the last lines of the journal ({source}), nor when they were written \
+         again; {}: {}, then run the same command again",
+        match is_cut_back {
+            true => "it was cut back to those that the disk has",
+            false => "after a restart of the machine, lines of it may be damaged",
+        },
+        way_out(source)
+    )]
+    NotSynced {
+        /// The operating system's reason.
+        source: IoError,
+        /// Whether the file ends now where it was last good.
+        is_cut_back: bool,
     },
 
     /// The file, read back after the last unit, does not hold what was written.
@@ -62,23 +67,6 @@ pub enum JournalError {
     NotAsWritten {
         /// What is different.
         what: String,
-    },
-
-    /// A recount of a recorded unit gave a different count.
-    #[error(
-        "records {recorded} for unit {unit}, {recounted_by} counts {recounted}: one of the two \
-         machines is faulty; 'nqueens verify' shows how much is wrong, 'nqueens salvage --without \
-         {unit}' leaves out the unit"
-    )]
-    RecountDiffers {
-        /// The unit's number in the plan.
-        unit: usize,
-        /// Its count in the journal, before its weight.
-        recorded: u64,
-        /// The method of the recount.
-        recounted_by: &'static str,
-        /// What it counts.
-        recounted: u64,
     },
 
     /// Another process is writing this journal.
@@ -106,15 +94,14 @@ pub enum JournalError {
 
     /// The journal was written in a format that this version does not know.
     #[error(
-        "has journal format {format}, and this version of nqueens reads formats {} and {}",
-        known.start(),
-        known.end()
+        "has journal format {format}, and this version of nqueens reads format {known}: finish it \
+         with the version that began it, or count with another file"
     )]
     UnknownFormat {
         /// The format's number in the file.
         format: String,
-        /// The formats that this version knows.
-        known: RangeInclusive<u32>,
+        /// The format that this version knows.
+        known: u32,
     },
 
     /// The journal belongs to another count.
@@ -159,16 +146,6 @@ pub enum JournalError {
         makes: u32,
     },
 
-    /// The file ends within its first line.
-    #[error(
-        "ends within its first line, which is not the one that this count would write, and is left \
-         unchanged: nothing is recorded in it; remove it, or name another file"
-    )]
-    HeaderCutOff {
-        /// The part of the line that exists.
-        text: String,
-    },
-
     /// The journal's plan does not fit in memory.
     #[error(
         "records a count of n = {n} by engine {engine}, whose {units} units take {} of memory, and \
@@ -191,22 +168,13 @@ pub enum JournalError {
 
     /// The first line has changed since it was written.
     #[error(
-        "line 1 is damaged ({what}), so its plan is not known, and the file is left unchanged: \
-         'nqueens salvage JOURNAL --into NEW --size N' keeps its good lines"
+        "line 1 is damaged ({what}), so its plan is not known, and the file is left unchanged: put \
+         line 1 of another journal of the same count in its place, then 'nqueens salvage JOURNAL \
+         --into NEW' keeps its good lines"
     )]
     DamagedHeader {
         /// What is wrong with it.
-        what: String,
-    },
-
-    /// The plan given for a file with a damaged first line is not that file's plan.
-    #[error(
-        "its lines do not belong to a count with {plan}: give the size, the engine and the split \
-         rows that it was begun with"
-    )]
-    NotOfPlan {
-        /// The plan that was given.
-        plan: String,
+        what: &'static str,
     },
 
     /// A line has changed since it was written.
@@ -218,33 +186,8 @@ pub enum JournalError {
         /// The line's number, from 1.
         line: usize,
         /// What is wrong with it.
-        what: String,
+        what: &'static str,
     },
-
-    /// A unit was recorded twice, with different counts.
-    #[error(
-        "line {line} records {second} for unit {unit}, an earlier line {first}, so one of them is \
-         wrong: 'nqueens salvage JOURNAL --into NEW' leaves out both"
-    )]
-    TwoCounts {
-        /// The line's number, from 1.
-        line: usize,
-        /// The unit.
-        unit: usize,
-        /// Its count in the earlier line, before its weight.
-        first: u64,
-        /// Its count in this line.
-        second: u64,
-    },
-}
-
-/// Where the records are now.
-fn kept(beside: &Path, whole: bool) -> String {
-    let beside = beside.display();
-    match whole {
-        true => format!("everything in it was copied to {beside}, and new records go there"),
-        false => format!("new records go to {beside}; merge both files"),
-    }
 }
 
 /// What the user can do if writing fails.

@@ -8,12 +8,12 @@ use super::sampled::{Record, Sampled, Spent, Totals};
 use super::watch::watched;
 use super::{Effort, rough_core_hours};
 use crate::cancel::Cancel;
+use crate::count::range_length;
 use crate::cpu_time::Stopwatch;
 use crate::engine::{Kernel, Worker};
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::plan::{Plan, PreparedPlan};
-use crate::run::range_length;
 
 /// Clusters that a sample should have, if the time allows it.
 const CLUSTERS: u32 = 64;

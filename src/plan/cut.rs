@@ -1,18 +1,10 @@
 //! The choices that make a plan, and the memory that it will take.
 
-use std::fmt::Display;
-use std::path::Path;
-
 use super::Plan;
 use crate::engine::{Engine, Pass, SplitRows};
-use crate::error::{Error, JournalError};
-use crate::journal::Counts;
-use crate::memory::Memory;
+use crate::error::Error;
 use crate::size::BoardSize;
 use crate::square::FixedQueens;
-
-/// Every machine can spare this many bytes.
-const SMALL: u64 = 16 << 20;
 
 /// The choices that make a plan.
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +22,6 @@ pub(crate) struct Forecast {
     pub(crate) units: usize,
     /// Bytes of the list.
     pub(crate) list: u64,
-}
-
-impl Forecast {
-    /// Bytes of the counts of all units.
-    pub(crate) fn record(self) -> u64 {
-        self.units as u64 * Counts::BYTES_A_UNIT
-    }
 }
 
 impl Cut<'_> {
@@ -59,29 +44,6 @@ impl Cut<'_> {
         }
     }
 
-    /// Makes sure that the plan of the journal at this path is the requested one. No journal holds
-    /// a plan with given queens.
-    pub(crate) fn check(&self, held: &Plan, path: &Path) -> Result<(), Error> {
-        let differ = |what: &str, held: &dyn Display, asked: &dyn Display| {
-            let (holds, asked) = (format!("{what} = {held}"), format!("{what} = {asked}"));
-            Err(JournalError::OtherCount { holds, asked }.at(path))
-        };
-        let rows = |split_rows: Option<SplitRows>| split_rows.map_or(0, SplitRows::get);
-        if held.size != self.size {
-            return differ("n", &held.size, &self.size);
-        }
-        if held.engine != self.engine {
-            return differ("engine", &held.engine, &self.engine);
-        }
-        if held.split_rows != self.split_rows {
-            return differ("split rows", &rows(held.split_rows), &rows(self.split_rows));
-        }
-        if held.pass != self.pass {
-            return Err(JournalError::OtherPass { holds: held.pass }.at(path));
-        }
-        Ok(())
-    }
-
     /// What the plan will take. For large boards its list alone takes hundreds of megabytes, and
     /// nobody should wait for it only to learn that the rest does not fit.
     pub(crate) fn forecast(&self) -> Forecast {
@@ -90,23 +52,6 @@ impl Cut<'_> {
         let queens = self.queens.unwrap_or(&no_queens);
         let (units, list) = self.engine.forecast(self.size, queens, split_rows);
         Forecast { units, list }
-    }
-
-    /// Whether the plan fits in the memory of this process. What a journal records of it takes a few
-    /// times as much memory as room on the disk, so no line can claim much of that.
-    pub(crate) fn check_memory(&self) -> Result<(), JournalError> {
-        let forecast = self.forecast();
-        let needed = forecast.list;
-        // Asking the operating system takes longer than reading a small journal.
-        if needed < SMALL {
-            return Ok(());
-        }
-        let available = Memory::detect().available;
-        if needed <= available {
-            return Ok(());
-        }
-        let (n, units) = (self.size.get(), forecast.units);
-        Err(JournalError::TooLarge { n, engine: self.engine.name(), units, needed, available })
     }
 }
 
@@ -131,7 +76,6 @@ mod tests {
                         let cut = Cut { size, engine, split_rows, pass, queens };
                         let plan = cut.plan();
                         assert_eq!(cut.forecast().units, plan.units(), "{cut:?}");
-                        assert!(cut.check(&plan, Path::new("")).is_ok(), "{cut:?}");
                     }
                 }
             }

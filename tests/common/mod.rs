@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use nqueens::journal::{self, Contents, JournalError};
+use nqueens::record::{Counts, JournalError, Mode, Record};
 use nqueens::{BoardSize, Error, Kernel, Plan};
 
 /// The program.
@@ -109,9 +109,19 @@ pub(crate) fn refused(output: &Output, code: i32, reasons: &[&str]) {
     }
 }
 
+/// Reads a journal.
+pub(crate) fn read(path: &Path) -> Result<Option<Record>, Error> {
+    Record::read(&[path.to_owned()], Mode::Strict)
+}
+
 /// What a good journal holds.
-pub(crate) fn contents(path: &Path) -> Contents {
-    journal::read(path).expect("readable").expect("a journal")
+pub(crate) fn contents(path: &Path) -> Record {
+    read(path).expect("readable").expect("a journal")
+}
+
+/// All counts of a record.
+pub(crate) fn counts(record: &Record) -> Counts {
+    record.counts(&record.finished).expect("readable")
 }
 
 /// The error of a journal, which is expected.
@@ -123,13 +133,23 @@ pub(crate) fn journal_error<T: Debug>(result: Result<T, Error>) -> JournalError 
 }
 
 /// The contents of a journal with at least one finished unit.
-pub(crate) fn some_units(path: &Path) -> Option<Contents> {
-    journal::read(path).ok().flatten().filter(|contents| contents.finished.units_done() > 0)
+pub(crate) fn some_units(path: &Path) -> Option<Record> {
+    read(path).ok().flatten().filter(|record| record.units_done() > 0)
 }
 
-/// A line of a journal, with its CRC.
-pub(crate) fn seal(line: &str) -> String {
+/// The first line of a journal, with its CRC.
+pub(crate) fn seal_first(line: &str) -> String {
     format!("{line} {:08x}\n", crc32fast::hash(line.as_bytes()))
+}
+
+/// Another line of the journal with this first line, with its CRC.
+pub(crate) fn seal(first: &str, line: &str) -> String {
+    let plan = first.find(" n=").map_or("", |at| &first[at + 1..]);
+    let fields: Vec<&str> = plan.split_whitespace().take(6).collect();
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(fields.join(" ").as_bytes());
+    hasher.update(line.as_bytes());
+    format!("{line} {:08x}\n", hasher.finalize())
 }
 
 /// A line of a journal without its CRC.
@@ -139,16 +159,16 @@ pub(crate) fn unsealed(line: &str) -> &str {
 
 /// A `done` line with the count of its first unit raised, and with the right sum and CRC; and the
 /// number of that unit.
-pub(crate) fn raised(plan: &Plan, line: &str, by: u64) -> (usize, String) {
+pub(crate) fn raised(plan: &Plan, first: &str, line: &str, by: u64) -> (usize, String) {
     let (fields, counts) = unsealed(line).rsplit_once("counts=").expect("counts");
     let value = |name| fields.split(' ').find_map(|field| field.strip_prefix(name)).expect(name);
     let unit = value("units=").split("..").next().expect("a range").parse().expect("a number");
     let sum = value("solutions=");
     let new_sum = sum.parse::<u64>().expect("a sum") + by * plan.weight(unit);
     let fields = fields.replace(&format!("solutions={sum} "), &format!("solutions={new_sum} "));
-    let (first, others) = counts.split_at(counts.find(',').unwrap_or(counts.len()));
-    let first = first.parse::<u64>().expect("a count") + by;
-    (unit, seal(&format!("{fields}counts={first}{others}")))
+    let (count, others) = counts.split_at(counts.find(',').unwrap_or(counts.len()));
+    let count = count.parse::<u64>().expect("a count") + by;
+    (unit, seal(first, &format!("{fields}counts={count}{others}")))
 }
 
 /// Raises the count of the first unit in each `done` line that is chosen by its number and text;
@@ -165,7 +185,7 @@ pub(crate) fn raise_counts(
         if !line.starts_with("done ") || !choose(number, line) {
             return line.to_owned();
         }
-        let (unit, line) = raised(&plan, line, by);
+        let (unit, line) = raised(&plan, &text, line, by);
         units.push(unit);
         line
     });

@@ -117,7 +117,6 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, record: Option<Record>) 
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .entry("units", outcome.units)
         .memory(outcome.memory, outcome.threads)
-        .recounted(outcome.units_recounted)
         .seconds(outcome.elapsed);
     match record {
         Some(record) => record.report(&mut report),

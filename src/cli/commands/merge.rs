@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::memory::readable;
-use nqueens::merge::Packed;
+use nqueens::record::{Saved, Units, half_open};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
@@ -56,9 +56,9 @@ impl MergeArgs {
             return Ok(exit.answer(format, report));
         }
         let journals = self.journals.read()?;
-        let pack = |into| Ok::<_, Failure>((into, journals.merged.pack(into)?));
+        let pack = |into| Ok::<_, Failure>((into, journals.record.save(into, &Units::new())?));
         let packed = self.into.as_deref().map(pack).transpose()?;
-        let missing = MissingShards::new(&journals.merged, self.shards);
+        let missing = MissingShards::new(&journals.record, self.shards);
         let mut exit = journals.check_published();
         if journals.total.is_none() {
             tell_missing(&journals, missing.as_ref());
@@ -75,7 +75,7 @@ impl MergeArgs {
 fn tell_missing(journals: &Journals, missing: Option<&MissingShards>) {
     let units = journals.units_missing;
     let are = if units == 1 { "is" } else { "are" };
-    let all = many(journals.merged.plan.units(), "unit");
+    let all = many(journals.record.plan.units(), "unit");
     match missing {
         Some(missing) if missing.shards == 1 => {
             message!("{units} of {all} {are} missing: run the same count again to resume it");
@@ -86,13 +86,13 @@ fn tell_missing(journals: &Journals, missing: Option<&MissingShards>) {
         None => message!(
             "{units} of {all} {are} missing, the first is {}: run their shards again (the journals \
              do not agree on how many there are; --shards names those that are missing)",
-            journals.merged.missing_units().next().map_or(0, |range| range.start)
+            half_open(&journals.record.missing()).next().map_or(0, |range| range.start)
         ),
     }
 }
 
-fn tell_packed(report: &mut Report, into: &Path, packed: Packed) {
-    let Packed { bytes, bytes_before, .. } = packed;
+fn tell_packed(report: &mut Report, into: &Path, packed: Saved) {
+    let Saved { bytes, bytes_before, .. } = packed;
     let path = escaped(into.display());
     // The text of an unfinished count goes to stderr.
     message!("packed {} into {} of {path}", readable(bytes_before), readable(bytes));
@@ -100,7 +100,7 @@ fn tell_packed(report: &mut Report, into: &Path, packed: Packed) {
 }
 
 fn report(journals: &Journals, missing: Option<&MissingShards>) -> Report {
-    let (files, twice) = (journals.merged.files.len(), many(journals.merged.twice, "unit"));
+    let (files, twice) = (journals.record.files.len(), many(journals.record.repeated, "unit"));
     let mut report = journals.report();
     journals.report_total(&mut report);
     journals.report_missing(&mut report, missing);

@@ -1,19 +1,17 @@
 //! `nqueens salvage FILE --into NEW`.
 
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use nqueens::journal::{JournalError, Salvaged, salvage};
-use nqueens::{BoardSize, Engine, Error, Kernel, Plan, SplitRows};
+use nqueens::record::{Damage, Mode, Record, Saved, Units};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{engine, file, pass};
+use crate::cli::options::file;
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::{escaped, message};
 use crate::cli::output::text::many;
 
-/// Only the first broken places are printed one by one.
+/// Only the first of what is left out is printed one by one.
 const PRINTED: usize = 5;
 
 /// Copy the good lines of a damaged journal to a new one
@@ -32,24 +30,8 @@ pub(crate) struct SalvageArgs {
     into: PathBuf,
 
     /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = unit_range)]
-    without: Vec<Range<usize>>,
-
-    /// Size of the board, if the first line is damaged
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    size: Option<BoardSize>,
-
-    /// Engine of the journal, if the first line is damaged [default: the one that auto chooses]
-    #[arg(long, value_name = "NAME", requires = "size", value_parser = engine())]
-    engine: Option<Engine>,
-
-    /// Split rows of the journal, if the first line is damaged and the engine is subtrees
-    #[arg(long, value_name = "ROWS", requires = "size", allow_negative_numbers = true)]
-    split_rows: Option<SplitRows>,
-
-    /// The journal is one of a second count, if the first line is damaged
-    #[arg(long, requires = "size")]
-    second: bool,
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units)]
+    without: Vec<Units>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -57,75 +39,72 @@ pub(crate) struct SalvageArgs {
 }
 
 /// Units as they are written on the command line: `17` or `40..44`.
-fn unit_range(text: &str) -> Result<Range<usize>, String> {
+fn units(text: &str) -> Result<Units, String> {
     let number = |text: &str| text.parse::<usize>().ok();
     let range = match text.split_once("..") {
-        Some((first, end)) => number(first).zip(number(end)).map(|(first, end)| first..end),
-        None => number(text).and_then(|unit| Some(unit..unit.checked_add(1)?)),
+        Some((first, end)) => number(first).zip(number(end)),
+        None => number(text).and_then(|unit| Some((unit, unit.checked_add(1)?))),
     };
-    range.filter(|units| !units.is_empty()).ok_or_else(|| "write units as 17 or 40..44".to_owned())
+    let range = range.filter(|(first, end)| first < end);
+    let units = range.map(|(first, end)| Units::from_iter([first..=end - 1]));
+    units.ok_or_else(|| "write units as 17 or 40..44".to_owned())
 }
 
 impl SalvageArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let salvaged = self.salvage()?;
-        let exit = judge(&salvaged);
-        Ok(exit.answer(Format::new(self.json, false), report(salvaged, &self.into)))
-    }
-
-    fn salvage(&self) -> Result<Salvaged, Error> {
-        let with = |plan| salvage(&self.path, &self.into, plan, &self.without);
-        let Some(size) = self.size else { return with(None) };
-        // Whole counts choose the engine that suits this machine, shards one that suits all.
-        let automatic =
-            [Kernel::detect(), Kernel::Portable].map(|kernel| Engine::auto(size, kernel));
-        let [engine, other] = self.engine.map_or(automatic, |engine| [engine; 2]);
-        let with = |engine| {
-            with(Some(Plan::new(size, engine, self.split_rows).in_pass(pass(self.second))))
+        let Some(record) = Record::read(&[self.path.clone()], Mode::SkipDamaged)? else {
+            let path = self.path.display();
+            return Err(Failure::Usage(format!("{path}: nothing is recorded in it")));
         };
-        match with(engine) {
-            Err(Error::Journal { error: JournalError::NotOfPlan { .. }, .. })
-                if other != engine =>
-            {
-                with(other)
-            }
-            salvaged => salvaged,
-        }
+        let without = self.without.into_iter().fold(Units::new(), |sum, units| sum | units);
+        let saved = record.save(&self.into, &without)?;
+        let into = escaped(self.into.display());
+        Ok(judge(&record).answer(Format::new(self.json, false), report(&record, &saved, into)))
     }
 }
 
-/// Prints what was left out.
-fn judge(salvaged: &Salvaged) -> Exit {
-    for broken in salvaged.left_out.iter().take(PRINTED) {
-        message!("line {}, {}: {}", broken.line, many(broken.bytes, "byte"), broken.what);
+/// Prints what is left out.
+fn judge(record: &Record) -> Exit {
+    for damage in record.damage.iter().take(PRINTED) {
+        message!("{damage}");
     }
-    if let Some(more @ 1..) = salvaged.left_out.len().checked_sub(PRINTED) {
-        message!("and {}", many(more, "more place"));
+    if let Some(more @ 1..) = record.damage.len().checked_sub(PRINTED) {
+        message!("and {} more", more);
     }
-    let [first, ..] = salvaged.disputed[..] else { return Exit::Done };
+    if disputed(record).is_empty() {
+        return Exit::Done;
+    }
     message!(
-        "{}, the first is {first}, recorded with two counts: a machine made errors; verify what \
-         the same machine counted elsewhere",
-        many(salvaged.disputed.len(), "unit")
+        "{} recorded with two counts: a machine made errors; verify what the same machine counted \
+         elsewhere",
+        many(disputed(record).len(), "unit")
     );
     Exit::Failed
 }
 
-fn report(salvaged: Salvaged, into: &Path) -> Report {
-    let Salvaged { plan, finished, lines_kept, left_out, disputed, .. } = salvaged;
-    let kept = finished.units_done();
-    let (kept_units, kept_lines) = (many(kept, "unit"), many(lines_kept, "line"));
+/// The units with two counts.
+fn disputed(record: &Record) -> Vec<usize> {
+    let unit = |damage: &Damage| match damage {
+        Damage::Conflict(witnesses) => Some(witnesses[0].unit),
+        _ => None,
+    };
+    record.damage.iter().filter_map(unit).collect()
+}
+
+fn report(record: &Record, saved: &Saved, into: String) -> Report {
+    let kept = usize::try_from(saved.finished.len()).unwrap_or(usize::MAX);
+    let disputed = disputed(record);
+    let lines = record.damage.len() - disputed.len();
     let mut report = Report::default();
     report
-        .plan(&plan)
-        .row("kept", format_args!("{kept_units}, {kept_lines}"))
+        .plan(&record.plan)
+        .row("kept", many(kept, "unit"))
         .field("kept", kept)
-        .field("lines_kept", lines_kept)
-        .row("left out", many(left_out.len(), "place"))
-        .field("places_left_out", left_out.len())
+        .row("left out", format_args!("{}, {}", many(lines, "line"), many(disputed.len(), "unit")))
+        .field("places_left_out", lines)
         .field("disputed", disputed)
-        .row("to count", many(plan.units() - kept, "unit"))
-        .entry("journal", escaped(into.display()));
+        .row("to count", many(record.plan.units() - kept, "unit"))
+        .entry("journal", into);
     report
 }
 
@@ -135,10 +114,10 @@ mod tests {
 
     #[test]
     fn units_are_numbers_and_ranges() {
-        assert_eq!(unit_range("17"), Ok(17..18));
-        assert_eq!(unit_range("40..44"), Ok(40..44));
+        assert_eq!(units("17"), Ok(Units::from_iter([17])));
+        assert_eq!(units("40..44"), Ok(Units::from_iter([40..=43])));
         for bad in ["", "-1", "4..4", "5..4", "..4", "4..", "x", "18446744073709551615"] {
-            assert!(unit_range(bad).is_err(), "{bad}");
+            assert!(units(bad).is_err(), "{bad}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nqueens::{BoardSize, ShardOutcome};
+use nqueens::{BoardSize, Outcome};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{EngineArgs, file, number_of_shards, pass, shard};
@@ -59,8 +59,8 @@ impl ShardArgs {
         let outcome = outcome.map_err(|failure| {
             failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
         })?;
-        for reason in &outcome.left_out {
-            message!("warning: {reason}; its units were counted as not finished");
+        for damage in &outcome.damage {
+            message!("warning: {damage}; its units were counted as not finished");
         }
         let mut exit = Exit::Done;
         if let Some(fault) = &outcome.journal_fault {
@@ -73,8 +73,8 @@ impl ShardArgs {
     }
 }
 
-fn report(outcome: &ShardOutcome) -> Report {
-    let ShardOutcome { shard, units, units_before, solutions, .. } = outcome;
+fn report(outcome: &Outcome) -> Report {
+    let Outcome { shard, units, units_before, total: solutions, .. } = outcome;
     let (index, last) = (shard.index(), shard.shards() - 1);
     let of_shard = many(*units, "unit");
     let journal = outcome.journal.as_ref().map(|path| escaped(path.display()));
@@ -92,7 +92,6 @@ fn report(outcome: &ShardOutcome) -> Report {
         .row("solutions", format_args!("{solutions} in this shard"))
         .field("solutions", solutions.to_string())
         .engine(outcome.engine, outcome.kernel, outcome.threads)
-        .recounted(outcome.units_recounted)
         .seconds(outcome.elapsed)
         .row("journal", journal.as_deref().unwrap_or("nothing was left to count"))
         .field("journal", journal);

@@ -10,8 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::Args;
 use nqueens::Shard;
-use nqueens::journal::ProcessRun;
-use nqueens::merge::{Member, Merged};
+use nqueens::record::{JournalFile, Record, Run};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
@@ -59,8 +58,8 @@ impl StatusArgs {
         // Before any reading: a folder of many journals takes a while.
         let file = self.html.filter(|_| !to_stdout).map(page_file).transpose()?;
         let status = |journals: Journals| {
-            let missing = MissingShards::new(&journals.merged, self.shards);
-            let running = Running::new(&journals.merged);
+            let missing = MissingShards::new(&journals.record, self.shards);
+            let running = Running::new(&journals.record);
             Status { journals, missing, running }
         };
         let both = self.journals.read_both()?.map(|journals| journals.map(status));
@@ -99,7 +98,7 @@ struct Running(Vec<Process>);
 
 struct Process {
     /// What it has done so far.
-    run: ProcessRun,
+    run: Run,
     /// Where it runs, if the name of its journal tells.
     host: Option<String>,
     /// Its last sign of life.
@@ -107,12 +106,12 @@ struct Process {
 }
 
 impl Running {
-    fn new(merged: &Merged) -> Self {
-        let process = |member: &Member| {
-            let host = member.host().map(str::to_owned);
-            Some(Process { run: member.runs.last()?.clone(), host, seen: member.modified })
+    fn new(record: &Record) -> Self {
+        let process = |file: &JournalFile| {
+            let host = file.host().map(str::to_owned);
+            Some(Process { run: file.runs.last()?.clone(), host, seen: file.modified })
         };
-        Self(merged.being_written().into_iter().filter_map(process).collect())
+        Self(record.being_written().into_iter().filter_map(process).collect())
     }
 
     fn threads(&self) -> usize {
@@ -151,7 +150,7 @@ impl Status {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn cpu_time_left(&self) -> Option<Duration> {
         // Units that were counted twice took time twice.
-        let counted = self.journals.units_done + self.journals.merged.twice;
+        let counted = self.journals.units_done + self.journals.record.repeated;
         let left = self.journals.units_missing as f64 / counted as f64;
         (counted > 0).then(|| seconds(self.journals.cpu_time.as_secs_f64() * left))
     }
@@ -169,7 +168,7 @@ impl Status {
     /// What is finished of the plan, in percent.
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
     fn percent(&self) -> String {
-        let (done, all) = (self.journals.units_done, self.journals.merged.plan.units());
+        let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
         // What is missing must not be rounded away.
         let percent = 100.0 * done as f64 / all as f64;
         figures(if done < all { percent.min(99.9) } else { percent })
@@ -177,7 +176,7 @@ impl Status {
 
     /// The shard on which processes spent most wall time, and that time.
     fn longest(&self) -> Option<(Shard, Duration)> {
-        let times = self.journals.merged.wall_times().into_iter();
+        let times = self.journals.record.wall_times().into_iter();
         times.max_by_key(|(shard, time)| (*time, Reverse((shard.index(), shard.shards()))))
     }
 
@@ -186,8 +185,7 @@ impl Status {
         let (shard, time) = self.longest()?;
         let time = duration(time);
         if shard == Shard::WHOLE {
-            let files = self.journals.merged.files.iter();
-            let runs = many(files.map(|file| file.runs.len()).sum(), "run");
+            let runs = many(self.journals.record.runs().count(), "run");
             return Some(format!("{time} in {runs}, without pauses"));
         }
         let shard = text::shard(shard);
@@ -203,7 +201,7 @@ impl Status {
     /// When all will be counted, in words.
     fn end(&self) -> String {
         match self.time_left() {
-            _ if self.journals.merged.finished.is_complete() => "reached".to_owned(),
+            _ if self.journals.record.is_complete() => "reached".to_owned(),
             Some(time) => format!("in about {} at this rate", duration(time)),
             None if self.running.0.is_empty() => "not in sight: no process is writing".to_owned(),
             None => "not in sight: no unit is finished by those that write".to_owned(),
@@ -221,9 +219,9 @@ impl Status {
     }
 
     fn report(&self) -> Report {
-        let Merged { finished, files, .. } = &self.journals.merged;
+        let Record { solutions, files, .. } = &self.journals.record;
         let percent = self.percent();
-        let (done, solutions) = (many(self.journals.units_done, "unit"), finished.solutions());
+        let done = many(self.journals.units_done, "unit");
         let shards = match &self.missing {
             Some(missing) if missing.is_empty() => {
                 format!("{0} of {0} complete", missing.shards)

@@ -1,7 +1,7 @@
 //! `nqueens verify FILE|FOLDER...`.
 
 use clap::Args;
-use nqueens::merge::Merged;
+use nqueens::record::Record;
 use nqueens::verify::{Difference, Sample, Verdict, verify};
 use nqueens::{Kernel, thread_pool};
 use serde_json::json;
@@ -52,8 +52,8 @@ impl VerifyArgs {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let sample = Sample { units: self.units, seed };
         let kernel = self.machine.kernel.unwrap_or_else(Kernel::detect);
-        let Merged { plan, finished, .. } = &journals.merged;
-        let counts = journals.merged.counts(&sample.choose(finished))?;
+        let Record { plan, finished, .. } = &journals.record;
+        let counts = journals.record.counts(&sample.choose(finished))?;
         let pool = thread_pool(self.machine.threads()?)?;
         let bar = Bar::new("verify", journals.units_done.min(self.units), |state, _| {
             let (done, all) = (state.pos(), state.len().unwrap_or_default());
@@ -96,7 +96,7 @@ impl Check {
         }
         if self.journals.total.is_none() {
             let missing = self.journals.units_missing;
-            let units = many(self.journals.merged.plan.units(), "unit");
+            let units = many(self.journals.record.plan.units(), "unit");
             message!("the count is not finished: {missing} of {units} are missing");
             return Exit::Stopped;
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::merge::{Merged, journals_in, merge, split_by_pass};
+use nqueens::record::{Mode, Record, half_open, journals_in, split_by_pass};
 use nqueens::{Published, Shard};
 use serde_json::json;
 
@@ -88,35 +88,26 @@ impl JournalsArgs {
 
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
-        let Some(merged) = merge(files)? else {
+        let Some(record) = Record::read(files, Mode::Strict)? else {
             return Err(self.nothing(match files.is_empty() {
                 true => self.no_journals(),
                 false => "nothing is recorded yet",
             }));
         };
-        for path in &merged.unbegun {
+        for path in &record.unbegun {
             message!("warning: nothing is recorded in {}; it is left out", path.display());
         }
-        for file in &merged.files {
+        for file in record.files.iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
-            if file.torn {
-                message!("warning: the last line of {path} was cut off and is left out");
-            }
-            if file.withdrawn > 0 {
-                let units = many(file.withdrawn, "unit");
-                message!(
-                    "warning: {path} withdrew {units} after a recount differed; do not trust the \
-                     machine that counted them"
-                );
-            }
+            message!("warning: the last line of {path} was cut off and is left out");
         }
-        Ok(Journals::new(merged))
+        Ok(Journals::new(record))
     }
 }
 
 /// What journals of one plan hold together.
 pub(crate) struct Journals {
-    pub(crate) merged: Merged,
+    pub(crate) record: Record,
     pub(crate) units_done: usize,
     pub(crate) units_missing: usize,
     /// The solutions, if all units are finished.
@@ -127,38 +118,38 @@ pub(crate) struct Journals {
 }
 
 impl Journals {
-    fn new(merged: Merged) -> Self {
-        let Merged { plan, finished, files, .. } = &merged;
-        let total = finished.is_complete().then(|| finished.solutions());
+    fn new(record: Record) -> Self {
+        let (plan, units_done) = (&record.plan, record.units_done());
+        let total = record.is_complete().then_some(record.solutions);
         let compare = |total| Published::compare(total, known(plan.size()).total);
         Self {
-            units_done: finished.units_done(),
-            units_missing: plan.units() - finished.units_done(),
+            units_done,
+            units_missing: plan.units() - units_done,
             total,
             published: total.map_or(Published::Unknown, compare),
-            cpu_time: files.iter().flat_map(|file| &file.runs).map(|run| run.cpu_time).sum(),
-            merged,
+            cpu_time: record.cpu_time(),
+            record,
         }
     }
 
     /// Prints it if the total is not the published one.
     pub(crate) fn check_published(&self) -> Exit {
         let Published::Differs { expected } = self.published else { return Exit::Done };
-        let (n, total) = (self.merged.plan.size(), self.merged.finished.solutions());
+        let (n, total) = (self.record.plan.size(), self.record.solutions);
         alarm!("Q({n}) = {total} differs from the published {expected}");
         Exit::Failed
     }
 
     /// The plan's lines, and the fields that all reports on journals have.
     pub(crate) fn report(&self) -> Report {
-        let Merged { plan, finished, files, twice, .. } = &self.merged;
+        let Record { plan, solutions, files, repeated, .. } = &self.record;
         let mut report = Report::default();
         report
             .plan(plan)
             .field("finished", self.units_done)
-            .field("solutions", finished.solutions().to_string())
+            .field("solutions", solutions.to_string())
             .field("files", files.len())
-            .field("twice", *twice)
+            .field("twice", *repeated)
             .field("cpu_seconds", seconds(self.cpu_time));
         report
     }
@@ -179,7 +170,8 @@ impl Journals {
 
     /// The field on what is not finished.
     pub(crate) fn report_missing(&self, report: &mut Report, missing: Option<&MissingShards>) {
-        let mut ranges = self.merged.missing_units().map(|range| [range.start, range.end]);
+        let missing_units = self.record.missing();
+        let mut ranges = half_open(&missing_units).map(|range| [range.start, range.end]);
         let json = json!({
             "units": self.units_missing,
             "ranges": ranges.by_ref().take(MOST_RANGES).collect::<Vec<_>>(),
@@ -201,9 +193,9 @@ pub(crate) struct MissingShards {
 
 impl MissingShards {
     /// `None` if the number of shards is not given and the journals do not agree on it.
-    pub(crate) fn new(merged: &Merged, shards: Option<usize>) -> Option<Self> {
-        let shards = shards.or_else(|| merged.shards())?;
-        let missing = merged.missing_shards(shards).ok()?;
+    pub(crate) fn new(record: &Record, shards: Option<usize>) -> Option<Self> {
+        let shards = shards.or_else(|| record.shards())?;
+        let missing = record.missing_shards(shards).ok()?;
         Some(Self::of(shards, missing.into_iter().map(Shard::index)))
     }
 

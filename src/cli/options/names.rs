@@ -23,10 +23,6 @@ impl Engines {
     }
 }
 
-pub(crate) fn engine() -> impl TypedValueParser<Value = Engine> {
-    PossibleValuesParser::new(engines()).try_map(|name| name.parse())
-}
-
 pub(crate) fn engine_or_auto() -> impl TypedValueParser<Value = OrAuto<Engine>> {
     let auto = PossibleValue::new("auto").help("the fastest of these for the board and the kernel");
     PossibleValuesParser::new([auto].into_iter().chain(engines())).try_map(|name| or_auto(&name))

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nqueens::estimate::TimeLeft;
-use nqueens::{Error, Observer, Shard, Start, UnitsDone};
+use nqueens::{DiskTrouble, Observer, Shard, Start, UnitsDone};
 
 use super::bar::{Bar, Display, ProgressWhen, columns};
 use super::long_count::LongCount;
 use super::stderr::message;
-use super::text::{duration, many, scientific, seconds};
+use super::text::{duration, scientific, seconds};
 
 /// Counts that end sooner show nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);
@@ -80,18 +80,11 @@ fn with<T>(state: &Mutex<State>, change: impl FnOnce(&mut State) -> T) -> T {
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
         let Start { plan, shard, threads, units, units_done, solutions, .. } = *start;
-        if start.torn > 0 {
+        if start.cut_off > 0 {
             message!(
                 "warning: the journal's last line was cut off ({} bytes): it is dropped, and its \
                  units are counted again",
-                start.torn
-            );
-        }
-        if start.withdrawn > 0 {
-            message!(
-                "warning: the journal withdrew {} after a recount differed: they are counted \
-                 again; do not trust the machine that counted them",
-                many(start.withdrawn, "unit")
+                start.cut_off
             );
         }
         if let Some(warning) = self.long_count.and_then(|count| count.warning(start)) {
@@ -134,16 +127,24 @@ impl Observer for Progress {
         }
     }
 
-    fn journal_changed(&self, change: &Error) {
-        self.print(format_args!("warning: {change}"));
-    }
-
-    fn file_system_hangs(&self, waited: Duration) {
-        self.print(format_args!(
-            "the file system has not taken the last records for {}: waiting for it; a second signal \
-             ends the program at once, without them",
-            duration(waited)
-        ));
+    fn disk_trouble(&self, trouble: &DiskTrouble) {
+        match trouble {
+            DiskTrouble::Hangs { waited, total } => {
+                let counted = total
+                    .map(|total| format!("all units are counted, {total} solutions; "))
+                    .unwrap_or_default();
+                let waited = duration(*waited);
+                self.print(format_args!(
+                    "{counted}the disk has not taken the last lines of the journal for {waited}; a \
+                     second signal ends the program at once, without them"
+                ));
+            }
+            DiskTrouble::Repaired { error } => self.print(format_args!(
+                "warning: the disk did not take the last lines of the journal ({error}); they were \
+                 written again, and it took them now"
+            )),
+            _ => {}
+        }
     }
 }
 

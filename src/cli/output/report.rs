@@ -102,15 +102,6 @@ impl Report {
         self.field("memory", json)
     }
 
-    /// Units that a count counted twice.
-    pub(crate) fn recounted(&mut self, recounted: usize) -> &mut Self {
-        if recounted > 0 {
-            let units = many(recounted, "unit");
-            self.row("self-check", format_args!("{units} recounted, no difference"));
-        }
-        self.field("recounted", recounted)
-    }
-
     /// The wall time of this run.
     pub(crate) fn seconds(&mut self, elapsed: Duration) -> &mut Self {
         self.row("seconds", format_args!("{:.3}", elapsed.as_secs_f64()));

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::*;
-use crate::run::{REPORT_EVERY, Ranges, Turn};
+use crate::count::{REPORT_EVERY, Ranges, Turn};
 
 /// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");

@@ -177,7 +177,7 @@ impl Rounds<'_> {
         cancel: &Cancel,
     ) -> Result<Outcome, Error> {
         let count = Count::new(size).engine(contestant.engine).pool(contestant.pool);
-        let count = count.memory(self.memory).self_check(false).cancel(cancel);
+        let count = count.memory(self.memory).cancel(cancel);
         self.kernel.map_or(count.clone(), |kernel| count.kernel(kernel)).run()
     }
 }

@@ -1,9 +1,8 @@
 //! `nqueens merge --twice`: a total that was counted twice.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
-use nqueens::merge::{Comparison, Disagreement, Witness, compare};
+use nqueens::record::{Comparison, Units, Witness, compare, half_open};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
@@ -32,8 +31,8 @@ pub(super) fn run(
              counts (nqueens shard --second makes those of the second)"
         )));
     };
-    let comparison = compare(&first.merged, &second.merged)?;
-    let twice = Twice { is_proof: comparison.is_proof(&first.merged), first, second, comparison };
+    let comparison = compare(&first.record, &second.record)?;
+    let twice = Twice { is_proof: comparison.is_proof(&first.record), first, second, comparison };
     Ok((twice.judge(shards), twice.report()))
 }
 
@@ -49,11 +48,8 @@ impl Twice {
     /// Prints what is wrong or missing.
     fn judge(&self, shards: Option<usize>) -> Exit {
         let Comparison { differing, disagreements, .. } = &self.comparison;
-        for Disagreement { unit, first, second, .. } in disagreements.iter().take(PRINTED) {
-            let says = |Witness { count, path, machine, .. }: &Witness| {
-                format!("{count} ({machine}, {})", path.display())
-            };
-            message!("unit {unit} differs: first count {}, second {}", says(first), says(second));
+        for [first, second] in disagreements.iter().take(PRINTED) {
+            message!("unit {} differs: first count {first}, second {second}", first.unit);
         }
         if *differing > 0 {
             let units = many(*differing, "unit");
@@ -70,7 +66,7 @@ impl Twice {
             return Exit::Done;
         }
         for (count, journals) in [("first", &self.first), ("second", &self.second)] {
-            let Some(missing) = MissingShards::new(&journals.merged, shards) else { continue };
+            let Some(missing) = MissingShards::new(&journals.record, shards) else { continue };
             if journals.units_missing > 0 {
                 let units = many(journals.units_missing, "unit");
                 message!("the {count} count lacks {units}, in {missing}: run these again");
@@ -81,7 +77,7 @@ impl Twice {
             ("second", "first", &self.comparison.only_second),
         ] {
             if !ranges.is_empty() {
-                let units = many(ranges.iter().map(Range::len).sum(), "unit");
+                let units = many(number(ranges), "unit");
                 let ranges = shortened(ranges);
                 message!(
                     "counted once, in the {count} count but not in the {other}: {units}, {ranges}"
@@ -94,13 +90,13 @@ impl Twice {
     fn report(&self) -> Report {
         let Self { first, second, comparison, is_proof } = self;
         let total = is_proof.then_some(first.total).flatten();
-        let (units, all) = (comparison.units, first.merged.plan.units());
+        let (units, all) = (comparison.units, first.record.plan.units());
         let agree = match comparison.differing {
             0 => "all with equal counts".to_owned(),
             differing => format!("{differing} DIFFER"),
         };
         let mut report = Report::default();
-        report.plan(&first.merged.plan).number("total", total);
+        report.plan(&first.record.plan).number("total", total);
         first.report_published(&mut report, total);
         report
             .row("twice", format_args!("{units} of {} counted twice, {agree}", many(all, "unit")))
@@ -113,15 +109,15 @@ impl Twice {
             let (machines, cpu) = (machines(journals), duration(journals.cpu_time));
             let finished = many(journals.units_done, "unit");
             report.row(label, format_args!("{finished}, {cpu} CPU time on {machines}"));
-            let ranges = once.iter().take(MOST_RANGES).map(|range| [range.start, range.end]);
+            let ranges = half_open(once).take(MOST_RANGES).map(|range| [range.start, range.end]);
             report.field(
                 label,
                 json!({
                     "finished": journals.units_done,
-                    "files": journals.merged.files.len(),
+                    "files": journals.record.files.len(),
                     "machines": machines,
                     "cpu_seconds": json::seconds(journals.cpu_time),
-                    "once": { "units": once.iter().map(Range::len).sum::<usize>(),
+                    "once": { "units": number(once),
                         "ranges": ranges.collect::<Vec<_>>() },
                 }),
             );
@@ -143,8 +139,8 @@ impl Twice {
             json!({ "count": count, "machine": machine, "file": file })
         };
         let disagreements = self.comparison.disagreements.iter();
-        let differences = disagreements.map(|Disagreement { unit, first, second, .. }| {
-            json!({ "unit": unit, "first": witness(first), "second": witness(second) })
+        let differences = disagreements.map(|[first, second]| {
+            json!({ "unit": first.unit, "first": witness(first), "second": witness(second) })
         });
         differences.collect()
     }
@@ -153,8 +149,7 @@ impl Twice {
 /// Who counted, and how many processes of each kind.
 fn machines(journals: &Journals) -> String {
     let mut processes = BTreeMap::<String, usize>::new();
-    let runs = journals.merged.files.iter().flat_map(|file| &file.runs);
-    for run in runs.filter(|run| run.units > 0) {
+    for run in journals.record.runs().filter(|run| run.units > 0) {
         let threads = many(run.threads, "thread");
         let kind = format!("{}, {threads}, {}", run.machine, run.kernel);
         *processes.entry(kind).or_default() += 1;
@@ -169,9 +164,8 @@ fn machines(journals: &Journals) -> String {
 /// The row of the record book. Journals do not know the wall time of all processes together, nor the
 /// commit, nor what else was checked.
 fn record(total: u128, journals: &Journals) -> String {
-    let plan = &journals.merged.plan;
-    let runs = journals.merged.files.iter().flat_map(|file| &file.runs);
-    let versions: BTreeSet<&str> = runs.map(|run| run.version.as_str()).collect();
+    let plan = &journals.record.plan;
+    let versions: BTreeSet<&str> = journals.record.runs().map(|run| run.version.as_str()).collect();
     format!(
         "| {} | {total} | {}, {} count | {} | | {} | {} | | |",
         plan.size(),
@@ -183,10 +177,15 @@ fn record(total: u128, journals: &Journals) -> String {
     )
 }
 
-/// The first of some ranges of units.
-fn shortened(ranges: &[Range<usize>]) -> String {
-    let named = ranges.iter().take(PRINTED_RANGES);
+/// How many units there are.
+fn number(units: &Units) -> usize {
+    half_open(units).map(|range| range.len()).sum()
+}
+
+/// The first of some units, as ranges.
+fn shortened(units: &Units) -> String {
+    let named = half_open(units).take(PRINTED_RANGES);
     let named = named.map(|range| format!("{}..{}", range.start, range.end));
-    let more = if ranges.len() > PRINTED_RANGES { ", ..." } else { "" };
+    let more = if units.ranges_len() > PRINTED_RANGES { ", ..." } else { "" };
     named.collect::<Vec<_>>().join(", ") + more
 }

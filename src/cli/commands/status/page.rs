@@ -37,7 +37,7 @@ impl Page<'_> {
     /// The whole file.
     pub(super) fn html(&self) -> String {
         let Some(first) = self.counts.first() else { return String::new() };
-        let plan = &first.journals.merged.plan;
+        let plan = &first.journals.record.plan;
         let (queens, percent) = (many(plan.size().get() as usize, "queen"), first.percent());
         let is_running = self.counts.iter().any(|count| !count.running.0.is_empty());
         let mut page = String::from(BEGINNING);
@@ -64,8 +64,7 @@ impl Page<'_> {
         put!(
             &mut page,
             "</main>\n<footer><p>Made by <code>nqueens status --html</code>, version {}, from the \
-             journals in {}. What runs is told by locks and, on other machines, by the times of \
-             the files.</p></footer>\n</html>\n",
+             journals in {}. What runs is told by locks.</p></footer>\n</html>\n",
             env!("CARGO_PKG_VERSION"),
             self.paths.iter().map(|path| html_path(path)).collect::<Vec<_>>().join(", "),
         );
@@ -79,7 +78,7 @@ fn html_path(path: &Path) -> String {
 
 impl Status {
     fn put_section(&self, page: &mut String, all: &Page<'_>) {
-        let (id, title) = match self.journals.merged.plan.pass() {
+        let (id, title) = match self.journals.record.plan.pass() {
             Pass::First => ("first", "First count"),
             Pass::Second => ("second", "Second count"),
         };
@@ -96,7 +95,7 @@ impl Status {
 
     #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
     fn put_progress(&self, page: &mut String) {
-        let (done, all) = (self.journals.units_done, self.journals.merged.plan.units());
+        let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
         let width = figures(100.0 * done as f64 / all.max(1) as f64);
         put!(
             page,
@@ -112,15 +111,15 @@ impl Status {
 
     fn put_facts(&self, page: &mut String) {
         let journals = &self.journals;
-        let merged = &journals.merged;
-        let files = many(merged.files.len(), "journal");
+        let record = &journals.record;
+        let files = many(record.files.len(), "journal");
         let threads = many(self.running.threads(), "thread");
         let rate = figures(self.running.units_per_second());
         put!(page, "<dl class=\"facts\">\n");
         let mut fact = |term: &str, text: &str| {
             put!(page, "<div><dt>{term}</dt><dd>{}</dd></div>\n", html(text));
         };
-        let solutions = grouped(merged.finished.solutions());
+        let solutions = grouped(record.solutions);
         match journals.total {
             None => fact("Solutions", &format!("{solutions} in the finished units")),
             Some(_) => {
@@ -144,14 +143,9 @@ impl Status {
         if let Some(wall_time) = self.wall_time() {
             fact("Wall time", &wall_time);
         }
-        if merged.twice > 0 {
-            let units = many(merged.twice, "unit");
+        if record.repeated > 0 {
+            let units = many(record.repeated, "unit");
             fact("Counted again", &format!("{units}, with equal counts"));
-        }
-        let withdrawn: usize = merged.files.iter().map(|file| file.withdrawn).sum();
-        if withdrawn > 0 {
-            let units = many(withdrawn, "unit");
-            fact("Withdrawn", &format!("{units}: a recount differed"));
         }
         put!(page, "</dl>\n");
     }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use nqueens::merge::ShardUnits;
+use nqueens::record::ShardUnits;
 
 use super::super::Status;
 use crate::cli::output::html::{Px, grouped, put};
@@ -37,7 +37,7 @@ struct States {
 }
 
 pub(super) fn put(page: &mut String, status: &Status) {
-    let merged = &status.journals.merged;
+    let record = &status.journals.record;
     let Some(missing) = &status.missing else {
         put!(
             page,
@@ -49,7 +49,7 @@ pub(super) fn put(page: &mut String, status: &Status) {
     if missing.shards == 1 {
         return;
     }
-    let Ok(shards) = merged.shard_units(missing.shards) else { return };
+    let Ok(shards) = record.shard_units(missing.shards) else { return };
     let running = status.running_indices(missing.shards);
     let states = States::of(&shards, &running);
     let together = shards_a_cell(shards.len());

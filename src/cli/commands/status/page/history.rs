@@ -7,7 +7,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use nqueens::merge::Member;
+use nqueens::record::JournalFile;
 
 use super::super::Status;
 use crate::cli::output::date::Utc;
@@ -64,11 +64,11 @@ struct History {
 }
 
 pub(super) fn put(page: &mut String, status: &Status, now: SystemTime) {
-    let merged = &status.journals.merged;
+    let record = &status.journals.record;
     let end = (!status.running.0.is_empty()).then_some(now);
-    let Some(history) = History::of(&merged.files, end) else { return };
+    let Some(history) = History::of(&record.files, end) else { return };
     put!(page, "<h3>Progress</h3>\n");
-    history.put(page, merged.plan.units());
+    history.put(page, record.plan.units());
     let undated = match history.undated {
         0.0 => "",
         _ => "; units of earlier runs, whose time is not known, are there from the beginning",
@@ -83,7 +83,7 @@ pub(super) fn put(page: &mut String, status: &Status, now: SystemTime) {
 impl History {
     /// The history up to now or to the last record.
     #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
-    fn of(files: &[Member], now: Option<SystemTime>) -> Option<Self> {
+    fn of(files: &[JournalFile], now: Option<SystemTime>) -> Option<Self> {
         let (mut runs, mut undated) = (Vec::new(), 0.0);
         for file in files {
             let all: usize = file.runs.iter().map(|run| run.units).sum();

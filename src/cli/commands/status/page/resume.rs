@@ -16,11 +16,11 @@ pub(super) fn put(page: &mut String, status: &Status, paths: &[PathBuf]) {
     let Some(missing) = status.missing.as_ref().filter(|missing| !missing.is_empty()) else {
         return;
     };
-    let plan = &status.journals.merged.plan;
+    let plan = &status.journals.record.plan;
     let n = plan.size();
     let second = if plan.pass() == Pass::Second { " --second" } else { "" };
     put!(page, "<h3>What is missing</h3>\n");
-    if let (1, [file]) = (missing.shards, &status.journals.merged.files[..]) {
+    if let (1, [file]) = (missing.shards, &status.journals.record.files[..]) {
         match status.running.0.is_empty() {
             true => {
                 let command = format!("nqueens count {n}{second} --journal {}", quoted(&file.path));
@@ -75,7 +75,7 @@ fn joined(
 /// The folder of the journals: the one that was named, or that of the first journal.
 fn folder(status: &Status, paths: &[PathBuf]) -> PathBuf {
     let named = paths.iter().find(|path| path.is_dir());
-    let first = status.journals.merged.files.first().and_then(|file| file.path.parent());
+    let first = status.journals.record.files.first().and_then(|file| file.path.parent());
     let folder = named.map(PathBuf::as_path).or(first).unwrap_or(Path::new(""));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())

@@ -64,7 +64,7 @@ impl Work {
 
 pub(super) fn put_machines(page: &mut String, status: &Status) {
     let mut machines: BTreeMap<Machine<'_>, Work> = BTreeMap::new();
-    for file in &status.journals.merged.files {
+    for file in &status.journals.record.files {
         for run in &file.runs {
             let machine =
                 Machine { host: file.host(), processor: &run.machine, kernel: &run.kernel };

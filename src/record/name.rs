@@ -13,7 +13,7 @@ use crate::size::BoardSize;
 const SECOND: &str = "second-";
 
 /// The name of the journal of a process on this host.
-pub(crate) fn file_name(size: BoardSize, pass: Pass, shard: Shard, process: u32) -> String {
+pub(super) fn file_name(size: BoardSize, pass: Pass, shard: Shard, process: u32) -> String {
     let (host, index, shards) = (this_host(), shard.index(), shard.shards());
     let count = match pass {
         Pass::First => "",
@@ -23,7 +23,7 @@ pub(crate) fn file_name(size: BoardSize, pass: Pass, shard: Shard, process: u32)
 }
 
 /// The board, the count and the shard in the name of a journal.
-pub(crate) fn named_shard(name: &str) -> Option<(u32, Pass, Shard)> {
+pub(super) fn named_shard(name: &str) -> Option<(u32, Pass, Shard)> {
     let (shard, _) = name.strip_prefix('n')?.split_once('.')?;
     let (n, shard) = shard.split_once('-')?;
     let (pass, shard) = match shard.strip_prefix(SECOND) {
@@ -36,7 +36,7 @@ pub(crate) fn named_shard(name: &str) -> Option<(u32, Pass, Shard)> {
 }
 
 /// The host in the name of a journal, if a process gave it this name.
-pub(crate) fn named_host(path: &Path) -> Option<&str> {
+pub(super) fn named_host(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     named_shard(name)?;
     let mut parts = name.split('.').skip(1);
@@ -45,7 +45,7 @@ pub(crate) fn named_host(path: &Path) -> Option<&str> {
 }
 
 /// The name of this host as the names of journals have it.
-pub(super) fn this_host() -> String {
+fn this_host() -> String {
     let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
     host.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-")
 }

@@ -1,0 +1,194 @@
+//! The one driver: units x engine on a rayon pool, reduced to a sum.
+//!
+//! Units are handed out in ranges, so that scheduling costs little even if a unit takes only
+//! microseconds. The ranges are taken in a scattered order, the same in every run, see
+//! [`ranges`](super::ranges).
+//!
+//! A thread records what it has finished in batches: the longer the run, the longer the batches, so
+//! that a journal stays small and a kill loses a hundredth of the work at most. The observer learns of
+//! finished units at once.
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::ranges::{Ranges, Turn};
+use crate::cancel::Cancel;
+use crate::cpu_time;
+use crate::error::Error;
+use crate::observe::{Observer, UnitsDone};
+use crate::plan::{Plan, PreparedPlan, UnitCounter};
+use crate::record::Journal;
+
+/// A range reports its progress this often, between two units.
+pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Finished units are recorded once they have taken this part of the age of the run, which is all
+/// that a kill can lose of them. Short intervals would make a journal of long units several times
+/// as large.
+const RECORDED_PART: u32 = 100;
+const RECORD_EVERY: RangeInclusive<Duration> = REPORT_EVERY..=Duration::from_secs(10);
+
+/// Counts units on all threads of a rayon pool.
+pub(super) struct Driver<'a> {
+    plan: &'a Plan,
+    prepared: &'a PreparedPlan<'a>,
+    journal: Option<&'a Journal>,
+    observer: &'a dyn Observer,
+    cancel: &'a Cancel,
+    begun: Instant,
+    /// Tells the other threads that one has failed.
+    has_failed: AtomicBool,
+}
+
+/// The sum over some units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) units: usize,
+    pub(super) solutions: u128,
+}
+
+impl Tally {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
+    }
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        prepared: &'a PreparedPlan<'a>,
+        journal: Option<&'a Journal>,
+        observer: &'a dyn Observer,
+        cancel: &'a Cancel,
+    ) -> Self {
+        let (begun, has_failed) = (Instant::now(), AtomicBool::new(false));
+        Self { plan, prepared, journal, observer, cancel, begun, has_failed }
+    }
+
+    /// Counts these units on the current rayon pool, unless the count must stop.
+    pub(super) fn run(&self, todo: impl Iterator<Item = Range<usize>>) -> Result<Tally, Error> {
+        let ranges = Ranges::new(&todo.collect::<Vec<_>>(), rayon::current_num_threads());
+        // Scratch memory passes from range to range: each thread takes a set and returns it.
+        let idle: Mutex<Vec<UnitCounter<'_>>> = Mutex::default();
+        (0..ranges.len())
+            .into_par_iter()
+            .with_max_len(1)
+            .filter_map(|_| ranges.take())
+            .map(|turn| {
+                let counter = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let mut counter = counter.unwrap_or_else(|| self.prepared.counter());
+                let tally = self.count_range(&mut counter, turn);
+                idle.lock().unwrap_or_else(PoisonError::into_inner).push(counter);
+                tally
+            })
+            .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))
+    }
+
+    /// Counts the units of a range until its end or until the count must stop.
+    fn count_range(
+        &self,
+        counter: &mut UnitCounter<'_>,
+        Turn { turn, units: mut rest }: Turn,
+    ) -> Result<Tally, Error> {
+        let mut whole = Tally::default();
+        let mut batch = Batch { driver: self, done: UnitsDone::none_from(rest.start, turn) };
+        while !rest.is_empty() && !self.must_stop() {
+            let (done, ended) = self.count_some(counter, rest.clone(), turn);
+            rest.start = done.units.end;
+            whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
+            if !done.units.is_empty() {
+                self.observer.units_done(&done);
+            }
+            if let Some(trouble) = self.journal.and_then(Journal::trouble) {
+                self.observer.disk_trouble(&trouble);
+            }
+            batch.done.append(done);
+            if batch.done.busy >= self.record_after() {
+                batch.record();
+            }
+            match ended {
+                Ok(()) => {}
+                Err(Error::UnitStopped { .. }) => break,
+                Err(error) => {
+                    self.has_failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(whole)
+    }
+
+    /// Whether there is no point in continuing. Why a journal has failed is reported when it is closed.
+    fn must_stop(&self) -> bool {
+        self.cancel.is_cancelled()
+            || self.has_failed.load(Ordering::Relaxed)
+            || self.journal.is_some_and(Journal::has_failed)
+    }
+
+    /// How long units are counted before they are recorded.
+    fn record_after(&self) -> Duration {
+        let part = self.begun.elapsed() / RECORDED_PART;
+        part.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end())
+    }
+
+    /// Counts units until it is time for a report. The error is the reason for an early end.
+    fn count_some(
+        &self,
+        counter: &mut UnitCounter<'_>,
+        range: Range<usize>,
+        turn: usize,
+    ) -> (UnitsDone, Result<(), Error>) {
+        let (begun, cpu_begun) = (Instant::now(), cpu_time::of_this_thread());
+        let (first, end, mut counts, mut solutions) = (range.start, range.end, Vec::new(), 0);
+        let mut ended = Ok(());
+        for unit in range {
+            match counter.count(unit, self.cancel) {
+                Ok(count) => {
+                    counts.push(count);
+                    solutions += u128::from(count) * u128::from(self.plan.weight(unit));
+                }
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
+            }
+            if begun.elapsed() >= REPORT_EVERY {
+                break;
+            }
+        }
+        let units = first..first + counts.len();
+        let cpu_time = cpu_time::of_this_thread().saturating_sub(cpu_begun);
+        let (busy, ends_turn) = (begun.elapsed(), units.end == end);
+        (UnitsDone { units, counts, solutions, busy, cpu_time, turn, ends_turn }, ended)
+    }
+}
+
+/// Consecutive units of one thread that are finished, but not recorded.
+struct Batch<'a> {
+    driver: &'a Driver<'a>,
+    done: UnitsDone,
+}
+
+impl Batch<'_> {
+    fn record(&mut self) {
+        let next = UnitsDone::none_from(self.done.units.end, self.done.turn);
+        let done = std::mem::replace(&mut self.done, next);
+        if let Some(journal) = self.driver.journal.filter(|_| !done.units.is_empty()) {
+            journal.append(&done);
+        }
+    }
+}
+
+/// Neither a stop between two units nor a panic in one must lose those before it.
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.driver.has_failed.store(true, Ordering::Relaxed);
+        }
+        self.record();
+    }
+}

@@ -1,0 +1,163 @@
+//! Journals in folders.
+//!
+//! A folder may hold the journals of a million shards, and each shard must start at once. So it reads
+//! only journals that may hold its own units. The name of a journal says which shard its process
+//! counted, as `n28-0007-of-1000000.HOST.PID.journal`. A process records no other units than those of
+//! its shard, so a journal is passed over if its name belongs to the same board and to a shard that
+//! has no units in common with this one, or to the other count. All others are read, whatever they
+//! are called, unless their first line belongs to the other count.
+//!
+//! **What if a name is wrong?** Users may rename files, and pack many into one. A journal that is
+//! passed over although it holds units of this shard costs time: they are counted again, and
+//! [`Record::read`], which reads everything, compares both counts. A journal that is read although it
+//! holds none changes nothing. So no name can make a number wrong.
+//!
+//! **What is not noticed.** Damage in the journals of other shards is found by those who read all, not
+//! by a shard that starts. The plan is taken from the first journal that can be read; of those that are
+//! passed over, only a few are tried.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::header::pass_of;
+use super::name::named_shard;
+use super::reader::Named;
+use super::{Mode, Record};
+use crate::engine::Pass;
+use crate::error::{Error, JournalError};
+use crate::shard::Shard;
+use crate::size::BoardSize;
+
+/// How many of the journals that are passed over may be asked for their plan.
+const SAMPLES: usize = 16;
+
+/// The journals in a folder.
+pub(crate) struct Folder {
+    /// Those that may hold units of the shard, with the shards in their names, in order of names.
+    files: Vec<(PathBuf, Option<Shard>)>,
+    /// Some of the others.
+    samples: Vec<PathBuf>,
+}
+
+impl Folder {
+    /// Lists what matters to a shard of a board.
+    pub(crate) fn list(
+        path: &Path,
+        size: BoardSize,
+        pass: Pass,
+        shard: Shard,
+    ) -> Result<Self, Error> {
+        let (mut files, mut samples) = (Vec::new(), Vec::new());
+        for name in journal_names(path)? {
+            let named = name.to_str().and_then(named_shard).filter(|(n, ..)| *n == size.get());
+            if named.is_some_and(|(_, other, _)| other != pass) {
+                continue;
+            }
+            let named = named.map(|(.., shard)| shard);
+            match named {
+                Some(other) if other.shards() == shard.shards() && other != shard => {
+                    if samples.len() < SAMPLES {
+                        samples.push(path.join(name));
+                    }
+                }
+                _ => files.push((path.join(name), named)),
+            }
+        }
+        // Whatever its name says, a journal of the other count is of no use.
+        files.retain(|(file, _)| pass_of(file).is_none_or(|other| other == pass));
+        samples.retain(|file| pass_of(file) == Some(pass));
+        files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(Self { files, samples })
+    }
+
+    /// What the folder holds of the shard. `None` if no journal names a plan.
+    pub(crate) fn read(&self, shard: Shard) -> Result<Option<Record>, Error> {
+        let paths = || self.files.iter().map(|(path, _)| path);
+        let named = paths().chain(&self.samples).find_map(|path| Named::at(path).ok().flatten());
+        let Some(named) = named else {
+            let paths: Vec<_> = paths().cloned().collect();
+            return Record::read_named(&paths, None, Mode::SkipDamaged);
+        };
+        let units = named.plan.units();
+        let may_hold = |(_, named): &&(PathBuf, Option<Shard>)| {
+            named.is_none_or(|other| other.shares_units_with(shard, units))
+        };
+        let paths = self.files.iter().filter(may_hold).map(|(path, _)| path.clone());
+        Record::read_named(&paths.collect::<Vec<_>>(), Some(&named), Mode::SkipDamaged)
+    }
+}
+
+/// The journals that these paths stand for. A file stands for itself, a folder for all files in it
+/// whose names end in `.journal`, in the order of their names. A file that is named twice, also by
+/// links, comes once.
+///
+/// # Errors
+///
+/// [`Error::Journal`] if a folder cannot be read.
+pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let (mut files, mut known) = (Vec::new(), HashSet::new());
+    let mut add = |path: PathBuf| {
+        // A path without a file is reported when it is read.
+        let identity = fs::metadata(&path).ok().filter(|_| cfg!(unix));
+        if identity.is_none_or(|metadata| known.insert(Identity::of(&metadata))) {
+            files.push(path);
+        }
+    };
+    for path in paths {
+        if !path.is_dir() {
+            add(path.clone());
+            continue;
+        }
+        let mut names = journal_names(path)?;
+        names.sort_unstable();
+        names.into_iter().for_each(|name| add(path.join(name)));
+    }
+    Ok(files)
+}
+
+/// The names in a folder that end in `.journal`.
+fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
+    let cannot_open = |error| JournalError::cannot_open(error).at(folder);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(cannot_open)? {
+        let name = entry.map_err(cannot_open)?.file_name();
+        if Path::new(&name).extension().is_some_and(|extension| extension == "journal") {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// What tells a file from all others, whatever it is called.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Identity {
+    device: u64,
+    node: u64,
+}
+
+impl Identity {
+    #[cfg(unix)]
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self { device: metadata.dev(), node: metadata.ino() }
+    }
+
+    /// Elsewhere, an open file keeps its name.
+    #[cfg(not(unix))]
+    pub(super) fn of(_: &Metadata) -> Self {
+        Self { device: 0, node: 0 }
+    }
+}
+
+/// Parts journals into those of first counts and those of second counts. A file that does not say
+/// which it is stays with the first counts.
+#[must_use]
+pub fn split_by_pass(files: Vec<PathBuf>) -> [Vec<PathBuf>; 2] {
+    let is_first = |path: &PathBuf| pass_of(path) != Some(Pass::Second);
+    let (first, second) = files.into_par_iter().partition(is_first);
+    [first, second]
+}

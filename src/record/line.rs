@@ -1,0 +1,194 @@
+//! The lines of a journal, read and written as text.
+//!
+//! Reading is strict: a line that would not be written again with the same bytes is damaged, even
+//! if its CRC is right.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::header::PlanName;
+use crate::shard::Shard;
+
+/// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
+pub(super) const LONGEST_LINE: u64 = 1 << 20;
+
+/// The start of a process's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RunLine {
+    pub(super) version: String,
+    pub(super) kernel: String,
+    pub(super) threads: usize,
+    pub(super) shard: Shard,
+    pub(super) machine: String,
+}
+
+/// Finished units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DoneLine {
+    pub(super) units: Range<usize>,
+    pub(super) solutions: u128,
+    /// Wall time since the run began, in whole milliseconds.
+    pub(super) elapsed: Duration,
+    /// CPU time, in whole microseconds.
+    pub(super) cpu_time: Duration,
+    pub(super) counts: Vec<u64>,
+}
+
+/// A line after the first one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    Run(RunLine),
+    Done(DoneLine),
+}
+
+/// What the CRC-32 of a line starts from: nothing for the first line, the CRC-32 of the plan that the
+/// first line names for all others. So no line of another plan or count has the right CRC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seal(u32);
+
+impl Seal {
+    pub(super) const FIRST_LINE: Self = Self(0);
+
+    pub(super) fn of(plan: &PlanName) -> Self {
+        Self(crc32fast::hash(plan.to_string().as_bytes()))
+    }
+
+    fn crc(self, text: &str) -> u32 {
+        let mut hasher = crc32fast::Hasher::new_with_initial(self.0);
+        hasher.update(text.as_bytes());
+        hasher.finalize()
+    }
+
+    /// The text of a line with its CRC and line feed.
+    pub(super) fn close(self, text: &impl fmt::Display) -> String {
+        let text = text.to_string();
+        let crc = self.crc(&text);
+        format!("{text} {crc:08x}\n")
+    }
+
+    /// The text of a line, given without its line feed, if its CRC is right.
+    pub(super) fn open(self, line: &[u8]) -> Result<&str, &'static str> {
+        let line = std::str::from_utf8(line).map_err(|_| "it is not text")?;
+        let (text, crc) = line.rsplit_once(' ').ok_or("it has no CRC")?;
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let is_written_so = crc.len() == 8 && crc.bytes().all(is_digit);
+        let is_right = is_written_so && u32::from_str_radix(crc, 16) == Ok(self.crc(text));
+        if is_right { Ok(text) } else { Err("its CRC differs") }
+    }
+}
+
+/// What is wrong with a line that has its CRC.
+const MISWRITTEN: &str = "its CRC is right, but its fields are not";
+
+/// Reads a value, and makes sure that it would be written in the same way. Control characters are
+/// refused, so that none can reach a terminal.
+pub(super) fn strictly<T: fmt::Display>(
+    text: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, &'static str> {
+    parse(text)
+        .filter(|value| !text.contains(char::is_control) && value.to_string() == text)
+        .ok_or(MISWRITTEN)
+}
+
+impl Line {
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        // Almost all lines are of this kind. Writing each again would take most of the time.
+        if let Some(rest) = text.strip_prefix("done ") {
+            return DoneLine::parse(rest).map(Self::Done).ok_or(MISWRITTEN);
+        }
+        strictly(text, |text| RunLine::parse(text.strip_prefix("run ")?).map(Self::Run))
+    }
+}
+
+impl RunLine {
+    fn parse(text: &str) -> Option<Self> {
+        // The machine's name comes last, because it may contain spaces.
+        let mut fields = text.splitn(5, ' ');
+        let mut field = |name| fields.next()?.strip_prefix(name);
+        Some(Self {
+            version: field("version=")?.to_owned(),
+            kernel: field("kernel=")?.to_owned(),
+            threads: field("threads=")?.parse().ok()?,
+            shard: field("shard=")?.parse().ok()?,
+            machine: field("machine=")?.to_owned(),
+        })
+    }
+}
+
+impl DoneLine {
+    /// Reads only what would be written in the same way.
+    fn parse(text: &str) -> Option<Self> {
+        let mut fields = text.split(' ');
+        let mut field = |name| fields.next()?.strip_prefix(name);
+        let (start, end) = field("units=")?.split_once("..")?;
+        let line = Self {
+            units: parse_number(start)?..parse_number(end)?,
+            solutions: parse_number(field("solutions=")?)?,
+            elapsed: Duration::from_millis(parse_number(field("elapsed-ms=")?)?),
+            cpu_time: Duration::from_micros(parse_number(field("busy-us=")?)?),
+            // The largest number stands for unknown counts; a unit that reaches it is an overflow.
+            counts: field("counts=")?
+                .split(',')
+                .map(|count| parse_number(count).filter(|count| *count != u64::MAX))
+                .collect::<Option<_>>()?,
+        };
+        let is_whole = fields.next().is_none() && line.units.len() == line.counts.len();
+        is_whole.then_some(line)
+    }
+}
+
+/// A number without a sign or leading zeros.
+fn parse_number<T: FromStr>(text: &str) -> Option<T> {
+    let begins = text.bytes().next()?;
+    let is_written_so = begins.is_ascii_digit() && (begins != b'0' || text.len() == 1);
+    is_written_so.then(|| text.parse().ok()).flatten()
+}
+
+/// Whether a line without an end may have been cut off in the middle of a write: whether it is the
+/// beginning of a line that this module writes. A power cut may leave zeros in place of the rest.
+pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
+    let text = without_zeros(tail);
+    let is_of = |start: &[u8], allowed: fn(u8) -> bool| {
+        let common = start.len().min(text.len());
+        text[..common] == start[..common] && text[common..].iter().copied().all(allowed)
+    };
+    let is_plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b" .,=-".contains(&byte);
+    // The machine's name may be any text.
+    is_of(b"done units=", is_plain) || is_of(b"run version=", |byte| !byte.is_ascii_control())
+}
+
+/// Bytes without the zeros at their end.
+pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
+    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    &bytes[..bytes.len() - zeros]
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run(RunLine { version, kernel, threads, shard, machine }) => write!(
+                f,
+                "run version={version} kernel={kernel} threads={threads} shard={shard} \
+                 machine={machine}"
+            ),
+            Self::Done(DoneLine { units, solutions, elapsed, cpu_time, counts }) => {
+                let Range { start, end } = units;
+                let (elapsed, cpu_time) = (elapsed.as_millis(), cpu_time.as_micros());
+                write!(
+                    f,
+                    "done units={start}..{end} solutions={solutions} elapsed-ms={elapsed} \
+                     busy-us={cpu_time} counts="
+                )?;
+                for (index, count) in counts.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    write!(f, "{comma}{count}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Reads one journal, line by line, and checks everything in it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::header::{Header, PlanName, open_existing};
+use super::line::{DoneLine, LONGEST_LINE, Line, RunLine, Seal, may_be_cut_off};
+use super::{Damage, Run, weighted_sum};
+use crate::cpu::Cpu;
+use crate::engine::Kernel;
+use crate::error::{Error, JournalError};
+use crate::plan::Plan;
+use crate::shard::Shard;
+
+/// What to do about lines that are not as they were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The first one is an error.
+    Strict,
+    /// They are left out, and listed.
+    SkipDamaged,
+}
+
+/// The plan that journals name.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) plan: Arc<Plan>,
+    name: PlanName,
+    /// The first journal that names it.
+    path: PathBuf,
+}
+
+/// What the lines of one journal say, apart from their counts.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) runs: Vec<Run>,
+    pub(super) damage: Vec<Damage>,
+    /// Bytes up to the end of the last line.
+    pub(super) bytes: u64,
+    /// Bytes after it, of a line that was cut off.
+    pub(super) cut_off: u64,
+}
+
+impl Named {
+    pub(super) fn of(plan: Arc<Plan>, path: &Path) -> Self {
+        Self { name: PlanName::of(&plan), plan, path: path.to_owned() }
+    }
+
+    /// The plan that a journal names. `None` if it has not begun.
+    pub(super) fn by(path: &Path, input: impl Read) -> Result<Option<Self>, Error> {
+        let read = || {
+            let Some((header, _)) = Header::read(&mut BufReader::new(input))? else {
+                return Ok(None);
+            };
+            let plan = Arc::new(header.plan.plan(&header.version)?);
+            Ok(Some(Self { plan, name: header.plan, path: path.to_owned() }))
+        };
+        read().map_err(|error: JournalError| error.at(path))
+    }
+
+    /// The same, given only the path. It is an error if there is no such file.
+    pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
+        Self::by(path, open_existing(path)?)
+    }
+
+    /// What seals the lines of its journals.
+    pub(super) fn seal(&self) -> Seal {
+        Seal::of(&self.name)
+    }
+
+    pub(super) fn first_line(&self) -> String {
+        Header::of(self.name.clone()).line()
+    }
+
+    /// Reads a journal of this plan. Every line with finished units is passed to `take`, with the number
+    /// of its run. `None` if the journal has not begun.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PlansDiffer`] if it is of another plan, [`Error::Journal`] if it cannot be read or,
+    /// where reading is strict, if a line is damaged.
+    pub(super) fn scan(
+        &self,
+        path: &Path,
+        input: impl Read,
+        mode: Mode,
+        mut take: impl FnMut(usize, DoneLine),
+    ) -> Result<Option<Scan>, Error> {
+        let of_file = |error: JournalError| error.at(path);
+        let mut input = BufReader::with_capacity(1 << 16, input);
+        let Some((header, bytes)) = Header::read(&mut input).map_err(of_file)? else {
+            return Ok(None);
+        };
+        if header.plan != self.name {
+            return Err(Error::PlansDiffer {
+                first: self.path.clone(),
+                first_plan: self.name.to_string(),
+                second: path.to_owned(),
+                second_plan: header.plan.to_string(),
+            });
+        }
+        let mut scan = Scan { bytes, ..Scan::default() };
+        let seal = self.seal();
+        // Who counted the units of the next line.
+        let mut run = None;
+        let mut text = Vec::new();
+        for number in 2.. {
+            text.clear();
+            let length = (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut text);
+            let mut length = length.map_err(JournalError::cannot_read).map_err(of_file)? as u64;
+            let line = match text.split_last() {
+                None => break,
+                Some((b'\n', text)) => {
+                    let line = seal.open(text).and_then(Line::parse);
+                    line.and_then(|line| check(&self.plan, line))
+                }
+                Some(_) if length < LONGEST_LINE && may_be_cut_off(&text) => {
+                    scan.cut_off = length;
+                    break;
+                }
+                Some(_) => {
+                    let rest = skip_line(&mut input).map_err(JournalError::cannot_read);
+                    length += rest.map_err(of_file)?;
+                    Err("it has no end")
+                }
+            };
+            let taken = match (line, run) {
+                (Ok(Line::Run(line)), _) => {
+                    scan.runs.push(Run::of(line));
+                    Ok(())
+                }
+                (Ok(Line::Done(done)), None) if mode == Mode::SkipDamaged => {
+                    scan.runs.push(Run::unknown());
+                    Ok(scan.take(done, &mut take))
+                }
+                (Ok(Line::Done(_)), None) => Err("no run begins before it"),
+                (Ok(Line::Done(done)), Some(_)) => Ok(scan.take(done, &mut take)),
+                (Err(what), _) => Err(what),
+            };
+            run = scan.runs.len().checked_sub(1);
+            scan.bytes += length;
+            if let Err(what) = taken {
+                if mode == Mode::Strict {
+                    return Err(of_file(JournalError::Damaged { line: number, what }));
+                }
+                let path = path.to_owned();
+                scan.damage.push(Damage::Line { path, line: number, bytes: length, what });
+                // The damage may have hidden the beginning of another run.
+                run = None;
+            }
+        }
+        Ok(Some(scan))
+    }
+}
+
+impl Scan {
+    /// Adds a line to the last run.
+    fn take(&mut self, done: DoneLine, take: &mut impl FnMut(usize, DoneLine)) {
+        let last = self.runs.len() - 1;
+        let run = &mut self.runs[last];
+        run.units += done.units.len();
+        run.elapsed = run.elapsed.max(done.elapsed);
+        run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
+        take(last, done);
+    }
+}
+
+impl Run {
+    /// The work of this process, which begins.
+    pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
+        let (version, kernel) = (env!("CARGO_PKG_VERSION").to_owned(), kernel.name().to_owned());
+        let machine = Cpu::detect().brand.replace(char::is_control, " ");
+        Self::of(RunLine { version, kernel, threads, shard, machine })
+    }
+
+    fn of(line: RunLine) -> Self {
+        let RunLine { version, kernel, threads, shard, machine } = line;
+        let (units, elapsed, cpu_time) = (0, Duration::ZERO, Duration::ZERO);
+        Self { version, kernel, threads, shard, machine, units, elapsed, cpu_time }
+    }
+
+    /// Stands for a run whose own line is lost.
+    fn unknown() -> Self {
+        let unknown = || "unknown".to_owned();
+        Self::of(RunLine {
+            version: unknown(),
+            kernel: unknown(),
+            threads: 1,
+            shard: Shard::WHOLE,
+            machine: unknown(),
+        })
+    }
+
+    pub(super) fn line(&self) -> Line {
+        let Self { version, kernel, threads, shard, machine, .. } = self.clone();
+        Line::Run(RunLine { version, kernel, threads, shard, machine })
+    }
+}
+
+/// Makes sure that the plan has a line's units, and that their sum is right.
+fn check(plan: &Plan, line: Line) -> Result<Line, &'static str> {
+    if let Line::Done(DoneLine { units, solutions, counts, .. }) = &line {
+        if units.end > plan.units() {
+            return Err("the plan has no such units");
+        }
+        if weighted_sum(plan, units.start, counts) != *solutions {
+            return Err("its sum is not the sum of its counts");
+        }
+    }
+    Ok(line)
+}
+
+/// Reads up to the end of a line. Returns its bytes, of which none are kept.
+fn skip_line(input: &mut impl BufRead) -> std::io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let bytes = input.fill_buf()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(bytes.len(), |end| end + 1);
+        input.consume(length);
+        skipped += length as u64;
+        if end.is_some() || length == 0 {
+            return Ok(skipped);
+        }
+    }
+}

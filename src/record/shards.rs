@@ -1,0 +1,123 @@
+//! How far the shards of a record have come.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use super::writer::is_locked;
+use super::{JournalFile, Record, Run, Units, half_open, len, units_of};
+use crate::error::Error;
+use crate::shard::Shard;
+
+/// How far a shard has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShardUnits {
+    /// The number of its units.
+    pub units: usize,
+    /// How many of them are finished.
+    pub finished: usize,
+}
+
+impl Record {
+    /// The number of finished units.
+    #[must_use]
+    pub fn units_done(&self) -> usize {
+        len(&self.finished)
+    }
+
+    /// Whether all units are finished.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.units_done() == self.plan.units()
+    }
+
+    /// The units that are not finished.
+    #[must_use]
+    pub fn missing(&self) -> Units {
+        units_of([0..self.plan.units()]) - &self.finished
+    }
+
+    /// The number of shards, if all processes agree on it.
+    #[must_use]
+    pub fn shards(&self) -> Option<usize> {
+        let mut runs = self.runs();
+        let shards = runs.next()?.shard.shards();
+        runs.all(|run| run.shard.shards() == shards).then_some(shards)
+    }
+
+    /// The processes that wrote the journals.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.files.iter().flat_map(|file| &file.runs)
+    }
+
+    /// The shards that are not complete, with the plan cut into this many.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShardOutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
+    pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
+        Shard::new(0, shards)?;
+        let mut is_missing = vec![false; shards];
+        for units in half_open(&self.missing()) {
+            for (index, _) in Shard::parts_of(units, shards, self.plan.units()) {
+                is_missing[index] = true;
+            }
+        }
+        let missing = (0..shards).filter(|index| is_missing[*index]);
+        missing.map(|index| Shard::new(index, shards)).collect()
+    }
+
+    /// The journals that processes of this host are writing now, to complete their shards: those that
+    /// are locked. Where a file system shows the locks of other hosts, theirs are among them.
+    #[must_use]
+    pub fn being_written(&self) -> Vec<&JournalFile> {
+        let is_incomplete = |file: &&JournalFile| {
+            let run = file.runs.last();
+            run.is_some_and(|run| !self.has_all_of(run.shard)) && is_locked(&file.path)
+        };
+        self.files.par_iter().filter(is_incomplete).collect()
+    }
+
+    /// The wall time that processes spent on each shard, from the start of each to its last line and
+    /// without the pauses between them. Attempts at a shard that ran side by side are added as well.
+    #[must_use]
+    pub fn wall_times(&self) -> HashMap<Shard, Duration> {
+        let mut times: HashMap<Shard, Duration> = HashMap::new();
+        for run in self.runs() {
+            let time = times.entry(run.shard).or_default();
+            *time = time.saturating_add(run.elapsed);
+        }
+        times
+    }
+
+    /// How many units each shard has and how many of them are finished, with the plan cut into this
+    /// many shards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShardOutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
+    pub fn shard_units(&self, shards: usize) -> Result<Vec<ShardUnits>, Error> {
+        Shard::new(0, shards)?;
+        let all = self.plan.units();
+        let mut each = vec![ShardUnits { units: 0, finished: 0 }; shards];
+        for (index, units) in Shard::parts_of(0..all, shards, all) {
+            each[index].units += units.len();
+        }
+        for range in half_open(&self.finished) {
+            for (index, units) in Shard::parts_of(range, shards, all) {
+                each[index].finished += units.len();
+            }
+        }
+        Ok(each)
+    }
+
+    /// Whether all units of a shard are finished.
+    fn has_all_of(&self, shard: Shard) -> bool {
+        shard.ranges(self.plan.units()).all(|range| {
+            let held = self.finished.range_at(range.start);
+            held.is_some_and(|held| range.end - 1 <= *held.end())
+        })
+    }
+}

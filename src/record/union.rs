@@ -1,0 +1,322 @@
+//! Reads journals of one plan into one [`Record`].
+//!
+//! No scheduler promises that a task runs exactly once, so two processes may have counted the same
+//! unit. Its count depends only on the plan, so this does no harm: equal counts count once, and
+//! different ones are an error that names both files.
+//!
+//! Thousands of journals may hold a hundred million units. So each is read once, in parallel, without
+//! its counts. Only units that are held more than once are read again, to compare their counts. A
+//! process may write meanwhile, so the second reading ends where the first one ended.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::header::open_existing;
+use super::line::DoneLine;
+use super::reader::{Named, Scan};
+use super::{Counts, Damage, JournalFile, Mode, Record, Units, len, units_of};
+use crate::error::{Error, JournalError};
+use crate::plan::Plan;
+
+/// A count of a unit, and where it comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Witness {
+    /// The unit's number in the plan.
+    pub unit: usize,
+    /// The count, before its weight.
+    pub count: u64,
+    /// The journal.
+    pub path: PathBuf,
+    /// The machine that counted it.
+    pub machine: String,
+}
+
+/// A journal whose lines were all read.
+struct Held {
+    file: JournalFile,
+    /// The units of its lines, which may overlap.
+    ranges: Vec<Range<usize>>,
+    solutions: u128,
+    damage: Vec<Damage>,
+}
+
+impl Record {
+    /// Reads journals of one plan. `None` if none of them holds anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Journal`] if one is missing or damaged, [`Error::PlansDiffer`] if they belong to
+    /// different plans or counts, [`Error::CountsDiffer`] if they hold different counts for one unit.
+    /// With [`Mode::SkipDamaged`] only other plans are an error.
+    pub fn read(paths: &[PathBuf], mode: Mode) -> Result<Option<Self>, Error> {
+        // A journal that cannot be read is reported below, in the order of the files.
+        let named = paths.iter().find_map(|path| Named::at(path).ok().flatten());
+        Self::read_named(paths, named.as_ref(), mode)
+    }
+
+    /// The same, given the plan if it is known.
+    pub(super) fn read_named(
+        paths: &[PathBuf],
+        named: Option<&Named>,
+        mode: Mode,
+    ) -> Result<Option<Self>, Error> {
+        let Some(named) = named else {
+            return paths.iter().try_for_each(|path| Named::at(path).map(|_| ())).map(|()| None);
+        };
+        let read = |path: &PathBuf| match open_existing(path) {
+            Ok(file) => Held::read(named, path, &file, &file, mode),
+            Err(error) => Err(error),
+        };
+        let files: Vec<_> = paths.par_iter().map(read).collect();
+        let (mut held, mut unbegun, mut damage) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, file) in paths.iter().zip(files) {
+            match file {
+                Ok(Some(file)) => held.push(file),
+                Ok(None) => unbegun.push(path.clone()),
+                Err(error @ Error::Journal { .. }) if mode == Mode::SkipDamaged => {
+                    damage.push(Damage::File(error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Self::of(Arc::clone(&named.plan), held, mode).map(|record| {
+            Some(Self { unbegun, damage: [damage, record.damage].concat(), ..record })
+        })
+    }
+
+    /// Reads the journal at a path through an open file that is at its start; all of it is read from
+    /// `input`. `None` if it has not begun. Unless its plan is given, it is made.
+    pub(super) fn read_open(
+        path: &Path,
+        mut file: &File,
+        input: impl Read,
+        plan: Option<&Arc<Plan>>,
+    ) -> Result<Option<Self>, Error> {
+        let named = match plan {
+            Some(plan) => Named::of(Arc::clone(plan), path),
+            None => {
+                let Some(named) = Named::by(path, file)? else { return Ok(None) };
+                file.rewind().map_err(|error| JournalError::cannot_read(error).at(path))?;
+                named
+            }
+        };
+        let held = Held::read(&named, path, file, input, Mode::Strict)?;
+        held.map(|held| Self::of(named.plan, vec![held], Mode::Strict)).transpose()
+    }
+
+    fn of(plan: Arc<Plan>, held: Vec<Held>, mode: Mode) -> Result<Self, Error> {
+        let ranges = held.iter().flat_map(|held| &held.ranges).cloned().collect();
+        let (finished, shared) = unite(ranges);
+        let lines: usize = held.iter().flat_map(|held| &held.ranges).map(Range::len).sum();
+        let repeated = lines - len(&finished);
+        let solutions = held.iter().fold(0, |sum: u128, held| sum.saturating_add(held.solutions));
+        let mut damage = Vec::new();
+        let files = held.into_iter().map(|held| {
+            damage.extend(held.damage);
+            held.file
+        });
+        let files = files.collect();
+        let unbegun = Vec::new();
+        let mut record =
+            Self { plan, finished, solutions, files, unbegun, repeated, damage, mode, shared };
+        let gathered = record.gather(&record.shared)?;
+        record.solutions -= gathered.repeated;
+        record.leave_out(&gathered)?;
+        Ok(record)
+    }
+
+    /// Leaves out units with different counts.
+    fn leave_out(&mut self, Gathered { counts, conflicts, .. }: &Gathered) -> Result<(), Error> {
+        let Some(first) = conflicts.first() else { return Ok(()) };
+        if self.mode == Mode::Strict {
+            return Err(conflict(&differing(&self.witnesses(&Units::from_iter([first]))?)));
+        }
+        let mut witnesses = self.witnesses(conflicts)?;
+        witnesses.sort_by_key(|witness| witness.unit);
+        for witnesses in witnesses.chunk_by(|one, next| one.unit == next.unit) {
+            let [first, second] = differing(witnesses);
+            // The sum holds the known count once, and every other count.
+            let known = counts.get(first.unit).unwrap_or_default();
+            let others =
+                witnesses.iter().map(|witness| witness.count).filter(|count| *count != known);
+            let sum: u128 = others.chain([known]).map(u128::from).sum();
+            self.solutions -= sum * u128::from(self.plan.weight(first.unit));
+            self.damage.push(Damage::Conflict(Box::new([first, second])));
+        }
+        self.finished = &self.finished - conflicts;
+        Ok(())
+    }
+
+    /// Reads the counts of some units. Units that are not finished have none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
+    pub fn counts(&self, units: &Units) -> Result<Counts, Error> {
+        self.gather(&(units & &self.finished)).map(|gathered| gathered.counts)
+    }
+
+    /// The solutions in some of the finished units, with their weights.
+    pub(crate) fn solutions_in(&self, units: &Units) -> Result<u128, Error> {
+        if self.finished.is_subset(units) {
+            return Ok(self.solutions);
+        }
+        let counts = self.counts(units)?;
+        let weighted = |(unit, count)| u128::from(count) * u128::from(self.plan.weight(unit));
+        Ok(counts.iter().map(weighted).sum())
+    }
+
+    fn gather(&self, units: &Units) -> Result<Gathered, Error> {
+        let gathered = Mutex::new(Gathered { counts: Counts::of(units), ..Gathered::default() });
+        let holds = |file: &&JournalFile| !file.units.is_disjoint(units);
+        let holders: Vec<_> = self.files.iter().filter(holds).collect();
+        holders.par_iter().try_for_each(|file| {
+            self.rescan(file, |_, done| {
+                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+                let Gathered { counts, repeated, conflicts } = &mut *gathered;
+                *repeated += counts.add(&self.plan, done.units.start, &done.counts, conflicts);
+            })
+        })?;
+        Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads one of the files again, as far as it was read before.
+    pub(super) fn rescan(
+        &self,
+        file: &JournalFile,
+        take: impl FnMut(usize, DoneLine),
+    ) -> Result<(), Error> {
+        let path = &file.path;
+        let named = Named::of(Arc::clone(&self.plan), path);
+        let input = open_existing(path)?.take(file.bytes);
+        match named.scan(path, input, self.mode, take)? {
+            Some(Scan { bytes, .. }) if bytes == file.bytes => Ok(()),
+            _ => {
+                let what = "it was changed while it was read".to_owned();
+                Err(JournalError::NotAsWritten { what }.at(path))
+            }
+        }
+    }
+
+    /// Who counted some units: one witness for each time that a line holds one of them.
+    pub(super) fn witnesses(&self, wanted: &Units) -> Result<Vec<Witness>, Error> {
+        let mut witnesses = Vec::new();
+        for file in self.files.iter().filter(|file| !file.units.is_disjoint(wanted)) {
+            self.rescan(file, |run, DoneLine { units, counts, .. }| {
+                for (unit, count) in units.zip(counts).filter(|(unit, _)| wanted.contains(*unit)) {
+                    let (path, machine) = (file.path.clone(), file.runs[run].machine.clone());
+                    witnesses.push(Witness { unit, count, path, machine });
+                }
+            })?;
+        }
+        Ok(witnesses)
+    }
+
+    /// The error that a unit was left out because it has different counts.
+    pub(crate) fn first_conflict(&self) -> Option<Error> {
+        self.damage.iter().find_map(|damage| match damage {
+            Damage::Conflict(witnesses) => Some(conflict(&**witnesses)),
+            _ => None,
+        })
+    }
+}
+
+/// The error that two witnesses of a unit differ.
+fn conflict([first, second]: &[Witness; 2]) -> Error {
+    Error::CountsDiffer {
+        unit: first.unit,
+        first: first.path.clone(),
+        first_count: first.count,
+        second: second.path.clone(),
+        second_count: second.count,
+    }
+}
+
+/// The first of some witnesses of a unit, and the first that says something else.
+fn differing(witnesses: &[Witness]) -> [Witness; 2] {
+    let first = witnesses.first().cloned().unwrap_or_default();
+    let other = witnesses.iter().find(|witness| witness.count != first.count);
+    [first, other.cloned().unwrap_or_default()]
+}
+
+/// The counts of some units, and what was found in comparing them.
+#[derive(Debug, Default)]
+struct Gathered {
+    counts: Counts,
+    /// The weighted sum of the solutions in units that are held once more.
+    repeated: u128,
+    conflicts: Units,
+}
+
+impl Held {
+    /// Reads a journal. `None` if it has not begun.
+    fn read(
+        named: &Named,
+        path: &Path,
+        file: &File,
+        input: impl Read,
+        mode: Mode,
+    ) -> Result<Option<Self>, Error> {
+        // The time is taken first: what is written later is read as well, or is not old.
+        let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        let (mut ranges, mut solutions) = (Vec::<Range<usize>>::new(), 0_u128);
+        let scan = named.scan(path, input, mode, |_, done| {
+            solutions = solutions.saturating_add(done.solutions);
+            match ranges.last_mut().filter(|last| last.end == done.units.start) {
+                Some(last) => last.end = done.units.end,
+                None => ranges.push(done.units),
+            }
+        })?;
+        let Some(Scan { runs, damage, bytes, cut_off }) = scan else { return Ok(None) };
+        let (path, units) = (path.to_owned(), units_of(ranges.iter().cloned()));
+        let file = JournalFile { path, runs, units, bytes, cut_off, modified };
+        Ok(Some(Self { file, ranges, solutions, damage }))
+    }
+}
+
+/// The units in any of these ranges, and those in several of them.
+fn unite(mut ranges: Vec<Range<usize>>) -> (Units, Units) {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut shared, mut end) = (Vec::new(), 0);
+    for range in &ranges {
+        if range.start < end {
+            shared.push(range.start..range.end.min(end));
+        }
+        end = end.max(range.end);
+    }
+    (units_of(ranges), units_of(shared))
+}
+
+/// As `5 (some CPU, q20.journal)`.
+impl fmt::Display for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {})", self.count, self.machine, self.path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn united_ranges_and_shared_units_are_those_of_a_count_by_unit() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..1000 {
+            let range = |random: &mut fastrand::Rng| {
+                let start = random.usize(0..20);
+                start..start + random.usize(1..6)
+            };
+            let ranges: Vec<_> = (0..random.usize(0..8)).map(|_| range(&mut random)).collect();
+            let held = |unit| ranges.iter().filter(|range| range.contains(&unit)).count();
+            let at_least = |times| Units::from_iter((0..30).filter(|unit| held(*unit) >= times));
+            assert_eq!(unite(ranges.clone()), (at_least(1), at_least(2)), "{ranges:?}");
+        }
+    }
+}

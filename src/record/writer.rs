@@ -1,0 +1,508 @@
+//! Writes a journal while its units are being counted.
+//!
+//! A counting thread appends its own lines, so what it has handed over is safe from a kill. A thread of
+//! its own forces the file to disk, once a second if there is something new: a file server may take
+//! seconds for that, and nobody should wait.
+//!
+//! **A failed sync.** After it, Linux takes the lost pages for written: everybody who reads the file
+//! sees them, until the machine starts again. So the length of the last good sync is kept, and the text
+//! since then. After a failed sync the file is cut back to that length, and the text is written and
+//! synced once more. If that fails as well, the file stays cut back and the count ends. For the same
+//! reason the cache is dropped before a journal is read, as it is resumed and at the end: what counts is
+//! what the disk has.
+//!
+//! **One writer.** A lock keeps other processes away from a file that the user named. The journals of
+//! shards need none: each process creates its own. A lock that is held tells that a process is writing.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use super::folder::Identity;
+use super::line::{DoneLine, Line, Seal};
+use super::name::file_name;
+use super::reader::Named;
+use super::save::sync_folder;
+use super::{Record, Run};
+use crate::error::{Error, JournalError};
+use crate::observe::{DiskTrouble, UnitsDone};
+use crate::plan::Plan;
+
+/// How often the file is forced to disk, if that takes no longer than this.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// A disk that takes longer than this to answer is reported as hanging, and again every ten times as
+/// long.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often it is looked at while nothing else is left to do.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How often a lock that is held is tried again, and how long to wait before that: whoever looks whether
+/// a process is writing takes a shared lock for a moment.
+const TRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A journal that no other process writes, and that this one may write.
+#[derive(Debug)]
+pub(crate) struct Locked {
+    path: PathBuf,
+    /// `None` if there is no file yet; the error if it can only be read.
+    file: Result<Option<File>, JournalError>,
+    /// Bytes that were read, and those of them that are whole lines.
+    seen: u64,
+    bytes: u64,
+    /// What it holds. `None` if it has not begun.
+    pub(crate) record: Option<Record>,
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    begun: Instant,
+    seal: Seal,
+    shared: Arc<Shared>,
+    /// `None` once it was told to end.
+    syncer: Option<JoinHandle<()>>,
+}
+
+/// What the counting threads share with the one that syncs.
+#[derive(Debug)]
+struct Shared {
+    file: File,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Bytes of the lines in the file.
+    bytes: u64,
+    /// How many of them the disk has.
+    synced: u64,
+    /// The others.
+    unsynced: Vec<u8>,
+    /// Whether no more lines will come.
+    is_ending: bool,
+    has_ended: bool,
+    /// Why no more lines can be written.
+    failure: Option<JournalError>,
+    /// A failure that did no harm, until it is reported.
+    repaired: Option<io::Error>,
+    /// Since when the disk has been at work.
+    syncing: Option<Instant>,
+    /// When its work takes so long that it is reported.
+    patience: Duration,
+}
+
+impl Locked {
+    /// Locks the journal at a path and reads it. If there is none, it is created when it begins.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        use io::ErrorKind as Kind;
+        let of_file = |error: JournalError| error.at(path);
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(of_file(JournalError::NotAFile));
+        }
+        let file = match OpenOptions::new().read(true).append(true).open(path) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) => match error.kind() {
+                Kind::NotFound => Ok(None),
+                // Perhaps nothing is left to write.
+                Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+                    Err(JournalError::cannot_write(error))
+                }
+                _ => return Err(of_file(JournalError::cannot_open(error))),
+            },
+        };
+        let (record, seen) = match &file {
+            Ok(None) => (None, 0),
+            Ok(Some(file)) => {
+                lock(file).map_err(of_file)?;
+                // What waits in the cache would stay there.
+                file.sync_data().map_err(JournalError::cannot_write).map_err(of_file)?;
+                read_from_disk(path, file, None)?
+            }
+            Err(_) => {
+                let file = File::open(path).map_err(JournalError::cannot_open).map_err(of_file)?;
+                read_from_disk(path, &file, None)?
+            }
+        };
+        let bytes = record.as_ref().map_or(0, |record| record.files[0].bytes);
+        Ok(Self { path: path.to_owned(), file, seen, bytes, record })
+    }
+
+    /// Begins to write, with the lines that tell who counts.
+    pub(crate) fn begin(self, plan: &Arc<Plan>, run: &Run) -> Result<Journal, Error> {
+        let Self { path, file, seen, bytes, .. } = self;
+        let prepare = || {
+            let Some(file) = file? else {
+                let file = create(&path).map_err(|error| match error.kind() {
+                    io::ErrorKind::AlreadyExists => JournalError::InUse,
+                    _ => JournalError::cannot_open(error),
+                })?;
+                lock(&file)?;
+                return Ok((file, 0));
+            };
+            if bytes < seen {
+                file.set_len(bytes).map_err(JournalError::cannot_write)?;
+            }
+            Ok((file, bytes))
+        };
+        let (file, bytes) = prepare().map_err(|error: JournalError| error.at(&path))?;
+        Journal::begin(path, file, bytes, plan, run)
+    }
+}
+
+impl Journal {
+    /// Creates the journal of a process in a folder, with a name that no other process uses. Containers
+    /// may share a host name and a process number, so a number is added if the name is taken.
+    pub(crate) fn create_in(folder: &Path, plan: &Arc<Plan>, run: &Run) -> Result<Self, Error> {
+        let name = file_name(plan.size(), plan.pass(), run.shard, std::process::id());
+        let first = folder.join(name);
+        for path in [first.clone()].into_iter().chain(numbered(&first)) {
+            match create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(JournalError::cannot_open(error).at(&path)),
+                Ok(file) => {
+                    // Without locks, nobody sees that it is being written.
+                    let _ = lock(&file);
+                    return Self::begin(path, file, 0, plan, run);
+                }
+            }
+        }
+        Err(JournalError::Exists.at(&first))
+    }
+
+    fn begin(
+        path: PathBuf,
+        file: File,
+        bytes: u64,
+        plan: &Arc<Plan>,
+        run: &Run,
+    ) -> Result<Self, Error> {
+        let named = Named::of(Arc::clone(plan), &path);
+        let seal = named.seal();
+        let state = State {
+            bytes,
+            synced: bytes,
+            unsynced: Vec::new(),
+            is_ending: false,
+            has_ended: false,
+            failure: None,
+            repaired: None,
+            syncing: None,
+            patience: PATIENCE,
+        };
+        let shared = Arc::new(Shared { file, state: Mutex::new(state), changed: Condvar::new() });
+        let mut lines = if bytes == 0 { named.first_line() } else { String::new() };
+        lines += &seal.close(&run.line());
+        shared.append(lines.as_bytes());
+        if let Some(failure) = shared.state().failure.take() {
+            return Err(failure.at(&path));
+        }
+        let name = "nqueens-journal".to_owned();
+        let syncer = Builder::new().name(name).spawn({
+            let (shared, new) = (Arc::clone(&shared), (bytes == 0).then(|| path.clone()));
+            move || shared.sync_until_end(new)
+        });
+        let no_thread =
+            |error: io::Error| Error::ThreadsNotStarted { threads: 1, reason: error.to_string() };
+        let syncer = Some(syncer.map_err(no_thread)?);
+        Ok(Self { path, begun: Instant::now(), seal, shared, syncer })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends finished units. If that fails, [`Journal::has_failed`].
+    pub(crate) fn append(&self, done: &UnitsDone) {
+        let UnitsDone { units, counts, solutions, cpu_time, .. } = done.clone();
+        let elapsed = self.begun.elapsed();
+        let line = Line::Done(DoneLine { units, solutions, elapsed, cpu_time, counts });
+        self.shared.append(self.seal.close(&line).as_bytes());
+    }
+
+    /// Whether no more lines can be written.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.shared.state().failure.is_some()
+    }
+
+    /// What should be reported of the disk now.
+    pub(crate) fn trouble(&self) -> Option<DiskTrouble> {
+        let mut state = self.shared.state();
+        if let Some(error) = state.repaired.take() {
+            return Some(DiskTrouble::Repaired { error: error.into() });
+        }
+        let waited = state.syncing?.elapsed();
+        let is_due = waited >= state.patience;
+        is_due.then(|| {
+            state.patience = waited * 10;
+            DiskTrouble::Hangs { waited, total: None }
+        })
+    }
+
+    /// Waits until the disk has everything, and reads it back from there. Meanwhile it reports what is
+    /// wrong with the disk.
+    pub(crate) fn close(
+        mut self,
+        plan: &Arc<Plan>,
+        report: &dyn Fn(DiskTrouble),
+    ) -> Result<Record, Error> {
+        self.end(report).map_err(|error| error.at(&self.path))?;
+        let not_as_written = |what| JournalError::NotAsWritten { what }.at(&self.path);
+        if let Some(what) = self.change() {
+            return Err(not_as_written(what));
+        }
+        let (record, _) = read_from_disk(&self.path, &self.shared.file, Some(plan))?;
+        record.ok_or_else(|| not_as_written("it is empty".to_owned()))
+    }
+
+    /// What somebody else has done to the file.
+    fn change(&self) -> Option<String> {
+        let (expected, own) = (self.shared.state().bytes, self.shared.file.metadata().ok()?);
+        let length = own.len();
+        match fs::metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Some("it was removed or moved".to_owned())
+            }
+            Ok(there) if Identity::of(&there) != Identity::of(&own) => {
+                Some("it was replaced by another file".to_owned())
+            }
+            _ if length < expected => Some(format!("it was cut from {expected} to {length} bytes")),
+            _ if length > expected => Some("another process wrote to it".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn end(&mut self, report: &dyn Fn(DiskTrouble)) -> Result<(), JournalError> {
+        let Some(syncer) = self.syncer.take() else { return Ok(()) };
+        let Shared { changed, .. } = &*self.shared;
+        self.shared.state().is_ending = true;
+        changed.notify_all();
+        loop {
+            let state = self.shared.state();
+            let waited = changed.wait_timeout_while(state, LOOK_EVERY, |state| !state.has_ended);
+            let has_ended = waited.unwrap_or_else(PoisonError::into_inner).0.has_ended;
+            self.trouble().map(report);
+            if has_ended || syncer.is_finished() {
+                break;
+            }
+        }
+        syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        self.shared.state().failure.take().map_or(Ok(()), Err)
+    }
+}
+
+/// Even if the count panics, what it has finished is forced to disk.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // The panic is the error to report.
+        let _ = self.end(&|_| ());
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends whole lines. If this fails, the part that was written is cut off again.
+    fn append(&self, text: &[u8]) {
+        let mut state = self.state();
+        if state.failure.is_some() {
+            return;
+        }
+        if let Err(error) = (&self.file).write_all(text) {
+            let written = state.bytes..state.bytes + text.len() as u64;
+            if self.length().is_ok_and(|length| written.contains(&length)) {
+                // If this fails too, the reader leaves the part out.
+                let _ = self.file.set_len(state.bytes);
+            }
+            state.failure = Some(JournalError::cannot_write(error));
+        } else {
+            state.bytes += text.len() as u64;
+            state.unsynced.extend_from_slice(text);
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        self.file.metadata().map(|metadata| metadata.len())
+    }
+
+    /// Forces the file to disk again and again. If it is new, its folder comes first.
+    fn sync_until_end(&self, mut new: Option<PathBuf>) {
+        let mut state = self.state();
+        loop {
+            let is_idle = |state: &mut State| !state.is_ending && state.bytes == state.synced;
+            state = self.changed.wait_while(state, is_idle).unwrap_or_else(PoisonError::into_inner);
+            if state.bytes == state.synced {
+                break;
+            }
+            let bytes = state.bytes;
+            (state.syncing, state.patience) = (Some(Instant::now()), PATIENCE);
+            drop(state);
+            let named = new.take().map_or(Ok(()), |path| sync_folder(&path));
+            let synced = named.and_then(|()| self.file.sync_data());
+            state = self.state();
+            match synced {
+                Ok(()) => {
+                    let length = usize::try_from(bytes - state.synced).unwrap_or(usize::MAX);
+                    state.unsynced.drain(..length);
+                    state.synced = bytes;
+                }
+                Err(error) => self.write_again(&mut state, error),
+            }
+            state.syncing = None;
+            if state.failure.is_some() {
+                break;
+            }
+            let paused =
+                self.changed.wait_timeout_while(state, SYNC_EVERY, |state| !state.is_ending);
+            state = paused.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.has_ended = true;
+        self.changed.notify_all();
+    }
+
+    /// Writes what the disk did not take once more. If it does not take it now, the file ends where it was
+    /// good.
+    fn write_again(&self, state: &mut State, error: io::Error) {
+        // If somebody else wrote as well, that stays.
+        let is_ours = self.length().is_ok_and(|length| length == state.bytes);
+        let again = || {
+            self.file.set_len(state.synced)?;
+            (&self.file).write_all(&state.unsynced)?;
+            self.file.sync_data()
+        };
+        if is_ours && again().is_ok() {
+            state.synced = state.bytes;
+            state.unsynced.clear();
+            state.repaired = Some(error);
+            return;
+        }
+        let is_cut_back = is_ours && self.file.set_len(state.synced).is_ok();
+        state.bytes = state.synced;
+        state.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
+    }
+}
+
+/// Locks a journal for writing, until the file is closed.
+fn lock(file: &File) -> Result<(), JournalError> {
+    for tried in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if tried < TRIES => sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse),
+            Err(TryLockError::Error(error)) => {
+                return Err(JournalError::NoLocks { source: error.into() });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a process is writing a journal, as far as locks tell.
+pub(super) fn is_locked(path: &Path) -> bool {
+    let file = File::open(path);
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).append(true).create_new(true).open(path)
+}
+
+/// `q20.2.journal`, `q20.3.journal` and so on for `q20.journal`.
+fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
+    (2_u32..).map(|number| {
+        let mut extension = OsString::from(number.to_string());
+        if let Some(old) = path.extension() {
+            extension.push(".");
+            extension.push(old);
+        }
+        path.with_extension(extension)
+    })
+}
+
+/// Reads a journal not from the cache, as far as the system allows that. Returns the bytes read, too.
+fn read_from_disk(
+    path: &Path,
+    mut file: &File,
+    plan: Option<&Arc<Plan>>,
+) -> Result<(Option<Record>, u64), Error> {
+    let cannot_read = |error| JournalError::cannot_read(error).at(path);
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
+    file.rewind().map_err(cannot_read)?;
+    let mut input = Counted { file, bytes: 0 };
+    let record = Record::read_open(path, file, &mut input, plan)?;
+    // A read that ended early must not make anybody cut off the rest.
+    match file.metadata().map_err(cannot_read)?.len() {
+        length if length == input.bytes => Ok((record, length)),
+        length => {
+            let what = format!("{} of {length} bytes could be read", input.bytes);
+            Err(cannot_read(io::Error::other(what)))
+        }
+    }
+}
+
+/// A file, and how many bytes of it were read.
+struct Counted<'a> {
+    file: &'a File,
+    bytes: u64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_numbered() {
+        let path = Path::new("folder/q.journal");
+        let names: Vec<_> = numbered(path).take(2).collect();
+        assert_eq!(names, [Path::new("folder/q.2.journal"), Path::new("folder/q.3.journal")]);
+        assert_eq!(numbered(Path::new("q20")).next(), Some(PathBuf::from("q20.2")));
+    }
+
+    #[test]
+    fn a_journal_is_being_written_while_its_lock_is_held() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let file = create(&path).expect("a new file");
+        assert!(!is_locked(&path), "it was made just now, by nobody");
+        lock(&file).expect("a local file system");
+        assert!(is_locked(&path));
+        let second = File::options().append(true).open(&path).expect("it is there");
+        assert_eq!(lock(&second), Err(JournalError::InUse));
+        drop(file);
+        assert!(!is_locked(&path) && !is_locked(&folder.path().join("none.journal")));
+    }
+
+    #[test]
+    fn a_writer_is_not_refused_because_somebody_looks() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let file = create(&path).expect("a new file");
+        let looks = File::open(&path).expect("it is there");
+        looks.try_lock_shared().expect("a local file system");
+        let look = std::thread::spawn(move || {
+            sleep(PAUSE);
+            drop(looks);
+        });
+        lock(&file).expect("nobody writes");
+        look.join().expect("no panic");
+    }
+}
