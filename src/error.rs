@@ -224,17 +224,6 @@ pub enum Error {
         recounted: u64,
     },
 
-    /// The lists that all threads share have changed since they were built.
-    #[error(
-        "the lists that all threads share have changed in memory: this machine's memory is faulty; \
-         the {units} units finished since the last good check cannot be trusted, and are withdrawn \
-         from the journal, if there is one; test the memory, and count on another machine"
-    )]
-    SharedListsChanged {
-        /// Units finished since the last good check.
-        units: usize,
-    },
-
     /// The journals to be merged belong to different plans.
     #[error(
         "{} holds {second_plan}, and {} holds {first_plan}: merge only journals of one plan",

@@ -224,12 +224,6 @@ pub struct PreparedPlan<'a> {
 }
 
 impl<'a> PreparedPlan<'a> {
-    /// A plan with something else in place of what its units share.
-    #[cfg(test)]
-    pub(crate) fn of(prepared: Box<dyn Prepared + 'a>) -> Self {
-        Self { engine: Engine::Halves, prepared }
-    }
-
     /// A counter for one thread.
     #[must_use]
     pub fn counter(&self) -> UnitCounter<'_> {
@@ -247,14 +241,6 @@ impl<'a> PreparedPlan<'a> {
     #[must_use]
     pub fn memory(&self) -> Option<MemoryUse> {
         self.prepared.memory()
-    }
-
-    /// Whether the memory that all threads share still has its checksum. `false` means that it has
-    /// changed by itself, and that everything counted since the last check may be wrong. Takes as
-    /// long as reading that memory once. Engines that share nothing are always intact.
-    #[must_use]
-    pub fn shared_is_intact(&self) -> bool {
-        self.prepared.shared_is_intact()
     }
 }
 

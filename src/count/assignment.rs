@@ -135,7 +135,7 @@ impl Assignment<'_> {
             journal.begin(plan, kernel, resources.threads, shard, &Cpu::detect().brand)
         };
         let journal = journal.map(begin).transpose()?;
-        let reporter = Reporter::new(&prepared, settings.observer, journal, self_check.as_ref());
+        let reporter = Reporter::new(settings.observer, journal, self_check.as_ref());
         let driver =
             Driver { plan, prepared: &prepared, reporter: &reporter, cancel: &settings.cancel };
         let counted = driver.run(&todo);
