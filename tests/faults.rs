@@ -212,7 +212,7 @@ fn verify_tells_true_from_false_and_finished_from_not() {
     let object = json(&good);
     assert_eq!(object["total"], "14200");
     assert_eq!((&object["published"], &object["recounted"]), (&"agrees".into(), &50.into()));
-    assert_eq!((&object["recounted_by"], &object["seed"]), (&"row-domains".into(), &7.into()));
+    assert_eq!((&object["recounted_by"], &object["seed"]), (&"subtrees".into(), &7.into()));
     assert_eq!(object["differences"].as_array().map(Vec::len), Some(0));
 
     // A true journal without its last line is not finished.
