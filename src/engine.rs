@@ -19,7 +19,6 @@ pub(crate) mod bitmask;
 mod board_scan;
 mod bool_arrays;
 mod column_array;
-pub(crate) mod domain_search;
 pub(crate) mod domains;
 mod first_row_units;
 pub(crate) mod halves;

@@ -22,7 +22,6 @@ mod cut;
 use std::fmt;
 
 use crate::cancel::Cancel;
-use crate::engine::domain_search::DomainSearch;
 use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::unit::CountDomains;
 use crate::engine::{
@@ -169,19 +168,17 @@ impl Plan {
         self.prepare(&resources, cancel)?.counter().count(unit, cancel)
     }
 
-    /// A counter that counts units by another method than the plan's engine: units of
-    /// [`Engine::Halves`] by a search through the domains of the rows, units of
-    /// [`Engine::Subtrees`] by the plain backtracker of [`Engine::Bitmask`], and units of the other
-    /// engines by the passes of [`Engine::Subtrees`]. The first and the last use the kernel.
+    /// A counter that counts units by another engine than the plan's: units of [`Engine::Subtrees`] by
+    /// the plain backtracker of [`Engine::Bitmask`], and units of all other engines by the passes of
+    /// [`Engine::Subtrees`], with this kernel.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> UnitCounter<'_> {
         let (method, mut counter): (_, Box<dyn CountDomains>) = match self.engine {
-            Engine::Halves => ("row-domains", Box::new(DomainSearch::new(kernel))),
-            Engine::Subtrees => ("bitmask", Box::new(bitmask::Restricted)),
-            _ => ("subtrees", Box::new(RestrictedSubtrees::new(self.size, kernel))),
+            Engine::Subtrees => (Engine::Bitmask, Box::new(bitmask::Restricted)),
+            _ => (Engine::Subtrees, Box::new(RestrictedSubtrees::new(self.size, kernel))),
         };
         let count = move |unit, cancel: &Cancel| counter.count(&self.units.domains(unit), cancel);
-        UnitCounter { method, count: Box::new(count) }
+        UnitCounter { method: method.name(), count: Box::new(count) }
     }
 
     /// Builds what the units share.
@@ -242,14 +239,6 @@ impl<'a> PreparedPlan<'a> {
     pub fn memory(&self) -> Option<MemoryUse> {
         self.prepared.memory()
     }
-
-    /// Whether the memory that all threads share still has its checksum. `false` means that it has
-    /// changed by itself, and that everything counted since the last check may be wrong. Takes as
-    /// long as reading that memory once. Engines that share nothing are always intact.
-    #[must_use]
-    pub fn shared_is_intact(&self) -> bool {
-        self.prepared.shared_is_intact()
-    }
 }
 
 /// Counts one unit, before its weight.
@@ -262,7 +251,7 @@ pub struct UnitCounter<'a> {
 }
 
 impl UnitCounter<'_> {
-    /// How it counts: the name of an engine, or `row-domains`.
+    /// The name of the engine that counts.
     #[must_use]
     pub fn method(&self) -> &'static str {
         self.method

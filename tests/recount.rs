@@ -1,4 +1,4 @@
-//! Units counted again by another method have the same counts.
+//! Units counted again by another engine have the same counts.
 
 use nqueens::{Cancel, Engine, Kernel, Plan, Resources, SplitRows};
 
@@ -16,7 +16,8 @@ fn recount(plan: &Plan, kernel: Kernel, step: usize) {
     let prepared = plan.prepare(&resources, &cancel).expect("a small board fits");
     let mut counter = prepared.counter();
     let mut recounter = plan.recounter(kernel);
-    assert_ne!(recounter.method(), plan.engine().name(), "by another method");
+    let method = if plan.engine() == Engine::Subtrees { "bitmask" } else { "subtrees" };
+    assert_eq!(recounter.method(), method, "{}", plan.engine());
     for unit in (0..plan.units()).step_by(step) {
         let counted = counter.count(unit, &cancel).expect("a count");
         let recounted = recounter.count(unit, &cancel).expect("a count");
@@ -27,11 +28,11 @@ fn recount(plan: &Plan, kernel: Kernel, step: usize) {
 #[test]
 fn every_unit_of_small_boards_is_recounted_with_each_kernel() {
     for n in 0..=11 {
-        for engine in [Engine::Halves, Engine::Subtrees, Engine::Bitmask] {
-            for kernel in kernels() {
-                for split_rows in 1..=4 {
-                    recount(&plan(n, engine, split_rows), kernel, 1);
-                }
+        for kernel in kernels() {
+            recount(&plan(n, Engine::Halves, 2), kernel, 1);
+            recount(&plan(n, Engine::Bitmask, 2), kernel, 1);
+            for split_rows in 1..=4 {
+                recount(&plan(n, Engine::Subtrees, split_rows), kernel, 1);
             }
         }
     }

@@ -8,9 +8,9 @@
 //!
 //! 1. Write a token with its `detect`, loads and stores in `kernel/NAME.rs`. Add a variant to
 //!    [`Kernel`], a name to [`Kernel::NAMES`] and an arm to [`dispatch`].
-//! 2. Write the functions of the portable kernels, under the same names, in `subtrees/kernel/NAME.rs`,
-//!    `domain_search/kernel/NAME.rs` and `halves/kernel/NAME.rs`. The last one only needs a vector
-//!    type and its operations: `vector_kernel!` makes the loops from them.
+//! 2. Write the functions of the portable kernels, under the same names, in `subtrees/kernel/NAME.rs`
+//!    and `halves/kernel/NAME.rs`. The latter only needs a vector type and its operations:
+//!    `vector_kernel!` makes the loops from them.
 //! 3. Run `cargo test`: the tests take the new kernel from [`Kernel::available`].
 
 #[cfg(target_arch = "x86_64")]

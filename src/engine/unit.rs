@@ -54,11 +54,6 @@ pub(crate) trait Prepared: Sync {
     fn memory(&self) -> Option<MemoryUse> {
         None
     }
-
-    /// Whether the shared data is still as it was made.
-    fn shared_is_intact(&self) -> bool {
-        true
-    }
 }
 
 /// Memory that a count plans to use.

@@ -108,8 +108,4 @@ impl Prepared for PreparedHalves<'_> {
     fn memory(&self) -> Option<MemoryUse> {
         Some(self.memory)
     }
-
-    fn shared_is_intact(&self) -> bool {
-        self.quadrants.is_intact()
-    }
 }

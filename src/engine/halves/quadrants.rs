@@ -29,7 +29,7 @@ mod table;
 use super::half_board::{Half, HalvedBoard, Quadrant};
 use super::kernel::JoinKernel;
 use crate::cancel::Cancel;
-use lists::{ColumnSets, Maker, RowSetLists, hash_words};
+use lists::{ColumnSets, Maker, RowSetLists};
 pub(crate) use pieces::{Piece, Pieces};
 pub(crate) use row_set::HalfCache;
 use row_set::Wanted;
@@ -44,8 +44,6 @@ pub(crate) struct QuadrantLists {
     /// Words that are moved at once.
     batch: usize,
     table: Option<Table>,
-    /// The CRC-32 of both when they were made.
-    checksum: u32,
 }
 
 /// The rows of a half, and the queens that it shares a board with.
@@ -78,27 +76,7 @@ impl QuadrantLists {
         let columns = ColumnSets::new(board.half);
         let maker = Maker { kernel, board, columns: &columns, batch, cancel };
         let table = with_table.then(|| Table::new(maker));
-        let mut quadrants = Self { kernel, board, columns, batch, table, checksum: 0 };
-        quadrants.checksum = quadrants.checksum_now();
-        quadrants
-    }
-
-    /// Whether the lists that all threads read are still as they were made: a bit that changed in
-    /// them would spoil every later unit.
-    pub(crate) fn is_intact(&self) -> bool {
-        self.checksum_now() == self.checksum
-    }
-
-    fn checksum_now(&self) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        if let Some(table) = &self.table {
-            table.hash(&mut hasher);
-        }
-        hash_words(&mut hasher, &self.columns.rank, u32::to_le_bytes);
-        for sets in &self.columns.by_size {
-            hash_words(&mut hasher, sets, u32::to_le_bytes);
-        }
-        hasher.finalize()
+        Self { kernel, board, columns, batch, table }
     }
 
     /// The lists of the northern and the southern quadrant of a half, for the column sets of the south
@@ -111,7 +89,7 @@ impl QuadrantLists {
         cache: &'a mut HalfCache,
         cancel: &'a Cancel,
     ) -> [RowSetLists<'a>; 2] {
-        let Self { kernel, board, columns, batch, table, .. } = self;
+        let Self { kernel, board, columns, batch, table } = self;
         let maker = Maker { kernel: *kernel, board: *board, columns, batch: *batch, cancel };
         let HalfRows { half, rows, deciding_rows, middle_queen, middle_columns, piece } = wanted;
         let avoid = |quadrant| match middle_queen {

@@ -13,8 +13,8 @@ const MOST_COLUMNS: usize = 16;
 /// The column sets of a quadrant, by size, and the rank of each among those of its size.
 #[derive(Debug)]
 pub(crate) struct ColumnSets {
-    pub(super) by_size: Vec<Vec<u32>>,
-    pub(super) rank: Vec<u32>,
+    by_size: Vec<Vec<u32>>,
+    rank: Vec<u32>,
 }
 
 impl ColumnSets {
@@ -179,19 +179,4 @@ pub(super) fn start(len: usize) -> u32 {
 #[inline(never)]
 fn too_long(len: usize) -> ! {
     panic!("quadrant lists of {len} words are too long for this engine");
-}
-
-/// Feeds numbers to a hasher, through a buffer that stays in the first-level cache.
-pub(super) fn hash_words<T: Copy, const BYTES: usize>(
-    hasher: &mut crc32fast::Hasher,
-    words: &[T],
-    to_bytes: fn(T) -> [u8; BYTES],
-) {
-    let mut bytes = [0; 4096];
-    for words in words.chunks(bytes.len() / BYTES) {
-        for (place, word) in bytes.as_chunks_mut::<BYTES>().0.iter_mut().zip(words) {
-            *place = to_bytes(*word);
-        }
-        hasher.update(&bytes[..BYTES * words.len()]);
-    }
 }

@@ -1,7 +1,7 @@
 //! The raw lists of the row sets of a small board, up to a number of rows.
 
 use super::super::kernel::STAY;
-use super::lists::{Added, ColumnSets, Lists, Maker, RowSetLists, hash_words};
+use super::lists::{Added, ColumnSets, Lists, Maker, RowSetLists};
 
 /// The most rows of a row set on boards for which all row sets would take too much memory. For h = 10
 /// that is 60 MB, and with this limit 16 MB. Longer lists are made from these in one step.
@@ -59,12 +59,5 @@ impl Table {
     pub(super) fn lists<'a>(&'a self, columns: &'a ColumnSets, rows: u32) -> RowSetLists<'a> {
         let RowSet { words, starts } = &self.row_sets[(rows >> 1) as usize];
         RowSetLists { words, starts, columns }
-    }
-
-    pub(super) fn hash(&self, hasher: &mut crc32fast::Hasher) {
-        for RowSet { words, starts } in &self.row_sets {
-            hash_words(hasher, words, u64::to_le_bytes);
-            hash_words(hasher, starts, u32::to_le_bytes);
-        }
     }
 }
