@@ -227,8 +227,8 @@ fn a_page_replaces_a_page_and_nothing_else() {
     for (path, reason) in [
         (&journal, "names of journals"),
         (&folder.join("new.journal"), "names of journals"),
-        (&other, "no page of this command"),
-        (&folder, "no page of this command"),
+        (&other, "it is there already"),
+        (&folder, "it is there already"),
     ] {
         refused(&write(path, &[]), 2, &["--html", reason]);
     }
