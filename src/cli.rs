@@ -7,6 +7,7 @@
 //! | [`usage`] | one line for arguments that make no sense |
 //! | [`session`] | threads, signals and progress of a command that counts |
 //! | [`options`] | options that several commands share |
+//! | [`signals`] | signals that stop a count, or would kill the program |
 //! | [`exit`] | exit codes, failures, and the answer on standard output |
 //! | [`output`] | the format of everything that is printed |
 //!

@@ -44,6 +44,9 @@ pub struct Plan {
     units: Box<dyn Units>,
 }
 
+/// The most threads that a count can start.
+pub const MAX_THREADS: usize = 4096;
+
 /// Increases whenever units change their meaning but their hash would stay the same.
 const HASH_VERSION: u32 = 1;
 /// Of longer lists, this many units are hashed, evenly spread.
@@ -185,6 +188,7 @@ impl Plan {
     ///
     /// # Errors
     ///
+    /// [`Error::ThreadsOutOfRange`] unless it is for 1 to [`MAX_THREADS`] threads,
     /// [`Error::MemoryBudget`] if the engine cannot work within the memory given,
     /// [`Error::NoSecondCount`] if it has no second count, [`Error::PreparationStopped`] after a
     /// cancellation.
@@ -194,6 +198,10 @@ impl Plan {
         cancel: &Cancel,
     ) -> Result<PreparedPlan<'_>, Error> {
         self.cut().check_pass()?;
+        if !(1..=MAX_THREADS).contains(&resources.threads) {
+            let given = resources.threads.to_string();
+            return Err(Error::ThreadsOutOfRange { given, max: MAX_THREADS });
+        }
         let prepared = self.units.prepare(self.pass, resources, cancel)?;
         Ok(PreparedPlan { engine: self.engine, prepared })
     }

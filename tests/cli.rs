@@ -302,6 +302,46 @@ fn a_full_disk_is_an_error() {
     }
 }
 
+/// An answer that nobody can get is an error, unless nobody wants it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_output_is_an_error() {
+    let with = |redirection: &str, args: &[&str]| {
+        let script = format!("exec \"$0\" \"$@\" {redirection}");
+        run(std::process::Command::new("sh").args(["-c", &script, common::NQUEENS]).args(args))
+    };
+    let folder = common::fresh_folder("closed-output");
+    let journal = folder.join("q.journal").to_str().expect("text").to_owned();
+    for args in [
+        &["count", "8", "--quiet", "--journal", &journal][..],
+        &["count", "8", "--json"],
+        &["table", "1..=8"],
+        &["table", "--csv"],
+        &["list", "6"],
+        &["compare", "6", "--threads", "1", "--repeat", "1"],
+        &["estimate", "8"],
+        &["merge", &journal],
+        &["status", &journal],
+        &["status", &journal, "--html", "-"],
+        &["verify", &journal],
+        &["cpu"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+        &["--version"],
+    ] {
+        for redirection in [">&-", ">&- <&-", "1</dev/null"] {
+            refused(&with(redirection, args), 1, &["cannot write to standard output: it is not"]);
+        }
+        for redirection in [">/dev/null", "1<>/dev/null"] {
+            let output = with(redirection, args);
+            assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{args:?}");
+        }
+    }
+    // Other codes stay what they are.
+    refused(&with(">&-", &["count", "33"]), 2, &["0 to 32"]);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_stderr_only_loses_messages() {

@@ -144,10 +144,36 @@ fn ratios_are_to_one_engine_even_where_it_is_left_out() {
 
 #[test]
 fn a_picture_that_cannot_be_written_is_an_error_before_the_runs() {
-    for path in ["/nowhere/picture.svg", "src"] {
-        let output = compare(&["16", "--svg", path]);
-        refused(&output, 1, &["nqueens: --svg: cannot write ", path]);
+    let output = compare(&["16", "--svg", "/nowhere/picture.svg"]);
+    refused(&output, 1, &["nqueens: --svg: cannot write ", "/nowhere/picture.svg"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_picture_replaces_a_picture_and_nothing_else() {
+    let folder = common::fresh_folder("compare-picture");
+    let in_folder = |name: &str| folder.join(name).to_str().expect("text").to_owned();
+    let [picture, link, other, journal, fifo] =
+        ["p.svg", "link.svg", "other.svg", "q.journal", "fifo.svg"].map(in_folder);
+    let draw = |path: &str| compare(&["6", "--repeat", "1", "--threads", "1", "--svg", path]);
+    for _ in 0..2 {
+        assert_eq!(draw(&picture).status.code(), Some(0));
     }
+    std::os::unix::fs::symlink(&picture, &link).expect("room");
+    std::fs::write(&other, "<svg width=\"900\"/>").expect("room");
+    assert!(common::output(&["count", "8", "--journal", &journal]).status.success());
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there").success());
+    let contents = || [&other, &journal].map(|path| std::fs::read(path).expect("a file"));
+    let before = contents();
+    for path in [&link, &other, &fifo, "src", "/dev/null"] {
+        refused(&draw(path), 2, &["--svg: ", path, "it is there already"]);
+    }
+    for path in [&journal, &in_folder("new.journal")] {
+        refused(&draw(path), 2, &["--svg: ", path, "names of journals"]);
+    }
+    assert_eq!(contents(), before);
+    assert!(folder.join(&link).is_symlink());
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 5, "nothing temporary");
 }
 
 #[test]
@@ -162,7 +188,7 @@ fn a_command_that_fails_leaves_no_picture_and_touches_no_input() {
 
     let measured = compare(&["6", "--repeat", "1", "--csv"]);
     std::fs::write(&csv, &measured.stdout).expect("the folder can be written");
-    refused(&compare(&["--draw", csv_path, "--svg", csv_path]), 2, &["--draw reads"]);
+    refused(&compare(&["--draw", csv_path, "--svg", csv_path]), 2, &["it is there already"]);
     assert_eq!(std::fs::read(&csv).expect("it is there"), measured.stdout);
 }
 
@@ -227,14 +253,12 @@ fn an_interrupt_leaves_what_was_measured() {
     assert!(roxmltree::Document::parse(&picture).is_ok());
 }
 
-/// The picture drawn after measuring and the one drawn later from the rows are the same, and replace
-/// existing files.
+/// The picture drawn after measuring and the one drawn later from the rows are the same.
 #[test]
 fn a_picture_can_be_drawn_again_from_its_rows() {
     let (first, second, csv) = (fresh("draw-1.svg"), fresh("draw-2.svg"), fresh("draw.csv"));
     let [first_path, second_path, csv_path] =
         [&first, &second, &csv].map(|path| path.to_str().expect("text"));
-    std::fs::write(&first, "x".repeat(1 << 20)).expect("the folder can be written");
     let engines = ["8..=10", "--engines", "bitmask,board-scan", "--threads", "1,2"];
     let options = ["--repeat", "2", "--csv", "--svg", first_path];
     let measured = compare(&[&engines[..], &options].concat());

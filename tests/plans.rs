@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nqueens::{Engine, Plan, SplitRows};
+use nqueens::{Cancel, Engine, Error, Kernel, MAX_THREADS, Plan, Resources, SplitRows};
 
 mod common;
 use common::size;
@@ -44,4 +44,19 @@ fn a_plan_hash_tells_plans_apart() {
     hashes.sort_unstable();
     hashes.dedup();
     assert_eq!(hashes.len(), all);
+}
+
+#[test]
+fn a_plan_is_prepared_for_one_thread_at_least() {
+    for engine in Engine::ALL {
+        let plan = Plan::new(size(8), engine, None);
+        let prepare = |threads| {
+            let resources = Resources { kernel: Kernel::detect(), threads, memory: 1 << 30 };
+            plan.prepare(&resources, &Cancel::new()).map(|_| ())
+        };
+        assert!(prepare(1).is_ok());
+        for threads in [0, MAX_THREADS + 1] {
+            assert!(matches!(prepare(threads), Err(Error::ThreadsOutOfRange { .. })), "{engine}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 mod common;
 use common::processes::send;
@@ -116,26 +116,53 @@ fn a_signal_stops_a_count_within_a_unit() {
     }
 }
 
-/// The program cannot end after the first signal, because nobody reads its output and a pipe cannot hold
-/// all of it.
+/// Sends two signals to a process, the child or one of its own, that cannot end after the first, because
+/// nobody reads its output and a pipe cannot hold all of it. Returns how the child ended.
+#[cfg(target_os = "linux")]
+fn interrupted_twice(mut child: Child, pid: u32) -> ExitStatus {
+    use common::processes::{send_to, wait_until_blocked, wait_until_interrupt_is_delivered};
+
+    wait_until_blocked(&mut child, pid);
+    send_to("INT", pid);
+    wait_until_interrupt_is_delivered(&mut child, pid);
+    wait_until_blocked(&mut child, pid);
+    assert_eq!(child.try_wait().expect("a status"), None, "it is blocked by the pipe");
+    // A signal that comes at once is the same.
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    send_to("INT", pid);
+    let pipe = child.stdout.take(); // `wait` would close it, and the program would no longer block
+    let status = child.wait().expect("ended");
+    drop(pipe);
+    status
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_signal_kills() {
     use std::os::unix::process::ExitStatusExt;
 
-    use common::processes::{wait_until_blocked, wait_until_interrupt_is_delivered};
-
-    let mut child = nqueens(&["list", "13"]).spawn().expect("the program starts");
-    wait_until_blocked(&mut child);
-    send("INT", &child);
-    wait_until_interrupt_is_delivered(&mut child);
-    wait_until_blocked(&mut child);
-    assert_eq!(child.try_wait().expect("a status"), None, "it is blocked by the pipe");
-    // A signal that comes at once is the same.
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    send("INT", &child);
-    let pipe = child.stdout.take(); // `wait` would close it, and the program would no longer block
-    let status = child.wait().expect("ended");
+    let child = nqueens(&["list", "13"]).spawn().expect("the program starts");
+    let pid = child.id();
+    let status = interrupted_twice(child, pid);
     assert_eq!((status.code(), status.signal()), (None, Some(2)));
-    drop(pipe);
+}
+
+/// Tests that `cargo test` skips and `cargo test -- --ignored` runs.
+#[cfg(target_os = "linux")]
+mod needs_root {
+    use super::*;
+
+    /// Linux does not kill the first process of a container by a signal's default action.
+    #[test]
+    #[ignore = "needs root, for a namespace of processes"]
+    fn a_second_signal_ends_the_first_process_of_a_container() {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--pid", "--fork", "--kill-child", NQUEENS, "list", "13"]);
+        let mut child = unshare.stdout(Stdio::piped()).spawn().expect("unshare is installed");
+        let children = format!("/proc/{0}/task/{0}/children", child.id());
+        let pid = common::processes::wait_for("a process", &mut child, || {
+            std::fs::read_to_string(&children).ok()?.trim().parse().ok()
+        });
+        assert_eq!(interrupted_twice(child, pid).code(), Some(128 + 2));
+    }
 }

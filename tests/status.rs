@@ -208,8 +208,8 @@ fn a_page_replaces_a_page_and_nothing_else() {
     for (path, reason) in [
         (&journal, "names of journals"),
         (&folder.join("new.journal"), "names of journals"),
-        (&other, "no page of this command"),
-        (&folder, "no page of this command"),
+        (&other, "it is there already"),
+        (&folder, "it is there already"),
     ] {
         refused(&write(path, &[]), 2, &["--html", reason]);
     }
@@ -219,4 +219,61 @@ fn a_page_replaces_a_page_and_nothing_else() {
     assert_eq!(fs::read(&other).expect("readable"), b"<!doctype html>\n<p>mine");
     let files = fs::read_dir(&folder).expect("a folder").count();
     assert_eq!(files, 4, "two journals, two pages, and nothing temporary");
+}
+
+/// Gives a field this value wherever a journal has it.
+fn forge(path: &Path, field: &str, value: &str) {
+    let journal = fs::read_to_string(path).expect("text");
+    let forged = journal.split_inclusive('\n').map(|sealed| {
+        let line = common::unsealed(sealed);
+        let Some((before, after)) = line.split_once(field) else { return sealed.to_owned() };
+        // A machine's name is all the rest.
+        let rest =
+            if field == "machine=" { "" } else { &after[after.find(' ').expect("a field")..] };
+        common::seal(&journal, &format!("{before}{field}{value}{rest}"))
+    });
+    let forged: String = forged.collect();
+    assert_ne!(forged, journal);
+    fs::write(path, forged).expect("room");
+}
+
+/// The marks of its axes are few, whatever a journal or the time of its file pretends.
+#[test]
+fn a_page_of_impossible_times_is_short() {
+    let path = fresh_folder("status-times").join("q.journal");
+    assert_eq!(output(&["count", "10", "--journal", text(&path)]).status.code(), Some(0));
+    for most in ["18446744073709551", "18446744073709551615"] {
+        forge(&path, "elapsed-ms=", most);
+        forge(&path, "busy-us=", most);
+        // File systems take the last time that they know.
+        for time in [0, 1 << 33, 1 << 62] {
+            let file = File::options().append(true).open(&path).expect("it is there");
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(time))
+                .expect("its owner");
+            let page = page(&[text(&path)]);
+            assert!(page.len() < 100_000 && page.contains("<h3>Progress</h3>"), "{}", page.len());
+            assert_eq!(output(&["status", text(&path)]).status.code(), Some(0));
+        }
+    }
+}
+
+#[test]
+fn names_cannot_turn_the_direction_of_writing() {
+    let path = fresh_folder("status-\u{202e}names").join("q\u{61c}.journal");
+    let count = ["count", "10", "--journal", text(&path)];
+    assert_eq!(output(&count).status.code(), Some(0));
+    forge(&path, "machine=", "\u{202e}\u{2067}evil");
+    let marks = ['\u{202e}', '\u{61c}', '\u{2067}'];
+    for (args, wanted) in [
+        (&count[..], r"| \u{202e}\u{2067}evil"),
+        (&["status", text(&path), "--html", "-"], r">\u{202e}\u{2067}evil</td>"),
+        (&["status", text(&path)], "reached"),
+        (&["merge", text(&path)], "724"),
+        (&["verify", text(&path)], "724"),
+    ] {
+        let output = output(args);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(stdout(&output).contains(wanted), "{output:?}");
+        assert!(!stdout(&output).contains(marks) && !stderr(&output).contains(marks), "{output:?}");
+    }
 }

@@ -27,6 +27,8 @@ use super::commands::status::StatusArgs;
 use super::commands::table::TableArgs;
 use super::commands::verify::VerifyArgs;
 use super::exit::{Exit, Failure};
+use super::output::stdout::stdout;
+use super::signals::survive_file_size_limit;
 use super::{usage, version};
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
@@ -109,9 +111,12 @@ pub(crate) fn program() -> clap::Command {
 
 /// Parses the command line and runs the command. Help and version are answers as well.
 pub(crate) fn run() -> Result<Exit, Failure> {
+    survive_file_size_limit();
     match CommandLine::try_parse() {
         Ok(line) => line.command.run(),
         Err(help) if matches!(help.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            // clap writes it itself.
+            drop(stdout()?);
             help.print()?;
             Ok(Exit::Done)
         }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use super::output::report::{Format, Report};
 use super::output::stderr::message;
+use super::output::stdout::stdout;
 
 /// The ways in which the program ends, with their exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +56,11 @@ impl Exit {
         self,
         write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>,
     ) -> Self {
-        let mut out = io::stdout().lock();
-        match write(&mut out).and_then(|()| out.flush()) {
+        let written = stdout().and_then(|mut out| {
+            write(&mut out)?;
+            out.flush()
+        });
+        match written {
             Ok(()) => self,
             Err(error) => self.unprinted(&error),
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod bar;
 pub(crate) mod date;
+pub(crate) mod file;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod long_count;
@@ -11,5 +12,6 @@ pub(crate) mod report;
 pub(crate) mod rows;
 pub(crate) mod sample_progress;
 pub(crate) mod stderr;
+pub(crate) mod stdout;
 pub(crate) mod text;
 pub(crate) mod timings;

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: the first asks the count to stop, a later one kills the program.
+//! Ctrl-C and SIGTERM: the first asks the count to stop, a later one kills the program. SIGXFSZ is an
+//! error of a write.
 //!
 //! Programs that start others may send a signal twice: `timeout` sends it to its child and then to the
 //! whole process group. So a signal shortly after the first one is the same.
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use nqueens::Cancel;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::low_level::{emulate_default_handler, register};
+use signal_hook::low_level::{emulate_default_handler, exit, register};
 
 use super::exit::Failure;
 
@@ -27,19 +28,30 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     Ok(Cancel::from(raised))
 }
 
+/// Makes a write beyond `ulimit -f` fail, as one to a full disk does, rather than kill the program.
+pub(crate) fn survive_file_size_limit() {
+    // A signal that is caught leaves the write to fail. If it cannot be caught, it kills as before.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 /// Raises a flag at the first signal, and ends the program at a later one.
 #[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
 fn on_signal(signal: i32, raised: Arc<AtomicBool>, first: Arc<FirstSignal>) -> io::Result<()> {
     let handler = move || {
         raised.store(true, Ordering::Relaxed);
         if first.was_long_before(Instant::now()) {
+            if std::process::id() == 1 {
+                // The first process of a container: for it, Linux has no default.
+                exit(128 + signal);
+            }
             // It fails only for signals that have no default.
             let _ = emulate_default_handler(signal);
         }
     };
-    // SAFETY: the handler uses atomics, the monotonic clock (POSIX lists `clock_gettime` as safe there)
-    // and `emulate_default_handler`, which is made for handlers. It neither allocates nor locks nor
-    // panics.
+    // SAFETY: the handler uses atomics, the monotonic clock, the process's number (POSIX lists
+    // `clock_gettime` and `getpid` as safe there), `exit` and `emulate_default_handler`, which are made
+    // for handlers. It neither allocates nor locks nor panics.
     unsafe { register(signal, handler) }.map(|_| ())
 }
 

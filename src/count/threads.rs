@@ -5,8 +5,7 @@ use std::path::Path;
 use crate::cgroup::{self, GroupTasks};
 use crate::error::Error;
 
-/// The most threads that a count can start.
-pub const MAX_THREADS: usize = 4096;
+pub use crate::plan::MAX_THREADS;
 
 /// A rayon pool of this many threads, for several counts.
 ///

@@ -31,8 +31,11 @@ pub(crate) fn shim() -> &'static Path {
 }
 
 pub(crate) fn send(signal: &str, child: &Child) {
-    let pid = child.id().to_string();
-    let sent = Command::new("kill").args([&format!("-{signal}"), &pid]).status();
+    send_to(signal, child.id());
+}
+
+pub(crate) fn send_to(signal: &str, pid: u32) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status();
     assert!(sent.expect("kill is installed").success(), "the program runs");
 }
 
@@ -76,11 +79,10 @@ pub(crate) fn wait_for_work(child: &mut Child, time: Duration) {
     wait_until("enough CPU time", child, || cpu_time(pid) >= enough);
 }
 
-/// Waits until a process that has set its signal handlers is blocked: all of its threads sleep, and
-/// none has run between two checks.
+/// Waits until a process, the child or one of its own, is blocked after it has set its signal handlers:
+/// all of its threads sleep, and none has run between two checks.
 #[cfg(target_os = "linux")]
-pub(crate) fn wait_until_blocked(child: &mut Child) {
-    let pid = child.id();
+pub(crate) fn wait_until_blocked(child: &mut Child, pid: u32) {
     let mut before = None;
     wait_until("a pause", child, || {
         let catches = status_mask(pid, "SigCgt").is_some_and(|mask| mask & SIGINT_BIT != 0);
@@ -93,8 +95,7 @@ pub(crate) fn wait_until_blocked(child: &mut Child) {
 
 /// Waits until SIGINT is no longer pending.
 #[cfg(target_os = "linux")]
-pub(crate) fn wait_until_interrupt_is_delivered(child: &mut Child) {
-    let pid = child.id();
+pub(crate) fn wait_until_interrupt_is_delivered(child: &mut Child, pid: u32) {
     wait_until("a handled signal", child, || {
         status_mask(pid, "ShdPnd").is_some_and(|mask| mask & SIGINT_BIT == 0)
     });

@@ -10,8 +10,6 @@ mod progress;
 mod rounds;
 mod statistics;
 
-use std::fs::{self, File};
-use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,9 +25,11 @@ use crate::cli::options::{
     number_of_threads, sizes,
 };
 use crate::cli::output::bar::ProgressWhen;
+use crate::cli::output::file::OwnFile;
 use crate::cli::output::plot;
 use crate::cli::output::rows::{RowFormat, RowWriter};
-use crate::cli::output::stderr::message;
+use crate::cli::output::stderr::{escaped, message};
+use crate::cli::output::stdout::stdout;
 use crate::cli::output::text::many;
 use crate::cli::output::timings::{self, Timing};
 use crate::cli::signals::cancel_on_signals;
@@ -108,22 +108,14 @@ impl CompareArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let cancel = cancel_on_signals()?;
         let mut rows = self.draw.as_deref().map(timings::read).transpose()?.unwrap_or_default();
-        if let (Some(svg), Some(draw)) = (&self.svg, &self.draw)
-            && is_same_file(svg, draw)
-        {
-            let path = svg.display();
-            return Err(Failure::Usage(format!(
-                "--svg: {path} is what --draw reads: name another"
-            )));
-        }
-        // Before any measuring, so that no measurements are lost for a wrong path.
-        let picture = self.svg.as_deref().map(Picture::open).transpose()?;
+        let picture = self.svg.as_deref().map(picture_file).transpose()?;
         let result = match &self.draw {
             Some(_) => Ok(Exit::Done),
             None => self.measure(&cancel, &mut rows),
         };
-        if let Some(picture) = picture {
-            picture.write(&rows)?;
+        if let Some(file) = picture.filter(|_| !rows.is_empty()) {
+            let svg = plot::picture(&rows).map_err(|error| cannot_write(file.path(), &*error))?;
+            file.write(&svg).map_err(|error| cannot_write(file.path(), &error))?;
         }
         result
     }
@@ -180,7 +172,7 @@ impl CompareArgs {
         all_rows: &mut Vec<Timing>,
     ) -> Result<Exit, Failure> {
         let (cancel, progress) = (rounds.cancel, rounds.progress);
-        let cpu = Cpu::detect().brand;
+        let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
         let format = RowFormat::new(self.csv, self.json, self.markdown);
         let Reference { engine, threads } = reference;
@@ -191,7 +183,7 @@ impl CompareArgs {
                 many(threads, "thread")
             ),
         ];
-        let begun = || RowWriter::begin::<Timing>(format, &notes, io::stdout().lock());
+        let begun = || stdout().and_then(|out| RowWriter::begin::<Timing>(format, &notes, out));
         let mut writer = match progress.suspend(begun) {
             Ok(writer) => writer,
             Err(error) => return Ok(exit.unprinted(&error)),
@@ -248,48 +240,12 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// Whether two paths lead to one file.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let [one, other] = [one, other].map(fs::canonicalize);
-    one.is_ok_and(|one| other.is_ok_and(|other| one == other))
-}
-
-/// The file for the picture.
-struct Picture<'a> {
-    path: &'a Path,
-    /// What was there before, untouched: the picture comes at the end, if at all.
-    file: Option<File>,
-}
-
-impl<'a> Picture<'a> {
-    /// Makes sure that the file can be written, and leaves no empty one.
-    fn open(path: &'a Path) -> Result<Self, Failure> {
-        let open = || match File::create_new(path) {
-            Ok(_) => fs::remove_file(path).map(|()| None),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                File::options().write(true).open(path).map(Some)
-            }
-            Err(error) => Err(error),
-        };
-        Ok(Self { path, file: open().map_err(|error| cannot_write(path, &error))? })
-    }
-
-    /// Draws what was measured, if anything was.
-    fn write(self, rows: &[Timing]) -> Result<(), Failure> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let svg = plot::picture(rows).map_err(|error| cannot_write(self.path, &*error))?;
-        let write = || {
-            let mut file = self.file.map_or_else(|| File::create(self.path), Ok)?;
-            // Pipes and devices have no length.
-            if file.metadata()?.is_file() {
-                file.set_len(0)?;
-            }
-            file.write_all(svg.as_bytes())
-        };
-        write().map_err(|error: io::Error| cannot_write(self.path, &error))
-    }
+/// The file for the picture, looked at before any measuring: no measurements are lost for a wrong path.
+fn picture_file(path: &Path) -> Result<OwnFile, Failure> {
+    let refused = |reason| Failure::Usage(format!("--svg: {}: {reason}", path.display()));
+    let file = OwnFile::new(path.to_owned(), plot::BEGINNING).map_err(refused)?;
+    file.temporary().map_err(|error| cannot_write(path, &error))?;
+    Ok(file)
 }
 
 fn cannot_write(path: &Path, error: &dyn std::error::Error) -> Failure {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::whole_number;
 use crate::cli::output::stderr::message;
+use crate::cli::output::stdout::stdout;
 use crate::cli::signals::cancel_on_signals;
 
 /// A picture of more boards is only made if it is asked for by `--limit`.
@@ -96,7 +97,7 @@ fn solution(text: &str) -> Result<Solution, &'static str> {
 
 impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let mut out = BufWriter::with_capacity(1 << 16, stdout()?);
         let exit = match self.n {
             Size::Listed(size) => self.list(size, &mut out)?,
             Size::Large(n) => self.write_one_of_large(n, &mut out)?,

@@ -14,7 +14,7 @@ use nqueens::record::{JournalFile, Record, Run};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
-use crate::cli::output::html::PageFile;
+use crate::cli::output::file::OwnFile;
 use crate::cli::output::json::{self, microseconds};
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::text::{self, duration, figures, many, seconds};
@@ -87,10 +87,10 @@ impl StatusArgs {
     }
 }
 
-fn page_file(path: PathBuf) -> Result<PageFile, Failure> {
+fn page_file(path: PathBuf) -> Result<OwnFile, Failure> {
     let name = path.display().to_string();
     let refused = |reason| Failure::Usage(format!("--html {name}: {reason}"));
-    PageFile::new(path, page::BEGINNING).map_err(refused)
+    OwnFile::new(path, page::BEGINNING).map_err(refused)
 }
 
 /// The processes that write now.

@@ -1,6 +1,5 @@
 //! `nqueens table FIRST..=LAST`: row by row, each as soon as it is counted.
 
-use std::io;
 use std::ops::RangeInclusive;
 
 use clap::Args;
@@ -13,6 +12,7 @@ use crate::cli::options::{EngineArgs, sizes};
 use crate::cli::output::json::{as_string, seconds};
 use crate::cli::output::rows::{Column, Row, RowFormat, RowWriter};
 use crate::cli::output::stderr::alarm;
+use crate::cli::output::stdout::stdout;
 use crate::cli::session::Session;
 
 /// Count a range of boards and compare them with the published table
@@ -48,7 +48,8 @@ impl TableArgs {
         let session = Session::new(&self.engine)?;
         let format = RowFormat::new(self.csv, self.json, self.markdown);
         let mut exit = Exit::Done;
-        let mut writer = match RowWriter::begin::<TableRow>(format, &[], io::stdout().lock()) {
+        let begun = stdout().and_then(|out| RowWriter::begin::<TableRow>(format, &[], out));
+        let mut writer = match begun {
             Ok(writer) => writer,
             Err(error) => return Ok(exit.unprinted(&error)),
         };

@@ -1,9 +1,6 @@
-//! Text in pages for a browser, and pages in files.
+//! Text in pages for a browser.
 
 use std::fmt::{self, Display};
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
 
 use super::stderr::escaped;
 
@@ -35,52 +32,6 @@ pub(crate) fn grouped(number: impl Display) -> String {
         grouped.push(digit);
     }
     grouped
-}
-
-/// A file for a page, which may replace an earlier page of the same kind, but nothing else.
-pub(crate) struct PageFile {
-    path: PathBuf,
-}
-
-impl PageFile {
-    /// The file at this path, if it is free or holds a page that begins in this way. The error is the
-    /// reason why not.
-    pub(crate) fn new(path: PathBuf, beginning: &str) -> Result<Self, String> {
-        if path.extension().is_some_and(|extension| extension == "journal") {
-            return Err("the names of journals end so; choose another, as status.html".to_owned());
-        }
-        match fs::metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self { path }),
-            Err(error) => Err(format!("cannot open it: {error}")),
-            Ok(found) if found.is_file() && begins_with(&path, beginning) => Ok(Self { path }),
-            Ok(_) => Err("it is there already and no page of this command; \
-                 name another file, or remove it"
-                .to_owned()),
-        }
-    }
-
-    /// Writes the page. Until it is whole it has a temporary name, so a browser never shows a part.
-    pub(crate) fn write(&self, page: &str) -> io::Result<()> {
-        let mut name = self.path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let part = self.path.with_file_name(name);
-        let mut file = File::create_new(&part)?;
-        let written = file.write_all(page.as_bytes()).and_then(|()| fs::rename(&part, &self.path));
-        if written.is_err() {
-            let _ = fs::remove_file(&part);
-        }
-        written
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-fn begins_with(path: &Path, beginning: &str) -> bool {
-    let mut found = vec![0; beginning.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut found));
-    read.is_ok() && found == beginning.as_bytes()
 }
 
 /// Writes text to a page that is being made.

@@ -21,6 +21,9 @@ use super::text::many;
 use super::timings::Timing;
 
 const TITLE: &str = "Counting n queens: engines compared";
+/// How every picture begins.
+pub(crate) const BEGINNING: &str = "<svg width=\"900\" height=\"460\" viewBox=\"0 0 900 460\" \
+     xmlns=\"http://www.w3.org/2000/svg\">\n<title>Counting n queens: engines compared</title>\n";
 /// In pixels, as all lengths here.
 const SIZE: (u32, u32) = (900, 460);
 const HEADER: u32 = 36;
@@ -117,9 +120,8 @@ impl ValueFormatter<f64> for Axis {
 pub(crate) fn picture(rows: &[Timing]) -> Result<String, Box<dyn Error>> {
     let mut svg = String::new();
     draw(SVGBackend::with_string(&mut svg, SIZE).into_drawing_area(), rows)?;
-    let (head, body) = svg.split_once('\n').unwrap_or_default();
-    let description = description(rows);
-    Ok(format!("{head}\n<title>{TITLE}</title>\n<desc>{description}</desc>\n{body}"))
+    let (_, body) = svg.split_once('\n').unwrap_or_default();
+    Ok(format!("{BEGINNING}<desc>{}</desc>\n{body}", description(rows)))
 }
 
 fn draw(root: Area<'_>, rows: &[Timing]) -> Result<(), Box<dyn Error>> {

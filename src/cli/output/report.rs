@@ -13,6 +13,7 @@ use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan, Published};
 use serde_json::{Map, Value, json};
 
 use super::json::seconds;
+use super::stderr::escaped;
 use super::text::many;
 
 /// How an answer is printed.
@@ -45,9 +46,9 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// A line of the text.
+    /// A line of the text, which names from elsewhere cannot disturb.
     pub(crate) fn row(&mut self, label: &'static str, text: impl Display) -> &mut Self {
-        self.rows.push((label, text.to_string()));
+        self.rows.push((label, escaped(text)));
         self
     }
 
@@ -81,7 +82,8 @@ impl Report {
             Published::Differs { .. } => style(published).red().to_string(),
             _ => published.to_string(),
         };
-        self.row("published", text).field("published", published.to_string())
+        self.rows.push(("published", text));
+        self.field("published", published.to_string())
     }
 
     /// Who counts.
@@ -139,5 +141,23 @@ impl Report {
             Format::Json => writeln!(out, "{}", Value::Object(self.fields)),
             Format::Quiet => self.numbers.iter().try_for_each(|number| writeln!(out, "{number}")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_escaped_in_text_and_kept_in_json() {
+        let written = |format| {
+            let mut report = Report::default();
+            report.entry("journal", "q\u{202e}\u{61c}\x1b[2J".to_owned());
+            let mut out = Vec::new();
+            report.write(format, &mut out).expect("memory takes it");
+            String::from_utf8(out).expect("text")
+        };
+        assert_eq!(written(Format::Text), "journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
+        assert_eq!(written(Format::Json), "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n");
     }
 }

@@ -36,9 +36,12 @@ pub(crate) fn print_alarm(message: Arguments<'_>) {
 /// A text without what a terminal would obey: names of files and the contents of journals may come
 /// from others.
 pub(crate) fn escaped(text: impl Display) -> String {
+    // Beside control characters those without a shape, which turn the direction of writing or hide.
     let is_harmful = |c: char| {
         c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
     };
     let mut escaped = String::new();
     for c in text.to_string().chars() {
@@ -53,7 +56,10 @@ mod tests {
 
     #[test]
     fn escape_sequences_are_shown_and_not_obeyed() {
-        assert_eq!(escaped("q20 ± é 木.journal"), "q20 ± é 木.journal");
-        assert_eq!(escaped("a\x1b[2Jb\rc\u{202e}d"), "a\\u{1b}[2Jb\\u{d}c\\u{202e}d");
+        assert_eq!(escaped("q20 ± é 木 2\u{202f}602.journal"), "q20 ± é 木 2\u{202f}602.journal");
+        assert_eq!(
+            escaped("a\x1b[2Jb\rc\u{202e}d\u{61c}"),
+            "a\\u{1b}[2Jb\\u{d}c\\u{202e}d\\u{61c}"
+        );
     }
 }

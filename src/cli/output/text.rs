@@ -31,6 +31,11 @@ pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
 }
 
+/// All of these times together, or the longest time if they are more.
+pub(crate) fn sum(times: impl Iterator<Item = Duration>) -> Duration {
+    times.fold(Duration::ZERO, Duration::saturating_add)
+}
+
 /// A number with one decimal or, if it is less than 1, with two figures: `44.7`, `0.034`, `0`.
 #[expect(clippy::cast_possible_truncation, reason = "a dozen decimals at most")]
 pub(crate) fn figures(number: f64) -> String {
@@ -75,6 +80,12 @@ pub(crate) fn shard(shard: Shard) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_of_times_has_a_limit() {
+        let times = [Duration::MAX, Duration::from_secs(1)];
+        assert_eq!(sum(times.into_iter()), Duration::MAX);
+    }
 
     #[test]
     fn small_numbers_keep_two_figures() {

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::output::json::seconds;
 use crate::cli::output::report::Report;
 use crate::cli::output::stderr::escaped;
-use crate::cli::output::text::{duration, many};
+use crate::cli::output::text::{duration, many, sum};
 use crate::cli::version;
 
 /// All runs of one journal together.
@@ -30,8 +30,8 @@ impl Record {
     /// The journal of a count, as it was read back from the disk.
     pub(crate) fn new(path: &Path, outcome: &Outcome) -> Self {
         let Outcome { size, total, engine, runs, units_before, .. } = outcome;
-        let wall: Duration = runs.iter().map(|run| run.elapsed).sum();
-        let cpu: Duration = runs.iter().map(|run| run.cpu_time).sum();
+        let wall = sum(runs.iter().map(|run| run.elapsed));
+        let cpu = sum(runs.iter().map(|run| run.cpu_time));
         let machines = runs
             .iter()
             .filter(|run| run.units > 0)

@@ -73,6 +73,19 @@ fn check(rows: &[Timing]) {
     }
 }
 
+/// plotters has not changed how it begins, and a caption with any name of a CPU is text.
+#[test]
+fn a_picture_begins_as_promised() {
+    let mut svg = String::new();
+    let mut rows = rows(&Engine::ALL, &[8, 9], &[1]);
+    rows.iter_mut().for_each(|row| row.cpu = "\u{61c}<\u{202e}".to_owned());
+    draw(SVGBackend::with_string(&mut svg, SIZE).into_drawing_area(), &rows).expect("a picture");
+    let (head, title) = BEGINNING.split_once('\n').expect("two lines");
+    assert_eq!(svg.lines().next(), Some(head));
+    assert_eq!(title, format!("<title>{TITLE}</title>\n"));
+    assert!(svg.contains(r"1 thread; \u{61c}&lt;\u{202e}"), "{svg}");
+}
+
 #[test]
 fn labels_do_not_overlap() {
     let sizes = |first: u32, last: u32| (first..=last).collect::<Vec<u32>>();

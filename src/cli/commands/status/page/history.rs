@@ -5,7 +5,7 @@
 //! Earlier runs of a journal may have been at any time; their units are there from the beginning, as
 //! are those of packed journals. If nothing has a time, there is no picture.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use nqueens::record::JournalFile;
 
@@ -22,7 +22,8 @@ const RIGHT: f64 = WIDTH - 14.0;
 const BOTTOM: f64 = HEIGHT - 26.0;
 /// Points of the line.
 const POINTS: u32 = 200;
-const MOST_TICKS: f64 = 6.0;
+/// On the time axis, and on that of the units.
+const MOST_TICKS: u32 = 6;
 
 /// Distances between the marks of the time axis, in seconds.
 const STEPS: [u32; 19] = [
@@ -47,6 +48,7 @@ const STEPS: [u32; 19] = [
     28 * DAY,
 ];
 const DAY: u32 = 86_400;
+const YEAR: u32 = 365 * DAY;
 
 /// A run whose time is known, in seconds since 1970.
 struct Run {
@@ -128,9 +130,8 @@ impl History {
         );
         let decimals = (0..9).find(|decimals| step * 10_f64.powi(*decimals) > 0.9).unwrap_or(9);
         let decimals = decimals.unsigned_abs() as usize;
-        for mark in
-            (0..).map(|number| f64::from(number) * step).take_while(|mark| *mark <= top * 1.001)
-        {
+        let marks = (0..=MOST_TICKS).map(|number| f64::from(number) * step);
+        for mark in marks.take_while(|mark| *mark <= top * 1.001) {
             let at = Px(y(mark));
             put!(page, "<path class=\"axis\" d=\"M{LEFT} {at}H{RIGHT}\"/>");
             let label = LEFT - 8.0;
@@ -155,8 +156,8 @@ impl History {
     /// Round times of day, or round dates, and their labels.
     fn time_marks(&self) -> Vec<(f64, String)> {
         let span = self.end - self.start;
-        let fits = |step: &&u32| span / f64::from(**step) <= MOST_TICKS;
-        let step = STEPS.iter().find(fits).unwrap_or(&(365 * DAY));
+        let fits = |step: &&u32| span / f64::from(**step) <= f64::from(MOST_TICKS);
+        let step = STEPS.iter().find(fits).unwrap_or(&YEAR);
         let label = |time: f64| {
             let utc = utc(time);
             match *step {
@@ -166,9 +167,11 @@ impl History {
                 _ => utc.clock_with_seconds(),
             }
         };
-        let step = f64::from(*step);
+        // Several years, if one is too short: files and their contents tell any time.
+        let steps = span / f64::from(*step) / f64::from(MOST_TICKS);
+        let step = f64::from(*step) * steps.ceil();
         let first = (self.start / step).ceil() * step;
-        let marks = std::iter::successors(Some(first), |mark| Some(mark + step));
+        let marks = (0..=MOST_TICKS).map(|number| first + f64::from(number) * step);
         // A label in the middle of its mark needs room at the right.
         let last = self.end - 0.03 * span;
         marks.take_while(|mark| *mark <= last).map(|mark| (mark, label(mark))).collect()
@@ -179,8 +182,9 @@ fn since_1970(time: SystemTime) -> f64 {
     time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "the first and the last time are the limits")]
 fn utc(seconds: f64) -> Utc {
-    Utc::from(UNIX_EPOCH + Duration::try_from_secs_f64(seconds).unwrap_or_default())
+    Utc::new(seconds as u64)
 }
 
 /// 1, 2 or 5 times a power of ten, so that there are two to five steps up to a number.
@@ -205,6 +209,17 @@ mod tests {
             [900.0, 1000.0, 1050.0, 1200.0].map(|time| history.units(time)),
             [40.0, 40.0, 70.0, 100.0]
         );
+    }
+
+    #[test]
+    fn marks_are_few_at_any_time() {
+        for (start, end) in [(-1.8e19, 1e9), (0.0, 9.3e18), (9.2e18, 9.2e18 + 1024.0)] {
+            let mut page = String::new();
+            history(start, end).put(&mut page, 100);
+            assert!(history(start, end).time_marks().len() <= 7 && page.len() < 20_000, "{page}");
+        }
+        let years = history(0.0, 56.0 * f64::from(YEAR)).time_marks();
+        assert_eq!(years.len(), 6);
     }
 
     #[test]
