@@ -88,14 +88,14 @@ has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
 
 # Finds deadlocks and hidden assumptions about parallelism.
-one-thread() { RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 cargo test --test counts --test agreement --test observer -- --test-threads 1; }
+one-thread() { RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 cargo test --test promises -- --test-threads 1 counts:: agreement:: observer::; }
 
 kernels() {
   local kernel here
   here=$(cargo run --quiet --release -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g')
   for kernel in $here; do
     echo "+ kernel $kernel"
-    NQUEENS_TEST_KERNEL=$kernel cargo test --test counts --test agreement kernel
+    NQUEENS_TEST_KERNEL=$kernel cargo test --test promises -- counts::every_kernel agreement::split_rows
   done
   for kernel in avx2 avx512; do
     [[ " $here " = *" $kernel "* ]] || skip "kernel $kernel, which this CPU cannot run"

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 cases=${1:-50000}
 [[ $cases =~ ^[1-9][0-9]{0,8}$ ]] || { echo "fuzz-journal.sh: '$cases' is not a number of cases" >&2; exit 2; }
 # Built first, so that the time at the end is that of the cases alone.
-cargo test --test journal_fuzz --no-run --quiet
+cargo test --test promises --no-run --quiet
 begun=$SECONDS
-PROPTEST_CASES=$cases cargo test --test journal_fuzz
+PROPTEST_CASES=$cases cargo test --test promises journal_fuzz::
 echo "$cases cases of each property in $((SECONDS - begun)) s"

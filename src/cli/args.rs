@@ -7,7 +7,7 @@
 //!    tests. Options that other commands have as well stand in `options.rs`.
 //! 2. Add a line to `commands.rs`, a variant to [`Command`] and a line to [`Command::run`].
 //! 3. Add its help to `tests/cmd/help.trycmd`: an empty block, then
-//!    `TRYCMD=overwrite cargo test --test cli the_help`.
+//!    `TRYCMD=overwrite cargo test --test promises the_help`.
 //! 4. Describe the fields of its JSON in `docs/JSON.md`.
 
 use clap::error::ErrorKind;

@@ -1,9 +1,7 @@
 //! Counts with little memory or few processes: real control groups, real limits.
 //!
 //! The tests of groups need root, and permission to make groups below the test's own one. Run them with
-//! `cargo test --test memory -- --ignored`.
-
-#![cfg(target_os = "linux")]
+//! `cargo test --test promises -- --ignored memory::`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +9,7 @@ use std::process::{Command, Output};
 use std::thread::sleep;
 use std::time::Duration;
 
-mod common;
-use common::{NQUEENS, refused, stderr, stdout};
+use crate::common::{NQUEENS, refused, stderr, stdout};
 
 /// A control group, removed at the end.
 struct Group {

@@ -3,8 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 
-mod common;
-use common::{json, nqueens, output, refused, run, stderr, stdout, without_reader};
+use crate::common::{json, nqueens, output, refused, run, stderr, stdout, without_reader};
 
 #[test]
 fn the_help_is_as_recorded() {
@@ -127,7 +126,7 @@ fn the_readme_describes_every_engine_as_the_help_does() {
 
 /// Runs a script in a shell, if this machine has it.
 fn in_shell(shell: &str, script: &str) -> Option<String> {
-    let path = std::path::Path::new(common::NQUEENS).parent().expect("a folder");
+    let path = std::path::Path::new(crate::common::NQUEENS).parent().expect("a folder");
     let path = format!("{}:{}", path.display(), std::env::var("PATH").unwrap_or_default());
     match std::process::Command::new(shell).args(["-c", script]).env("PATH", path).output() {
         Ok(output) => Some(stdout(&output).to_owned()),
@@ -170,7 +169,7 @@ fn shells_complete_engines_and_kernels() {
 
 #[test]
 fn manual_pages_are_written_for_all_commands() {
-    let folder = common::fresh("man");
+    let folder = crate::common::fresh("man");
     let path = folder.to_str().expect("text");
     let written = output(&["man", "--out", path]);
     assert_eq!((written.status.code(), stdout(&written)), (Some(0), ""));
@@ -308,9 +307,9 @@ fn a_full_disk_is_an_error() {
 fn a_closed_output_is_an_error() {
     let with = |redirection: &str, args: &[&str]| {
         let script = format!("exec \"$0\" \"$@\" {redirection}");
-        run(std::process::Command::new("sh").args(["-c", &script, common::NQUEENS]).args(args))
+        run(std::process::Command::new("sh").args(["-c", &script, crate::common::NQUEENS]).args(args))
     };
-    let folder = common::fresh_folder("closed-output");
+    let folder = crate::common::fresh_folder("closed-output");
     let journal = folder.join("q.journal").to_str().expect("text").to_owned();
     for args in [
         &["count", "8", "--quiet", "--journal", &journal][..],

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use nqueens::{Cancel, Count, Error, FixedQueens, Plan, Solution, Solutions, Square, SvgSheet};
 
-mod common;
-use common::processes::send;
-use common::{finish, json, nqueens, output, refused, size, stderr, stdout, without_reader};
+use crate::common::processes::send;
+use crate::common::{finish, json, nqueens, output, refused, size, stderr, stdout, without_reader};
 
 /// The lines of a list as columns counted from 1.
 fn listed(args: &[&str]) -> Vec<Vec<usize>> {

@@ -5,8 +5,7 @@ use std::time::Duration;
 use nqueens::estimate::{Approximate, Effort};
 use nqueens::{Count, Engine};
 
-mod common;
-use common::size;
+use crate::common::size;
 
 fn total(n: u32, engine: Engine, units: usize, seed: u64) -> (Approximate, usize) {
     let effort = Effort { time: Duration::from_secs(60), units, seed };

@@ -11,15 +11,14 @@ use nqueens::record::{Mode, Record, Units};
 use nqueens::{Cancel, Count, Engine, Error, Plan};
 use proptest::prelude::*;
 
-mod common;
-use common::{contents, counts, read, size};
+use crate::common::{contents, counts, read, size};
 
 /// A small board with many units, and lines of one and of several.
 const N: u32 = 10;
 const TOTAL: u128 = 724;
 
 fn fresh(name: &str) -> PathBuf {
-    common::fresh(&format!("journal-fuzz-{name}-{}.journal", std::process::id()))
+    crate::common::fresh(&format!("journal-fuzz-{name}-{}.journal", std::process::id()))
 }
 
 fn count() -> Count<'static> {

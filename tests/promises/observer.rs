@@ -4,8 +4,7 @@ use std::sync::Mutex;
 
 use nqueens::{Count, Engine, Observer, Start, UnitsDone};
 
-mod common;
-use common::size;
+use crate::common::size;
 
 #[derive(Default)]
 struct Log {

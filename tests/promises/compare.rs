@@ -4,8 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-mod common;
-use common::{finish, fresh, nqueens, refused, result, run, stderr, stdout};
+use crate::common::{finish, fresh, nqueens, refused, result, run, stderr, stdout};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
                       solutions_per_second,ratio,efficiency,total,cpu,ratio_error,\
@@ -151,7 +150,7 @@ fn a_picture_that_cannot_be_written_is_an_error_before_the_runs() {
 #[cfg(unix)]
 #[test]
 fn a_picture_replaces_a_picture_and_nothing_else() {
-    let folder = common::fresh_folder("compare-picture");
+    let folder = crate::common::fresh_folder("compare-picture");
     let in_folder = |name: &str| folder.join(name).to_str().expect("text").to_owned();
     let [picture, link, other, journal, fifo] =
         ["p.svg", "link.svg", "other.svg", "q.journal", "fifo.svg"].map(in_folder);
@@ -161,7 +160,7 @@ fn a_picture_replaces_a_picture_and_nothing_else() {
     }
     std::os::unix::fs::symlink(&picture, &link).expect("room");
     std::fs::write(&other, "<svg width=\"900\"/>").expect("room");
-    assert!(common::output(&["count", "8", "--journal", &journal]).status.success());
+    assert!(crate::common::output(&["count", "8", "--journal", &journal]).status.success());
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there").success());
     let contents = || [&other, &journal].map(|path| std::fs::read(path).expect("a file"));
     let before = contents();
@@ -239,8 +238,8 @@ fn an_interrupt_leaves_what_was_measured() {
     for _ in 0..2 {
         out.read_line(&mut rest).expect("a row");
     }
-    common::processes::wait_for_work(&mut child, std::time::Duration::from_secs(1));
-    common::processes::send("INT", &child);
+    crate::common::processes::wait_for_work(&mut child, std::time::Duration::from_secs(1));
+    crate::common::processes::send("INT", &child);
     out.read_to_string(&mut rest).expect("the rows");
     let output = finish(child);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));

@@ -1,13 +1,10 @@
 //! Real signals sent to the real program.
 
-#![cfg(unix)]
-
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-mod common;
-use common::processes::send;
-use common::{NQUEENS, nqueens};
+use crate::common::processes::send;
+use crate::common::{NQUEENS, nqueens};
 
 fn start(args: &[&str]) -> Child {
     nqueens(args).stdout(Stdio::null()).spawn().expect("the program starts")
@@ -110,7 +107,7 @@ fn a_signal_stops_a_count_within_a_unit() {
         for signal in ["INT", "TERM"] {
             let mut child = start(args);
             let messages = messages_of(&mut child);
-            common::processes::wait_for_work(&mut child, std::time::Duration::from_millis(500));
+            crate::common::processes::wait_for_work(&mut child, std::time::Duration::from_millis(500));
             stops(child, messages, signal, args);
         }
     }
@@ -120,7 +117,7 @@ fn a_signal_stops_a_count_within_a_unit() {
 /// nobody reads its output and a pipe cannot hold all of it. Returns how the child ended.
 #[cfg(target_os = "linux")]
 fn interrupted_twice(mut child: Child, pid: u32) -> ExitStatus {
-    use common::processes::{send_to, wait_until_blocked, wait_until_interrupt_is_delivered};
+    use crate::common::processes::{send_to, wait_until_blocked, wait_until_interrupt_is_delivered};
 
     wait_until_blocked(&mut child, pid);
     send_to("INT", pid);
@@ -160,7 +157,7 @@ mod needs_root {
         unshare.args(["--pid", "--fork", "--kill-child", NQUEENS, "list", "13"]);
         let mut child = unshare.stdout(Stdio::piped()).spawn().expect("unshare is installed");
         let children = format!("/proc/{0}/task/{0}/children", child.id());
-        let pid = common::processes::wait_for("a process", &mut child, || {
+        let pid = crate::common::processes::wait_for("a process", &mut child, || {
             std::fs::read_to_string(&children).ok()?.trim().parse().ok()
         });
         assert_eq!(interrupted_twice(child, pid).code(), Some(128 + 2));

@@ -3,8 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-mod common;
-use common::{output, result};
+use crate::common::{output, result};
 
 const COMMANDS: [&str; 12] = [
     "count",

@@ -6,8 +6,7 @@ use nqueens::record::Record;
 use nqueens::verify::{self, Sample, Verdict};
 use nqueens::{Cancel, Count, Engine, Kernel};
 
-mod common;
-use common::{contents, fresh, raise_counts, size};
+use crate::common::{contents, fresh, raise_counts, size};
 
 /// A finished journal of a small board, with one unit in each line.
 fn finished(name: &str, engine: Engine) -> PathBuf {

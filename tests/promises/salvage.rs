@@ -4,9 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-mod common;
-use common::processes::wait_for;
-use common::{contents, counts, fresh_folder, json, nqueens, raised, read, result, run};
+use crate::common::processes::wait_for;
+use crate::common::{contents, counts, fresh_folder, json, nqueens, raised, read, result, run};
 
 /// A finished journal, in lines of one unit.
 fn finished(folder: &Path) -> (PathBuf, String) {

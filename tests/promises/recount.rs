@@ -2,8 +2,7 @@
 
 use nqueens::{Cancel, Engine, Kernel, Plan, Resources, SplitRows};
 
-mod common;
-use common::{kernels, size};
+use crate::common::{kernels, size};
 
 fn plan(n: u32, engine: Engine, split_rows: u32) -> Plan {
     Plan::new(size(n), engine, SplitRows::new(split_rows).ok())

@@ -8,15 +8,14 @@ use std::process::Output;
 use nqueens::record::{JournalError, Mode, Record, journals_in};
 use nqueens::{Count, Engine, Error, Outcome, Shard};
 
-mod common;
-use common::processes::{send, wait_until};
-use common::{
+use crate::common::processes::{send, wait_until};
+use crate::common::{
     counts, finish, fresh_folder, json, nqueens, raise_counts, refused, result, size, stderr,
     stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
-    common::fresh(&format!("shards-{name}"))
+    crate::common::fresh(&format!("shards-{name}"))
 }
 
 fn count(n: u32, index: usize, shards: usize, folder: &Path) -> Result<Outcome, Error> {
@@ -161,7 +160,7 @@ fn a_damaged_journal_is_damage_by_shards_and_named_by_merge() {
 }
 
 fn run(args: &[&str], variables: &[(&str, &str)]) -> Output {
-    common::run(nqueens(args).envs(variables.iter().copied()))
+    crate::common::run(nqueens(args).envs(variables.iter().copied()))
 }
 
 #[test]

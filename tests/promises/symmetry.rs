@@ -6,8 +6,7 @@ use nqueens::known::known;
 use nqueens::symmetry::{fundamental, half_turn, quarter_turn};
 use nqueens::{Cancel, Error, Solution, Solutions};
 
-mod common;
-use common::size;
+use crate::common::size;
 
 #[test]
 fn symmetric_counts_are_the_published_ones() {

@@ -1,7 +1,5 @@
 //! The records of long runs, in real processes: no finished unit is lost and no failure is hidden.
 
-#![cfg(target_os = "linux")]
-
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,9 +8,8 @@ use std::time::Duration;
 
 use nqueens::record::Record;
 
-mod common;
-use common::processes::{send, shim, wait_for};
-use common::{
+use crate::common::processes::{send, shim, wait_for};
+use crate::common::{
     NQUEENS, finish, fresh_folder, nqueens, raise_counts, result, run, some_units, without_reader,
 };
 

@@ -1,16 +1,13 @@
 //! Long runs as users have them: signals, full disks, folders that cannot be written, clocks that are
 //! set back.
 
-#![cfg(target_os = "linux")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-mod common;
-use common::processes::{send, wait_for};
-use common::{
+use crate::common::processes::{send, wait_for};
+use crate::common::{
     NQUEENS, contents, finish, json, nqueens, raise_counts, refused, run, some_units, stderr,
     stdout, without_reader,
 };
@@ -22,7 +19,7 @@ const TOTAL: &str = "95815104\n";
 const LONG: &str = "24";
 
 fn fresh(name: &str) -> PathBuf {
-    common::fresh(&format!("fault-{name}.journal"))
+    crate::common::fresh(&format!("fault-{name}.journal"))
 }
 
 fn count(n: &str, journal: &Path, args: &[&str]) -> Command {

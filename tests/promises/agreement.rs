@@ -5,8 +5,7 @@ use nqueens::{
 };
 use proptest::prelude::*;
 
-mod common;
-use common::{kernels, size};
+use crate::common::{kernels, size};
 
 #[test]
 fn every_pair_of_engines_agrees() {

@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use nqueens::record::JournalError;
 use nqueens::{Cancel, Count, Engine, Error, Observer, SplitRows, UnitsDone};
 
-mod common;
-use common::{contents, journal_error, kernels, size};
+use crate::common::{contents, journal_error, kernels, size};
 
 fn fresh(name: &str) -> PathBuf {
-    common::fresh(&format!("resume-{name}.journal"))
+    crate::common::fresh(&format!("resume-{name}.journal"))
 }
 
 /// Cancels a count after some reports.

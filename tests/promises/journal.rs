@@ -8,11 +8,10 @@ use nqueens::record::JournalError;
 use nqueens::{Count, Engine, Error, Pass, Plan, SplitRows};
 use proptest::prelude::*;
 
-mod common;
-use common::{contents, journal_error, read, seal, seal_first, size, unsealed};
+use crate::common::{contents, journal_error, read, seal, seal_first, size, unsealed};
 
 fn fresh(name: &str) -> PathBuf {
-    common::fresh(&format!("{name}.journal"))
+    crate::common::fresh(&format!("{name}.journal"))
 }
 
 /// The bytes of a finished journal of a small board.
@@ -362,7 +361,7 @@ fn whole_lines_of_other_counts_are_never_taken() {
 /// The format is documented in two places with the same example.
 #[test]
 fn the_documented_example_is_a_journal() {
-    for document in [include_str!("../docs/JOURNAL.md"), include_str!("../src/record.rs")] {
+    for document in [include_str!("../../docs/JOURNAL.md"), include_str!("../../src/record.rs")] {
         let lines = document.lines().map(|line| line.trim_start_matches("//! "));
         let example = lines.skip_while(|line| !line.starts_with("nqueens-journal 2 version="));
         let example: String =

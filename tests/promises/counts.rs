@@ -3,8 +3,7 @@
 use nqueens::known::known;
 use nqueens::{Count, Engine, Kernel, Published};
 
-mod common;
-use common::{kernels, size};
+use crate::common::{kernels, size};
 
 /// The largest board that a test run can afford.
 fn largest(engine: Engine) -> u32 {

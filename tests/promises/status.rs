@@ -1,6 +1,4 @@
 //! `status` tells which processes write now, and draws what it knows.
-#![cfg(unix)]
-
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
@@ -9,9 +7,8 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::journals_in;
 use serde_json::Value;
 
-mod common;
-use common::processes::send;
-use common::{contents, fresh_folder, json, nqueens, output, refused, run, stderr, stdout};
+use crate::common::processes::send;
+use crate::common::{contents, fresh_folder, json, nqueens, output, refused, run, stderr, stdout};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -34,7 +31,7 @@ fn start(args: &[&str], out: &Path, variables: &[(&str, &str)]) -> (Child, PathB
         };
         files.iter().find(has_run).cloned()
     };
-    let path = common::processes::wait_for("a journal", &mut child, journal);
+    let path = crate::common::processes::wait_for("a journal", &mut child, journal);
     (child, path)
 }
 
@@ -106,12 +103,12 @@ fn wall_time_is_that_of_the_runs_without_the_pauses() {
     let journal = fs::read_to_string(&path).expect("text");
     let lines: Vec<&str> = journal.lines().collect();
     let again = |line: &&str| {
-        let line = common::unsealed(line);
+        let line = crate::common::unsealed(line);
         let (before, after) = line.split_once("elapsed-ms=").unwrap_or((line, ""));
         let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
         let is_done = !after.is_empty();
         let line = if is_done { format!("{before}elapsed-ms=61000 {rest}") } else { line.into() };
-        common::seal(lines[0], &line)
+        crate::common::seal(lines[0], &line)
     };
     let second: String = lines[1..].iter().map(again).collect();
     fs::write(&path, format!("{journal}{second}{second}")).expect("room");
@@ -225,12 +222,12 @@ fn a_page_replaces_a_page_and_nothing_else() {
 fn forge(path: &Path, field: &str, value: &str) {
     let journal = fs::read_to_string(path).expect("text");
     let forged = journal.split_inclusive('\n').map(|sealed| {
-        let line = common::unsealed(sealed);
+        let line = crate::common::unsealed(sealed);
         let Some((before, after)) = line.split_once(field) else { return sealed.to_owned() };
         // A machine's name is all the rest.
         let rest =
             if field == "machine=" { "" } else { &after[after.find(' ').expect("a field")..] };
-        common::seal(&journal, &format!("{before}{field}{value}{rest}"))
+        crate::common::seal(&journal, &format!("{before}{field}{value}{rest}"))
     });
     let forged: String = forged.collect();
     assert_ne!(forged, journal);

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use nqueens::record::{JournalError, Mode, Record, split_by_pass};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Pass, Plan, Resources, Shard, SplitRows};
 
-mod common;
-use common::{
+use crate::common::{
     contents, fresh, fresh_folder, journal_error, kernels, nqueens, raise_counts, refused, run,
     size, stderr, stdout,
 };

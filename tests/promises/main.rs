@@ -1,0 +1,33 @@
+//! The promises of the library and of the command line, a module each: one binary compiles in a
+//! fraction of the time of many.
+
+mod common;
+
+mod agreement;
+mod cli;
+mod compare;
+mod counts;
+mod estimate;
+#[cfg(target_os = "linux")]
+mod faults;
+mod generated;
+mod journal;
+mod journal_fuzz;
+mod list;
+#[cfg(target_os = "linux")]
+mod memory;
+mod observer;
+mod plans;
+#[cfg(target_os = "linux")]
+mod record;
+mod recount;
+mod resume;
+mod salvage;
+mod second;
+mod shards;
+#[cfg(unix)]
+mod signals;
+#[cfg(unix)]
+mod status;
+mod symmetry;
+mod verify;
