@@ -231,8 +231,36 @@ rm -r "$file" && ln -s "$work" "$file" && planted "is no folder of this script"
 [ "$(cat "$work/mine")" = mine ] || fail "a link was followed"
 [ ! -e "$work/nowhere" ] || fail "a link to nowhere was followed"
 [ -z "$(ls -A "$work/planted")" ] || fail "something was written: $(ls -A "$work/planted")"
+for wrong in '--out -x' '--verify-units 0' '--verify-units x'; do
+  code=0
+  # shellcheck disable=SC2086 # two words
+  scripts/slurm/submit.sh 10 --shards 3 $wrong >"$work/refused" 2>&1 || code=$?
+  if [ "$code" != 2 ] || ! grep -q "^submit.sh: ${wrong% *}: " "$work/refused"; then fail "$wrong: $code, $(cat "$work/refused")"; fi
+done
 if scripts/slurm/cluster.sh up "$work/cluster" >"$work/refused" 2>&1; then fail "a second cluster in one folder"; fi
 grep -q 'is not empty; see' "$work/refused" || fail "$(cat "$work/refused")"
+
+# --- Time runs out while a shard is verified: the shard is complete, and the log says what was left.
+cat >"$work/waiting" <<END
+#!/bin/bash
+if [ "\$1" = verify ]; then
+  trap 'exit 3' TERM
+  touch "$work/waits"
+  while :; do sleep 0.1; done
+fi
+exec "$NQUEENS" "\$@"
+END
+chmod +x "$work/waiting"
+mkdir "$work/unverified"
+SLURM_ARRAY_JOB_ID=0 SLURM_ARRAY_TASK_ID=0 scripts/slurm/shard.sh --verify-units 2 "$work/waiting" 0 9 3 "$work/unverified" >"$work/unverified.log" &
+task=$!
+wait_for test -e "$work/waits"
+kill -TERM "$task"
+code=0
+wait "$task" || code=$?
+[ "$code" = 3 ] || fail "time is up: exit code $code"
+grep -q "complete, but not verified: time is up; nqueens verify $work/unverified/n9-0000-of-0003" "$work/unverified.log" || fail "$(cat "$work/unverified.log")"
+[ "$(missing unverified 3)" = 1-2 ] || fail "shard 0 should be complete"
 say "planted: pipes, links and files in the folder of submit.sh are named, and left as they are"
 
 # --- Jobs are cancelled. Engine halves, portable, takes 2 seconds for the 12283 units of n = 18.
