@@ -165,7 +165,7 @@ def execute(command: list[str], worker: Any) -> tuple[int, str]:
 def reason(code: int, errors: bytes) -> str:
     """Give the reason why a process failed: what it said, or else how it ended."""
     lines = [line.removeprefix("nqueens: ") for line in errors.decode(errors="replace").split("\n")]
-    said = "; ".join(line for line in lines if line and not line.startswith("warning: "))
+    said = "; ".join([line for line in lines if line and not line.startswith("warning: ")][-6:])
     ended = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
     return said if said and code > 0 else f"the process {ended}"
 
