@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Counts boards on a real Slurm cluster of four one-CPU nodes on this machine, while nodes and
-# processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, and
-# jobs are cancelled or submitted twice. Every total must be the published one.
+# processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, units
+# differ when they are recounted, and jobs are cancelled or submitted twice. Every total must be the
+# published one. Also plants pipes, links and files in the folders of submit.sh.
 #
 #   scripts/test-slurm.sh
 #
@@ -180,11 +181,13 @@ say "node $frozen was frozen"
 # cannot run on one node now (exit code 4) goes to another.
 cat >"$work/failing" <<END
 #!/bin/sh
+case "\$*" in verify*) echo "\$*" >>"$work/verified.calls" ;; esac
 case "\$*" in
   "shard 10 --index 0 "*) exit 1 ;;
   "shard 10 --index 1 "*) exit 2 ;;
   "shard 11 --index 0 "*) if mkdir "$work/refusing" 2>/dev/null; then exit 4; fi ;;
   "shard 11 --index 1 "*) exit 4 ;;
+  "verify "*/n9-0001-of-0003.*) echo "nqueens: unit 2 is recorded with 2, bitmask counts 1" >&2 && exit 1 ;;
   "shard 1 "*) if [ -e "$work/small-here" ]; then echo "nqueens: no memory" >&2 && exit 4; fi ;;
 esac
 exec "$NQUEENS" "\$@"
@@ -195,6 +198,70 @@ NQUEENS=$work/failing submit retries 10 --shards 3
 touch "$work/small-here"
 NQUEENS=$work/failing submit elsewhere 11 --shards 3 2>"$work/warning"
 grep -q 'warning: this machine cannot count now, but the nodes may be able to: no memory' "$work/warning" || fail "$(cat "$work/warning")"
+
+# --- Some units of each shard are recounted; those of shard 1 differ.
+NQUEENS=$work/failing submit verified 9 --shards 3 --verify-units 2 2>>"$work/warning"
+
+# --- submit.sh neither waits for what is planted in its folder, nor follows or replaces it.
+# planted WORDS: submit.sh names the planted file in one line, and ends with exit code 2.
+planted() {
+  local code=0
+  timeout 60 scripts/slurm/submit.sh 10 --shards 3 --out "$work/planted" >"$work/planted.messages" 2>&1 || code=$?
+  if [ "$code" != 2 ] || [ "$(wc -l <"$work/planted.messages")" != 1 ] || ! grep -q "^submit.sh: $file $1: " "$work/planted.messages"; then
+    fail "$file: exit code $code, $(cat "$work/planted.messages")"
+  fi
+  rm -r "$file"
+}
+mkdir -p "$work/planted/log"
+echo mine >"$work/mine"
+for name in shard.sh merge.sh submitted submit.lock log/1_0.log; do
+  file=$work/planted/$name
+  mkfifo "$file" && planted "is not a plain file"
+  ln -s "$work/mine" "$file" && planted "is not a plain file"
+  ln -s "$work/nowhere" "$file" && planted "is not a plain file"
+done
+file=$work/planted/x.journal
+mkfifo "$file" && planted "is not a plain file"
+for name in shard.sh merge.sh submitted submit.lock; do
+  file=$work/planted/$name
+  cp "$work/mine" "$file" && planted "is not a .* that this script has made"
+done
+file=$work/planted/log
+rm -r "$file" && ln -s "$work" "$file" && planted "is no folder of this script"
+[ "$(cat "$work/mine")" = mine ] || fail "a link was followed"
+[ ! -e "$work/nowhere" ] || fail "a link to nowhere was followed"
+[ -z "$(ls -A "$work/planted")" ] || fail "something was written: $(ls -A "$work/planted")"
+for wrong in '--out -x' '--verify-units 0' '--verify-units x'; do
+  code=0
+  # shellcheck disable=SC2086 # two words
+  scripts/slurm/submit.sh 10 --shards 3 $wrong >"$work/refused" 2>&1 || code=$?
+  if [ "$code" != 2 ] || ! grep -q "^submit.sh: ${wrong% *}: " "$work/refused"; then fail "$wrong: $code, $(cat "$work/refused")"; fi
+done
+if scripts/slurm/cluster.sh up "$work/cluster" >"$work/refused" 2>&1; then fail "a second cluster in one folder"; fi
+grep -q 'is not empty; see' "$work/refused" || fail "$(cat "$work/refused")"
+
+# --- Time runs out while a shard is verified: the shard is complete, and the log says what was left.
+cat >"$work/waiting" <<END
+#!/bin/bash
+if [ "\$1" = verify ]; then
+  trap 'exit 3' TERM
+  touch "$work/waits"
+  while :; do sleep 0.1; done
+fi
+exec "$NQUEENS" "\$@"
+END
+chmod +x "$work/waiting"
+mkdir "$work/unverified"
+SLURM_ARRAY_JOB_ID=0 SLURM_ARRAY_TASK_ID=0 scripts/slurm/shard.sh --verify-units 2 "$work/waiting" 0 9 3 "$work/unverified" >"$work/unverified.log" &
+task=$!
+wait_for test -e "$work/waits"
+kill -TERM "$task"
+code=0
+wait "$task" || code=$?
+[ "$code" = 3 ] || fail "time is up: exit code $code"
+grep -q "complete, but not verified: time is up; nqueens verify $work/unverified/n9-0000-of-0003" "$work/unverified.log" || fail "$(cat "$work/unverified.log")"
+[ "$(missing unverified 3)" = 1-2 ] || fail "shard 0 should be complete"
+say "planted: pipes, links and files in the folder of submit.sh are named, and left as they are"
 
 # --- Jobs are cancelled. Engine halves, portable, takes 2 seconds for the 12283 units of n = 18.
 submit cancelled 18 --shards 12 --max-running 3 -- --engine halves --kernel portable
@@ -253,6 +320,16 @@ wait_for none_queued retries
 logged retries '^this submits what is missing: ' || fail "the merge job did not print how to resume"
 say "retries: a failing program was started four times, wrong usage once"
 
+# The journal of shard 1 was put aside, and its task was not started again.
+wait_for none_queued verified
+[ "$(grep -c '^verify ' "$work/verified.calls")" = 3 ] || fail "three journals: $(cat "$work/verified.calls")"
+if grep -v -- ' --units 2$' "$work/verified.calls"; then fail "two units of each"; fi
+[ "$(cat "$work"/verified/log/*.log | grep -c starts)" = 3 ] || fail "a task was started again"
+logged verified 'shard 1 of 3, n[1-4], restart 0: unit 2 is recorded with 2, bitmask counts 1; ' || fail "the log does not name unit and node"
+compgen -G "$work/verified/n9-0001-of-0003.*.differs" >/dev/null || fail "the journal that differs is not kept"
+[ "$(missing verified 3)" = 1 ] || fail "shard 1 should be missing: $(missing verified 3)"
+say "verified: a unit that differs ended its task with exit code 1, and its journal was put aside"
+
 # Shard 0 is refused once; no node can count shard 1.
 wait_for none_queued elsewhere
 log_of() { cat "$work"/elsewhere/log/*_"$1".log; }
@@ -275,7 +352,8 @@ total limit 15 1
 held='held %j "ü'
 touch "$cluster/refuse-tasks"
 mkdir "$work/slow"
-printf '#!/bin/sh\n"%s" "$@"\ntouch "%s"\nsleep 3\n' "$(type -P sbatch)" "$work/submitting" >"$work/slow/sbatch"
+printf '#!/bin/sh\n"%s" "$@"\ntouch "%s"\nuntil [ -e "%s" ]; do sleep 0.1; done\n' "$(type -P sbatch)" \
+  "$work/submitting" "$work/released" >"$work/slow/sbatch"
 chmod +x "$work/slow/sbatch"
 PATH=$work/slow:$PATH scripts/slurm/submit.sh 10 --shards 3 --out "$work/$held" >/dev/null 2>&1 &
 first=$!
@@ -289,6 +367,7 @@ refused() {
 refused 4 'another submit.sh works on' || fail "a second submit.sh: $(cat "$work/refused")"
 kill -9 "$first"
 wait "$first" 2>/dev/null || true
+touch "$work/released"
 tasks_are_held() { [ "$(squeue -h -r -t PD -o %r | grep -cx 'launch failed requeued held')" = 3 ]; }
 wait_for tasks_are_held
 rm "$cluster/refuse-tasks"
@@ -307,7 +386,15 @@ if scripts/slurm/submit.sh 10 --shards 3 --out "$work/back\\slash" 2>"$work/refu
 grep -q '^submit.sh: --out: .* backslash' "$work/refused" || fail "$(cat "$work/refused")"
 
 # --- Parts of a count, and more shards than Slurm takes (MaxJobCount).
+submit verified 9 --shards 3 --verify-units 2
+grep -q '^job .* shards 1-1 of 3$' "$work/verified.messages" || fail "$(cat "$work/verified.messages")"
 submit few 18 --shards 1000000 --indices 3,7-9
+wait_for none_queued verified
+total verified 9 3
+# Nothing is left to count, so there is no journal to verify.
+SLURM_ARRAY_JOB_ID=0 SLURM_ARRAY_TASK_ID=0 scripts/slurm/shard.sh --verify-units 2 "$work/failing" 0 9 3 "$work/verified" >"$work/again"
+grep -q ': done$' "$work/again" || fail "$(cat "$work/again")"
+[ "$(grep -c '^verify ' "$work/verified.calls")" = 3 ] || fail "verified without a journal"
 wait_for none_queued few
 [ "$(finished_units few)" = 4 ] || fail "$(finished_units few) units instead of those of shards 3,7-9"
 submit few 18 --shards 1000000 --indices 7-10

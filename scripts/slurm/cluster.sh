@@ -109,7 +109,8 @@ up() {
   local i
   nodes=${argument:-$nodes}
   [[ $nodes =~ ^[1-9][0-9]?$ ]] || usage "'$nodes' is not a number of nodes from 1 to 99"
-  [ ! -e "$SLURM_CONF" ] || usage "there is already a cluster in $folder"
+  # What others have put there would be followed, as root.
+  [ -z "$(ls -A "$folder" 2>/dev/null)" ] || usage "the folder $folder is not empty"
   mkdir -p "$folder"/{state,log,munge}
   write_configuration >"$SLURM_CONF"
   printf '#!/bin/sh\ntest ! -e %q\n' "$folder/refuse-tasks" >"$folder/prolog"

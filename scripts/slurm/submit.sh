@@ -3,7 +3,8 @@
 # again, the same command submits only the shards that are still missing.
 #
 #   scripts/slurm/submit.sh N --shards K [--indices LIST] [--second] [--out FOLDER] [--time T]
-#                           [--cpus C] [--partition P] [--max-running M] [-- OPTION ...]
+#                           [--cpus C] [--partition P] [--max-running M] [--verify-units U]
+#                           [-- OPTION ...]
 #
 #   --indices LIST     only these shards, as `nqueens merge` names them: 3,7-9
 #   --second           a second count; its journals may lie in the folder of the first
@@ -12,9 +13,12 @@
 #   --time T           time limit of a task, as of sbatch; a task that reaches it is requeued
 #   --cpus C           CPUs and threads of a task (default: 1)
 #   --max-running M    at most M tasks run at the same time
+#   --verify-units U   each task recounts U units of its finished shard in another way
 #   OPTION ...         of `nqueens shard`, for example --engine or --memory
 #
 # Other options of sbatch go in its own variables: SBATCH_ACCOUNT, SBATCH_QOS, SBATCH_MEM_PER_CPU.
+# In FOLDER it writes shard.sh, merge.sh, submitted, submit.lock and log/, and replaces only what it has
+# made itself. A link, a pipe or a file of somebody else in the place of one of these is wrong usage.
 # The program is $NQUEENS, or nqueens on the path, or target/release/nqueens of this repository.
 # Exit codes: 0 submitted, or nothing is missing; 1 failed; 2 wrong usage; 3 earlier jobs still exist;
 # 4 not now: another submit.sh works on this folder, or Slurm's queue is full.
@@ -31,7 +35,7 @@ brief() { if [ ${#1} -le 200 ]; then echo "$1"; else echo "${1:0:200}..."; fi; }
 # A whole number from $2 to $3, without signs or leading zeros.
 is_number() { [[ $1 =~ ^(0|[1-9][0-9]{0,8})$ ]] && [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; }
 
-n='' of='' indices='' second='' folder='' time='' cpus=1 partition='' max_running=''
+n='' of='' indices='' second='' folder='' time='' cpus=1 partition='' max_running='' verify_units=''
 while [ $# -gt 0 ]; do
   case $1 in
     --)
@@ -46,7 +50,7 @@ while [ $# -gt 0 ]; do
       second=--second
       shift
       ;;
-    --shards | --indices | --out | --time | --cpus | --partition | --max-running)
+    --shards | --indices | --out | --time | --cpus | --partition | --max-running | --verify-units)
       if [ $# -lt 2 ] || [ -z "$2" ] || [ "$2" = -- ]; then usage "$1 needs a value"; fi
       case $1 in
         --shards) of=$2 ;;
@@ -56,6 +60,7 @@ while [ $# -gt 0 ]; do
         --cpus) cpus=$2 ;;
         --partition) partition=$2 ;;
         --max-running) max_running=$2 ;;
+        --verify-units) verify_units=$2 ;;
       esac
       shift 2
       ;;
@@ -86,6 +91,8 @@ done
 is_number "$cpus" 1 100000 || usage "--cpus: '$cpus' is not a whole number from 1 on"
 [ -z "$max_running" ] || is_number "$max_running" 1 1000000 ||
   usage "--max-running: '$max_running' is not a whole number from 1 on"
+[ -z "$verify_units" ] || is_number "$verify_units" 1 1000000 ||
+  usage "--verify-units: '$verify_units' is not a whole number from 1 on"
 [ -z "$time" ] || [[ $time =~ ^([0-9]+-)?[0-9]+(:[0-9]+){0,2}$ ]] ||
   usage "--time: '$time' is not a time limit: write minutes, HOURS:MINUTES:SECONDS or DAYS-HOURS"
 
@@ -97,12 +104,43 @@ nqueens=$(readlink -f "$nqueens")
 
 # Slurm expands % in the name of a log, so it is doubled there. A backslash would end all expansion.
 folder=${folder:-q$n}
+[[ $folder != -* ]] || usage "--out: '$folder' is an option, not a folder"
 is_usable() { [[ $1 != *[[:cntrl:]\\]* ]]; }
 resolved=$(readlink -m -- "$folder") || usage "--out: '$folder' is no path"
 if ! is_usable "$folder" || ! is_usable "$resolved"; then
   usage "--out: Slurm cannot write logs below a path with a backslash or a control character: choose another folder"
 fi
 folder=$resolved
+
+# Nobody else may have put something in the place of a file that is written or read here: opening a pipe
+# would wait for ever, and what a link leads to would be overwritten. Our own files are known by how they
+# begin: the scripts by their second line, `submitted` by a job's number.
+refuse() { usage "$1 $2: take it away, or choose another folder"; }
+is_there() { [ -e "$1" ] || [ -L "$1" ]; }
+is_plain() { [ -f "$1" ] && [ ! -L "$1" ]; }
+check_folder() {
+  local file first
+  if is_there "$folder/log" && { [ -L "$folder/log" ] || [ ! -d "$folder/log" ]; }; then
+    refuse "$folder/log" "is no folder of this script"
+  fi
+  for file in "$folder"/{shard.sh,merge.sh,submitted,submit.lock} "$folder"/log/*.log; do
+    if is_there "$file" && ! is_plain "$file"; then refuse "$file" "is not a plain file"; fi
+  done
+  for file in "$folder"/*.journal; do
+    if is_there "$file" && [ ! -f "$file" ]; then refuse "$file" "is not a plain file"; fi
+  done
+  for file in shard.sh merge.sh; do
+    if [ -e "$folder/$file" ] && ! cmp -s <(sed -n 2p "$folder/$file") <(sed -n 2p "$here/$file"); then
+      refuse "$folder/$file" "is not a copy that this script has made"
+    fi
+  done
+  if [ -s "$folder/submitted" ]; then
+    IFS= read -r -n 200 first <"$folder/submitted" || true
+    [[ $first =~ ^[0-9]+' sbatch ' ]] || refuse "$folder/submitted" "is not a list that this script has made"
+  fi
+  [ ! -s "$folder/submit.lock" ] || refuse "$folder/submit.lock" "is not a lock that this script has made"
+}
+check_folder
 
 # A tiny board tests the options here, so that mistakes do not wait in a queue. What this machine cannot
 # do now (exit code 4: memory, threads), the nodes may be able to do.
@@ -249,14 +287,17 @@ for range in "${ranges[@]}"; do
 done
 
 # Slurm keeps its own copy of a submitted script; these show users what it was.
-cp "$here/shard.sh" "$here/merge.sh" "$folder/"
+for script in shard.sh merge.sh; do
+  cp --remove-destination --no-target-directory "$here/$script" "$folder/$script"
+done
 
 # Runs sbatch, records the job's number and the command in the folder, and sets `job` to the number.
 submit() {
   job=$(sbatch --parsable --chdir="$folder" --job-name="nqueens-$n${second#-}" --ntasks=1 --requeue --open-mode=append "$@") ||
     fail "sbatch failed: see above; run this command again when the jobs so far have ended"
   job=${job%%;*} # at some sites the name of the cluster follows
-  { printf '%s sbatch' "$job"; printf ' %q' "$@"; echo; } >>"$submitted"
+  { printf '%s sbatch' "$job"; printf ' %q' "$@"; echo; } |
+    dd of="$submitted" oflag=append,nofollow,nonblock conv=notrunc status=none
 }
 
 # This command, in a form that works from any folder.
@@ -267,6 +308,7 @@ command=("$here/submit.sh" "$n" --shards "$of" --out "$folder" --cpus "$cpus")
 [ -z "$time" ] || command+=(--time "$time")
 [ -z "$partition" ] || command+=(--partition "$partition")
 [ -z "$max_running" ] || command+=(--max-running "$max_running")
+[ -z "$verify_units" ] || command+=(--verify-units "$verify_units")
 [ ${#extra[@]} = 0 ] || command+=(-- "${extra[@]}")
 
 logs=${folder//%/%%}/log
@@ -283,7 +325,7 @@ for c in "${!tasks[@]}"; do
   # A limit on running tasks applies to one array, so arrays must run one after the other.
   if [ -n "$max_running" ] && [ -n "$after" ]; then wait_for=(--dependency="afterany:${after##*:}"); fi
   submit "${shard_options[@]}" --array="${tasks[c]}${max_running:+%$max_running}" "${wait_for[@]}" \
-    "$folder/shard.sh" "$nqueens" $((c * tasks_of_array)) "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
+    "$folder/shard.sh" ${verify_units:+--verify-units "$verify_units"} "$nqueens" $((c * tasks_of_array)) "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
   printf '%-12s shards %s of %s\n' "job $job" "$(brief "${named[c]}")" "$of"
   after=${after:+$after:}$job
 done
