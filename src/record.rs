@@ -4,10 +4,10 @@
 //! eight hexadecimal digits:
 //!
 //! ```text
-//! nqueens-journal 2 version=0.1.0 n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 39c6ed4c
-//! run version=0.1.0 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor 11f9ee09
-//! done units=4..5 solutions=18 elapsed-ms=0 busy-us=10 counts=18 a6f8da0e
-//! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 6de5d2bd
+//! nqueens-journal 2 version=0.1.0 n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 0301bb27
+//! run version=0.1.0 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor 7916ab7c
+//! done units=4..5 solutions=18 elapsed-ms=0 busy-us=10 counts=18 dc12f073
+//! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 4f430d3f
 //! ```
 //!
 //! * The first line names the format, the program's version, and the plan: board, first or second count,
@@ -55,6 +55,7 @@ pub use save::Saved;
 pub use second::{Comparison, compare};
 pub use shards::ShardUnits;
 pub use union::Witness;
+pub use writer::is_locked;
 pub(crate) use writer::{Journal, Locked};
 
 /// A set of unit numbers, kept as disjoint ranges.

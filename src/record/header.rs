@@ -56,7 +56,7 @@ impl Header {
         }
         let text = without_zeros(&line);
         if !is_beginning(text) {
-            return Err(JournalError::NotAJournal);
+            return Err(foreign(text));
         }
         match is_zeros(input).map_err(cannot_read)? && !text.iter().any(u8::is_ascii_control) {
             true => Ok(None),
@@ -65,8 +65,8 @@ impl Header {
     }
 
     fn parse(line: &[u8]) -> Result<Self, JournalError> {
-        if !line.starts_with(MAGIC.as_bytes()) {
-            return Err(JournalError::NotAJournal);
+        if !line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" ")) {
+            return Err(foreign(line));
         }
         let damaged = |what| JournalError::DamagedHeader { what };
         let text = Seal::FIRST_LINE.open(line).map_err(damaged)?;
@@ -85,6 +85,14 @@ impl Header {
     /// The first line.
     pub(super) fn line(&self) -> String {
         Seal::FIRST_LINE.close(self)
+    }
+}
+
+/// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
+fn foreign(line: &[u8]) -> JournalError {
+    match line.contains(&0) {
+        true => JournalError::DamagedHeader { what: "it holds zeros" },
+        false => JournalError::NotAJournal,
     }
 }
 

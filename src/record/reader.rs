@@ -49,20 +49,16 @@ impl Named {
     }
 
     /// The plan that a journal names. `None` if it has not begun.
-    pub(super) fn by(path: &Path, input: impl Read) -> Result<Option<Self>, Error> {
-        let read = || {
-            let Some((header, _)) = Header::read(&mut BufReader::new(input))? else {
-                return Ok(None);
-            };
-            let plan = Arc::new(header.plan.plan(&header.version)?);
-            Ok(Some(Self { plan, name: header.plan, path: path.to_owned() }))
-        };
-        read().map_err(|error: JournalError| error.at(path))
+    pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
+        let header = Header::read(&mut BufReader::new(open_existing(path)?));
+        let named =
+            header.and_then(|header| header.map(|(header, _)| Self::by(path, header)).transpose());
+        named.map_err(|error| error.at(path))
     }
 
-    /// The same, given only the path. It is an error if there is no such file.
-    pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
-        Self::by(path, open_existing(path)?)
+    fn by(path: &Path, header: Header) -> Result<Self, JournalError> {
+        let plan = Arc::new(header.plan.plan(&header.version)?);
+        Ok(Self { plan, name: header.plan, path: path.to_owned() })
     }
 
     /// What seals the lines of its journals.
@@ -74,35 +70,40 @@ impl Named {
         Header::of(self.name.clone()).line()
     }
 
-    /// Reads a journal of this plan. Every line with finished units is passed to `take`, with the number
-    /// of its run. `None` if the journal has not begun.
+    /// Reads a journal of this plan, or of any plan, which is then made. Every line with finished units is
+    /// passed to `take`, with the number of its run. `None` if the journal has not begun; then all of it
+    /// was read as well.
     ///
     /// # Errors
     ///
     /// [`Error::PlansDiffer`] if it is of another plan, [`Error::Journal`] if it cannot be read or,
     /// where reading is strict, if a line is damaged.
     pub(super) fn scan(
-        &self,
+        known: Option<&Self>,
         path: &Path,
         input: impl Read,
         mode: Mode,
         mut take: impl FnMut(usize, DoneLine),
-    ) -> Result<Option<Scan>, Error> {
+    ) -> Result<Option<(Arc<Plan>, Scan)>, Error> {
         let of_file = |error: JournalError| error.at(path);
         let mut input = BufReader::with_capacity(1 << 16, input);
         let Some((header, bytes)) = Header::read(&mut input).map_err(of_file)? else {
             return Ok(None);
         };
-        if header.plan != self.name {
-            return Err(Error::PlansDiffer {
-                first: self.path.clone(),
-                first_plan: self.name.to_string(),
-                second: path.to_owned(),
-                second_plan: header.plan.to_string(),
-            });
-        }
+        let named = match known {
+            None => Self::by(path, header).map_err(of_file)?,
+            Some(known) if known.name == header.plan => known.clone(),
+            Some(known) => {
+                return Err(Error::PlansDiffer {
+                    first: known.path.clone(),
+                    first_plan: known.name.to_string(),
+                    second: path.to_owned(),
+                    second_plan: header.plan.to_string(),
+                });
+            }
+        };
         let mut scan = Scan { bytes, ..Scan::default() };
-        let seal = self.seal();
+        let seal = named.seal();
         // Who counted the units of the next line.
         let mut run = None;
         let mut text = Vec::new();
@@ -114,7 +115,7 @@ impl Named {
                 None => break,
                 Some((b'\n', text)) => {
                     let line = seal.open(text).and_then(Line::parse);
-                    line.and_then(|line| check(&self.plan, line))
+                    line.and_then(|line| check(&named.plan, line))
                 }
                 Some(_) if length < LONGEST_LINE && may_be_cut_off(&text) => {
                     scan.cut_off = length;
@@ -151,7 +152,7 @@ impl Named {
                 run = None;
             }
         }
-        Ok(Some(scan))
+        Ok(Some((named.plan, scan)))
     }
 }
 

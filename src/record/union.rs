@@ -10,7 +10,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,14 +71,14 @@ impl Record {
             return paths.iter().try_for_each(|path| Named::at(path).map(|_| ())).map(|()| None);
         };
         let read = |path: &PathBuf| match open_existing(path) {
-            Ok(file) => Held::read(named, path, &file, &file, mode),
+            Ok(file) => Held::read(Some(named), path, &file, &file, mode),
             Err(error) => Err(error),
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
         let (mut held, mut unbegun, mut damage) = (Vec::new(), Vec::new(), Vec::new());
         for (path, file) in paths.iter().zip(files) {
             match file {
-                Ok(Some(file)) => held.push(file),
+                Ok(Some((_, file))) => held.push(file),
                 Ok(None) => unbegun.push(path.clone()),
                 Err(error @ Error::Journal { .. }) if mode == Mode::SkipDamaged => {
                     damage.push(Damage::File(error));
@@ -91,24 +91,17 @@ impl Record {
         })
     }
 
-    /// Reads the journal at a path through an open file that is at its start; all of it is read from
-    /// `input`. `None` if it has not begun. Unless its plan is given, it is made.
+    /// Reads the journal at a path through an open file; all of it is read from `input`. `None` if it
+    /// has not begun. Unless its plan is given, it is made.
     pub(super) fn read_open(
         path: &Path,
-        mut file: &File,
+        file: &File,
         input: impl Read,
         plan: Option<&Arc<Plan>>,
     ) -> Result<Option<Self>, Error> {
-        let named = match plan {
-            Some(plan) => Named::of(Arc::clone(plan), path),
-            None => {
-                let Some(named) = Named::by(path, file)? else { return Ok(None) };
-                file.rewind().map_err(|error| JournalError::cannot_read(error).at(path))?;
-                named
-            }
-        };
-        let held = Held::read(&named, path, file, input, Mode::Strict)?;
-        held.map(|held| Self::of(named.plan, vec![held], Mode::Strict)).transpose()
+        let named = plan.map(|plan| Named::of(Arc::clone(plan), path));
+        let held = Held::read(named.as_ref(), path, file, input, Mode::Strict)?;
+        held.map(|(plan, held)| Self::of(plan, vec![held], Mode::Strict)).transpose()
     }
 
     fn of(plan: Arc<Plan>, held: Vec<Held>, mode: Mode) -> Result<Self, Error> {
@@ -196,8 +189,8 @@ impl Record {
         let path = &file.path;
         let named = Named::of(Arc::clone(&self.plan), path);
         let input = open_existing(path)?.take(file.bytes);
-        match named.scan(path, input, self.mode, take)? {
-            Some(Scan { bytes, .. }) if bytes == file.bytes => Ok(()),
+        match Named::scan(Some(&named), path, input, self.mode, take)? {
+            Some((_, Scan { bytes, .. })) if bytes == file.bytes => Ok(()),
             _ => {
                 let what = "it was changed while it was read".to_owned();
                 Err(JournalError::NotAsWritten { what }.at(path))
@@ -258,26 +251,26 @@ struct Gathered {
 impl Held {
     /// Reads a journal. `None` if it has not begun.
     fn read(
-        named: &Named,
+        named: Option<&Named>,
         path: &Path,
         file: &File,
         input: impl Read,
         mode: Mode,
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Option<(Arc<Plan>, Self)>, Error> {
         // The time is taken first: what is written later is read as well, or is not old.
         let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
         let (mut ranges, mut solutions) = (Vec::<Range<usize>>::new(), 0_u128);
-        let scan = named.scan(path, input, mode, |_, done| {
+        let scan = Named::scan(named, path, input, mode, |_, done| {
             solutions = solutions.saturating_add(done.solutions);
             match ranges.last_mut().filter(|last| last.end == done.units.start) {
                 Some(last) => last.end = done.units.end,
                 None => ranges.push(done.units),
             }
         })?;
-        let Some(Scan { runs, damage, bytes, cut_off }) = scan else { return Ok(None) };
+        let Some((plan, Scan { runs, damage, bytes, cut_off })) = scan else { return Ok(None) };
         let (path, units) = (path.to_owned(), units_of(ranges.iter().cloned()));
         let file = JournalFile { path, runs, units, bytes, cut_off, modified };
-        Ok(Some(Self { file, ranges, solutions, damage }))
+        Ok(Some((plan, Self { file, ranges, solutions, damage })))
     }
 }
 

@@ -111,7 +111,7 @@ impl Locked {
             Err(error) => match error.kind() {
                 Kind::NotFound => Ok(None),
                 // Perhaps nothing is left to write.
-                Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+                Kind::PermissionDenied | Kind::ReadOnlyFilesystem | Kind::ExecutableFileBusy => {
                     Err(JournalError::cannot_write(error))
                 }
                 _ => return Err(of_file(JournalError::cannot_open(error))),
@@ -281,7 +281,10 @@ impl Journal {
     fn end(&mut self, report: &dyn Fn(DiskTrouble)) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
         let Shared { changed, .. } = &*self.shared;
-        self.shared.state().is_ending = true;
+        let mut state = self.shared.state();
+        // Whoever waits now should know at once why.
+        (state.is_ending, state.patience) = (true, PATIENCE);
+        drop(state);
         changed.notify_all();
         loop {
             let state = self.shared.state();
@@ -408,7 +411,8 @@ fn lock(file: &File) -> Result<(), JournalError> {
 }
 
 /// Whether a process is writing a journal, as far as locks tell.
-pub(super) fn is_locked(path: &Path) -> bool {
+#[must_use]
+pub fn is_locked(path: &Path) -> bool {
     let file = File::open(path);
     file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

@@ -307,7 +307,9 @@ fn a_full_disk_is_an_error() {
 fn a_closed_output_is_an_error() {
     let with = |redirection: &str, args: &[&str]| {
         let script = format!("exec \"$0\" \"$@\" {redirection}");
-        run(std::process::Command::new("sh").args(["-c", &script, crate::common::NQUEENS]).args(args))
+        run(std::process::Command::new("sh")
+            .args(["-c", &script, crate::common::NQUEENS])
+            .args(args))
     };
     let folder = crate::common::fresh_folder("closed-output");
     let journal = folder.join("q.journal").to_str().expect("text").to_owned();

@@ -1,7 +1,7 @@
 //! The records of long runs, in real processes: no finished unit is lost and no failure is hidden.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -77,10 +77,12 @@ fn the_exit_code_does_not_depend_on_the_reader() {
             let mut closed = Command::new("sh");
             closed.args(["-c", "exec \"$@\" >&-", "sh", NQUEENS]).args(args).args(json);
             let closed = run(&mut closed);
-            for output in [unread, closed] {
-                let (ended, _, message) = result(&output);
-                assert_eq!((ended, message), (Some(code), result(&read).2), "{args:?} {json:?}");
-            }
+            let (ended, _, message) = result(&unread);
+            assert_eq!((ended, message), (Some(code), result(&read).2), "{args:?} {json:?}");
+            // An answer that nobody could get is a failure, unless there is another reason.
+            let (ended, _, message) = result(&closed);
+            assert_eq!(ended, Some(code.max(1)), "{args:?} {json:?}");
+            assert!(message.starts_with(result(&read).2), "{args:?} {json:?}: {message}");
         }
     }
     // Nor does a full disk change it.
@@ -131,7 +133,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
             },
             "another process wrote",
         ),
-        ("overwritten", overwrite, "is damaged"),
+        ("overwritten", overwrite, "line 1 is damaged"),
     ];
     for (name, harm, reason) in harms {
         let path = fresh_folder(&format!("record-harm-{name}")).join("q.journal");
@@ -212,14 +214,22 @@ fn records_do_not_wait_for_the_disk() {
     assert!(!log.exists(), "the first sync has not ended");
     // After the first signal it prints what it is waiting for; a second one ends it, and the records
     // stay.
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let mut said = || lines.next().expect("a line").expect("text");
+    let wanted = "nqueens: the disk has not taken the last lines";
+    let while_counting = said();
+    assert!(while_counting.starts_with(wanted), "{while_counting}");
     send("TERM", &child);
-    let mut said = [0; 40];
-    let mut pipe = child.stderr.take().expect("a pipe");
-    pipe.read_exact(&mut said).expect("a line");
-    assert_eq!(&said, b"nqueens: the disk has not taken the last");
+    let at_the_end = said();
+    assert!(at_the_end.starts_with(wanted), "{at_the_end}");
     let held = some_units(&path).expect("units").units_done();
-    send("TERM", &child);
-    let status = child.wait().expect("ended");
+    // Signals shortly after the first one are the same.
+    let status = loop {
+        send("TERM", &child);
+        if let Some(status) = child.try_wait().expect("it was started") {
+            break status;
+        }
+    };
     assert_eq!(status.code(), None, "killed by the signal");
     assert!(some_units(&path).expect("units").units_done() >= held);
 }

@@ -111,7 +111,7 @@ fn a_first_line_can_be_put_back_from_another_journal() {
     let new = folder.join("new.journal");
     let refused = salvage(&path, &new, &[]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-    assert!(result(&refused).2.contains("line 1"), "{refused:?}");
+    assert!(result(&refused).2.contains("line 1 of another journal"), "{refused:?}");
 
     fs::write(&path, first.expect("a line") + "\n" + &damaged).expect("the folder can be written");
     let saved = salvage(&path, &new, &[]);

@@ -133,7 +133,7 @@ fn journals_of_different_plans_are_not_merged() {
         Err(error @ Error::PlansDiffer { .. }) => error.to_string(),
         other => panic!("{other:?}"),
     };
-    for part in [first.to_str(), second.to_str(), Some("n = 11"), Some("n = 12")] {
+    for part in [first.to_str(), second.to_str(), Some("n=11"), Some("n=12")] {
         assert!(message.contains(part.expect("text")), "{message}");
     }
 }

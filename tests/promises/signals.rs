@@ -107,7 +107,10 @@ fn a_signal_stops_a_count_within_a_unit() {
         for signal in ["INT", "TERM"] {
             let mut child = start(args);
             let messages = messages_of(&mut child);
-            crate::common::processes::wait_for_work(&mut child, std::time::Duration::from_millis(500));
+            crate::common::processes::wait_for_work(
+                &mut child,
+                std::time::Duration::from_millis(500),
+            );
             stops(child, messages, signal, args);
         }
     }
@@ -117,7 +120,9 @@ fn a_signal_stops_a_count_within_a_unit() {
 /// nobody reads its output and a pipe cannot hold all of it. Returns how the child ended.
 #[cfg(target_os = "linux")]
 fn interrupted_twice(mut child: Child, pid: u32) -> ExitStatus {
-    use crate::common::processes::{send_to, wait_until_blocked, wait_until_interrupt_is_delivered};
+    use crate::common::processes::{
+        send_to, wait_until_blocked, wait_until_interrupt_is_delivered,
+    };
 
     wait_until_blocked(&mut child, pid);
     send_to("INT", pid);

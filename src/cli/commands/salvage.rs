@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nqueens::record::{Damage, Mode, Record, Saved, Units};
+use nqueens::record::{Damage, JournalError, Mode, Record, Saved, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::file;
@@ -52,6 +52,10 @@ fn units(text: &str) -> Result<Units, String> {
 
 impl SalvageArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
+        if is_locked(&self.path) {
+            let path = self.path.display();
+            return Err(Failure::NotNow(format!("{path}: {}", JournalError::InUse)));
+        }
         let Some(record) = Record::read(&[self.path.clone()], Mode::SkipDamaged)? else {
             let path = self.path.display();
             return Err(Failure::Usage(format!("{path}: nothing is recorded in it")));
