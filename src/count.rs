@@ -74,19 +74,12 @@ pub struct Count<'a> {
     split_rows: Option<SplitRows>,
     pass: Pass,
     memory: Option<u64>,
-    threads: Threads<'a>,
+    threads: Option<usize>,
+    pool: Option<&'a rayon::ThreadPool>,
     queens: FixedQueens,
     journal: Option<PathBuf>,
     observer: &'a dyn Observer,
     cancel: Cancel,
-}
-
-/// Where a count runs.
-#[derive(Clone, Copy, Debug)]
-enum Threads<'a> {
-    Current,
-    Own(usize),
-    Pool(&'a rayon::ThreadPool),
 }
 
 impl<'a> Count<'a> {
@@ -99,7 +92,8 @@ impl<'a> Count<'a> {
             split_rows: None,
             pass: Pass::First,
             memory: None,
-            threads: Threads::Current,
+            threads: None,
+            pool: None,
             queens: FixedQueens::default(),
             journal: None,
             observer: &(),
@@ -142,12 +136,12 @@ impl<'a> Count<'a> {
 
     /// Starts this many threads for the count, 1 to [`MAX_THREADS`].
     pub fn threads(self, threads: usize) -> Self {
-        Self { threads: Threads::Own(threads), ..self }
+        Self { threads: Some(threads), pool: None, ..self }
     }
 
     /// Counts on this pool.
     pub fn pool(self, pool: &'a rayon::ThreadPool) -> Self {
-        Self { threads: Threads::Pool(pool), ..self }
+        Self { threads: None, pool: Some(pool), ..self }
     }
 
     /// Records finished units in this file. Units that it already holds are not counted again. The
@@ -182,8 +176,8 @@ impl<'a> Count<'a> {
         self.on_its_threads(|| Job::whole(self).run())?
     }
 
-    /// Counts only one shard of the units, and records them for [`Record::read`](crate::record::Record::read). `out` is a
-    /// journal if it is a file or ends in `.journal`; otherwise it is a folder, in which every
+    /// Counts only one shard of the units, and records them for
+    /// [`Record::read`](crate::record::Record::read). `out` is a journal if it is a file or ends in `.journal`; otherwise it is a folder, in which every
     /// process creates its own journal. Units that journals in the folder already hold are not
     /// counted again, and the plan is taken from those journals. Without any, an engine and split
     /// rows that are not set depend on the board alone. [`Count::journal`] has no effect on shards.
@@ -218,10 +212,10 @@ impl<'a> Count<'a> {
     }
 
     fn on_its_threads<T: Send>(&self, count: impl FnOnce() -> T + Send) -> Result<T, Error> {
-        Ok(match self.threads {
-            Threads::Current => count(),
-            Threads::Pool(pool) => pool.install(count),
-            Threads::Own(threads) => thread_pool(threads)?.install(count),
+        Ok(match (self.threads, self.pool) {
+            (Some(threads), _) => thread_pool(threads)?.install(count),
+            (None, Some(pool)) => pool.install(count),
+            (None, None) => count(),
         })
     }
 

@@ -37,12 +37,12 @@ mod shards;
 mod union;
 mod writer;
 
-use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use crate::error::Error;
 pub use crate::error::{IoError, JournalError};
 use crate::plan::Plan;
 use crate::shard::Shard;
@@ -94,8 +94,8 @@ pub struct Record {
     pub unbegun: Vec<PathBuf>,
     /// How many times a unit is held once more, with the same count.
     pub repeated: usize,
-    /// What was left out, if that is allowed.
-    pub damage: Vec<Damage>,
+    /// Why lines, journals and units with two counts were left out, if that is allowed.
+    pub left_out: Vec<Error>,
     mode: Mode,
     /// The units that are held more than once.
     shared: Units,
@@ -128,7 +128,7 @@ impl JournalFile {
 }
 
 /// The work of one process, as recorded in a journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Run {
     /// The program's version.
@@ -149,40 +149,4 @@ pub struct Run {
     /// The CPU time that all its threads spent on units.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub cpu_time: Duration,
-}
-
-/// What was left out of a record, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Damage {
-    /// A line is not as it was written.
-    Line {
-        /// The journal.
-        path: PathBuf,
-        /// The number of the line, from 1.
-        line: usize,
-        /// Its length in bytes.
-        bytes: u64,
-        /// What is wrong with it.
-        what: &'static str,
-    },
-    /// A unit has two counts. Both are left out.
-    Conflict(Box<[Witness; 2]>),
-    /// A journal cannot be read at all.
-    File(crate::Error),
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line { path, line, bytes, what } => {
-                write!(f, "{}: line {line}, {bytes} bytes: {what}", path.display())
-            }
-            Self::Conflict(witnesses) => {
-                let [first, second] = &**witnesses;
-                write!(f, "unit {} has the count {first} and {second}", first.unit)
-            }
-            Self::File(error) => write!(f, "{error}"),
-        }
-    }
 }

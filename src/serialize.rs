@@ -9,7 +9,6 @@ use serde::{Serialize, Serializer};
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::known::Published;
-use crate::record::Damage;
 use crate::size::BoardSize;
 
 /// A number, or anything else that implements `Display`, as a string.
@@ -33,7 +32,7 @@ macro_rules! as_displayed {
     )*};
 }
 
-as_displayed!(Damage, Engine, Error, Kernel, Published);
+as_displayed!(Engine, Error, Kernel, Published);
 
 impl Serialize for BoardSize {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

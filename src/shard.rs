@@ -32,6 +32,13 @@ pub struct Shard {
     shards: usize,
 }
 
+/// The whole plan.
+impl Default for Shard {
+    fn default() -> Self {
+        Self::WHOLE
+    }
+}
+
 impl Shard {
     /// The most shards of a plan.
     pub const MOST: usize = 1_000_000;

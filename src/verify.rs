@@ -9,9 +9,6 @@
 //! all of them with a probability of at most (1 - f)^k. So if no difference is found, f is below
 //! 1 - 0.05^(1/k), about 3/k, with a confidence of 95 %.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
 use rayon::prelude::*;
 
 use crate::cancel::Cancel;
@@ -86,36 +83,27 @@ pub fn verify(
     // Neighbours take about the same time.
     fastrand::Rng::with_seed(0).shuffle(&mut chosen);
 
-    let agreeing = AtomicUsize::new(0);
-    let differences = Mutex::new(Vec::new());
-    let recount = |recounter: &mut UnitCounter<'_>, unit: usize, recorded: u64| {
-        let count = match recounter.count(unit, cancel) {
-            Ok(count) => count,
-            Err(Error::UnitStopped { .. }) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        if count == recorded {
-            agreeing.fetch_add(1, Ordering::Relaxed);
-        } else {
-            let difference = Difference { unit, recorded, recounted: count };
-            differences.lock().unwrap_or_else(PoisonError::into_inner).push(difference);
+    // Without a count, a unit was stopped.
+    let recount = |counter: &mut UnitCounter<'_>, (unit, recorded): (usize, u64)| match counter
+        .count(unit, cancel)
+    {
+        Ok(count) => {
+            recounted();
+            Ok(Some(Difference { unit, recorded, recounted: count }))
         }
-        recounted();
-        Ok(())
+        Err(Error::UnitStopped { .. }) => Ok(None),
+        Err(error) => Err(error),
     };
-    chosen.par_iter().with_max_len(1).try_for_each_init(
-        || plan.recounter(kernel),
-        |recounter, (unit, recorded)| recount(recounter, *unit, *recorded),
-    )?;
-
-    let mut differences = differences.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let chosen = chosen.into_par_iter().with_max_len(1);
+    let units = chosen.len();
+    let counted = chosen.map_init(|| plan.recounter(kernel), recount);
+    let mut counted = counted.collect::<Result<Vec<_>, _>>()?;
+    counted.retain(Option::is_some);
+    let differs = |unit: &Difference| unit.recorded != unit.recounted;
+    let mut differences: Vec<_> = counted.iter().copied().flatten().filter(differs).collect();
     differences.sort_unstable();
-    Ok(Verdict {
-        method: plan.recounter(kernel).method(),
-        chosen: chosen.len(),
-        recounted: agreeing.into_inner() + differences.len(),
-        differences,
-    })
+    let method = plan.recounter(kernel).method();
+    Ok(Verdict { method, chosen: units, recounted: counted.len(), differences })
 }
 
 impl Verdict {

@@ -148,7 +148,6 @@ impl From<nqueens::Error> for Failure {
             E::PlansDiffer { .. } | E::NoSecondCount { .. } => Self::Usage(error.to_string()),
             E::Journal { error: ref reason, .. } => match reason {
                 J::OtherCount { .. }
-                | J::OtherPass { .. }
                 | J::NotAFile
                 | J::NotAJournal
                 | J::NoLocks { .. }

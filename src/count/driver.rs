@@ -34,14 +34,14 @@ const RECORD_EVERY: RangeInclusive<Duration> = REPORT_EVERY..=Duration::from_sec
 
 /// Counts units on all threads of a rayon pool.
 pub(super) struct Driver<'a> {
-    plan: &'a Plan,
-    prepared: &'a PreparedPlan<'a>,
-    journal: Option<&'a Journal>,
-    observer: &'a dyn Observer,
-    cancel: &'a Cancel,
-    begun: Instant,
+    pub(super) plan: &'a Plan,
+    pub(super) prepared: &'a PreparedPlan<'a>,
+    pub(super) journal: Option<&'a Journal>,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) cancel: &'a Cancel,
+    pub(super) begun: Instant,
     /// Tells the other threads that one has failed.
-    has_failed: AtomicBool,
+    pub(super) has_failed: AtomicBool,
 }
 
 /// The sum over some units.
@@ -57,18 +57,7 @@ impl Tally {
     }
 }
 
-impl<'a> Driver<'a> {
-    pub(super) fn new(
-        plan: &'a Plan,
-        prepared: &'a PreparedPlan<'a>,
-        journal: Option<&'a Journal>,
-        observer: &'a dyn Observer,
-        cancel: &'a Cancel,
-    ) -> Self {
-        let (begun, has_failed) = (Instant::now(), AtomicBool::new(false));
-        Self { plan, prepared, journal, observer, cancel, begun, has_failed }
-    }
-
+impl Driver<'_> {
     /// Counts these units on the current rayon pool, unless the count must stop.
     pub(super) fn run(&self, todo: impl Iterator<Item = Range<usize>>) -> Result<Tally, Error> {
         let ranges = Ranges::new(&todo.collect::<Vec<_>>(), rayon::current_num_threads());
@@ -107,7 +96,8 @@ impl<'a> Driver<'a> {
                 self.observer.disk_trouble(&trouble);
             }
             batch.done.append(done);
-            if batch.done.busy >= self.record_after() {
+            let part = self.begun.elapsed() / RECORDED_PART;
+            if batch.done.busy >= part.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end()) {
                 batch.record();
             }
             match ended {
@@ -127,12 +117,6 @@ impl<'a> Driver<'a> {
         self.cancel.is_cancelled()
             || self.has_failed.load(Ordering::Relaxed)
             || self.journal.is_some_and(Journal::has_failed)
-    }
-
-    /// How long units are counted before they are recorded.
-    fn record_after(&self) -> Duration {
-        let part = self.begun.elapsed() / RECORDED_PART;
-        part.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end())
     }
 
     /// Counts units until it is time for a report. The error is the reason for an early end.

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::driver::{Driver, Tally};
@@ -75,7 +76,7 @@ impl<'a> Job<'a> {
         let begun = Instant::now();
         let Self { count, shard, machine, .. } = *self;
         count.check_queens(!matches!(self.place, Place::Nowhere))?;
-        let (locked, record) = self.open()?;
+        let (locked, record, left_out) = self.open()?;
         let (cut, plan) = self.plan(record.as_ref())?;
         let units = units_of(shard.ranges(plan.units()));
         let (mut todo, mut before) = (units.clone(), Tally::default());
@@ -99,7 +100,7 @@ impl<'a> Job<'a> {
             runs: record.iter().flat_map(Record::runs).cloned().collect(),
             journal: None,
             journal_fault: None,
-            damage: record.as_ref().map_or(Vec::new(), |record| record.damage.clone()),
+            left_out,
         };
         if !todo.is_empty() {
             let prepared = plan.prepare(&self.within_budget(&cut)?, &count.cancel)?;
@@ -120,17 +121,25 @@ impl<'a> Job<'a> {
                 solutions: before.solutions,
                 cut_off,
             });
-            let (observer, cancel) = (count.observer, &count.cancel);
-            let driver = Driver::new(&plan, &prepared, journal.as_ref(), observer, cancel);
+            let driver = Driver {
+                plan: &plan,
+                prepared: &prepared,
+                journal: journal.as_ref(),
+                observer: count.observer,
+                cancel: &count.cancel,
+                begun: Instant::now(),
+                has_failed: AtomicBool::new(false),
+            };
             let counted = driver.run(half_open(&todo));
-            drop(driver);
             let has_failed = journal.as_ref().is_some_and(Journal::has_failed);
             let is_complete = counted.as_ref().is_ok_and(|now| now.units == len(&todo));
             let total = counted.as_ref().ok().map(|now| before.plus(*now).solutions);
             outcome.journal = journal.as_ref().map(|journal| journal.path().to_owned());
             let closed = journal.map(|journal| {
                 let total = total.filter(|_| is_complete);
-                journal.close(&plan, &|trouble| observer.disk_trouble(&trouble.with_total(total)))
+                journal.close(&plan, &|trouble| {
+                    count.observer.disk_trouble(&trouble.with_total(total))
+                })
             });
             let now = counted?;
             let checked = closed
@@ -161,19 +170,24 @@ impl<'a> Job<'a> {
 
     /// Locks the journal, and reads what is finished. In a folder, this is what journals hold that may
     /// have units of the shard; those of the other count are not read.
-    fn open(&self) -> Result<(Option<Locked>, Option<Record>), Error> {
+    fn open(&self) -> Result<(Option<Locked>, Option<Record>, Vec<Error>), Error> {
         match &self.place {
-            Place::Nowhere => Ok((None, None)),
+            Place::Nowhere => Ok((None, None, Vec::new())),
             Place::File(path) => {
                 let mut locked = Locked::open(path)?;
                 let record = locked.record.take();
-                Ok((Some(locked), record))
+                Ok((Some(locked), record, Vec::new()))
             }
             Place::Folder(path) => {
                 let Count { size, pass, .. } = *self.count;
-                let record = Folder::list(path, size, pass, self.shard)?.read(self.shard)?;
-                let conflict = record.as_ref().and_then(Record::first_conflict);
-                conflict.map_or(Ok((None, record)), Err)
+                let folder = Folder::list(path, size, pass, self.shard)?;
+                let (record, mut left_out) = folder.read(self.shard)?;
+                // A machine made errors. Whatever this one counts, it would not be settled.
+                let differ = |error: &Error| matches!(error, Error::CountsDiffer { .. });
+                match left_out.iter().position(differ) {
+                    Some(place) => Err(left_out.swap_remove(place)),
+                    None => Ok((None, record, left_out)),
+                }
             }
         }
     }
@@ -209,14 +223,11 @@ impl<'a> Job<'a> {
         let Resources { threads, memory: budget, .. } = self.machine;
         let forecast = cut.forecast();
         let units = forecast.units as u64;
-        let fixed = forecast.list
-            + match self.place {
-                Place::Nowhere => 0,
-                Place::File(_) => units * RECORD_BYTES,
-                Place::Folder(_) => {
-                    units * RECORD_BYTES + units * COUNT_BYTES / self.shard.shards() as u64
-                }
-            };
+        let record = match self.place {
+            Place::Nowhere => 0,
+            _ => units * RECORD_BYTES + units * COUNT_BYTES / self.shard.shards() as u64,
+        };
+        let fixed = forecast.list + record;
         let per_thread = cut.engine.worker_bytes(cut.size);
         let needed = fixed.saturating_add(per_thread.saturating_mul(threads as u64));
         match budget.checked_sub(fixed) {
@@ -238,24 +249,17 @@ impl<'a> Job<'a> {
 
 /// Makes sure that a recorded plan is the one that is asked for.
 fn check_same(cut: &Cut<'_>, held: &Plan) -> Result<(), JournalError> {
-    let differ = |what: &str, held: &dyn Display, asked: &dyn Display| {
-        let (holds, asked) = (format!("{what} = {held}"), format!("{what} = {asked}"));
-        Err(JournalError::OtherCount { holds, asked })
-    };
     let rows = |split_rows: Option<SplitRows>| split_rows.map_or(0, SplitRows::get);
-    if held.size() != cut.size {
-        return differ("n", &held.size(), &cut.size);
-    }
-    if held.engine() != cut.engine {
-        return differ("engine", &held.engine(), &cut.engine);
-    }
-    if held.split_rows() != cut.split_rows {
-        return differ("split rows", &rows(held.split_rows()), &rows(cut.split_rows));
-    }
-    if held.pass() != cut.pass {
-        return Err(JournalError::OtherPass { holds: held.pass() });
-    }
-    Ok(())
+    let fields: [(_, &dyn Display, &dyn Display); 4] = [
+        ("n", &held.size(), &cut.size),
+        ("engine", &held.engine(), &cut.engine),
+        ("split rows", &rows(held.split_rows()), &rows(cut.split_rows)),
+        ("count", &held.pass(), &cut.pass),
+    ];
+    let fields =
+        fields.map(|(name, held, asked)| (format!("{name} = {held}"), format!("{name} = {asked}")));
+    let differing = fields.into_iter().find(|(held, asked)| held != asked);
+    differing.map_or(Ok(()), |(holds, asked)| Err(JournalError::OtherCount { holds, asked }))
 }
 
 /// Makes sure that a journal, read back, holds what was counted. Returns who counted.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
 use crate::known::Published;
-use crate::record::{Damage, Run};
+use crate::record::Run;
 use crate::shard::Shard;
 use crate::size::BoardSize;
 
@@ -45,6 +45,6 @@ pub struct Outcome {
     pub journal: Option<PathBuf>,
     /// Why the journal cannot be relied on, although all units are counted.
     pub journal_fault: Option<Error>,
-    /// What was damaged in the journals of a folder. Its units counted as not finished.
-    pub damage: Vec<Damage>,
+    /// Why lines and journals of a folder were left out. Their units counted as not finished.
+    pub left_out: Vec<Error>,
 }

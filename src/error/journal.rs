@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Error;
-use crate::engine::Pass;
 use crate::memory::readable;
 
 /// Why a journal cannot be used. Each message names the way out.
@@ -116,20 +115,6 @@ pub enum JournalError {
         asked: String,
     },
 
-    /// The journal belongs to the other of the two counts of its plan.
-    #[error(
-        "holds the {holds} count of its units, and the other one was asked for: name another file, \
-         or {}",
-        match holds {
-            Pass::First => "leave out --second",
-            Pass::Second => "give --second",
-        }
-    )]
-    OtherPass {
-        /// Which count it holds.
-        holds: Pass,
-    },
-
     /// The same board and engine, but other units.
     #[error(
         "was written by nqueens {version}, whose plan (hash {holds:08x}, {units} units) this \
@@ -217,11 +202,6 @@ impl JournalError {
 
     pub(crate) fn cannot_write(error: io::Error) -> Self {
         Self::CannotWrite { source: error.into() }
-    }
-
-    /// The named journal does not exist.
-    pub(crate) fn missing() -> Self {
-        Self::cannot_open(io::Error::new(io::ErrorKind::NotFound, "there is no such file"))
     }
 }
 

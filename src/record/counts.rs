@@ -20,9 +20,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Bytes for each unit.
-    pub(super) const BYTES_A_UNIT: u64 = 8;
-
     /// Room for the counts of these units; none is known yet.
     pub(super) fn of(units: &Units) -> Self {
         let room = |range: Range<usize>| (range.start, vec![UNKNOWN; range.len()]);

@@ -54,17 +54,13 @@ impl Folder {
         let (mut files, mut samples) = (Vec::new(), Vec::new());
         for name in journal_names(path)? {
             let named = name.to_str().and_then(named_shard).filter(|(n, ..)| *n == size.get());
-            if named.is_some_and(|(_, other, _)| other != pass) {
-                continue;
-            }
-            let named = named.map(|(.., shard)| shard);
-            match named {
-                Some(other) if other.shards() == shard.shards() && other != shard => {
-                    if samples.len() < SAMPLES {
-                        samples.push(path.join(name));
-                    }
-                }
-                _ => files.push((path.join(name), named)),
+            let (file, other) = (path.join(name), named.map(|(.., shard)| shard));
+            let is_passed_over = |other: Shard| other.shards() == shard.shards() && other != shard;
+            match other {
+                _ if named.is_some_and(|(_, named, _)| named != pass) => {}
+                Some(other) if is_passed_over(other) && samples.len() >= SAMPLES => {}
+                Some(other) if is_passed_over(other) => samples.push(file),
+                _ => files.push((file, other)),
             }
         }
         // Whatever its name says, a journal of the other count is of no use.
@@ -74,20 +70,20 @@ impl Folder {
         Ok(Self { files, samples })
     }
 
-    /// What the folder holds of the shard. `None` if no journal names a plan.
-    pub(crate) fn read(&self, shard: Shard) -> Result<Option<Record>, Error> {
+    /// What the folder holds of the shard. `None` if no journal names a plan; then only the errors.
+    pub(crate) fn read(&self, shard: Shard) -> Result<(Option<Record>, Vec<Error>), Error> {
         let paths = || self.files.iter().map(|(path, _)| path);
         let named = paths().chain(&self.samples).find_map(|path| Named::at(path).ok().flatten());
         let Some(named) = named else {
-            let paths: Vec<_> = paths().cloned().collect();
-            return Record::read_named(&paths, None, Mode::SkipDamaged);
+            return Ok((None, paths().filter_map(|path| Named::at(path).err()).collect()));
         };
         let units = named.plan.units();
         let may_hold = |(_, named): &&(PathBuf, Option<Shard>)| {
             named.is_none_or(|other| other.shares_units_with(shard, units))
         };
         let paths = self.files.iter().filter(may_hold).map(|(path, _)| path.clone());
-        Record::read_named(&paths.collect::<Vec<_>>(), Some(&named), Mode::SkipDamaged)
+        let record = Record::read_named(&paths.collect::<Vec<_>>(), &named, Mode::SkipDamaged)?;
+        Ok((Some(record.clone()), record.left_out))
     }
 }
 
@@ -102,8 +98,8 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let (mut files, mut known) = (Vec::new(), HashSet::new());
     let mut add = |path: PathBuf| {
         // A path without a file is reported when it is read.
-        let identity = fs::metadata(&path).ok().filter(|_| cfg!(unix));
-        if identity.is_none_or(|metadata| known.insert(Identity::of(&metadata))) {
+        let found = fs::metadata(&path).ok().filter(|_| cfg!(unix));
+        if found.is_none_or(|metadata| known.insert(identity(&metadata))) {
             files.push(path);
         }
     };
@@ -132,25 +128,17 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
     Ok(names)
 }
 
-/// What tells a file from all others, whatever it is called.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Identity {
-    device: u64,
-    node: u64,
+/// What tells a file from all others, whatever it is called: its device and its number there.
+#[cfg(unix)]
+pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
 }
 
-impl Identity {
-    #[cfg(unix)]
-    pub(super) fn of(metadata: &Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        Self { device: metadata.dev(), node: metadata.ino() }
-    }
-
-    /// Elsewhere, an open file keeps its name.
-    #[cfg(not(unix))]
-    pub(super) fn of(_: &Metadata) -> Self {
-        Self { device: 0, node: 0 }
-    }
+/// Elsewhere, an open file keeps its name.
+#[cfg(not(unix))]
+pub(super) fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
 }
 
 /// Parts journals into those of first counts and those of second counts. A file that does not say

@@ -40,11 +40,6 @@ pub(super) struct PlanName {
 }
 
 impl Header {
-    /// The header that this version writes.
-    pub(super) fn of(plan: PlanName) -> Self {
-        Self { version: env!("CARGO_PKG_VERSION").to_owned(), plan }
-    }
-
     /// Reads the first line, with its length in bytes. `None` if the file has not begun: it is empty, or
     /// ends within its first line; a power cut may have left zeros in place of the rest.
     pub(super) fn read(input: &mut impl BufRead) -> Result<Option<(Self, u64)>, JournalError> {
@@ -80,11 +75,6 @@ impl Header {
             let format = if other == "2" { "1" } else { other };
             JournalError::UnknownFormat { format: format.to_owned(), known: FORMAT }
         })
-    }
-
-    /// The first line.
-    pub(super) fn line(&self) -> String {
-        Seal::FIRST_LINE.close(self)
     }
 }
 
@@ -173,27 +163,18 @@ impl PlanName {
 
 /// Which count a journal holds. `None` if the first line does not tell.
 pub(super) fn pass_of(path: &Path) -> Option<Pass> {
-    let file = open(path).ok()??;
-    let (header, _) = Header::read(&mut BufReader::with_capacity(512, file)).ok()??;
+    let mut input = BufReader::with_capacity(512, open(path).ok()?);
+    let (header, _) = Header::read(&mut input).ok()??;
     Some(header.plan.pass)
 }
 
-/// Opens a journal for reading. `None` if there is no such file.
-pub(super) fn open(path: &Path) -> Result<Option<File>, JournalError> {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(JournalError::cannot_open(error)),
-        Ok(metadata) if !metadata.is_file() => return Err(JournalError::NotAFile),
-        Ok(_) => {}
+/// Opens a journal for reading.
+pub(super) fn open(path: &Path) -> Result<File, Error> {
+    let cannot_open = |error| JournalError::cannot_open(error).at(path);
+    if !std::fs::metadata(path).map_err(cannot_open)?.is_file() {
+        return Err(JournalError::NotAFile.at(path));
     }
-    File::open(path).map(Some).map_err(JournalError::cannot_open)
-}
-
-/// Opens a journal that must exist.
-pub(super) fn open_existing(path: &Path) -> Result<File, Error> {
-    open(path)
-        .and_then(|file| file.ok_or_else(JournalError::missing))
-        .map_err(|error| error.at(path))
+    File::open(path).map_err(cannot_open)
 }
 
 impl fmt::Display for Header {

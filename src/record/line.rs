@@ -8,21 +8,11 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::Run;
 use super::header::PlanName;
-use crate::shard::Shard;
 
 /// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
 pub(super) const LONGEST_LINE: u64 = 1 << 20;
-
-/// The start of a process's work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RunLine {
-    pub(super) version: String,
-    pub(super) kernel: String,
-    pub(super) threads: usize,
-    pub(super) shard: Shard,
-    pub(super) machine: String,
-}
 
 /// Finished units.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +29,8 @@ pub(super) struct DoneLine {
 /// A line after the first one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    Run(RunLine),
+    /// The start of a process's work.
+    Run(Run),
     Done(DoneLine),
 }
 
@@ -99,11 +90,11 @@ impl Line {
         if let Some(rest) = text.strip_prefix("done ") {
             return DoneLine::parse(rest).map(Self::Done).ok_or(MISWRITTEN);
         }
-        strictly(text, |text| RunLine::parse(text.strip_prefix("run ")?).map(Self::Run))
+        strictly(text, |text| Run::parse(text.strip_prefix("run ")?).map(Self::Run))
     }
 }
 
-impl RunLine {
+impl Run {
     fn parse(text: &str) -> Option<Self> {
         // The machine's name comes last, because it may contain spaces.
         let mut fields = text.splitn(5, ' ');
@@ -114,6 +105,7 @@ impl RunLine {
             threads: field("threads=")?.parse().ok()?,
             shard: field("shard=")?.parse().ok()?,
             machine: field("machine=")?.to_owned(),
+            ..Self::default()
         })
     }
 }
@@ -170,7 +162,7 @@ pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Run(RunLine { version, kernel, threads, shard, machine }) => write!(
+            Self::Run(Run { version, kernel, threads, shard, machine, .. }) => write!(
                 f,
                 "run version={version} kernel={kernel} threads={threads} shard={shard} \
                  machine={machine}"

@@ -6,20 +6,22 @@
 use std::path::Path;
 
 use crate::engine::Pass;
+use crate::plan::Plan;
 use crate::shard::Shard;
-use crate::size::BoardSize;
 
 /// What the names of journals of a second count have in front of the shard.
 const SECOND: &str = "second-";
 
-/// The name of the journal of a process on this host.
-pub(super) fn file_name(size: BoardSize, pass: Pass, shard: Shard, process: u32) -> String {
-    let (host, index, shards) = (this_host(), shard.index(), shard.shards());
-    let count = match pass {
+/// The name of a journal of this process.
+pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
+    let (n, host, process) = (plan.size(), this_host(), std::process::id());
+    let (index, shards) = (shard.index(), shard.shards());
+    let count = match plan.pass() {
         Pass::First => "",
         Pass::Second => SECOND,
     };
-    format!("n{size}-{count}{index:04}-of-{shards:04}.{host}.{process}.journal")
+    let number = if number > 1 { format!(".{number}") } else { String::new() };
+    format!("n{n}-{count}{index:04}-of-{shards:04}.{host}.{process}{number}.journal")
 }
 
 /// The board, the count and the shard in the name of a journal.
@@ -53,17 +55,20 @@ fn this_host() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Engine;
+    use crate::size::BoardSize;
 
     #[test]
     fn names_are_understood() {
-        let size = BoardSize::new(28).expect("in range");
+        let size = BoardSize::new(12).expect("in range");
         for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
             let shard = Shard::new(index, shards).expect("in range");
             for pass in [Pass::First, Pass::Second] {
-                let name = file_name(size, pass, shard, 4711);
-                for name in [&name, &name.replace("journal", "2.journal")] {
-                    assert_eq!(named_shard(name), Some((28, pass, shard)), "{name}");
-                    assert_eq!(named_host(Path::new(name)), Some(&*this_host()), "{name}");
+                let plan = Plan::new(size, Engine::Halves, None).in_pass(pass);
+                for number in 1..4 {
+                    let name = file_name(&plan, shard, number);
+                    assert_eq!(named_shard(&name), Some((12, pass, shard)), "{name}");
+                    assert_eq!(named_host(Path::new(&name)), Some(&*this_host()), "{name}");
                 }
             }
         }

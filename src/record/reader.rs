@@ -3,11 +3,10 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::header::{Header, PlanName, open_existing};
-use super::line::{DoneLine, LONGEST_LINE, Line, RunLine, Seal, may_be_cut_off};
-use super::{Damage, Run, weighted_sum};
+use super::header::{Header, PlanName, open};
+use super::line::{DoneLine, LONGEST_LINE, Line, Seal, may_be_cut_off};
+use super::{Run, weighted_sum};
 use crate::cpu::Cpu;
 use crate::engine::Kernel;
 use crate::error::{Error, JournalError};
@@ -36,7 +35,7 @@ pub(super) struct Named {
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) runs: Vec<Run>,
-    pub(super) damage: Vec<Damage>,
+    pub(super) left_out: Vec<Error>,
     /// Bytes up to the end of the last line.
     pub(super) bytes: u64,
     /// Bytes after it, of a line that was cut off.
@@ -50,15 +49,14 @@ impl Named {
 
     /// The plan that a journal names. `None` if it has not begun.
     pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
-        let header = Header::read(&mut BufReader::new(open_existing(path)?));
-        let named =
-            header.and_then(|header| header.map(|(header, _)| Self::by(path, header)).transpose());
-        named.map_err(|error| error.at(path))
+        let header = Header::read(&mut BufReader::new(open(path)?));
+        let header = header.map_err(|error| error.at(path))?;
+        header.map(|(header, _)| Self::by(path, header)).transpose()
     }
 
-    fn by(path: &Path, header: Header) -> Result<Self, JournalError> {
-        let plan = Arc::new(header.plan.plan(&header.version)?);
-        Ok(Self { plan, name: header.plan, path: path.to_owned() })
+    fn by(path: &Path, header: Header) -> Result<Self, Error> {
+        let plan = header.plan.plan(&header.version).map_err(|error| error.at(path))?;
+        Ok(Self { plan: Arc::new(plan), name: header.plan, path: path.to_owned() })
     }
 
     /// What seals the lines of its journals.
@@ -66,8 +64,10 @@ impl Named {
         Seal::of(&self.name)
     }
 
+    /// The first line that this version writes.
     pub(super) fn first_line(&self) -> String {
-        Header::of(self.name.clone()).line()
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Seal::FIRST_LINE.close(&Header { version, plan: self.name.clone() })
     }
 
     /// Reads a journal of this plan, or of any plan, which is then made. Every line with finished units is
@@ -91,7 +91,7 @@ impl Named {
             return Ok(None);
         };
         let named = match known {
-            None => Self::by(path, header).map_err(of_file)?,
+            None => Self::by(path, header)?,
             Some(known) if known.name == header.plan => known.clone(),
             Some(known) => {
                 return Err(Error::PlansDiffer {
@@ -104,13 +104,15 @@ impl Named {
         };
         let mut scan = Scan { bytes, ..Scan::default() };
         let seal = named.seal();
-        // Who counted the units of the next line.
-        let mut run = None;
+        // Whether it is known who counted the units of the next line.
+        let mut is_begun = false;
         let mut text = Vec::new();
-        for number in 2.. {
+        // Line 1 was the header. A line of any length is read in parts, and all of them are damaged.
+        let mut number = 2;
+        loop {
             text.clear();
             let length = (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut text);
-            let mut length = length.map_err(JournalError::cannot_read).map_err(of_file)? as u64;
+            let length = length.map_err(JournalError::cannot_read).map_err(of_file)? as u64;
             let line = match text.split_last() {
                 None => break,
                 Some((b'\n', text)) => {
@@ -121,36 +123,32 @@ impl Named {
                     scan.cut_off = length;
                     break;
                 }
-                Some(_) => {
-                    let rest = skip_line(&mut input).map_err(JournalError::cannot_read);
-                    length += rest.map_err(of_file)?;
-                    Err("it has no end")
-                }
+                Some(_) => Err("it has no end"),
             };
-            let taken = match (line, run) {
-                (Ok(Line::Run(line)), _) => {
-                    scan.runs.push(Run::of(line));
-                    Ok(())
+            scan.bytes += length;
+            let taken = match line {
+                Ok(Line::Run(run)) => Ok(scan.runs.push(run)),
+                Ok(Line::Done(_)) if !is_begun && mode == Mode::Strict => {
+                    Err("no run begins before it")
                 }
-                (Ok(Line::Done(done)), None) if mode == Mode::SkipDamaged => {
-                    scan.runs.push(Run::unknown());
+                Ok(Line::Done(done)) => {
+                    if !is_begun {
+                        scan.runs.push(Run::unknown());
+                    }
                     Ok(scan.take(done, &mut take))
                 }
-                (Ok(Line::Done(_)), None) => Err("no run begins before it"),
-                (Ok(Line::Done(done)), Some(_)) => Ok(scan.take(done, &mut take)),
-                (Err(what), _) => Err(what),
+                Err(what) => Err(what),
             };
-            run = scan.runs.len().checked_sub(1);
-            scan.bytes += length;
+            // Damage may have hidden the beginning of another run.
+            is_begun = taken.is_ok();
             if let Err(what) = taken {
-                if mode == Mode::Strict {
-                    return Err(of_file(JournalError::Damaged { line: number, what }));
+                let error = of_file(JournalError::Damaged { line: number, what });
+                match mode {
+                    Mode::Strict => return Err(error),
+                    Mode::SkipDamaged => scan.left_out.push(error),
                 }
-                let path = path.to_owned();
-                scan.damage.push(Damage::Line { path, line: number, bytes: length, what });
-                // The damage may have hidden the beginning of another run.
-                run = None;
             }
+            number += usize::from(text.ends_with(b"\n"));
         }
         Ok(Some((named.plan, scan)))
     }
@@ -173,30 +171,13 @@ impl Run {
     pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
         let (version, kernel) = (env!("CARGO_PKG_VERSION").to_owned(), kernel.name().to_owned());
         let machine = Cpu::detect().brand.replace(char::is_control, " ");
-        Self::of(RunLine { version, kernel, threads, shard, machine })
-    }
-
-    fn of(line: RunLine) -> Self {
-        let RunLine { version, kernel, threads, shard, machine } = line;
-        let (units, elapsed, cpu_time) = (0, Duration::ZERO, Duration::ZERO);
-        Self { version, kernel, threads, shard, machine, units, elapsed, cpu_time }
+        Self { version, kernel, threads, shard, machine, ..Self::default() }
     }
 
     /// Stands for a run whose own line is lost.
     fn unknown() -> Self {
-        let unknown = || "unknown".to_owned();
-        Self::of(RunLine {
-            version: unknown(),
-            kernel: unknown(),
-            threads: 1,
-            shard: Shard::WHOLE,
-            machine: unknown(),
-        })
-    }
-
-    pub(super) fn line(&self) -> Line {
-        let Self { version, kernel, threads, shard, machine, .. } = self.clone();
-        Line::Run(RunLine { version, kernel, threads, shard, machine })
+        let [version, kernel, machine] = [(); 3].map(|()| "unknown".to_owned());
+        Self { version, kernel, threads: 1, machine, ..Self::default() }
     }
 }
 
@@ -211,19 +192,4 @@ fn check(plan: &Plan, line: Line) -> Result<Line, &'static str> {
         }
     }
     Ok(line)
-}
-
-/// Reads up to the end of a line. Returns its bytes, of which none are kept.
-fn skip_line(input: &mut impl BufRead) -> std::io::Result<u64> {
-    let mut skipped = 0;
-    loop {
-        let bytes = input.fill_buf()?;
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let length = end.map_or(bytes.len(), |end| end + 1);
-        input.consume(length);
-        skipped += length as u64;
-        if end.is_some() || length == 0 {
-            return Ok(skipped);
-        }
-    }
 }

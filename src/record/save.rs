@@ -1,11 +1,13 @@
 //! Writes what a record holds to one new journal: many journals packed into one, or what is good of a
 //! damaged one.
 //!
-//! The lines are copied in their order, behind a `run` line for every process that finished any of
-//! their units first. Neighbouring lines of one process are joined, up to [`UNITS_A_LINE`] units. The
-//! CPU time of units that are left out or repeated was spent all the same: the next line has it.
+//! The new journal has the lines of one that a single process could have written: a `run` line for
+//! every process, and behind it the units that this process was the first to record, in increasing
+//! order, up to [`UNITS_A_LINE`] a line. The CPU time of a process is in its first line; that of a
+//! process whose units are all left out is lost.
 //!
-//! One line after the other is read and written, so memory holds no counts.
+//! One journal after the other is read, and of a long one so many units at once that memory holds a few
+//! dozen megabytes.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,9 +18,12 @@ use std::time::Duration;
 
 use super::line::{DoneLine, Line, Seal};
 use super::reader::Named;
-use super::{Mode, Record, Run, Units, weighted_sum};
+use super::{JournalFile, Mode, Record, Units, weighted_sum};
 use crate::error::{Error, JournalError};
+use crate::plan::Plan;
 
+/// Units whose counts are in memory at once.
+const AT_ONCE: usize = 1 << 20;
 /// Units of a line, at most: damage to a line costs all of them.
 const UNITS_A_LINE: usize = 1024;
 
@@ -58,9 +63,14 @@ impl Record {
         new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let new = new.tempfile_in(folder).map_err(refused)?;
         let finished = &self.finished - without;
-        let solutions = self.write(BufWriter::new(new.as_file()), &finished, cannot_write)?;
+        let written = self.write(BufWriter::new(new.as_file()), &finished)?;
+        let solutions = written.map_err(cannot_write)?;
         new.as_file().sync_all().map_err(cannot_write)?;
-        self.check(new.path(), &finished, solutions)?;
+        let held = Self::read(&[new.path().to_owned()], Mode::Strict)?;
+        if held.is_none_or(|held| held.finished != finished || held.solutions != solutions) {
+            let what = "it differs from the journals that it was made of".to_owned();
+            return Err(JournalError::NotAsWritten { what }.at(into));
+        }
         // The page of `status` draws progress by the times of files. That is not worth an error.
         let newest = self.files.iter().filter_map(|file| file.modified).max();
         let _ = newest.map(|time| new.as_file().set_modified(time));
@@ -72,61 +82,33 @@ impl Record {
     }
 
     /// Writes the lines. Returns the solutions in them.
-    fn write(
-        &self,
-        out: impl Write,
-        finished: &Units,
-        cannot_write: impl Fn(io::Error) -> Error,
-    ) -> Result<u128, Error> {
+    fn write(&self, out: impl Write, finished: &Units) -> Result<io::Result<u128>, Error> {
         let named = Named::of(Arc::clone(&self.plan), Path::new(""));
-        let mut writer = LineWriter { out, seal: named.seal(), last: None, result: Ok(()) };
+        let (seal, plan, next_run, solutions) = (named.seal(), &*self.plan, 0, 0);
+        let mut writer = LineWriter { out, seal, plan, next_run, solutions, result: Ok(()) };
         writer.put(&named.first_line());
         let is_all = *finished == self.finished && self.shared.is_empty();
         let mut written = HashSet::new();
-        let (mut carried, mut solutions) = (Duration::ZERO, 0);
         for file in &self.files {
-            // The run whose lines are being written.
-            let mut current = None;
-            self.rescan(file, |run, mut done| {
-                carried += std::mem::take(&mut done.cpu_time);
-                let mut is_wanted = |unit: usize| {
-                    is_all
-                        || finished.contains(unit)
-                            && !(self.shared.contains(unit) && !written.insert(unit))
+            let mut held = Vec::new();
+            writer.next_run = 0;
+            self.rescan(file, |run, DoneLine { units, counts, .. }| {
+                let mut is_wanted = |unit| {
+                    let is_new = !self.shared.contains(unit) || written.insert(unit);
+                    is_new && finished.contains(unit)
                 };
-                for mut part in parts(done, &mut is_wanted) {
-                    part.cpu_time = std::mem::take(&mut carried);
-                    part.solutions = weighted_sum(&self.plan, part.units.start, &part.counts);
-                    solutions += part.solutions;
-                    if current.replace(run) != Some(run) {
-                        writer.begin(&file.runs[run]);
-                    }
-                    writer.add(part);
+                let all = units.zip(counts).map(|(unit, count)| (run, unit, count));
+                match is_all {
+                    true => held.extend(all),
+                    false => held.extend(all.filter(|(_, unit, _)| is_wanted(*unit))),
+                }
+                if held.len() >= AT_ONCE {
+                    writer.put_units(file, &mut held);
                 }
             })?;
+            writer.put_units(file, &mut held);
         }
-        if let Some(last) = &mut writer.last {
-            last.cpu_time += carried;
-        }
-        writer.end().map_err(cannot_write)?;
-        Ok(solutions)
-    }
-
-    /// Makes sure that a new journal holds what it should.
-    fn check(&self, path: &Path, finished: &Units, solutions: u128) -> Result<(), Error> {
-        let held = Self::read(&[path.to_owned()], Mode::Strict)?;
-        let is_same = match held {
-            // Without units, no line can hold the time.
-            Some(held) if held.finished.is_empty() => finished.is_empty(),
-            Some(held) => {
-                held.finished == *finished
-                    && held.solutions == solutions
-                    && held.cpu_time() == self.cpu_time()
-            }
-            None => false,
-        };
-        let what = "it differs from the journals that it was made of".to_owned();
-        if is_same { Ok(()) } else { Err(JournalError::NotAsWritten { what }.at(path)) }
+        Ok(writer.result.and_then(|()| writer.out.flush()).map(|()| writer.solutions))
     }
 
     /// The CPU time of all units that were counted, also of those that were counted again.
@@ -137,78 +119,47 @@ impl Record {
     }
 }
 
-/// The parts of a line whose units are wanted.
-fn parts(done: DoneLine, is_wanted: &mut impl FnMut(usize) -> bool) -> Vec<DoneLine> {
-    let DoneLine { units, counts, elapsed, .. } = done;
-    let mut parts = Vec::<DoneLine>::new();
-    for (unit, count) in units.zip(counts).filter(|(unit, _)| is_wanted(*unit)) {
-        match parts.last_mut().filter(|last| last.units.end == unit) {
-            Some(last) => {
-                last.units.end += 1;
-                last.counts.push(count);
-            }
-            None => parts.push(DoneLine {
-                units: unit..unit + 1,
-                solutions: 0,
-                elapsed,
-                cpu_time: Duration::ZERO,
-                counts: vec![count],
-            }),
-        }
-    }
-    parts
-}
-
-/// Writes lines, and joins neighbouring ones.
-struct LineWriter<W> {
+/// Writes the lines of a new journal.
+struct LineWriter<'a, W> {
     out: W,
     seal: Seal,
-    last: Option<DoneLine>,
+    plan: &'a Plan,
+    /// The first run of the present file that has no line yet.
+    next_run: usize,
+    solutions: u128,
     /// The first error ends the writing.
     result: io::Result<()>,
 }
 
-impl<W: Write> LineWriter<W> {
-    fn begin(&mut self, run: &Run) {
-        self.write_last();
-        self.put(&self.seal.close(&run.line()));
-    }
-
-    fn add(&mut self, mut next: DoneLine) {
-        match &mut self.last {
-            Some(last)
-                if last.units.end == next.units.start
-                    && last.units.len() + next.units.len() <= UNITS_A_LINE =>
-            {
-                last.units.end = next.units.end;
-                last.solutions += next.solutions;
-                last.elapsed = last.elapsed.max(next.elapsed);
-                last.cpu_time += next.cpu_time;
-                last.counts.append(&mut next.counts);
+impl<W: Write> LineWriter<'_, W> {
+    /// Writes units with the numbers of their runs, and takes them away.
+    fn put_units(&mut self, file: &JournalFile, held: &mut Vec<(usize, usize, u64)>) {
+        held.sort_unstable();
+        let follows = |one: &(usize, usize, u64), next: &(usize, usize, u64)| {
+            (one.0, one.1 + 1) == (next.0, next.1)
+        };
+        for line in held.chunk_by(follows).flat_map(|units| units.chunks(UNITS_A_LINE)) {
+            let (number, first, _) = line[0];
+            let run = &file.runs[number];
+            let mut cpu_time = Duration::ZERO;
+            if number >= self.next_run {
+                self.put(&self.seal.close(&Line::Run(run.clone())));
+                (self.next_run, cpu_time) = (number + 1, run.cpu_time);
             }
-            _ => {
-                self.write_last();
-                self.last = Some(next);
-            }
+            let counts: Vec<u64> = line.iter().map(|(.., count)| *count).collect();
+            let solutions = weighted_sum(self.plan, first, &counts);
+            self.solutions += solutions;
+            let (units, elapsed) = (first..first + counts.len(), run.elapsed);
+            let done = DoneLine { units, solutions, elapsed, cpu_time, counts };
+            self.put(&self.seal.close(&Line::Done(done)));
         }
-    }
-
-    fn write_last(&mut self) {
-        if let Some(line) = self.last.take() {
-            self.put(&self.seal.close(&Line::Done(line)));
-        }
+        held.clear();
     }
 
     fn put(&mut self, text: &str) {
         if self.result.is_ok() {
             self.result = self.out.write_all(text.as_bytes());
         }
-    }
-
-    fn end(mut self) -> io::Result<()> {
-        self.write_last();
-        self.result?;
-        self.out.flush()
     }
 }
 

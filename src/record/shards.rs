@@ -58,26 +58,16 @@ impl Record {
     ///
     /// [`Error::ShardOutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
     pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
-        Shard::new(0, shards)?;
-        let mut is_missing = vec![false; shards];
-        for units in half_open(&self.missing()) {
-            for (index, _) in Shard::parts_of(units, shards, self.plan.units()) {
-                is_missing[index] = true;
-            }
-        }
-        let missing = (0..shards).filter(|index| is_missing[*index]);
+        let each = self.shard_units(shards)?;
+        let missing = (0..shards).filter(|index| each[*index].finished < each[*index].units);
         missing.map(|index| Shard::new(index, shards)).collect()
     }
 
-    /// The journals that processes of this host are writing now, to complete their shards: those that
-    /// are locked. Where a file system shows the locks of other hosts, theirs are among them.
+    /// The journals that processes of this host are writing now: those that are locked. Where a file system
+    /// shows the locks of other hosts, theirs are among them.
     #[must_use]
     pub fn being_written(&self) -> Vec<&JournalFile> {
-        let is_incomplete = |file: &&JournalFile| {
-            let run = file.runs.last();
-            run.is_some_and(|run| !self.has_all_of(run.shard)) && is_locked(&file.path)
-        };
-        self.files.par_iter().filter(is_incomplete).collect()
+        self.files.par_iter().filter(|file| is_locked(&file.path)).collect()
     }
 
     /// The wall time that processes spent on each shard, from the start of each to its last line and
@@ -111,13 +101,5 @@ impl Record {
             }
         }
         Ok(each)
-    }
-
-    /// Whether all units of a shard are finished.
-    fn has_all_of(&self, shard: Shard) -> bool {
-        shard.ranges(self.plan.units()).all(|range| {
-            let held = self.finished.range_at(range.start);
-            held.is_some_and(|held| range.end - 1 <= *held.end())
-        })
     }
 }

@@ -17,10 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::header::open_existing;
+use super::header::open;
 use super::line::DoneLine;
 use super::reader::{Named, Scan};
-use super::{Counts, Damage, JournalFile, Mode, Record, Units, len, units_of};
+use super::{Counts, JournalFile, Mode, Record, Units, len, units_of};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
@@ -44,7 +44,7 @@ struct Held {
     /// The units of its lines, which may overlap.
     ranges: Vec<Range<usize>>,
     solutions: u128,
-    damage: Vec<Damage>,
+    left_out: Vec<Error>,
 }
 
 impl Record {
@@ -57,38 +57,32 @@ impl Record {
     /// With [`Mode::SkipDamaged`] only other plans are an error.
     pub fn read(paths: &[PathBuf], mode: Mode) -> Result<Option<Self>, Error> {
         // A journal that cannot be read is reported below, in the order of the files.
-        let named = paths.iter().find_map(|path| Named::at(path).ok().flatten());
-        Self::read_named(paths, named.as_ref(), mode)
-    }
-
-    /// The same, given the plan if it is known.
-    pub(super) fn read_named(
-        paths: &[PathBuf],
-        named: Option<&Named>,
-        mode: Mode,
-    ) -> Result<Option<Self>, Error> {
-        let Some(named) = named else {
+        let Some(named) = paths.iter().find_map(|path| Named::at(path).ok().flatten()) else {
             return paths.iter().try_for_each(|path| Named::at(path).map(|_| ())).map(|()| None);
         };
-        let read = |path: &PathBuf| match open_existing(path) {
+        Self::read_named(paths, &named, mode).map(Some)
+    }
+
+    /// The same, given the plan.
+    pub(super) fn read_named(paths: &[PathBuf], named: &Named, mode: Mode) -> Result<Self, Error> {
+        let read = |path: &PathBuf| match open(path) {
             Ok(file) => Held::read(Some(named), path, &file, &file, mode),
             Err(error) => Err(error),
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
-        let (mut held, mut unbegun, mut damage) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut held, mut unbegun, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (path, file) in paths.iter().zip(files) {
             match file {
                 Ok(Some((_, file))) => held.push(file),
                 Ok(None) => unbegun.push(path.clone()),
                 Err(error @ Error::Journal { .. }) if mode == Mode::SkipDamaged => {
-                    damage.push(Damage::File(error));
+                    left_out.push(error);
                 }
                 Err(error) => return Err(error),
             }
         }
-        Self::of(Arc::clone(&named.plan), held, mode).map(|record| {
-            Some(Self { unbegun, damage: [damage, record.damage].concat(), ..record })
-        })
+        let record = Self::of(Arc::clone(&named.plan), held, mode)?;
+        Ok(Self { unbegun, left_out: [left_out, record.left_out].concat(), ..record })
     }
 
     /// Reads the journal at a path through an open file; all of it is read from `input`. `None` if it
@@ -110,15 +104,15 @@ impl Record {
         let lines: usize = held.iter().flat_map(|held| &held.ranges).map(Range::len).sum();
         let repeated = lines - len(&finished);
         let solutions = held.iter().fold(0, |sum: u128, held| sum.saturating_add(held.solutions));
-        let mut damage = Vec::new();
+        let mut left_out = Vec::new();
         let files = held.into_iter().map(|held| {
-            damage.extend(held.damage);
+            left_out.extend(held.left_out);
             held.file
         });
         let files = files.collect();
         let unbegun = Vec::new();
         let mut record =
-            Self { plan, finished, solutions, files, unbegun, repeated, damage, mode, shared };
+            Self { plan, finished, solutions, files, unbegun, repeated, left_out, mode, shared };
         let gathered = record.gather(&record.shared)?;
         record.solutions -= gathered.repeated;
         record.leave_out(&gathered)?;
@@ -129,19 +123,18 @@ impl Record {
     fn leave_out(&mut self, Gathered { counts, conflicts, .. }: &Gathered) -> Result<(), Error> {
         let Some(first) = conflicts.first() else { return Ok(()) };
         if self.mode == Mode::Strict {
-            return Err(conflict(&differing(&self.witnesses(&Units::from_iter([first]))?)));
+            return Err(conflict(&self.witnesses(&Units::from_iter([first]))?));
         }
         let mut witnesses = self.witnesses(conflicts)?;
         witnesses.sort_by_key(|witness| witness.unit);
         for witnesses in witnesses.chunk_by(|one, next| one.unit == next.unit) {
-            let [first, second] = differing(witnesses);
             // The sum holds the known count once, and every other count.
-            let known = counts.get(first.unit).unwrap_or_default();
-            let others =
-                witnesses.iter().map(|witness| witness.count).filter(|count| *count != known);
-            let sum: u128 = others.chain([known]).map(u128::from).sum();
-            self.solutions -= sum * u128::from(self.plan.weight(first.unit));
-            self.damage.push(Damage::Conflict(Box::new([first, second])));
+            let known = counts.get(witnesses[0].unit).unwrap_or_default();
+            let others = witnesses.iter().map(|witness| witness.count);
+            let sum: u128 =
+                others.filter(|count| *count != known).chain([known]).map(u128::from).sum();
+            self.solutions -= sum * u128::from(self.plan.weight(witnesses[0].unit));
+            self.left_out.push(conflict(witnesses));
         }
         self.finished = &self.finished - conflicts;
         Ok(())
@@ -188,7 +181,7 @@ impl Record {
     ) -> Result<(), Error> {
         let path = &file.path;
         let named = Named::of(Arc::clone(&self.plan), path);
-        let input = open_existing(path)?.take(file.bytes);
+        let input = open(path)?.take(file.bytes);
         match Named::scan(Some(&named), path, input, self.mode, take)? {
             Some((_, Scan { bytes, .. })) if bytes == file.bytes => Ok(()),
             _ => {
@@ -211,32 +204,21 @@ impl Record {
         }
         Ok(witnesses)
     }
-
-    /// The error that a unit was left out because it has different counts.
-    pub(crate) fn first_conflict(&self) -> Option<Error> {
-        self.damage.iter().find_map(|damage| match damage {
-            Damage::Conflict(witnesses) => Some(conflict(&**witnesses)),
-            _ => None,
-        })
-    }
 }
 
-/// The error that two witnesses of a unit differ.
-fn conflict([first, second]: &[Witness; 2]) -> Error {
-    Error::CountsDiffer {
-        unit: first.unit,
-        first: first.path.clone(),
-        first_count: first.count,
-        second: second.path.clone(),
-        second_count: second.count,
-    }
-}
-
-/// The first of some witnesses of a unit, and the first that says something else.
-fn differing(witnesses: &[Witness]) -> [Witness; 2] {
+/// The error that some witnesses of a unit differ: the first of them, and the first that says something
+/// else.
+fn conflict(witnesses: &[Witness]) -> Error {
     let first = witnesses.first().cloned().unwrap_or_default();
     let other = witnesses.iter().find(|witness| witness.count != first.count);
-    [first, other.cloned().unwrap_or_default()]
+    let second = other.cloned().unwrap_or_default();
+    Error::CountsDiffer {
+        unit: first.unit,
+        first: first.path,
+        first_count: first.count,
+        second: second.path,
+        second_count: second.count,
+    }
 }
 
 /// The counts of some units, and what was found in comparing them.
@@ -267,10 +249,10 @@ impl Held {
                 None => ranges.push(done.units),
             }
         })?;
-        let Some((plan, Scan { runs, damage, bytes, cut_off })) = scan else { return Ok(None) };
+        let Some((plan, Scan { runs, left_out, bytes, cut_off })) = scan else { return Ok(None) };
         let (path, units) = (path.to_owned(), units_of(ranges.iter().cloned()));
         let file = JournalFile { path, runs, units, bytes, cut_off, modified };
-        Ok(Some((plan, Self { file, ranges, solutions, damage })))
+        Ok(Some((plan, Self { file, ranges, solutions, left_out })))
     }
 }
 

@@ -14,7 +14,6 @@
 //! **One writer.** A lock keeps other processes away from a file that the user named. The journals of
 //! shards need none: each process creates its own. A lock that is held tells that a process is writing.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use super::folder::Identity;
+use super::folder::identity;
 use super::line::{DoneLine, Line, Seal};
 use super::name::file_name;
 use super::reader::Named;
@@ -77,7 +76,7 @@ struct Shared {
     changed: Condvar,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     /// Bytes of the lines in the file.
     bytes: u64,
@@ -160,9 +159,8 @@ impl Journal {
     /// Creates the journal of a process in a folder, with a name that no other process uses. Containers
     /// may share a host name and a process number, so a number is added if the name is taken.
     pub(crate) fn create_in(folder: &Path, plan: &Arc<Plan>, run: &Run) -> Result<Self, Error> {
-        let name = file_name(plan.size(), plan.pass(), run.shard, std::process::id());
-        let first = folder.join(name);
-        for path in [first.clone()].into_iter().chain(numbered(&first)) {
+        for number in 1.. {
+            let path = folder.join(file_name(plan, run.shard, number));
             match create(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(JournalError::cannot_open(error).at(&path)),
@@ -173,7 +171,7 @@ impl Journal {
                 }
             }
         }
-        Err(JournalError::Exists.at(&first))
+        Err(JournalError::Exists.at(folder))
     }
 
     fn begin(
@@ -185,20 +183,10 @@ impl Journal {
     ) -> Result<Self, Error> {
         let named = Named::of(Arc::clone(plan), &path);
         let seal = named.seal();
-        let state = State {
-            bytes,
-            synced: bytes,
-            unsynced: Vec::new(),
-            is_ending: false,
-            has_ended: false,
-            failure: None,
-            repaired: None,
-            syncing: None,
-            patience: PATIENCE,
-        };
+        let state = State { bytes, synced: bytes, ..State::default() };
         let shared = Arc::new(Shared { file, state: Mutex::new(state), changed: Condvar::new() });
         let mut lines = if bytes == 0 { named.first_line() } else { String::new() };
-        lines += &seal.close(&run.line());
+        lines += &seal.close(&Line::Run(run.clone()));
         shared.append(lines.as_bytes());
         if let Some(failure) = shared.state().failure.take() {
             return Err(failure.at(&path));
@@ -269,7 +257,7 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Some("it was removed or moved".to_owned())
             }
-            Ok(there) if Identity::of(&there) != Identity::of(&own) => {
+            Ok(there) if identity(&there) != identity(&own) => {
                 Some("it was replaced by another file".to_owned())
             }
             _ if length < expected => Some(format!("it was cut from {expected} to {length} bytes")),
@@ -421,18 +409,6 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create_new(true).open(path)
 }
 
-/// `q20.2.journal`, `q20.3.journal` and so on for `q20.journal`.
-fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
-    (2_u32..).map(|number| {
-        let mut extension = OsString::from(number.to_string());
-        if let Some(old) = path.extension() {
-            extension.push(".");
-            extension.push(old);
-        }
-        path.with_extension(extension)
-    })
-}
-
 /// Reads a journal not from the cache, as far as the system allows that. Returns the bytes read, too.
 fn read_from_disk(
     path: &Path,
@@ -443,43 +419,21 @@ fn read_from_disk(
     #[cfg(target_os = "linux")]
     let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
     file.rewind().map_err(cannot_read)?;
-    let mut input = Counted { file, bytes: 0 };
+    let mut input = file.take(u64::MAX);
     let record = Record::read_open(path, file, &mut input, plan)?;
+    let read = u64::MAX - input.limit();
     // A read that ended early must not make anybody cut off the rest.
     match file.metadata().map_err(cannot_read)?.len() {
-        length if length == input.bytes => Ok((record, length)),
+        length if length == read => Ok((record, length)),
         length => {
-            let what = format!("{} of {length} bytes could be read", input.bytes);
-            Err(cannot_read(io::Error::other(what)))
+            Err(cannot_read(io::Error::other(format!("{read} of {length} bytes could be read"))))
         }
-    }
-}
-
-/// A file, and how many bytes of it were read.
-struct Counted<'a> {
-    file: &'a File,
-    bytes: u64,
-}
-
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.bytes += read as u64;
-        Ok(read)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_numbered() {
-        let path = Path::new("folder/q.journal");
-        let names: Vec<_> = numbered(path).take(2).collect();
-        assert_eq!(names, [Path::new("folder/q.2.journal"), Path::new("folder/q.3.journal")]);
-        assert_eq!(numbered(Path::new("q20")).next(), Some(PathBuf::from("q20.2")));
-    }
 
     #[test]
     fn a_journal_is_being_written_while_its_lock_is_held() {

@@ -185,16 +185,17 @@ fn a_total_is_counted_twice_unit_by_unit() {
 
 #[test]
 fn a_journal_holds_one_of_the_two_counts() {
-    for (pass, flag) in [(Pass::First, "leave out --second"), (Pass::Second, "give --second")] {
+    for pass in [Pass::First, Pass::Second] {
         let path = fresh(&format!("second-{pass}.journal"));
         let outcome = count(10, pass).journal(&path).run().expect("a count");
         assert_eq!(outcome.total, 724);
         let other = if pass == Pass::First { Pass::Second } else { Pass::First };
         let error = journal_error(count(10, other).journal(&path).run());
-        assert_eq!(error, JournalError::OtherPass { holds: pass });
+        let [holds, asked] = [pass, other].map(|pass| format!("count = {pass}"));
+        assert_eq!(error, JournalError::OtherCount { holds, asked: asked.clone() });
         let mut command = nqueens(&["count", "10", "--journal"]);
         command.arg(&path).args((other == Pass::Second).then_some("--second"));
-        refused(&run(&mut command), 2, &[flag]);
+        refused(&run(&mut command), 2, &[&asked]);
         assert_eq!(count(10, pass).journal(&path).run().map(|again| again.total), Ok(724));
     }
 }

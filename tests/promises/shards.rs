@@ -151,7 +151,7 @@ fn a_damaged_journal_is_damage_by_shards_and_named_by_merge() {
     let again = count(12, 0, 3, &folder).expect("a shard");
     let kept = again.units - again.units_before;
     assert!(kept > 0 && kept < again.units / 2, "{kept} of {} units", again.units);
-    assert_eq!(again.damage.len(), 1, "one line");
+    assert_eq!(again.left_out.len(), 1, "one line");
     let refused = merge(&[folder]);
     let Err(Error::Journal { path: named, error: JournalError::Damaged { .. } }) = refused else {
         panic!("{refused:?}");
@@ -366,10 +366,10 @@ fn journals_of_other_shards_are_not_read() {
         fs::write(folder.join(name), damaged).expect("the folder can be written");
     }
     let again = count(12, 0, 4, &folder).expect("a shard");
-    assert_eq!((again.units_before, again.damage.len()), (again.units, 0));
+    assert_eq!((again.units_before, again.left_out.len()), (again.units, 0));
     // Another number of shards: only those with common units matter.
     let unnamed = folder.join("damaged.journal");
     fs::write(&unnamed, "damaged\n").expect("the folder can be written");
     let third = count(12, 0, 3, &folder).expect("a shard");
-    assert!(third.units_before > 0 && third.damage.len() > 1, "{third:?}");
+    assert!(third.units_before > 0 && third.left_out.len() > 1, "{third:?}");
 }

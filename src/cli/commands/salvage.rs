@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nqueens::record::{Damage, JournalError, Mode, Record, Saved, Units, is_locked};
+use nqueens::Error;
+use nqueens::record::{JournalError, Mode, Record, Saved, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::file;
@@ -69,10 +70,20 @@ impl SalvageArgs {
 
 /// Prints what is left out.
 fn judge(record: &Record) -> Exit {
-    for damage in record.damage.iter().take(PRINTED) {
-        message!("{damage}");
+    for error in record.left_out.iter().take(PRINTED) {
+        match error {
+            Error::Journal { error: JournalError::Damaged { line, what }, .. } => {
+                message!("line {line} is left out: {what}");
+            }
+            Error::CountsDiffer { unit, first_count, second_count, .. } => {
+                message!(
+                    "unit {unit} is left out: it has the counts {first_count} and {second_count}"
+                );
+            }
+            other => message!("{other}"),
+        }
     }
-    if let Some(more @ 1..) = record.damage.len().checked_sub(PRINTED) {
+    if let Some(more @ 1..) = record.left_out.len().checked_sub(PRINTED) {
         message!("and {} more", more);
     }
     if disputed(record).is_empty() {
@@ -88,17 +99,17 @@ fn judge(record: &Record) -> Exit {
 
 /// The units with two counts.
 fn disputed(record: &Record) -> Vec<usize> {
-    let unit = |damage: &Damage| match damage {
-        Damage::Conflict(witnesses) => Some(witnesses[0].unit),
+    let unit = |error: &Error| match error {
+        Error::CountsDiffer { unit, .. } => Some(*unit),
         _ => None,
     };
-    record.damage.iter().filter_map(unit).collect()
+    record.left_out.iter().filter_map(unit).collect()
 }
 
 fn report(record: &Record, saved: &Saved, into: String) -> Report {
     let kept = usize::try_from(saved.finished.len()).unwrap_or(usize::MAX);
     let disputed = disputed(record);
-    let lines = record.damage.len() - disputed.len();
+    let lines = record.left_out.len() - disputed.len();
     let mut report = Report::default();
     report
         .plan(&record.plan)

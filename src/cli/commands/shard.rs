@@ -59,8 +59,8 @@ impl ShardArgs {
         let outcome = outcome.map_err(|failure| {
             failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
         })?;
-        for damage in &outcome.damage {
-            message!("warning: {damage}; its units were counted as not finished");
+        for reason in &outcome.left_out {
+            message!("warning: {reason}; its units were counted as not finished");
         }
         let mut exit = Exit::Done;
         if let Some(fault) = &outcome.journal_fault {
