@@ -53,7 +53,7 @@ test() {
 # skipped.
 ignored() {
   local need lacking=()
-  for need in root cgroups libfaketime bash zsh fish; do
+  for need in root loop_devices cgroups libfaketime bash zsh fish; do
     "has_$need" || { skip "tests that need $need" && lacking+=(--skip "needs_$need::"); }
   done
   cargo test --tests -- --ignored "${lacking[@]}"
@@ -66,6 +66,19 @@ has_root() {
   if mount -t tmpfs tmpfs "$folder" 2>/dev/null; then mounted=0 && umount "$folder"; fi
   rmdir "$folder"
   return "$mounted"
+}
+# Disks that are files, with ext4 on them.
+has_loop_devices() {
+  local folder image works=1
+  command -v mkfs.ext4 >/dev/null || return 1
+  folder=$(mktemp -d) image=$(mktemp)
+  if truncate -s 4M "$image" && mkfs.ext4 -q "$image" && mount -o loop "$image" "$folder" 2>/dev/null; then
+    if fstrim "$folder" 2>/dev/null; then works=0; fi
+    umount "$folder"
+  fi
+  rm "$image"
+  rmdir "$folder"
+  return "$works"
 }
 # Control groups of version 1 or 2 below our own one, with limits on memory and processes.
 has_cgroups() {
