@@ -80,8 +80,8 @@ impl Header {
 
 /// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
 fn foreign(line: &[u8]) -> JournalError {
-    match line.contains(&0) {
-        true => JournalError::DamagedHeader { what: "it holds zeros" },
+    match line.starts_with(&[0]) {
+        true => JournalError::DamagedHeader { what: "it begins with zeros" },
         false => JournalError::NotAJournal,
     }
 }

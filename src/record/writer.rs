@@ -335,6 +335,9 @@ impl Shared {
             if state.bytes == state.synced {
                 break;
             }
+            let paused =
+                self.changed.wait_timeout_while(state, SYNC_EVERY, |state| !state.is_ending);
+            state = paused.unwrap_or_else(PoisonError::into_inner).0;
             let bytes = state.bytes;
             (state.syncing, state.patience) = (Some(Instant::now()), PATIENCE);
             drop(state);
@@ -353,9 +356,6 @@ impl Shared {
             if state.failure.is_some() {
                 break;
             }
-            let paused =
-                self.changed.wait_timeout_while(state, SYNC_EVERY, |state| !state.is_ending);
-            state = paused.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.has_ended = true;
         self.changed.notify_all();
@@ -378,6 +378,9 @@ impl Shared {
             return;
         }
         let is_cut_back = is_ours && self.file.set_len(state.synced).is_ok();
+        // Who reads it now should see what the disk has.
+        let _ = self.file.sync_data();
+        drop_cache(&self.file);
         state.bytes = state.synced;
         state.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
     }
@@ -409,6 +412,14 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create_new(true).open(path)
 }
 
+/// Makes the system read the file from the disk, where it can be asked to.
+fn drop_cache(file: &File) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
+    #[cfg(not(target_os = "linux"))]
+    let _ = file;
+}
+
 /// Reads a journal not from the cache, as far as the system allows that. Returns the bytes read, too.
 fn read_from_disk(
     path: &Path,
@@ -416,8 +427,7 @@ fn read_from_disk(
     plan: Option<&Arc<Plan>>,
 ) -> Result<(Option<Record>, u64), Error> {
     let cannot_read = |error| JournalError::cannot_read(error).at(path);
-    #[cfg(target_os = "linux")]
-    let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
+    drop_cache(file);
     file.rewind().map_err(cannot_read)?;
     let mut input = file.take(u64::MAX);
     let record = Record::read_open(path, file, &mut input, plan)?;

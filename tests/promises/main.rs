@@ -7,6 +7,8 @@ mod agreement;
 mod cli;
 mod compare;
 mod counts;
+#[cfg(target_os = "linux")]
+mod device;
 mod estimate;
 #[cfg(target_os = "linux")]
 mod faults;
