@@ -14,7 +14,7 @@ program=target/release/nqueens
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 journal=$folder/q$n.journal
-expected=$(sed -n "s/^$n,\([0-9]*\),.*/\1/p" src/known-counts.csv)
+expected=$(sed -n "s/^$n,\([0-9]*\),.*/\1/p" src/board/known-counts.csv)
 
 for ((kill = 1; kill <= kills; kill++)); do
   threads=$((RANDOM % 4 + 1))

@@ -13,7 +13,7 @@ tools=$(scripts/python-tools.sh) || { [ $? = 77 ] && echo "skipped: the tests of
 cargo build --release --quiet
 program=$PWD/target/release/nqueens
 n=15 shards=15 engine=bool-arrays
-published() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/known-counts.csv; }
+published() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/board/known-counts.csv; }
 expected=$(published $n)
 folder=$(mktemp -d)
 

@@ -87,7 +87,7 @@ submit() {
   scripts/slurm/submit.sh --out "$work/$name" "$@" >"$work/$name.messages" || fail "submit.sh $*"
 }
 
-expected() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/known-counts.csv; }
+expected() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/board/known-counts.csv; }
 # Both print nothing while there are no journals.
 finished_units() { { "$NQUEENS" merge "$work/$1" --json 2>/dev/null || true; } | sed -n 's/.*"finished":\([0-9]*\).*/\1/p'; }
 missing() { { "$NQUEENS" merge "$work/$1" --shards "$2" --json 2>/dev/null || true; } | sed -n 's/.*"indices":"\([^"]*\)".*/\1/p'; }

@@ -1,27 +1,40 @@
-//! The command line: everything that reads arguments, prints, or exits.
-//!
-//! | module | holds |
-//! |---|---|
-//! | [`args`] | the list of commands, the parser |
-//! | [`commands`] | one file for each command: its arguments, its work, its answer |
-//! | [`usage`] | one line for arguments that make no sense |
-//! | [`session`] | threads, signals and progress of a command that counts |
-//! | [`options`] | options that several commands share |
-//! | [`signals`] | signals that stop a count, or would kill the program |
-//! | [`exit`] | exit codes, failures, and the answer on standard output |
-//! | [`output`] | the format of everything that is printed |
-//!
-//! A module uses only modules listed below it.
+//! The command line: everything that reads arguments, prints, or exits. One command, one file.
 
 mod args;
-mod commands;
+mod bar;
+mod compare;
+mod completions;
+mod count;
+mod cpu;
+mod date;
+mod estimate;
 mod exit;
+mod file;
+mod html;
+mod json;
+mod list;
+mod long_count;
+mod man;
+mod merge;
 mod options;
 mod out_of_memory;
-mod output;
+mod plot;
+mod progress;
+mod report;
+mod rows;
+mod salvage;
+mod sample_progress;
 mod session;
+mod shard;
 mod signals;
+mod status;
+mod stderr;
+mod stdout;
+mod table;
+mod text;
+mod timings;
 mod usage;
+mod verify;
 mod version;
 
 pub(crate) use args::run;

@@ -9,16 +9,16 @@ mod threads;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
 use crate::error::Error;
-use crate::estimate::{Effort, Estimate, estimate};
-use crate::memory;
+use crate::forecast::{Effort, Estimate, estimate};
+use crate::machine::memory;
 use crate::observe::Observer;
 use crate::plan::{Cut, Plan};
 use crate::shard::Shard;
-use crate::size::BoardSize;
-use crate::square::FixedQueens;
 #[cfg(test)]
 pub(crate) use driver::REPORT_EVERY;
 use job::Job;

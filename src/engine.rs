@@ -38,9 +38,9 @@ pub use subtrees::SplitRows;
 pub use unit::{MemoryUse, Resources};
 pub(crate) use unit::{Prepared, Units, Worker};
 
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::error::Error;
-use crate::size::BoardSize;
-use crate::square::FixedQueens;
 use first_row_units::Attacked::{Abandoned, Completed};
 use first_row_units::FirstRowUnits;
 use halves::Halves;

@@ -21,7 +21,7 @@
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
 //! | [`Pass`] | the first and the second count of a plan |
 //! | [`record`], [`verify`] | what is finished, in journals on disk; counting some units again |
-//! | [`estimate`] | time and total from a sample of the units |
+//! | [`forecast`] | time and total from a sample of the units |
 //! | [`cpu`], [`memory`] | the CPU and memory of this machine, and how much memory a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its result, the [`Outcome`] |
@@ -34,41 +34,36 @@
 //!   fastrand, range-set-blaze, rayon, sysinfo, tempfile, thiserror and, on Unix, rustix only.
 //! * `serde`: results implement `serde::Serialize`; counts are decimal strings.
 
+mod board;
 mod cancel;
-mod cgroup;
 mod count;
-pub mod cpu;
-mod cpu_time;
 mod engine;
 mod error;
-pub mod estimate;
-pub mod known;
-pub mod memory;
+pub mod forecast;
+mod machine;
 mod observe;
 mod plan;
 pub mod record;
 #[cfg(feature = "serde")]
 mod serialize;
 mod shard;
-mod size;
-mod solution;
-mod square;
-pub mod symmetry;
 pub mod verify;
 
+pub use board::known::Published;
+pub use board::size::BoardSize;
+pub use board::solution::{Solution, Solutions, SvgSheet, UnicodeBoard};
+pub use board::square::{FixedQueens, Square};
+pub use board::{known, symmetry};
 pub use cancel::Cancel;
 pub use count::{Count, MAX_THREADS, Outcome, count, thread_pool};
 #[doc(hidden)]
 pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 pub use error::{Error, Shortage};
-pub use known::Published;
+pub use machine::{cpu, memory};
 pub use observe::{DiskTrouble, Observer, Sampling, Start, UnitsDone};
 pub use plan::{Plan, PreparedPlan, UnitCounter};
 pub use shard::Shard;
-pub use size::BoardSize;
-pub use solution::{Solution, Solutions, SvgSheet, UnicodeBoard};
-pub use square::{FixedQueens, Square};
 
 /// Runs the README's Rust examples as tests.
 #[cfg(doctest)]

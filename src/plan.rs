@@ -21,6 +21,8 @@ mod cut;
 
 use std::fmt;
 
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::unit::CountDomains;
@@ -29,9 +31,7 @@ use crate::engine::{
     unit::Interrupt,
 };
 use crate::error::Error;
-use crate::memory;
-use crate::size::BoardSize;
-use crate::square::FixedQueens;
+use crate::machine::memory;
 pub(crate) use cut::Cut;
 
 /// The units of one count.

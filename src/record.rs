@@ -73,7 +73,6 @@ pub(crate) fn units_of(ranges: impl IntoIterator<Item = Range<usize>>) -> Units 
 }
 
 /// How many units there are.
-#[expect(clippy::cast_possible_truncation, reason = "units are numbered by `usize`")]
 pub(crate) fn len(units: &Units) -> usize {
     units.len() as usize
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::board::known::Published;
+use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
-use crate::known::Published;
-use crate::size::BoardSize;
 
 /// A number, or anything else that implements `Display`, as a string.
 pub(crate) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
@@ -43,7 +43,7 @@ impl Serialize for BoardSize {
 #[cfg(test)]
 mod tests {
     use crate::Count;
-    use crate::size::BoardSize;
+    use crate::board::size::BoardSize;
 
     #[test]
     fn an_outcome_is_serialised_without_loss() {

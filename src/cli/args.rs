@@ -13,22 +13,22 @@
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::commands::compare::CompareArgs;
-use super::commands::completions::CompletionsArgs;
-use super::commands::count::CountArgs;
-use super::commands::cpu::CpuArgs;
-use super::commands::estimate::EstimateArgs;
-use super::commands::list::ListArgs;
-use super::commands::man::ManArgs;
-use super::commands::merge::MergeArgs;
-use super::commands::salvage::SalvageArgs;
-use super::commands::shard::ShardArgs;
-use super::commands::status::StatusArgs;
-use super::commands::table::TableArgs;
-use super::commands::verify::VerifyArgs;
+use super::compare::CompareArgs;
+use super::completions::CompletionsArgs;
+use super::count::CountArgs;
+use super::cpu::CpuArgs;
+use super::estimate::EstimateArgs;
 use super::exit::{Exit, Failure};
-use super::output::stdout::stdout;
+use super::list::ListArgs;
+use super::man::ManArgs;
+use super::merge::MergeArgs;
+use super::salvage::SalvageArgs;
+use super::shard::ShardArgs;
 use super::signals::survive_file_size_limit;
+use super::status::StatusArgs;
+use super::stdout::stdout;
+use super::table::TableArgs;
+use super::verify::VerifyArgs;
 use super::{usage, version};
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.

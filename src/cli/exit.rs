@@ -6,9 +6,9 @@ use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
-use super::output::report::{Format, Report};
-use super::output::stderr::message;
-use super::output::stdout::stdout;
+use super::report::{Format, Report};
+use super::stderr::message;
+use super::stdout::stdout;
 
 /// The ways in which the program ends, with their exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

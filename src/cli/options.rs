@@ -8,9 +8,9 @@ mod values;
 use clap::Args;
 use nqueens::{BoardSize, Count, Engine, Kernel, Pass, SplitRows};
 
+use super::bar::ProgressWhen;
 use super::exit::Failure;
-use super::output::bar::ProgressWhen;
-use super::output::stderr::message;
+use super::stderr::message;
 pub(crate) use environment::{ARRAY_INDEX, THREADS, default_threads, shard};
 pub(crate) use journals::{Journals, JournalsArgs, MissingShards};
 pub(crate) use names::{Engines, engine_or_auto, engines_or_all, kernel_or_auto};

@@ -1,15 +1,15 @@
 //! A command that counts: its threads, its progress, and the signals that stop it.
 
-use nqueens::estimate::Estimate;
+use nqueens::forecast::Estimate;
 use nqueens::{Cancel, Count, Error, Observer, Outcome, symmetry, thread_pool};
 use rayon::ThreadPool;
 
+use super::bar::ProgressWhen;
 use super::exit::Failure;
+use super::long_count::LongCount;
 use super::options::EngineArgs;
-use super::output::bar::ProgressWhen;
-use super::output::long_count::LongCount;
-use super::output::progress::Progress;
-use super::output::sample_progress::SampleProgress;
+use super::progress::Progress;
+use super::sample_progress::SampleProgress;
 use super::signals::cancel_on_signals;
 
 #[derive(Debug)]

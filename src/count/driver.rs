@@ -17,8 +17,8 @@ use rayon::prelude::*;
 
 use super::ranges::{Ranges, Turn};
 use crate::cancel::Cancel;
-use crate::cpu_time;
 use crate::error::Error;
+use crate::machine::cpu_time;
 use crate::observe::{Observer, UnitsDone};
 use crate::plan::{Plan, PreparedPlan, UnitCounter};
 use crate::record::Journal;

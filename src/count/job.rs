@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use super::driver::{Driver, Tally};
 use super::{Count, Outcome};
+use crate::board::known::{Published, known};
 use crate::engine::{Engine, Kernel, Resources, SplitRows, subtrees};
 use crate::error::{Error, JournalError, Shortage};
-use crate::known::{Published, known};
-use crate::memory::fitting_threads;
+use crate::machine::memory::fitting_threads;
 use crate::observe::Start;
 use crate::plan::{Cut, Plan};
 use crate::record::{Folder, Journal, Locked, Record, Run, half_open, len, units_of};
@@ -28,7 +28,6 @@ const RECORD_BYTES: u64 = 1;
 const COUNT_BYTES: u64 = 8;
 
 /// Where finished units are recorded.
-#[derive(Debug)]
 pub(super) enum Place {
     Nowhere,
     /// One journal.
@@ -38,7 +37,6 @@ pub(super) enum Place {
 }
 
 /// The units to count, and where to record them.
-#[derive(Debug)]
 pub(super) struct Job<'a> {
     count: &'a Count<'a>,
     shard: Shard,
@@ -76,7 +74,8 @@ impl<'a> Job<'a> {
         let begun = Instant::now();
         let Self { count, shard, machine, .. } = *self;
         count.check_queens(!matches!(self.place, Place::Nowhere))?;
-        let (locked, record, left_out) = self.open()?;
+        let mut left_out = Vec::new();
+        let (locked, record) = self.open(&mut left_out)?;
         let (cut, plan) = self.plan(record.as_ref())?;
         let units = units_of(shard.ranges(plan.units()));
         let (mut todo, mut before) = (units.clone(), Tally::default());
@@ -138,7 +137,7 @@ impl<'a> Job<'a> {
             let closed = journal.map(|journal| {
                 let total = total.filter(|_| is_complete);
                 journal.close(&plan, &|trouble| {
-                    count.observer.disk_trouble(&trouble.with_total(total))
+                    count.observer.disk_trouble(&trouble.with_total(total));
                 })
             });
             let now = counted?;
@@ -170,24 +169,22 @@ impl<'a> Job<'a> {
 
     /// Locks the journal, and reads what is finished. In a folder, this is what journals hold that may
     /// have units of the shard; those of the other count are not read.
-    fn open(&self) -> Result<(Option<Locked>, Option<Record>, Vec<Error>), Error> {
+    fn open(&self, left_out: &mut Vec<Error>) -> Result<(Option<Locked>, Option<Record>), Error> {
         match &self.place {
-            Place::Nowhere => Ok((None, None, Vec::new())),
+            Place::Nowhere => Ok((None, None)),
             Place::File(path) => {
                 let mut locked = Locked::open(path)?;
                 let record = locked.record.take();
-                Ok((Some(locked), record, Vec::new()))
+                Ok((Some(locked), record))
             }
             Place::Folder(path) => {
                 let Count { size, pass, .. } = *self.count;
                 let folder = Folder::list(path, size, pass, self.shard)?;
-                let (record, mut left_out) = folder.read(self.shard)?;
+                let record;
+                (record, *left_out) = folder.read(self.shard)?;
                 // A machine made errors. Whatever this one counts, it would not be settled.
-                let differ = |error: &Error| matches!(error, Error::CountsDiffer { .. });
-                match left_out.iter().position(differ) {
-                    Some(place) => Err(left_out.swap_remove(place)),
-                    None => Ok((None, record, left_out)),
-                }
+                let differ = |error: &&Error| matches!(error, Error::CountsDiffer { .. });
+                left_out.iter().find(differ).map_or(Ok((None, record)), |error| Err(error.clone()))
             }
         }
     }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::board::known::Published;
+use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
-use crate::known::Published;
 use crate::record::Run;
 use crate::shard::Shard;
-use crate::size::BoardSize;
 
 /// A finished count, or a finished shard of one.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::cgroup::{self, GroupTasks};
 use crate::error::Error;
+use crate::machine::cgroup::{self, GroupTasks};
 
 pub use crate::plan::MAX_THREADS;
 

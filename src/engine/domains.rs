@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-use crate::size::BoardSize;
-use crate::square::FixedQueens;
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 
 /// The solutions of a unit.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use super::bitmask::Restricted;
 use super::domains::RowDomains;
 use super::pass::Pass;
 use super::unit::{CountDomains, Interrupt, Prepared, Resources, Units, Worker};
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::size::BoardSize;
-use crate::square::FixedQueens;
 
 /// A whole board with some queens given, counted by engine `bitmask`. The empty board has one
 /// solution (A000170).

@@ -2,8 +2,8 @@
 
 use super::domains::RowDomains;
 use super::*;
+use crate::board::solution::Solutions;
 use crate::cancel::Cancel;
-use crate::solution::Solutions;
 
 /// The kernels that this CPU can run; prints those that a test skips.
 pub(super) fn kernels() -> Vec<Kernel> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Error;
-use crate::memory::readable;
+use crate::machine::memory::readable;
 
 /// Why a journal cannot be used. Each message names the way out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::memory::readable;
+use crate::machine::memory::readable;
 
 /// A count that needs more memory than it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The choices that make a plan, and the memory that it will take.
 
 use super::Plan;
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::engine::{Engine, Pass, SplitRows};
 use crate::error::Error;
-use crate::size::BoardSize;
-use crate::square::FixedQueens;
 
 /// The choices that make a plan.
 #[derive(Clone, Copy, Debug)]

@@ -75,8 +75,8 @@ pub(super) fn weighted_sum(plan: &Plan, first: usize, counts: &[u64]) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::size::BoardSize;
     use crate::engine::Engine;
-    use crate::size::BoardSize;
 
     #[test]
     fn counts_are_those_for_which_there_is_room() {

@@ -27,10 +27,10 @@ use super::header::pass_of;
 use super::name::named_shard;
 use super::reader::Named;
 use super::{Mode, Record};
+use crate::board::size::BoardSize;
 use crate::engine::Pass;
 use crate::error::{Error, JournalError};
 use crate::shard::Shard;
-use crate::size::BoardSize;
 
 /// How many of the journals that are passed over may be asked for their plan.
 const SAMPLES: usize = 16;

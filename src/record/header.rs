@@ -6,11 +6,11 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::line::{Seal, strictly, without_zeros};
+use crate::board::size::BoardSize;
 use crate::engine::{Engine, Pass, SplitRows};
 use crate::error::{Error, JournalError};
-use crate::memory::Memory;
+use crate::machine::memory::Memory;
 use crate::plan::{Cut, Plan};
-use crate::size::BoardSize;
 
 /// The first word of every journal.
 const MAGIC: &str = "nqueens-journal";

@@ -55,8 +55,8 @@ fn this_host() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::size::BoardSize;
     use crate::engine::Engine;
-    use crate::size::BoardSize;
 
     #[test]
     fn names_are_understood() {

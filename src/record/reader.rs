@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::header::{Header, PlanName, open};
 use super::line::{DoneLine, LONGEST_LINE, Line, Seal, may_be_cut_off};
 use super::{Run, weighted_sum};
-use crate::cpu::Cpu;
 use crate::engine::Kernel;
 use crate::error::{Error, JournalError};
+use crate::machine::cpu::Cpu;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
@@ -126,26 +126,27 @@ impl Named {
                 Some(_) => Err("it has no end"),
             };
             scan.bytes += length;
-            let taken = match line {
-                Ok(Line::Run(run)) => Ok(scan.runs.push(run)),
-                Ok(Line::Done(_)) if !is_begun && mode == Mode::Strict => {
-                    Err("no run begins before it")
-                }
-                Ok(Line::Done(done)) => {
-                    if !is_begun {
-                        scan.runs.push(Run::unknown());
-                    }
-                    Ok(scan.take(done, &mut take))
-                }
-                Err(what) => Err(what),
+            let is_alone = !is_begun && matches!(line, Ok(Line::Done(_)));
+            let line = match is_alone && mode == Mode::Strict {
+                true => Err("no run begins before it"),
+                false => line,
             };
             // Damage may have hidden the beginning of another run.
-            is_begun = taken.is_ok();
-            if let Err(what) = taken {
-                let error = of_file(JournalError::Damaged { line: number, what });
-                match mode {
-                    Mode::Strict => return Err(error),
-                    Mode::SkipDamaged => scan.left_out.push(error),
+            is_begun = line.is_ok();
+            match line {
+                Ok(Line::Run(run)) => scan.runs.push(run),
+                Ok(Line::Done(done)) => {
+                    if is_alone {
+                        scan.runs.push(Run::unknown());
+                    }
+                    scan.take(done, &mut take);
+                }
+                Err(what) => {
+                    let error = of_file(JournalError::Damaged { line: number, what });
+                    match mode {
+                        Mode::Strict => return Err(error),
+                        Mode::SkipDamaged => scan.left_out.push(error),
+                    }
                 }
             }
             number += usize::from(text.ends_with(b"\n"));

@@ -36,7 +36,7 @@ impl Record {
     /// The units that are not finished.
     #[must_use]
     pub fn missing(&self) -> Units {
-        units_of([0..self.plan.units()]) - &self.finished
+        units_of(Some(0..self.plan.units())) - &self.finished
     }
 
     /// The number of shards, if all processes agree on it.

@@ -45,7 +45,6 @@ const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A journal that no other process writes, and that this one may write.
-#[derive(Debug)]
 pub(crate) struct Locked {
     path: PathBuf,
     /// `None` if there is no file yet; the error if it can only be read.
@@ -58,7 +57,6 @@ pub(crate) struct Locked {
 }
 
 /// A journal that is being written.
-#[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
     begun: Instant,
@@ -69,14 +67,13 @@ pub(crate) struct Journal {
 }
 
 /// What the counting threads share with the one that syncs.
-#[derive(Debug)]
 struct Shared {
     file: File,
     state: Mutex<State>,
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     /// Bytes of the lines in the file.
     bytes: u64,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nqueens::estimate::{Approximate, Effort};
+use nqueens::forecast::{Approximate, Effort};
 use nqueens::{Count, Engine};
 
 use crate::common::size;

@@ -13,10 +13,10 @@ use nqueens::{Published, Shard};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::json::seconds;
-use crate::cli::output::report::Report;
-use crate::cli::output::stderr::{alarm, message};
-use crate::cli::output::text::many;
+use crate::cli::json::seconds;
+use crate::cli::report::Report;
+use crate::cli::stderr::{alarm, message};
+use crate::cli::text::many;
 
 /// Of the missing units, at most this many ranges are in JSON.
 const MOST_RANGES: usize = 1000;

@@ -12,7 +12,7 @@ use super::quadrants::sizes;
 use crate::engine::subtrees;
 use crate::engine::unit::{MemoryUse, Resources};
 use crate::error::{Error, Shortage};
-use crate::memory::fitting_threads;
+use crate::machine::memory::fitting_threads;
 
 /// What one worker may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,8 +22,8 @@
 use std::cmp::Ordering;
 
 use super::half_board::Half;
+use crate::board::size::BoardSize;
 use crate::engine::pass::Pass;
-use crate::size::BoardSize;
 
 /// A canonical row set and its symmetries.
 #[derive(Clone, Copy, Debug)]

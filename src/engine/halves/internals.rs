@@ -5,12 +5,12 @@ use super::kernel::JoinKernel;
 use super::prepared::PreparedHalves;
 use super::units::{Unit, UnitList};
 use super::worker::HalvesWorker;
+use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::kernel::Kernel;
 use crate::engine::pass::Pass;
 use crate::engine::unit::Resources;
 use crate::error::Error;
-use crate::size::BoardSize;
 
 /// The leaf of the join: a function that counts the disjoint pairs of build and probe words, of which
 /// only the lowest `bits` bits are set.

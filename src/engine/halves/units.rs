@@ -17,8 +17,8 @@ use std::cmp::Ordering;
 
 use super::canonical::CanonicalRows;
 use super::half_board::HalvedBoard;
+use crate::board::size::BoardSize;
 use crate::engine::domains::{RowDomains, Weighing};
-use crate::size::BoardSize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {

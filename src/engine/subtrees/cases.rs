@@ -42,7 +42,7 @@
 //! attacks, are forbidden. The values of places outside T must be larger than a, so squares near the
 //! corners are forbidden.
 
-use crate::size::BoardSize;
+use crate::board::size::BoardSize;
 
 /// One way to break the symmetry: the first row's queen, and for each row the forbidden squares.
 #[derive(Clone, Debug)]

@@ -21,10 +21,10 @@ use std::ops::Range;
 
 use super::kernel;
 use super::level::{CAPACITY, Level, Node};
+use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::kernel::Kernel;
 use crate::engine::unit::Interrupt;
-use crate::size::BoardSize;
 
 /// Nodes in a full pass: a multiple of all kernels' lanes, large enough that the mispredicted
 /// branch at its end is cheap, small enough that all levels stay in the first-level cache.

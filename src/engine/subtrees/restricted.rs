@@ -18,12 +18,12 @@
 
 use super::level::Node;
 use super::levels::{BATCH, Levels};
+use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::bitmask::Restricted;
 use crate::engine::domains::{RowDomains, Weighing};
 use crate::engine::kernel::Kernel;
 use crate::engine::unit::{CountDomains, Interrupt};
-use crate::size::BoardSize;
 
 /// On smaller boards the northern rows reach the last three, which a pass closes at once.
 const SMALLEST: usize = 5;

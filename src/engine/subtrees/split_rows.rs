@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{SMALLEST, Subtrees};
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::error::Error;
-use crate::size::BoardSize;
-use crate::square::FixedQueens;
 
 /// The number of first rows that a prefix fills: 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

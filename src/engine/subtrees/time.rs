@@ -1,8 +1,8 @@
 //! The approximate time that the engine takes: the alternative for those who lack the memory for
 //! others.
 
-use crate::known::known;
-use crate::size::BoardSize;
+use crate::board::known::known;
+use crate::board::size::BoardSize;
 
 /// How long this engine takes with its fastest kernel, as `570 core-hours`.
 pub(crate) fn expected_time(n: u32) -> String {

@@ -1,5 +1,6 @@
 //! Cancellation, the list of units, and whole boards with lists made for each row set.
 
+use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::engine::halves::Halves;
 use crate::engine::halves::budget;
@@ -11,7 +12,6 @@ use crate::engine::pass::Pass;
 use crate::engine::tests::{kernels, size};
 use crate::engine::unit::{Interrupt, MemoryUse, Prepared, Resources, Units};
 use crate::error::Error;
-use crate::known::known;
 
 /// Counts as on boards whose quadrant lists do not fit the budget.
 fn total_by_row_set(n: u32, kernel: Kernel) -> u128 {

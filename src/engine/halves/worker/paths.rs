@@ -6,9 +6,9 @@
 
 use super::{CanonicalRows, Half, HalvesWorker, Piece, Unit};
 use crate::cancel::Cancel;
-use crate::cpu_time::Stopwatch;
 use crate::engine::halves::quadrants::Pieces;
 use crate::engine::unit::UnitEstimate;
+use crate::machine::cpu_time::Stopwatch;
 
 /// Paths through the join of the half-boards that do not tie, for which the lists are made once.
 const PATHS: u32 = 2;

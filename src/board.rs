@@ -1,0 +1,7 @@
+//! Boards: their sizes and squares, solutions and their symmetries, and the published counts.
+
+pub mod known;
+pub(crate) mod size;
+pub(crate) mod solution;
+pub(crate) mod square;
+pub mod symmetry;

@@ -1,0 +1,111 @@
+//! The published counts, from one data file that names their sources.
+//!
+//! | field | counts solutions | sequence |
+//! |---|---|---|
+//! | `total` | all | [A000170](https://oeis.org/A000170) |
+//! | `fundamental` | up to rotation and reflection | [A002562](https://oeis.org/A002562) |
+//! | `half_turn` | unchanged by a turn of 180° | [A032522](https://oeis.org/A032522) |
+//! | `quarter_turn` | unchanged by a turn of 90° | [A033148](https://oeis.org/A033148) |
+
+use std::fmt;
+
+use crate::board::size::BoardSize;
+
+/// The data file.
+const TABLE: &str = include_str!("known-counts.csv");
+
+/// One line of the table; an unpublished count is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// All solutions, Q(n).
+    pub total: Option<u128>,
+    /// Solutions up to rotation and reflection.
+    pub fundamental: Option<u128>,
+    /// Solutions that a half-turn leaves unchanged.
+    pub half_turn: Option<u128>,
+    /// Solutions that a quarter-turn leaves unchanged.
+    pub quarter_turn: Option<u128>,
+}
+
+/// What is published for boards of this size; all `None` beyond the table.
+#[must_use]
+pub fn known(size: BoardSize) -> Known {
+    lines().find(|(n, _)| *n == size.get()).map(|(_, known)| known).unwrap_or_default()
+}
+
+fn lines() -> impl Iterator<Item = (u32, Known)> {
+    TABLE.lines().filter_map(|line| {
+        let mut fields = line.split(',');
+        let n = fields.next()?.parse().ok()?;
+        let mut count = || fields.next().and_then(|field| field.parse().ok());
+        let known = Known {
+            total: count(),
+            fundamental: count(),
+            half_turn: count(),
+            quarter_turn: count(),
+        };
+        Some((n, known))
+    })
+}
+
+/// How a computed count compares with the published one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// The two are equal.
+    Agrees,
+    /// The two differ, so one of them is wrong.
+    Differs {
+        /// The published value.
+        expected: u128,
+    },
+    /// Nothing is published for this board.
+    Unknown,
+}
+
+impl Published {
+    /// Compares a computed count with a field of [`Known`].
+    #[must_use]
+    pub fn compare(computed: u128, published: Option<u128>) -> Self {
+        match published {
+            None => Self::Unknown,
+            Some(expected) if expected == computed => Self::Agrees,
+            Some(expected) => Self::Differs { expected },
+        }
+    }
+}
+
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Agrees => "agrees",
+            Self::Differs { .. } => "differs",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_complete_and_satisfies_burnside() {
+        let lines: Vec<_> = lines().collect();
+        let sizes: Vec<u32> = lines.iter().map(|(n, _)| *n).collect();
+        assert_eq!(sizes, (0..=27).collect::<Vec<_>>(), "a line was not read");
+        assert_eq!(lines[0].1, Known { total: Some(1), ..Known::default() });
+        for (n, known) in &lines[2..] {
+            let sum = known.total.expect("total")
+                + known.half_turn.expect("half-turn")
+                + 2 * known.quarter_turn.expect("quarter-turn");
+            assert_eq!(sum, 8 * known.fundamental.expect("fundamental"), "n = {n}");
+        }
+    }
+
+    #[test]
+    fn beyond_the_table_nothing_is_known() {
+        let size = BoardSize::new(28).expect("in range");
+        assert_eq!(known(size), Known::default());
+        assert_eq!(Published::compare(1, known(size).total), Published::Unknown);
+    }
+}

@@ -1,0 +1,159 @@
+//! Solutions one at a time, in lexicographic order of their columns.
+//!
+//! The search is that of engine `bitmask`, with an explicit stack, so that it can stop at each
+//! solution and resume from there. It stores only the queens placed so far.
+
+use super::Solution;
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
+
+/// An iterator over the solutions of a board.
+///
+/// ```
+/// use nqueens::{BoardSize, Solutions};
+///
+/// let columns: Vec<Vec<u32>> =
+///     Solutions::new(BoardSize::new(4)?).map(|solution| solution.columns().to_vec()).collect();
+/// assert_eq!(columns, [[1, 3, 0, 2], [2, 0, 3, 1]]);
+/// # Ok::<(), nqueens::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Solutions {
+    size: BoardSize,
+    allowed: [u32; BoardSize::MAX as usize],
+    /// The rows that are being tried.
+    open_rows: Vec<OpenRow>,
+    /// The queens of the rows above the last of them.
+    columns: Vec<u32>,
+}
+
+/// The search at one row.
+#[derive(Clone, Copy, Debug)]
+struct OpenRow {
+    /// The columns taken, and the squares of this row attacked along diagonals.
+    columns: u32,
+    falling: u32,
+    rising: u32,
+    /// The squares of this row left to try.
+    free: u32,
+}
+
+impl OpenRow {
+    fn with_queen(self, queen: u32, allowed: u32) -> Self {
+        let columns = self.columns | queen;
+        let falling = (self.falling | queen) << 1;
+        let rising = (self.rising | queen) >> 1;
+        Self { columns, falling, rising, free: allowed & !(columns | falling | rising) }
+    }
+}
+
+impl Solutions {
+    /// All solutions of a board.
+    #[must_use]
+    pub fn new(size: BoardSize) -> Self {
+        Self::with_queens(size, &FixedQueens::default())
+    }
+
+    /// The solutions that contain these queens.
+    #[must_use]
+    pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
+        let allowed = queens.allowed(size);
+        let first = OpenRow { columns: 0, falling: 0, rising: 0, free: allowed[0] };
+        Self { size, allowed, open_rows: vec![first], columns: Vec::new() }
+    }
+
+    /// Resumes with the first solution after this one. Has no effect if it is for another board
+    /// size.
+    #[must_use]
+    pub fn after(mut self, solution: &Solution) -> Self {
+        if solution.columns().len() != self.size.rows() {
+            return self;
+        }
+        // The empty solution is the only one of its board.
+        self.open_rows.truncate(self.size.rows().min(1));
+        self.columns.clear();
+        for (row, column) in solution.columns().iter().enumerate() {
+            let queen = 1u32 << column;
+            let Some(open_row) = self.open_rows.last_mut() else { break };
+            let was_free = open_row.free & queen != 0;
+            // This column and the smaller ones are finished; the search resumes below this one.
+            open_row.free &= !(queen | (queen - 1));
+            if !was_free || row + 1 == self.size.rows() {
+                break;
+            }
+            let below = open_row.with_queen(queen, self.allowed[row + 1]);
+            self.open_rows.push(below);
+            self.columns.push(*column);
+        }
+        self
+    }
+}
+
+impl Iterator for Solutions {
+    type Item = Solution;
+
+    fn next(&mut self) -> Option<Solution> {
+        let n = self.size.rows();
+        loop {
+            let row = self.columns.len();
+            let open_row = self.open_rows.last_mut()?;
+            if n == 0 {
+                // The empty board has one solution, the empty one.
+                self.open_rows.clear();
+                return Some(Solution::of_legal(Vec::new()));
+            }
+            if open_row.free == 0 {
+                self.open_rows.pop();
+                self.columns.pop();
+                continue;
+            }
+            let queen = open_row.free & open_row.free.wrapping_neg();
+            open_row.free ^= queen;
+            let column = queen.trailing_zeros();
+            if row + 1 == n {
+                let mut columns = self.columns.clone();
+                columns.push(column);
+                return Some(Solution::of_legal(columns));
+            }
+            let below = open_row.with_queen(queen, self.allowed[row + 1]);
+            self.columns.push(column);
+            self.open_rows.push(below);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(n: u32) -> BoardSize {
+        BoardSize::new(n).expect("in range")
+    }
+
+    #[test]
+    fn the_iterator_resumes_after_any_solution() {
+        for n in 0..=8 {
+            let all: Vec<Solution> = Solutions::new(size(n)).collect();
+            for (place, solution) in all.iter().enumerate() {
+                let rest: Vec<Solution> = Solutions::new(size(n)).after(solution).collect();
+                assert_eq!(rest, all[place + 1..], "n = {n}, after {place}");
+            }
+        }
+    }
+
+    /// A solution that the given queens exclude still has a place in the order.
+    #[test]
+    fn the_iterator_resumes_after_a_solution_that_it_does_not_hold() {
+        let queens =
+            FixedQueens::new(size(7), &["c1".parse().expect("a square")]).expect("one queen");
+        let all: Vec<Solution> = Solutions::with_queens(size(7), &queens).collect();
+        assert_eq!(all.len(), 6);
+        for solution in Solutions::new(size(7)) {
+            let rest: Vec<Solution> =
+                Solutions::with_queens(size(7), &queens).after(&solution).collect();
+            let expected: Vec<Solution> =
+                all.iter().filter(|other| **other > solution).cloned().collect();
+            assert_eq!(rest, expected, "after {:?}", solution.columns());
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Squares of a board, and queens given on some of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::board::size::BoardSize;
+use crate::error::Error;
+
+/// A square: row and column, counted from 0. As in chess, a1 is at the bottom left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Square {
+    /// The row, from the bottom.
+    pub row: u32,
+    /// The column, from the left.
+    pub column: u32,
+}
+
+/// Queens given in advance, none attacking another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FixedQueens(Vec<Square>);
+
+impl Square {
+    fn attacks(self, other: Self) -> bool {
+        let rows_apart = self.row.abs_diff(other.row);
+        let columns_apart = self.column.abs_diff(other.column);
+        rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart
+    }
+}
+
+impl FixedQueens {
+    /// Queens on these squares. A square named twice holds one queen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SquareOffBoard`], or [`Error::SquaresClash`] for two queens that attack each other.
+    pub fn new(size: BoardSize, squares: &[Square]) -> Result<Self, Error> {
+        let n = size.get();
+        if let Some(square) = squares.iter().find(|square| square.row >= n || square.column >= n) {
+            return Err(Error::SquareOffBoard { square: square.to_string(), n });
+        }
+        let mut queens: Vec<Square> = Vec::new();
+        for square in squares {
+            if queens.contains(square) {
+                continue;
+            }
+            if let Some(other) = queens.iter().find(|queen| queen.attacks(*square)) {
+                let (first, second) = (other.to_string(), square.to_string());
+                return Err(Error::SquaresClash { first, second });
+            }
+            queens.push(*square);
+        }
+        Ok(Self(queens))
+    }
+
+    /// Whether no queen is given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Makes sure that all of them stand on this board.
+    pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
+        Self::new(size, &self.0).map(|_| ())
+    }
+
+    /// The columns, as bits, in which each row's queen may stand with the given ones: none if one of
+    /// these does not stand on the board.
+    pub(crate) fn allowed(&self, size: BoardSize) -> [u32; BoardSize::MAX as usize] {
+        let mut allowed = [0; BoardSize::MAX as usize];
+        if self.check(size).is_err() {
+            return allowed;
+        }
+        for (row, columns) in (0..size.get()).zip(&mut allowed) {
+            *columns = (0..size.get())
+                .map(|column| Square { row, column })
+                .filter(|square| {
+                    self.0.iter().all(|queen| queen == square || !queen.attacks(*square))
+                })
+                .fold(0, |columns, square| columns | 1 << square.column);
+        }
+        allowed
+    }
+}
+
+/// `row:column`, both counted from 1, and the chess name if the column has a letter: `5:4 (d5)`.
+impl fmt::Display for Square {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { row, column } = self;
+        write!(f, "{}:{}", row + 1, column + 1)?;
+        match u8::try_from(*column) {
+            Ok(column @ 0..26) => write!(f, " ({}{})", char::from(b'a' + column), row + 1),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `d5`, column and row, or `5:4`, row and column; both counted from 1.
+impl FromStr for Square {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let from_one = |number: &str| number.parse::<u32>().ok()?.checked_sub(1);
+        let parse = || {
+            if let Some((row, column)) = text.split_once(':') {
+                return Some(Self { row: from_one(row)?, column: from_one(column)? });
+            }
+            let letter = text.chars().next().filter(char::is_ascii_alphabetic)?;
+            let column = u32::from(letter.to_ascii_lowercase()) - u32::from('a');
+            Some(Self { row: from_one(&text[1..])?, column })
+        };
+        parse().ok_or_else(|| Error::NoSquare { given: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn squares(names: &[&str]) -> Vec<Square> {
+        names.iter().map(|name| name.parse().expect("a square")).collect()
+    }
+
+    #[test]
+    fn squares_have_two_names() {
+        for (name, row, column) in [("a1", 0, 0), ("d5", 4, 3), ("5:4", 4, 3), ("Z26", 25, 25)] {
+            assert_eq!(name.parse::<Square>(), Ok(Square { row, column }), "{name}");
+        }
+        for bad in ["", "a", "a0", "0:1", "1", "1:", ":", "aa1", "a-1", "1:2:3", "é1"] {
+            assert!(bad.parse::<Square>().is_err(), "{bad}");
+        }
+        assert_eq!(Square { row: 4, column: 3 }.to_string(), "5:4 (d5)");
+        assert_eq!(Square { row: 4, column: 30 }.to_string(), "5:31");
+    }
+
+    #[test]
+    fn fixed_queens_do_not_attack_each_other() {
+        let size = BoardSize::new(8).expect("in range");
+        assert!(FixedQueens::new(size, &squares(&["a1", "b3", "a1"])).is_ok());
+        let clash = FixedQueens::new(size, &squares(&["a1", "b3", "h8"])).expect_err("a diagonal");
+        let (first, second) = ("1:1 (a1)".to_owned(), "8:8 (h8)".to_owned());
+        assert_eq!(clash, Error::SquaresClash { first, second });
+        let off = FixedQueens::new(size, &squares(&["i1"])).expect_err("off the board");
+        assert_eq!(off, Error::SquareOffBoard { square: "1:9 (i1)".to_owned(), n: 8 });
+        let large = FixedQueens::new(BoardSize::new(20).expect("in range"), &squares(&["t20"]));
+        assert_eq!(large.expect("on the board").allowed(size), [0; 32], "of a larger board");
+    }
+}

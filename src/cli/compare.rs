@@ -1,0 +1,253 @@
+//! `nqueens compare N...`: engines and numbers of threads side by side.
+//!
+//! On each board every contestant, an engine on a number of threads, counts once to warm up; then
+//! rounds follow in which each counts once, so that whatever else the machine does falls on all of
+//! them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
+//! [`statistics`] makes the rows.
+
+mod forecast;
+mod progress;
+mod rounds;
+mod statistics;
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use nqueens::cpu::Cpu;
+use nqueens::known::known;
+use nqueens::{BoardSize, Cancel, Engine, Kernel, memory, thread_pool};
+
+use crate::cli::bar::ProgressWhen;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::file::OwnFile;
+use crate::cli::options::{
+    Engines, OrAuto, bytes, default_threads, engines_or_all, file, kernel_or_auto,
+    number_of_threads, sizes,
+};
+use crate::cli::plot;
+use crate::cli::rows::{RowFormat, RowWriter};
+use crate::cli::signals::cancel_on_signals;
+use crate::cli::stderr::{escaped, message};
+use crate::cli::stdout::stdout;
+use crate::cli::text::many;
+use crate::cli::timings::{self, Timing};
+use progress::Progress;
+use rounds::{Contestant, Rounds};
+use statistics::Reference;
+
+/// Time engines and numbers of threads side by side
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens compare 8..=14 --engines all              all methods side by side
+  nqueens compare 16 --threads 1,2 --svg times.svg  and a picture of it")]
+pub(crate) struct CompareArgs {
+    /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
+    #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
+    #[arg(value_parser = sizes)]
+    sizes: Vec<RangeInclusive<u32>>,
+
+    /// Engines to compare; ratios are to the first one named, or to subtrees for all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
+    #[arg(value_parser = engines_or_all())]
+    engines: Vec<Engines>,
+
+    /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
+    /// or all cores that this process may use
+    #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(value_parser = number_of_threads)]
+    threads: Vec<usize>,
+
+    /// How often each is timed, after one run to warm up
+    #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
+    #[arg(value_parser = repeats)]
+    repeat: u32,
+
+    /// Leave engines out on boards where one run takes longer
+    #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
+    #[arg(value_parser = seconds)]
+    seconds_limit: Duration,
+
+    /// Vector instructions to use
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
+    kernel: OrAuto<Kernel>,
+
+    /// Memory that a count may use, for example 4G [default: three quarters of what is available]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
+    memory: Option<u64>,
+
+    /// Draw time against n, and speed-up against threads if there are several numbers of them
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    svg: Option<PathBuf>,
+
+    /// Draw what an earlier run wrote with --csv into FILE, instead of measuring
+    #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
+    #[arg(value_parser = file())]
+    draw: Option<PathBuf>,
+
+    /// When to show progress on standard error
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    progress: ProgressWhen,
+
+    /// Print comma-separated values with a header line
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Print one JSON object a line, with the time of every run
+    #[arg(long)]
+    json: bool,
+
+    /// Print a table in Markdown
+    #[arg(long, conflicts_with_all = ["csv", "json"])]
+    markdown: bool,
+}
+
+impl CompareArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let cancel = cancel_on_signals()?;
+        let mut rows = self.draw.as_deref().map(timings::read).transpose()?.unwrap_or_default();
+        let picture = self.svg.as_deref().map(picture_file).transpose()?;
+        let result = match &self.draw {
+            Some(_) => Ok(Exit::Done),
+            None => self.measure(&cancel, &mut rows),
+        };
+        if let Some(file) = picture.filter(|_| !rows.is_empty()) {
+            let svg = plot::picture(&rows).map_err(|error| cannot_write(file.path(), &*error))?;
+            file.write(&svg).map_err(|error| cannot_write(file.path(), &error))?;
+        }
+        result
+    }
+
+    /// Measures board by board; each board's rows are written as soon as they are known.
+    fn measure(&self, cancel: &Cancel, all_rows: &mut Vec<Timing>) -> Result<Exit, Failure> {
+        let sizes = self.sizes.iter().cloned().flatten();
+        let mut sizes = sizes.map(BoardSize::new).collect::<Result<Vec<_>, _>>()?;
+        // Ascending: a board's time is predicted from the one before.
+        sizes.sort_unstable();
+        sizes.dedup();
+        let engines = distinct(self.engines.iter().flat_map(Engines::list));
+        let mut pools = Vec::new();
+        for threads in distinct(self.threads.iter().copied()) {
+            pools.push(thread_pool(threads)?);
+        }
+        if pools.is_empty() {
+            pools.push(thread_pool(default_threads()?)?);
+        }
+        let contestants = engines
+            .iter()
+            .flat_map(|engine| pools.iter().map(|pool| Contestant { engine: *engine, pool }));
+        let contestants: Vec<Contestant<'_>> = contestants.collect();
+        let reference = match self.engines.first() {
+            Some(Engines::One(engine)) => *engine,
+            _ => Engine::Subtrees,
+        };
+        let reference = Reference { engine: reference, threads: pools[0].current_num_threads() };
+
+        let runs = sizes.len() * contestants.len() * (self.repeat as usize + 1);
+        let progress = Progress::new(self.progress, runs);
+        let mut rounds = Rounds {
+            repeat: self.repeat,
+            seconds_limit: self.seconds_limit,
+            kernel: self.kernel,
+            // Asked for once: to look at the machine's memory would take part of every small count.
+            memory: self.memory.unwrap_or_else(memory::default_budget),
+            memory_given: self.memory.is_some(),
+            cancel,
+            progress: &progress,
+            measured: Vec::new(),
+        };
+        let result = self.measure_boards(&sizes, &contestants, reference, &mut rounds, all_rows);
+        progress.clear();
+        result
+    }
+
+    fn measure_boards(
+        &self,
+        sizes: &[BoardSize],
+        contestants: &[Contestant<'_>],
+        reference: Reference,
+        rounds: &mut Rounds<'_>,
+        all_rows: &mut Vec<Timing>,
+    ) -> Result<Exit, Failure> {
+        let (cancel, progress) = (rounds.cancel, rounds.progress);
+        let cpu = escaped(Cpu::detect().brand);
+        let mut exit = Exit::Done;
+        let format = RowFormat::new(self.csv, self.json, self.markdown);
+        let Reference { engine, threads } = reference;
+        let notes = [
+            format!("{} each on {cpu}", many(self.repeat as usize, "run")),
+            format!(
+                "ratio: times as fast as {engine} on {}, ± two standard errors",
+                many(threads, "thread")
+            ),
+        ];
+        let begun = || stdout().and_then(|out| RowWriter::begin::<Timing>(format, &notes, out));
+        let mut writer = match progress.suspend(begun) {
+            Ok(writer) => writer,
+            Err(error) => return Ok(exit.unprinted(&error)),
+        };
+        for size in sizes {
+            let measured = rounds.measure(*size, contestants)?;
+            let rows = statistics::timings(*size, &measured, reference, &cpu);
+            for line in statistics::differences(*size, known(*size).total, &measured) {
+                progress.suspend(|| message!("{line}"));
+                exit = Exit::Failed;
+            }
+            let written = progress.suspend(|| rows.iter().try_for_each(|row| writer.write(row)));
+            all_rows.extend(rows);
+            if let Err(error) = written {
+                return Ok(exit.unprinted(&error));
+            }
+            if cancel.is_cancelled() {
+                let runs = measured.len() * self.repeat as usize;
+                let text = match measured.iter().map(|runs| runs.seconds.len()).sum::<usize>() {
+                    0 => format!("stopped at n = {size} before its first round"),
+                    done => format!("stopped at n = {size} after {done} of {runs} runs"),
+                };
+                if exit == Exit::Done {
+                    return Err(Failure::Stopped(text));
+                }
+                progress.suspend(|| message!("{text}"));
+                return Ok(exit);
+            }
+        }
+        Ok(exit)
+    }
+}
+
+/// The most runs of each.
+const MOST_REPEATS: u32 = 100_000;
+
+fn repeats(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
+    number.ok_or_else(|| format!("choose a whole number from 1 to {MOST_REPEATS}"))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.filter(|limit| !limit.is_zero()).ok_or_else(|| "give seconds above 0".to_owned())
+}
+
+/// Each item at its first place.
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    items.fold(Vec::new(), |mut distinct, item| {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+        distinct
+    })
+}
+
+/// The file for the picture, looked at before any measuring: no measurements are lost for a wrong path.
+fn picture_file(path: &Path) -> Result<OwnFile, Failure> {
+    let refused = |reason| Failure::Usage(format!("--svg: {}: {reason}", path.display()));
+    let file = OwnFile::new(path.to_owned(), plot::BEGINNING).map_err(refused)?;
+    file.temporary().map_err(|error| cannot_write(path, &error))?;
+    Ok(file)
+}
+
+fn cannot_write(path: &Path, error: &dyn std::error::Error) -> Failure {
+    Failure::Failed(format!("--svg: cannot write {}: {error}", path.display()))
+}

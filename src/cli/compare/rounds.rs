@@ -1,0 +1,183 @@
+//! Who counts when: one run of each to warm up, then rounds in which each counts once.
+
+use std::time::Duration;
+
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Shortage};
+use rayon::ThreadPool;
+
+use super::forecast::{Measured, predicted_seconds, with_deadline};
+use super::progress::Progress;
+use super::statistics::Runs;
+use crate::cli::exit::Failure;
+use crate::cli::stderr::message;
+use crate::cli::text::{duration, many};
+
+/// An engine on a number of threads.
+#[derive(Clone, Copy)]
+pub(super) struct Contestant<'a> {
+    pub(super) engine: Engine,
+    pub(super) pool: &'a ThreadPool,
+}
+
+impl Contestant<'_> {
+    fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// `halves on 2 threads`
+    fn name(&self) -> String {
+        format!("{} on {}", self.engine, many(self.threads(), "thread"))
+    }
+}
+
+/// How contestants are timed on every board.
+pub(super) struct Rounds<'a> {
+    pub(super) repeat: u32,
+    pub(super) seconds_limit: Duration,
+    pub(super) kernel: Option<Kernel>,
+    /// Bytes.
+    pub(super) memory: u64,
+    /// Whether it was asked for; else it is what this machine has.
+    pub(super) memory_given: bool,
+    pub(super) cancel: &'a Cancel,
+    pub(super) progress: &'a Progress,
+    /// The times so far, to tell who is too slow.
+    pub(super) measured: Vec<Measured>,
+}
+
+/// A contestant that does not count a board, and why.
+struct LeftOut<'a> {
+    contestant: &'a Contestant<'a>,
+    reason: String,
+}
+
+impl Rounds<'_> {
+    /// Times all contestants that are fast enough for a board. After a cancellation the result is
+    /// what was measured before.
+    pub(super) fn measure(
+        &mut self,
+        size: BoardSize,
+        contestants: &[Contestant<'_>],
+    ) -> Result<Vec<Runs>, Failure> {
+        let mut racing: Vec<(&Contestant<'_>, Runs)> = Vec::new();
+        let mut left_out = Vec::new();
+        let mut round = Duration::ZERO;
+        for contestant in contestants {
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            match self.warm_up(size, contestant)? {
+                Ok(outcome) => {
+                    racing.push((contestant, Runs::new(&outcome)));
+                    round += outcome.elapsed;
+                }
+                Err(_) if self.cancel.is_cancelled() => {}
+                Err(reason) => left_out.push(LeftOut { contestant, reason }),
+            }
+        }
+        self.report_left_out(size, contestants, &left_out);
+        self.progress.begin_rounds(size.get(), round * self.repeat);
+        'rounds: for done in 0..self.repeat {
+            for (contestant, runs) in &mut racing {
+                let left = Some(round * (self.repeat - done));
+                self.progress.begin_run(size.get(), &contestant.name(), left);
+                match self.count(size, contestant, self.cancel) {
+                    Ok(outcome) => runs.record(&outcome),
+                    Err(_) if self.cancel.is_cancelled() => break 'rounds,
+                    Err(error) => return Err(error.into()),
+                }
+                self.progress.end_run();
+            }
+        }
+        for (contestant, runs) in &racing {
+            if let Some(seconds) = runs.median() {
+                self.learn(size, contestant, seconds);
+            }
+        }
+        Ok(racing.into_iter().map(|(_, runs)| runs).collect())
+    }
+
+    /// The first run, which is not timed, or why the contestant is left out on this board.
+    fn warm_up(
+        &mut self,
+        size: BoardSize,
+        contestant: &Contestant<'_>,
+    ) -> Result<Result<Outcome, String>, Failure> {
+        let limit = self.seconds_limit;
+        let longer = format!("longer than {} (--seconds-limit)", duration(limit));
+        let (engine, threads) = (contestant.engine, contestant.threads());
+        let predicted = predicted_seconds(engine, threads, size.get(), &self.measured);
+        if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
+            return Ok(Err(format!("a run would take {longer}")));
+        }
+        self.progress.begin_run(size.get(), &contestant.name(), None);
+        let counted =
+            with_deadline(limit, self.cancel, |cancel| self.count(size, contestant, cancel));
+        match counted.map_err(|error| Failure::NotNow(format!("cannot start a thread: {error}")))? {
+            Ok(outcome) => {
+                self.progress.end_run();
+                Ok(Ok(outcome))
+            }
+            Err(Error::Stopped { .. } | Error::PreparationStopped) => {
+                if !self.cancel.is_cancelled() {
+                    self.learn(size, contestant, limit.as_secs_f64());
+                }
+                Ok(Err(format!("a run takes {longer}")))
+            }
+            Err(Error::MemoryBudget(shortage)) => {
+                Ok(Err(Shortage { given: self.memory_given, ..shortage }.to_string()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn learn(&mut self, size: BoardSize, contestant: &Contestant<'_>, seconds: f64) {
+        let (engine, threads) = (contestant.engine, contestant.threads());
+        self.measured.push(Measured { engine, threads, n: size.get(), seconds });
+    }
+
+    /// One line for a board: the contestants by reason, and their threads unless all are meant.
+    fn report_left_out(
+        &self,
+        size: BoardSize,
+        contestants: &[Contestant<'_>],
+        left_out: &[LeftOut<'_>],
+    ) {
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for LeftOut { contestant, reason } in left_out {
+            self.progress.leave_out(self.repeat as usize + 1);
+            let engine = contestant.engine;
+            let all = contestants.iter().filter(|other| other.engine == engine).count();
+            let alike = left_out.iter().filter(|other| other.contestant.engine == engine);
+            let alike = alike.filter(|other| other.reason == *reason).count();
+            let name = if alike == all { engine.to_string() } else { contestant.name() };
+            let place = reasons.iter().position(|(other, _)| other == reason);
+            let place = place.unwrap_or_else(|| {
+                reasons.push((reason, Vec::new()));
+                reasons.len() - 1
+            });
+            let (_, names) = &mut reasons[place];
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let reasons =
+            reasons.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
+        let reasons: Vec<String> = reasons.collect();
+        if !reasons.is_empty() {
+            let reasons = reasons.join("; ");
+            self.progress.suspend(|| message!("n = {size}: left out: {reasons}"));
+        }
+    }
+
+    fn count(
+        &self,
+        size: BoardSize,
+        contestant: &Contestant<'_>,
+        cancel: &Cancel,
+    ) -> Result<Outcome, Error> {
+        let count = Count::new(size).engine(contestant.engine).pool(contestant.pool);
+        let count = count.memory(self.memory).cancel(cancel);
+        self.kernel.map_or(count.clone(), |kernel| count.kernel(kernel)).run()
+    }
+}

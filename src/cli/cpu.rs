@@ -1,0 +1,97 @@
+//! `nqueens cpu`: what the program sees of this machine and of the container that it runs in.
+
+use std::fs;
+
+use clap::Args;
+use nqueens::Kernel;
+use nqueens::cpu::{self, Cpu};
+use nqueens::memory::{self, Memory, readable};
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::default_threads;
+use crate::cli::report::{Format, Report};
+
+/// Show what the program sees of this machine
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens cpu                              cores, memory, kernels
+  nqueens cpu --json                       the same for a script")]
+pub(crate) struct CpuArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl CpuArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let (cpu, memory) = (Cpu::detect(), Memory::detect());
+        let (physical, quota, threads) =
+            (num_cpus::get_physical(), cpu::quota(), default_threads()?);
+        let affinity = affinity();
+        let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
+        let kernel = Kernel::detect().name();
+        let budget = memory::default_budget();
+        let mut report = Report::default();
+        report
+            .entry("cpu", cpu.brand)
+            .row("cores", format_args!("{physical} physical, {} logical", cpu.logical_cores))
+            .field("physical_cores", physical)
+            .field("logical_cores", cpu.logical_cores)
+            .row("affinity", affinity.as_deref().unwrap_or("unknown"))
+            .field("affinity", affinity)
+            .row("quota", quota.map_or("none".to_owned(), |cores| format!("{cores} cores")))
+            .field("quota", quota)
+            .row("threads", format_args!("{threads} without --threads"))
+            .field("threads", threads)
+            .row("features", features().join(" "))
+            .field("features", features())
+            .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
+            .field("kernels", kernels)
+            .field("kernel", kernel)
+            .row(
+                "memory",
+                format_args!(
+                    "{} available of {}, {} used without --memory",
+                    readable(memory.available),
+                    readable(memory.total),
+                    readable(budget)
+                ),
+            )
+            .field("memory_total", memory.total)
+            .field("memory_available", memory.available)
+            .field("memory_budget", budget)
+            .row("limit", format_args!("{} (it leaves the least memory)", memory.limit))
+            .field("memory_limit", memory.limit.to_string());
+        Ok(Exit::Done.answer(Format::new(self.json, false), report))
+    }
+}
+
+/// Logical cores that this process may use, as Linux lists them: `0-3,8`.
+fn affinity() -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    Some(list.trim().to_owned())
+}
+
+/// The instruction sets that kernels use or may come to use, as far as this CPU has them.
+#[cfg(target_arch = "x86_64")]
+fn features() -> Vec<&'static str> {
+    let found = [
+        ("popcnt", is_x86_feature_detected!("popcnt")),
+        ("bmi1", is_x86_feature_detected!("bmi1")),
+        ("bmi2", is_x86_feature_detected!("bmi2")),
+        ("avx2", is_x86_feature_detected!("avx2")),
+        ("avx512f", is_x86_feature_detected!("avx512f")),
+        ("avx512bw", is_x86_feature_detected!("avx512bw")),
+        ("avx512dq", is_x86_feature_detected!("avx512dq")),
+        ("avx512vl", is_x86_feature_detected!("avx512vl")),
+        ("avx512vpopcntdq", is_x86_feature_detected!("avx512vpopcntdq")),
+    ];
+    found.into_iter().filter_map(|(name, present)| present.then_some(name)).collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn features() -> Vec<&'static str> {
+    Vec::new()
+}

@@ -1,0 +1,173 @@
+//! `nqueens estimate N`.
+
+use std::time::Duration;
+
+use clap::Args;
+use nqueens::BoardSize;
+use nqueens::forecast::{Approximate, Effort, Estimate};
+use nqueens::known::known;
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::json::{microseconds, seconds};
+use crate::cli::options::{EngineArgs, whole_number};
+use crate::cli::report::{Format, Report};
+use crate::cli::session::Session;
+use crate::cli::stderr::message;
+use crate::cli::text::{duration, long_time, many};
+
+/// The times that a sample may take.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(1_000_000);
+
+/// Estimate, from a random sample, how long a count would take on this machine
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens estimate 22                      from a sample of ten seconds
+  nqueens estimate 28 --seconds 2m --memory 4G")]
+pub(crate) struct EstimateArgs {
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    n: BoardSize,
+
+    /// Count random units, or parts of them, for so long: seconds, or a time like 10s or 2m
+    #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
+    #[arg(value_parser = sample_time)]
+    seconds: Duration,
+
+    /// Draw the same units again: the number that an earlier estimate printed
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    #[arg(value_parser = whole_number::<u64>)]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    engine: EngineArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn sample_time(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let with_unit =
+        units.iter().find_map(|(name, seconds)| Some((text.strip_suffix(name)?, seconds)));
+    let (number, seconds) = with_unit.unwrap_or((text, &1.0));
+    let time = number
+        .parse()
+        .ok()
+        .and_then(|number: f64| Duration::try_from_secs_f64(number * seconds).ok());
+    time.filter(|time| (SHORTEST..=LONGEST).contains(time)).ok_or_else(|| {
+        "this is no time for a sample: choose 0.001 to 1000000 seconds, or a time like 2m"
+            .to_owned()
+    })
+}
+
+impl EstimateArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let session = Session::new(&self.engine)?;
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        let effort = Effort { time: self.seconds, units: usize::MAX, seed };
+        let estimate = session.sample(self.engine.count(self.n), |count| count.estimate(effort))?;
+        let report = report(self.n, seed, &estimate);
+        let exit = if estimate.cancelled { Exit::Stopped } else { Exit::Done };
+        if estimate.cancelled {
+            message!(
+                "stopped after {} of {}: the sample is smaller, and the intervals are wider",
+                duration(estimate.elapsed),
+                duration(self.seconds)
+            );
+        }
+        Ok(exit.answer(Format::new(self.json, false), report))
+    }
+}
+
+fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
+    let Estimate { units_sampled, clusters, parts, cpu_seconds, total, .. } = *estimate;
+    let is_whole = units_sampled == estimate.units;
+    let published = known(size).total.map(|total| total.to_string());
+    let of_units = many(estimate.units, "unit");
+    let counted = match parts {
+        0 => format!("{units_sampled} of {of_units} in {}", many(clusters, "cluster")),
+        _ => format!("{} of {of_units}", many(parts, "random part")),
+    };
+    let taken = estimate.elapsed.as_secs_f64();
+    let mut report = Report::default();
+    report
+        .entry("n", size.get())
+        .engine(estimate.engine, estimate.kernel, estimate.threads)
+        .row("sample", format_args!("{counted}, {taken:.1} s, seed {seed}"))
+        .field("units", estimate.units)
+        .field("units_sampled", units_sampled)
+        .field("clusters", clusters)
+        .field("parts", parts)
+        .field("sample_seconds", seconds(estimate.elapsed))
+        .field("seed", seed)
+        .field("cancelled", estimate.cancelled)
+        .memory(estimate.memory, estimate.threads)
+        .row(
+            "time",
+            match is_whole {
+                true => {
+                    format!("{}, the whole board was counted", long_time(estimate.seconds.value))
+                }
+                false => interval(estimate.seconds, long_time),
+            },
+        )
+        .field("estimated_seconds", microseconds(estimate.seconds.value))
+        .field("estimated_seconds_error", microseconds(2.0 * estimate.seconds.standard_error))
+        .row(
+            "CPU time",
+            match is_whole {
+                true => long_time(cpu_seconds.value),
+                false => interval(cpu_seconds, long_time),
+            },
+        )
+        .field("estimated_cpu_seconds", microseconds(cpu_seconds.value))
+        .field("estimated_cpu_seconds_error", microseconds(2.0 * cpu_seconds.standard_error))
+        .row(
+            "total",
+            match is_whole {
+                true => format!("{:.0} (counted, not estimated)", total.value),
+                false if total.standard_error.is_infinite() => {
+                    "unknown: the sample has found no solution".to_owned()
+                }
+                false => interval(total, |number| format!("{number:.4e}")),
+            },
+        )
+        .field("counted", is_whole)
+        .field("estimated_total", total.standard_error.is_finite().then_some(total.value))
+        .field("estimated_total_standard_error", total.standard_error)
+        .row("published", published.as_deref().unwrap_or("unknown"))
+        .field("published_total", published);
+    report
+}
+
+/// A value and its 95 % interval. A small sample may say no more than how much it is at most.
+fn interval(value: Approximate, text: impl Fn(f64) -> String) -> String {
+    let Approximate { value, standard_error } = value;
+    let [low, high] = [-2.0, 2.0].map(|errors| value + errors * standard_error);
+    let (about, high_text) = (text(value), text(high));
+    match () {
+        () if high.is_infinite() => "unknown: the sample is too small".to_owned(),
+        () if low > 0.0 => format!("about {about}, {} to {high_text} with 95 %", text(low)),
+        () => format!("about {about}, at most {high_text} with 95 %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units_or_are_seconds() {
+        for (text, seconds) in
+            [("10", 10.0), ("0.5", 0.5), ("10s", 10.0), ("2m", 120.0), ("1h", 3600.0)]
+        {
+            assert_eq!(sample_time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for text in ["", "s", "m", "-1", "0", "1d", "2 m", "1e9", "nan", "inf", "1m30s"] {
+            assert!(sample_time(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! `nqueens list N`.
+
+use std::io::{self, BufWriter, Write};
+
+use clap::{Args, ValueEnum};
+use nqueens::{BoardSize, Cancel, FixedQueens, Solution, Solutions, Square, SvgSheet};
+use serde::Serialize;
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::whole_number;
+use crate::cli::signals::cancel_on_signals;
+use crate::cli::stderr::message;
+use crate::cli::stdout::stdout;
+
+/// A picture of more boards is only made if it is asked for by `--limit`.
+const BOARDS_OF_A_PICTURE: usize = 100;
+/// Boards above [`BoardSize::MAX`] have one solution, made without a search.
+const LARGEST: u32 = 1_000_000;
+
+/// Print the solutions themselves, in lexicographic order, one by one
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens list 8 --fundamental --style unicode   the twelve boards
+  nqueens list 8 --place a1,e2                   those with these two queens")]
+pub(crate) struct ListArgs {
+    /// Size of the board, 0 to 32; larger ones, up to 1000000, with --limit 1
+    #[arg(allow_negative_numbers = true, value_parser = board)]
+    n: Size,
+
+    /// The style in which a solution is written
+    #[arg(long, value_name = "STYLE", default_value = "columns")]
+    style: Style,
+
+    /// Print at most K solutions
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(value_parser = whole_number::<u64>)]
+    limit: Option<u64>,
+
+    /// Print one solution of each class under rotation and reflection, the smallest, with the
+    /// size of its class: 1, 2, 4 or 8
+    #[arg(long)]
+    fundamental: bool,
+
+    /// Begin after this solution: its columns, from 1, as style columns prints them
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = solution)]
+    from_columns: Option<Solution>,
+
+    /// Fix queens in advance: squares as in chess (a1,d5: column and row, a1 at the bottom left) or
+    /// as row:column
+    #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
+    place: Vec<Square>,
+
+    /// Print one JSON object a line
+    #[arg(long, conflicts_with = "style")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Size {
+    Listed(BoardSize),
+    Large(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Style {
+    /// A line of columns, from 1, one for each row from row 1 on
+    Columns,
+    /// A board of Q and #, with coordinates
+    Board,
+    /// A chequered board with chess queens, with coordinates
+    Unicode,
+    /// One picture of all boards, with coordinates
+    Svg,
+}
+
+fn board(text: &str) -> Result<Size, String> {
+    let large = text.parse().ok().filter(|n| (BoardSize::MAX + 1..=LARGEST).contains(n));
+    large.map_or_else(|| text.parse().map(Size::Listed), |n| Ok(Size::Large(n))).map_err(|_| {
+        format!(
+            "choose a whole number from 0 to {}, or up to {LARGEST} with --limit 1",
+            BoardSize::MAX
+        )
+    })
+}
+
+/// A solution from its columns, counted from 1.
+fn solution(text: &str) -> Result<Solution, &'static str> {
+    let columns = text.split([' ', ',']).filter(|field| !field.is_empty());
+    let columns = columns.map(|column| column.parse::<u32>().ok()?.checked_sub(1));
+    let columns: Option<Vec<u32>> = columns.collect();
+    columns.and_then(Solution::new).ok_or(
+        "this is not a solution: give the columns of all rows from 1, no two queens attacking each \
+         other",
+    )
+}
+
+impl ListArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let mut out = BufWriter::with_capacity(1 << 16, stdout()?);
+        let exit = match self.n {
+            Size::Listed(size) => self.list(size, &mut out)?,
+            Size::Large(n) => self.write_one_of_large(n, &mut out)?,
+        };
+        out.flush()?;
+        Ok(exit)
+    }
+
+    fn list(&self, size: BoardSize, out: &mut impl Write) -> Result<Exit, Failure> {
+        let mut solutions = Solutions::with_queens(size, &FixedQueens::new(size, &self.place)?);
+        if let Some(after) = &self.from_columns {
+            let columns = after.columns().len();
+            if columns != size.rows() {
+                return Err(Failure::Usage(format!(
+                    "--from-columns: this is a solution of {columns} queens: give {size} columns"
+                )));
+            }
+            solutions = solutions.after(after);
+        }
+        let cancel = cancel_on_signals()?;
+        let limit = self.limit.map_or(usize::MAX, |limit| limit.try_into().unwrap_or(usize::MAX));
+        let listed = solutions
+            .take_while(|_| !cancel.is_cancelled())
+            .filter_map(|solution| match self.fundamental {
+                false => Some((solution, None)),
+                true => solution.class_size().map(|class| (solution, Some(class))),
+            })
+            .take(limit);
+        let written = match self.style {
+            Style::Svg => self.write_svg(listed, &cancel, out)?,
+            _ => self.write_all(listed, out)?,
+        };
+        if cancel.is_cancelled() {
+            return Ok(Exit::Stopped);
+        }
+        if written == 0 {
+            message!("{}", self.why_nothing(size));
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Why a list is empty.
+    fn why_nothing(&self, size: BoardSize) -> String {
+        if self.limit == Some(0) {
+            return "nothing is listed because of --limit 0".to_owned();
+        }
+        let wanted = [
+            (!self.place.is_empty()).then_some("contains the queens of --place"),
+            self.from_columns.is_some().then_some("comes after --from-columns"),
+            self.fundamental.then_some("is the smallest of its class (--fundamental)"),
+        ];
+        let wanted: Vec<&str> = wanted.into_iter().flatten().collect();
+        match size.get() {
+            2 | 3 => format!("there is no solution with {size} queens"),
+            _ => format!("there is no solution with {size} queens that {}", wanted.join(" and ")),
+        }
+    }
+
+    /// Returns how many solutions it wrote, as [`Self::write_svg`] does.
+    fn write_all(
+        &self,
+        listed: impl Iterator<Item = Listed>,
+        out: &mut impl Write,
+    ) -> io::Result<usize> {
+        let mut written = 0;
+        for (solution, class) in listed {
+            written += 1;
+            if self.json || self.style == Style::Columns {
+                self.write_columns(&solution, class, out)?;
+                continue;
+            }
+            if written > 1 {
+                writeln!(out)?;
+            }
+            if let Some(class) = class {
+                writeln!(out, "class of {class}")?;
+            }
+            match self.style {
+                Style::Unicode => writeln!(out, "{}", solution.unicode())?,
+                _ => writeln!(out, "{solution}")?,
+            }
+        }
+        Ok(written)
+    }
+
+    /// A line of columns or of JSON.
+    fn write_columns(
+        &self,
+        solution: &Solution,
+        class: Option<usize>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let columns = solution.columns().iter().map(|column| column + 1);
+        if self.json {
+            serde_json::to_writer(&mut *out, &JsonLine { columns: columns.collect(), class })?;
+            return writeln!(out);
+        }
+        // `write!` would take most of the time.
+        let mut digits = itoa::Buffer::new();
+        for (row, column) in columns.enumerate() {
+            if row > 0 {
+                out.write_all(b" ")?;
+            }
+            out.write_all(digits.format(column).as_bytes())?;
+        }
+        match class {
+            Some(class) => writeln!(out, " ({class})"),
+            None => out.write_all(b"\n"),
+        }
+    }
+
+    /// Nothing is drawn after a signal: half a picture looks like a whole one.
+    fn write_svg(
+        &self,
+        listed: impl Iterator<Item = Listed>,
+        cancel: &Cancel,
+        out: &mut impl Write,
+    ) -> Result<usize, Failure> {
+        let most = if self.limit.is_none() { BOARDS_OF_A_PICTURE + 1 } else { usize::MAX };
+        let boards: Vec<Solution> = listed.map(|(solution, _)| solution).take(most).collect();
+        if self.limit.is_none() && boards.len() > BOARDS_OF_A_PICTURE {
+            return Err(Failure::Usage(format!(
+                "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
+            )));
+        }
+        let sheet = SvgSheet::new(&boards);
+        if !cancel.is_cancelled() {
+            write!(out, "{}", if self.fundamental { sheet.with_classes() } else { sheet })?;
+        }
+        Ok(boards.len())
+    }
+
+    fn write_one_of_large(&self, n: u32, out: &mut impl Write) -> Result<Exit, Failure> {
+        let plain = self.place.is_empty() && self.from_columns.is_none() && !self.fundamental;
+        if self.limit != Some(1) || !plain || self.style != Style::Columns {
+            return Err(Failure::Usage(format!(
+                "boards above {} have one solution only, and no list: give --limit 1 and no \
+                 --place, --from-columns, --fundamental or picture, or choose n up to {0}",
+                BoardSize::MAX
+            )));
+        }
+        let Some(solution) = Solution::construct(n) else {
+            return Err(Failure::Failed(format!("the construction fails for n = {n}")));
+        };
+        self.write_columns(&solution, None, out)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// A solution, with the size of its class if only one of each class is listed.
+type Listed = (Solution, Option<usize>);
+
+#[derive(Serialize)]
+struct JsonLine {
+    /// From 1.
+    columns: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<usize>,
+}

@@ -1,0 +1,139 @@
+//! `nqueens salvage FILE --into NEW`.
+
+use std::path::PathBuf;
+use std::slice::from_ref;
+
+use clap::Args;
+use nqueens::Error;
+use nqueens::record::{JournalError, Mode, Record, Saved, Units, is_locked};
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::file;
+use crate::cli::report::{Format, Report};
+use crate::cli::stderr::{escaped, message};
+use crate::cli::text::many;
+
+/// Only the first of what is left out is printed one by one.
+const PRINTED: usize = 5;
+
+/// Copy the good lines of a damaged journal to a new one
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens salvage old.journal --into new.journal
+  nqueens salvage old.journal --into new.journal --without 17,40..44")]
+pub(crate) struct SalvageArgs {
+    /// The journal; it is only read
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+
+    /// The new journal; there must be no such file yet
+    #[arg(long, value_name = "NEW", value_parser = file())]
+    into: PathBuf,
+
+    /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units)]
+    without: Vec<Units>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Units as they are written on the command line: `17` or `40..44`.
+fn units(text: &str) -> Result<Units, String> {
+    let number = |text: &str| text.parse::<usize>().ok();
+    let range = match text.split_once("..") {
+        Some((first, end)) => number(first).zip(number(end)),
+        None => number(text).and_then(|unit| Some((unit, unit.checked_add(1)?))),
+    };
+    let range = range.filter(|(first, end)| first < end);
+    let units = range.map(|(first, end)| Units::from_iter([first..=end - 1]));
+    units.ok_or_else(|| "write units as 17 or 40..44".to_owned())
+}
+
+impl SalvageArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        if is_locked(&self.path) {
+            let path = self.path.display();
+            return Err(Failure::NotNow(format!("{path}: {}", JournalError::InUse)));
+        }
+        let Some(record) = Record::read(from_ref(&self.path), Mode::SkipDamaged)? else {
+            let path = self.path.display();
+            return Err(Failure::Usage(format!("{path}: nothing is recorded in it")));
+        };
+        let without = self.without.into_iter().fold(Units::new(), |sum, units| sum | units);
+        let saved = record.save(&self.into, &without)?;
+        let into = escaped(self.into.display());
+        Ok(judge(&record).answer(Format::new(self.json, false), report(&record, &saved, into)))
+    }
+}
+
+/// Prints what is left out.
+fn judge(record: &Record) -> Exit {
+    for error in record.left_out.iter().take(PRINTED) {
+        match error {
+            Error::Journal { error: JournalError::Damaged { line, what }, .. } => {
+                message!("line {line} is left out: {what}");
+            }
+            Error::CountsDiffer { unit, first_count, second_count, .. } => {
+                message!(
+                    "unit {unit} is left out: it has the counts {first_count} and {second_count}"
+                );
+            }
+            other => message!("{other}"),
+        }
+    }
+    if let Some(more @ 1..) = record.left_out.len().checked_sub(PRINTED) {
+        message!("and {} more", more);
+    }
+    if disputed(record).is_empty() {
+        return Exit::Done;
+    }
+    message!(
+        "{} recorded with two counts: a machine made errors; verify what the same machine counted \
+         elsewhere",
+        many(disputed(record).len(), "unit")
+    );
+    Exit::Failed
+}
+
+/// The units with two counts.
+fn disputed(record: &Record) -> Vec<usize> {
+    let unit = |error: &Error| match error {
+        Error::CountsDiffer { unit, .. } => Some(*unit),
+        _ => None,
+    };
+    record.left_out.iter().filter_map(unit).collect()
+}
+
+fn report(record: &Record, saved: &Saved, into: String) -> Report {
+    let kept = usize::try_from(saved.finished.len()).unwrap_or(usize::MAX);
+    let disputed = disputed(record);
+    let lines = record.left_out.len() - disputed.len();
+    let mut report = Report::default();
+    report
+        .plan(&record.plan)
+        .row("kept", many(kept, "unit"))
+        .field("kept", kept)
+        .row("left out", format_args!("{}, {}", many(lines, "line"), many(disputed.len(), "unit")))
+        .field("places_left_out", lines)
+        .field("disputed", disputed)
+        .row("to count", many(record.plan.units() - kept, "unit"))
+        .entry("journal", into);
+    report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_numbers_and_ranges() {
+        assert_eq!(units("17"), Ok(Units::from_iter([17])));
+        assert_eq!(units("40..44"), Ok(Units::from_iter([40..=43])));
+        for bad in ["", "-1", "4..4", "5..4", "..4", "4..", "x", "18446744073709551615"] {
+            assert!(units(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `nqueens shard N --index I --shards K --out PATH`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nqueens::{BoardSize, Outcome};
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::{EngineArgs, file, number_of_shards, pass, shard};
+use crate::cli::report::{Format, Report};
+use crate::cli::session::Session;
+use crate::cli::stderr::{escaped, message};
+use crate::cli::text::{self, many};
+
+/// Count one shard of a board's units, for a cluster
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens shard 24 --index 0 --shards 100 --out q24   the first of 100 shards
+  nqueens shard 24 --shards 100 --out q24             as a task of a job array")]
+pub(crate) struct ShardArgs {
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    n: BoardSize,
+
+    /// Which shard, from 0; without it SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, JOB_COMPLETION_INDEX,
+    /// AWS_BATCH_JOB_ARRAY_INDEX or HQ_TASK_ID, or one less than SGE_TASK_ID or LSB_JOBINDEX
+    #[arg(long, value_name = "I", allow_negative_numbers = true)]
+    index: Option<String>,
+
+    /// How many shards there are
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
+    shards: usize,
+
+    /// Folder for the journals of all shards, on a file system that all machines share; or, if it
+    /// ends in .journal, the journal of this shard
+    #[arg(long, value_name = "PATH", value_parser = file())]
+    out: PathBuf,
+
+    /// Count for the second time: every unit on other data, its image under a symmetry of the board
+    #[arg(long)]
+    second: bool,
+
+    #[command(flatten)]
+    engine: EngineArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl ShardArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let shard = shard(self.index, self.shards)?;
+        let name = text::shard(shard);
+        let session = Session::new(&self.engine)?;
+        let count = self.engine.count(self.n).pass(pass(self.second));
+        let outcome = session.run(count, |count| count.run_shard(shard, &self.out));
+        let outcome = outcome.map_err(|failure| {
+            failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
+        })?;
+        for reason in &outcome.left_out {
+            message!("warning: {reason}; its units were counted as not finished");
+        }
+        let mut exit = Exit::Done;
+        if let Some(fault) = &outcome.journal_fault {
+            message!("{name} is counted, but its journal needs attention: {fault}");
+            exit = Exit::Failed;
+        }
+        let mut report = report(&outcome);
+        report.field("pass", pass(self.second).to_string());
+        Ok(exit.answer(Format::new(self.json, false), report))
+    }
+}
+
+fn report(outcome: &Outcome) -> Report {
+    let Outcome { shard, units, units_before, total: solutions, .. } = outcome;
+    let (index, last) = (shard.index(), shard.shards() - 1);
+    let of_shard = many(*units, "unit");
+    let journal = outcome.journal.as_ref().map(|path| escaped(path.display()));
+    let mut report = Report::default();
+    report
+        .entry("n", outcome.size.get())
+        .row(
+            "shard",
+            format_args!("{index} (of 0..={last}): {of_shard}, {units_before} done before"),
+        )
+        .field("index", index)
+        .field("shards", shard.shards())
+        .field("units", *units)
+        .field("units_before", *units_before)
+        .row("solutions", format_args!("{solutions} in this shard"))
+        .field("solutions", solutions.to_string())
+        .engine(outcome.engine, outcome.kernel, outcome.threads)
+        .seconds(outcome.elapsed)
+        .row("journal", journal.as_deref().unwrap_or("nothing was left to count"))
+        .field("journal", journal);
+    report
+}

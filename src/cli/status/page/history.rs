@@ -1,0 +1,241 @@
+//! Finished units against time.
+//!
+//! Journals have no dates. But the last run of each ended when its file was last written, and it
+//! recorded how long it took. So it is drawn as a straight line that ends at the time of the file.
+//! Earlier runs of a journal may have been at any time; their units are there from the beginning, as
+//! are those of packed journals. If nothing has a time, there is no picture.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use nqueens::record::JournalFile;
+
+use super::super::Status;
+use crate::cli::date::Utc;
+use crate::cli::html::{Px, html, put};
+
+const WIDTH: f64 = 750.0;
+const HEIGHT: f64 = 210.0;
+/// Left, top, right and bottom of the axes.
+const LEFT: f64 = 58.0;
+const TOP: f64 = 10.0;
+const RIGHT: f64 = WIDTH - 14.0;
+const BOTTOM: f64 = HEIGHT - 26.0;
+/// Points of the line.
+const POINTS: u32 = 200;
+/// On the time axis, and on that of the units.
+const MOST_TICKS: u32 = 6;
+
+/// Distances between the marks of the time axis, in seconds.
+const STEPS: [u32; 19] = [
+    1,
+    2,
+    5,
+    10,
+    30,
+    60,
+    2 * 60,
+    5 * 60,
+    10 * 60,
+    30 * 60,
+    3600,
+    2 * 3600,
+    6 * 3600,
+    12 * 3600,
+    DAY,
+    2 * DAY,
+    7 * DAY,
+    14 * DAY,
+    28 * DAY,
+];
+const DAY: u32 = 86_400;
+const YEAR: u32 = 365 * DAY;
+
+/// A run whose time is known, in seconds since 1970.
+struct Run {
+    start: f64,
+    end: f64,
+    units: f64,
+}
+
+struct History {
+    runs: Vec<Run>,
+    /// The units whose time is not known.
+    undated: f64,
+    start: f64,
+    end: f64,
+}
+
+pub(super) fn put(page: &mut String, status: &Status, now: SystemTime) {
+    let record = &status.journals.record;
+    let end = (!status.running.0.is_empty()).then_some(now);
+    let Some(history) = History::of(&record.files, end) else { return };
+    put!(page, "<h3>Progress</h3>\n");
+    history.put(page, record.plan.units());
+    let undated = match history.undated {
+        0.0 => "",
+        _ => "; units of earlier runs, whose time is not known, are there from the beginning",
+    };
+    put!(
+        page,
+        "<p class=\"note\">Recorded units, in UTC, by the times of the journals and the wall times \
+         in them{undated}. A copied file may have another time.</p>\n"
+    );
+}
+
+impl History {
+    /// The history up to now or to the last record.
+    #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
+    fn of(files: &[JournalFile], now: Option<SystemTime>) -> Option<Self> {
+        let (mut runs, mut undated) = (Vec::new(), 0.0);
+        for file in files {
+            let all: usize = file.runs.iter().map(|run| run.units).sum();
+            undated += all as f64;
+            let Some((last, earlier)) = file.runs.split_last() else { continue };
+            let is_packed = earlier.iter().any(|run| run.shard != last.shard);
+            let Some(end) = file.modified.filter(|_| !is_packed && last.units > 0) else {
+                continue;
+            };
+            let (end, units) = (since_1970(end), last.units as f64);
+            undated -= units;
+            runs.push(Run { start: end - last.elapsed.as_secs_f64(), end, units });
+        }
+        let start = runs.iter().map(|run| run.start).reduce(f64::min)?;
+        let end = runs.iter().map(|run| run.end).chain(now.map(since_1970)).reduce(f64::max)?;
+        (end - start > 0.01).then_some(Self { runs, undated, start, end })
+    }
+
+    /// The units that were recorded by this time.
+    fn units(&self, time: f64) -> f64 {
+        let of_run = |run: &Run| {
+            let part = (time - run.start) / (run.end - run.start).max(1e-3);
+            run.units * part.clamp(0.0, 1.0)
+        };
+        self.undated + self.runs.iter().map(of_run).sum::<f64>()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
+    fn put(&self, page: &mut String, all: usize) {
+        let percent = |time: f64| 100.0 * self.units(time) / all.max(1) as f64;
+        let (low, high) = (percent(self.start), percent(self.end));
+        let step = nice_step(high);
+        let top = step * (high / step - 1e-9).ceil();
+        let x = |time: f64| LEFT + (RIGHT - LEFT) * (time - self.start) / (self.end - self.start);
+        let y = |percent: f64| BOTTOM - (BOTTOM - TOP) * percent / top;
+        put!(
+            page,
+            "<svg class=\"history\" role=\"img\" aria-label=\"from {low:.1} to {high:.1} percent of \
+             the units, {} to {}\" width=\"{WIDTH}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\">\n",
+            html(utc(self.start)),
+            html(utc(self.end))
+        );
+        let decimals = (0..9).find(|decimals| step * 10_f64.powi(*decimals) > 0.9).unwrap_or(9);
+        let decimals = decimals.unsigned_abs() as usize;
+        let marks = (0..=MOST_TICKS).map(|number| f64::from(number) * step);
+        for mark in marks.take_while(|mark| *mark <= top * 1.001) {
+            let at = Px(y(mark));
+            put!(page, "<path class=\"axis\" d=\"M{LEFT} {at}H{RIGHT}\"/>");
+            let label = LEFT - 8.0;
+            put!(page, "<text class=\"y\" x=\"{label}\" y=\"{at}\">{mark:.decimals$} %</text>\n");
+        }
+        for (time, label) in self.time_marks() {
+            let at = Px(x(time));
+            let bottom = BOTTOM + 5.0;
+            put!(page, "<path class=\"axis\" d=\"M{at} {BOTTOM}V{bottom}\"/>");
+            put!(page, "<text class=\"x\" x=\"{at}\" y=\"{}\">{label}</text>\n", BOTTOM + 18.0);
+        }
+        let mut line = String::new();
+        for point in 0..=POINTS {
+            let part = f64::from(point) / f64::from(POINTS);
+            let time = self.start + part * (self.end - self.start);
+            put!(&mut line, " {} {}", Px(x(time)), Px(y(percent(time))));
+        }
+        put!(page, "<path class=\"area\" d=\"M{LEFT} {BOTTOM}L{line} {RIGHT} {BOTTOM}z\"/>");
+        put!(page, "<path class=\"line\" d=\"M{line}\"/>\n</svg>\n");
+    }
+
+    /// Round times of day, or round dates, and their labels.
+    fn time_marks(&self) -> Vec<(f64, String)> {
+        let span = self.end - self.start;
+        let fits = |step: &&u32| span / f64::from(**step) <= f64::from(MOST_TICKS);
+        let step = STEPS.iter().find(fits).unwrap_or(&YEAR);
+        let label = |time: f64| {
+            let utc = utc(time);
+            match *step {
+                DAY.. => utc.day(),
+                _ if span > f64::from(DAY) => format!("{} {}", utc.day(), utc.clock()),
+                60.. => utc.clock(),
+                _ => utc.clock_with_seconds(),
+            }
+        };
+        // Several years, if one is too short: files and their contents tell any time.
+        let steps = span / f64::from(*step) / f64::from(MOST_TICKS);
+        let step = f64::from(*step) * steps.ceil();
+        let first = (self.start / step).ceil() * step;
+        let marks = (0..=MOST_TICKS).map(|number| first + f64::from(number) * step);
+        // A label in the middle of its mark needs room at the right.
+        let last = self.end - 0.03 * span;
+        marks.take_while(|mark| *mark <= last).map(|mark| (mark, label(mark))).collect()
+    }
+}
+
+fn since_1970(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the first and the last time are the limits")]
+fn utc(seconds: f64) -> Utc {
+    Utc::new(seconds as u64)
+}
+
+/// 1, 2 or 5 times a power of ten, so that there are two to five steps up to a number.
+fn nice_step(number: f64) -> f64 {
+    let power = 10_f64.powf((number.max(1e-9) / 5.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    steps.into_iter().find(|step| number / step <= 5.0).unwrap_or(power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history(start: f64, end: f64) -> History {
+        History { runs: vec![Run { start, end, units: 60.0 }], undated: 40.0, start, end }
+    }
+
+    #[test]
+    fn a_run_is_a_straight_line_above_what_has_no_time() {
+        let history = history(1000.0, 1100.0);
+        assert_eq!(
+            [900.0, 1000.0, 1050.0, 1200.0].map(|time| history.units(time)),
+            [40.0, 40.0, 70.0, 100.0]
+        );
+    }
+
+    #[test]
+    fn marks_are_few_at_any_time() {
+        for (start, end) in [(-1.8e19, 1e9), (0.0, 9.3e18), (9.2e18, 9.2e18 + 1024.0)] {
+            let mut page = String::new();
+            history(start, end).put(&mut page, 100);
+            assert!(history(start, end).time_marks().len() <= 7 && page.len() < 20_000, "{page}");
+        }
+        let years = history(0.0, 56.0 * f64::from(YEAR)).time_marks();
+        assert_eq!(years.len(), 6);
+    }
+
+    #[test]
+    fn marks_are_round() {
+        let labels = |span: f64| {
+            let marks = history(1_795_326_312.0, 1_795_326_312.0 + span).time_marks();
+            marks.into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(labels(20.0), "05:45:15, 05:45:20, 05:45:25, 05:45:30");
+        assert_eq!(labels(3600.0), "05:50, 06:00, 06:10, 06:20, 06:30, 06:40");
+        assert_eq!(
+            labels(1.5 * 86_400.0),
+            "11-22 06:00, 11-22 12:00, 11-22 18:00, 11-23 00:00, \
+             11-23 06:00, 11-23 12:00"
+        );
+        assert_eq!(labels(20.0 * 86_400.0), "11-26, 12-03, 12-10");
+        assert_eq!([100.0, 44.7, 7.0, 0.3].map(nice_step), [20.0, 10.0, 2.0, 0.1]);
+    }
+}

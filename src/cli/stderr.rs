@@ -1,0 +1,65 @@
+//! Messages: lines on standard error.
+
+use std::fmt::{Arguments, Display};
+use std::io::{self, Write};
+
+use console::style;
+
+use super::text::with_short_words;
+
+/// Longer words are no names that a file could have.
+const WORD: usize = 1000;
+
+/// Prints a message, formatted as by `format!`.
+macro_rules! message {
+    ($($text:tt)*) => { $crate::cli::stderr::print(format_args!($($text)*)) };
+}
+pub(crate) use message;
+
+/// Prints a message that a result is wrong: on a terminal in red.
+macro_rules! alarm {
+    ($($text:tt)*) => { $crate::cli::stderr::print_alarm(format_args!($($text)*)) };
+}
+pub(crate) use alarm;
+
+/// Prints one line. If stderr is closed or full nobody can be told, and the count continues.
+pub(crate) fn print(message: Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "nqueens: {}", with_short_words(&escaped(message), WORD));
+}
+
+/// Prints one line in red if stderr is a terminal, and `NO_COLOR` is not set.
+pub(crate) fn print_alarm(message: Arguments<'_>) {
+    let message = with_short_words(&escaped(message), WORD);
+    let _ = writeln!(io::stderr(), "nqueens: {}", style(message).red().for_stderr());
+}
+
+/// A text without what a terminal would obey: names of files and the contents of journals may come
+/// from others.
+pub(crate) fn escaped(text: impl Display) -> String {
+    // Beside control characters those without a shape, which turn the direction of writing or hide.
+    let is_harmful = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    };
+    let mut escaped = String::new();
+    for c in text.to_string().chars() {
+        if is_harmful(c) { escaped.extend(c.escape_unicode()) } else { escaped.push(c) }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_are_shown_and_not_obeyed() {
+        assert_eq!(escaped("q20 ± é 木 2\u{202f}602.journal"), "q20 ± é 木 2\u{202f}602.journal");
+        assert_eq!(
+            escaped("a\x1b[2Jb\rc\u{202e}d\u{61c}"),
+            "a\\u{1b}[2Jb\\u{d}c\\u{202e}d\\u{61c}"
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! `nqueens verify FILE|FOLDER...`.
+
+use clap::Args;
+use nqueens::record::Record;
+use nqueens::verify::{Difference, Sample, Verdict, verify};
+use nqueens::{Kernel, thread_pool};
+use serde_json::json;
+
+use crate::cli::bar::{Bar, Display};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::{Journals, JournalsArgs, MachineArgs, whole_number};
+use crate::cli::report::{Format, Report};
+use crate::cli::signals::cancel_on_signals;
+use crate::cli::stderr::message;
+use crate::cli::text::{duration, many};
+
+/// Only the first differences are printed one by one.
+const PRINTED: usize = 5;
+
+/// Check journals: recount some of their units in another way
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens verify q22.journal               recounts 200 units
+  nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    journals: JournalsArgs,
+
+    /// How many units to recount, chosen at random
+    #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
+    #[arg(value_parser = whole_number::<usize>)]
+    units: usize,
+
+    /// Choose the same units again: the number that an earlier check printed
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    #[arg(value_parser = whole_number::<u64>)]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl VerifyArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let cancel = cancel_on_signals()?;
+        let journals = self.journals.read()?;
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        let sample = Sample { units: self.units, seed };
+        let kernel = self.machine.kernel.unwrap_or_else(Kernel::detect);
+        let Record { plan, finished, .. } = &journals.record;
+        let counts = journals.record.counts(&sample.choose(finished))?;
+        let pool = thread_pool(self.machine.threads()?)?;
+        let bar = Bar::new("verify", journals.units_done.min(self.units), |state, _| {
+            let (done, all) = (state.pos(), state.len().unwrap_or_default());
+            let (elapsed, eta) = (duration(state.elapsed()), duration(state.eta()));
+            format!("{done}/{all} units, {elapsed}, ETA {eta}")
+        });
+        if self.machine.progress.display() == Display::Bar {
+            bar.show();
+        }
+        let verdict = pool.install(|| verify(plan, &counts, kernel, &|| bar.advance(1), &cancel));
+        bar.clear();
+        let check = Check { journals, verdict: verdict?, seed };
+        Ok(check.judge().answer(Format::new(self.json, false), check.report()))
+    }
+}
+
+struct Check {
+    journals: Journals,
+    verdict: Verdict,
+    seed: u64,
+}
+
+impl Check {
+    /// Prints what is wrong or missing.
+    fn judge(&self) -> Exit {
+        let Verdict { method, chosen, recounted, differences, .. } = &self.verdict;
+        for Difference { unit, recorded, recounted, .. } in differences.iter().take(PRINTED) {
+            message!("unit {unit} is recorded with {recorded}, {method} counts {recounted}");
+        }
+        if differences.len() > PRINTED {
+            message!("and {} more", differences.len() - PRINTED);
+        }
+        if self.journals.check_published() == Exit::Failed || !differences.is_empty() {
+            return Exit::Failed;
+        }
+        if recounted < chosen {
+            let chosen = many(*chosen, "unit");
+            message!("stopped after recounting {recounted} of {chosen}: no difference so far");
+            return Exit::Stopped;
+        }
+        if self.journals.total.is_none() {
+            let missing = self.journals.units_missing;
+            let units = many(self.journals.record.plan.units(), "unit");
+            message!("the count is not finished: {missing} of {units} are missing");
+            return Exit::Stopped;
+        }
+        Exit::Done
+    }
+
+    fn report(&self) -> Report {
+        let Verdict { method, recounted, differences, .. } = &self.verdict;
+        let finished = many(self.journals.units_done, "unit");
+        let undetected_part = self.verdict.undetected_part(self.journals.units_done);
+        let found = match differences.len() {
+            0 => "no difference".to_owned(),
+            differences => format!("{differences} DIFFER"),
+        };
+        let evidence = match (differences.len(), undetected_part) {
+            (1.., _) => "against the count: at least one of its units is wrong".to_owned(),
+            (0, 0.0) => "every finished unit was counted twice, in two ways".to_owned(),
+            (0, part) if part < 1.0 => format!(
+                "less than {:.2} % of the units are wrong, with 95 % confidence",
+                100.0 * part
+            ),
+            (0, _) => "none: no unit was recounted".to_owned(),
+        };
+        let difference = |difference: &Difference| {
+            json!({
+                "unit": difference.unit,
+                "recorded": difference.recorded.to_string(),
+                "recounted": difference.recounted.to_string(),
+            })
+        };
+        let mut report = self.journals.report();
+        report.row("finished", format_args!("{finished}, every line and sum as it was written"));
+        self.journals.report_total(&mut report);
+        report
+            .row(
+                "recounted",
+                format_args!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed),
+            )
+            .field("recounted", *recounted)
+            .field("recounted_by", *method)
+            .field("seed", self.seed)
+            .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
+            .row("evidence", evidence)
+            .field("undetected_part", undetected_part);
+        report
+    }
+}

@@ -1,0 +1,172 @@
+//! How much memory is available, and how much of it a count may use.
+//!
+//! **What limits a process.** Besides the machine: its control group and all groups above it
+//! (containers, Slurm, systemd), where a process that uses more is killed, and the limits of the
+//! process (`ulimit -v` and `-d`, `h_vmem` of Grid Engine), where an allocation fails.
+//! [`Memory::detect`] finds the limit that leaves the least.
+//!
+//! **What a budget covers.** The list of a plan's units, the record of finished units if there is a
+//! journal (8 bytes a unit), and the engine's lists, including those of each thread. It does not
+//! cover the program itself and the stacks of the threads: a few megabytes, and a few tens of
+//! kilobytes for each thread.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+use crate::machine::cgroup;
+
+/// Bytes of memory that this process can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Memory {
+    /// All memory, used or not.
+    pub total: u64,
+    /// Memory that is free or can be freed.
+    pub available: u64,
+    /// What sets these numbers: the limit that leaves the least.
+    pub limit: MemoryLimit,
+}
+
+/// What limits the memory of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryLimit {
+    /// The memory of the machine.
+    Machine,
+    /// A control group, by the file that sets its limit.
+    ControlGroup(PathBuf),
+    /// The process's limit on address space.
+    AddressSpace,
+    /// The process's limit on data.
+    Data,
+}
+
+/// As `ulimit -v`.
+impl fmt::Display for MemoryLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Machine => f.write_str("this machine"),
+            Self::ControlGroup(file) => write!(f, "{}", file.display()),
+            Self::AddressSpace => f.write_str("ulimit -v"),
+            Self::Data => f.write_str("ulimit -d"),
+        }
+    }
+}
+
+impl Memory {
+    /// Asks the operating system.
+    #[must_use]
+    pub fn detect() -> Self {
+        let ram = MemoryRefreshKind::nothing().with_ram();
+        let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
+        let (total, available) = (system.total_memory(), system.available_memory());
+        let machine = Self { total, available, limit: MemoryLimit::Machine };
+        let groups = cgroup::memory(Path::new("/")).into_iter().map(|group| Self {
+            total: group.limit,
+            available: group.available,
+            limit: MemoryLimit::ControlGroup(group.file),
+        });
+        Self::tightest(machine, groups.chain(process_limits()))
+    }
+
+    /// The one that leaves the least. No limit leaves more than the machine has.
+    fn tightest(machine: Self, limits: impl Iterator<Item = Self>) -> Self {
+        limits.fold(
+            machine,
+            |tightest, limit| {
+                if limit.available < tightest.available { limit } else { tightest }
+            },
+        )
+    }
+}
+
+/// The limits of this process alone, if they are set.
+#[cfg(unix)]
+fn process_limits() -> Vec<Memory> {
+    use rustix::process::{Resource, getrlimit};
+
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kinds = [
+        (Resource::As, "VmSize:", MemoryLimit::AddressSpace),
+        (Resource::Data, "VmData:", MemoryLimit::Data),
+    ];
+    let limits = kinds.into_iter().filter_map(|(resource, used, limit)| {
+        let total = getrlimit(resource).current?;
+        let available = total.saturating_sub(kibibytes(&status, used).unwrap_or(0) << 10);
+        Some(Memory { total, available, limit })
+    });
+    limits.collect()
+}
+
+#[cfg(not(unix))]
+fn process_limits() -> Vec<Memory> {
+    Vec::new()
+}
+
+/// A number in a text with lines like `NAME: NUMBER kB`.
+#[cfg(unix)]
+fn kibibytes(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+/// The bytes that a count may use by default: three quarters of what is available.
+#[must_use]
+pub fn default_budget() -> u64 {
+    Memory::detect().available / 4 * 3
+}
+
+/// How many threads fit, if each needs this much.
+pub(crate) fn fitting_threads(bytes: u64, per_thread: u64) -> usize {
+    bytes.checked_div(per_thread).and_then(|threads| threads.try_into().ok()).unwrap_or(usize::MAX)
+}
+
+/// Mebibytes, or gibibytes from 1 GiB on, with one decimal: `1.5 MiB`, `3.0 GiB`.
+#[must_use]
+pub fn readable(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+    let mebibytes = bytes as f64 / f64::from(1 << 20);
+    match mebibytes < 1024.0 {
+        true => format!("{mebibytes:.1} MiB"),
+        false => format!("{:.1} GiB", mebibytes / 1024.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_that_leaves_the_least_applies() {
+        let memory = |total, available, limit| Memory { total, available, limit };
+        let machine = memory(100, 80, MemoryLimit::Machine);
+        let roomy = memory(1000, 900, MemoryLimit::Data);
+        let full = memory(90, 10, MemoryLimit::AddressSpace);
+        let tightest =
+            |limits: &[Memory]| Memory::tightest(machine.clone(), limits.iter().cloned());
+        assert_eq!(tightest(&[]), machine);
+        assert_eq!(tightest(std::slice::from_ref(&roomy)), machine);
+        assert_eq!(tightest(&[roomy, full.clone()]), full);
+    }
+
+    #[test]
+    fn sizes_are_readable() {
+        assert_eq!([3 << 19, 3 << 30].map(readable), ["1.5 MiB", "3.0 GiB"]);
+    }
+
+    #[test]
+    fn this_machine_has_memory() {
+        let memory = Memory::detect();
+        assert!(memory.available > 0 && memory.available <= memory.total, "{memory:?}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn numbers_of_a_status() {
+        let status = "Name:\tx\nVmSize:\t    3172 kB\nVmData:\t     360 kB\n";
+        assert_eq!(kibibytes(status, "VmData:"), Some(360));
+        assert_eq!(kibibytes(status, "VmPeak:"), None);
+    }
+}
