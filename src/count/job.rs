@@ -133,7 +133,7 @@ impl<'a> Job<'a> {
             let has_failed = journal.as_ref().is_some_and(Journal::has_failed);
             let is_complete = counted.as_ref().is_ok_and(|now| now.units == len(&todo));
             let total = counted.as_ref().ok().map(|now| before.plus(*now).solutions);
-            outcome.journal = journal.as_ref().map(|journal| journal.path().to_owned());
+            outcome.journal = journal.as_ref().map(|journal| journal.path.clone());
             let closed = journal.map(|journal| {
                 let total = total.filter(|_| is_complete);
                 journal.close(&plan, &|trouble| {

@@ -39,7 +39,7 @@ pub struct Witness {
 }
 
 /// A journal whose lines were all read.
-struct Held {
+struct Lines {
     file: JournalFile,
     /// The units of its lines, which may overlap.
     ranges: Vec<Range<usize>>,
@@ -66,7 +66,7 @@ impl Record {
     /// The same, given the plan.
     pub(super) fn read_named(paths: &[PathBuf], named: &Named, mode: Mode) -> Result<Self, Error> {
         let read = |path: &PathBuf| match open(path) {
-            Ok(file) => Held::read(Some(named), path, &file, &file, mode),
+            Ok(file) => Lines::read(Some(named), path, &file, &file, mode),
             Err(error) => Err(error),
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
@@ -94,11 +94,11 @@ impl Record {
         plan: Option<&Arc<Plan>>,
     ) -> Result<Option<Self>, Error> {
         let named = plan.map(|plan| Named::of(Arc::clone(plan), path));
-        let held = Held::read(named.as_ref(), path, file, input, Mode::Strict)?;
+        let held = Lines::read(named.as_ref(), path, file, input, Mode::Strict)?;
         held.map(|(plan, held)| Self::of(plan, vec![held], Mode::Strict)).transpose()
     }
 
-    fn of(plan: Arc<Plan>, held: Vec<Held>, mode: Mode) -> Result<Self, Error> {
+    fn of(plan: Arc<Plan>, held: Vec<Lines>, mode: Mode) -> Result<Self, Error> {
         let ranges = held.iter().flat_map(|held| &held.ranges).cloned().collect();
         let (finished, shared) = unite(ranges);
         let lines: usize = held.iter().flat_map(|held| &held.ranges).map(Range::len).sum();
@@ -113,14 +113,14 @@ impl Record {
         let unbegun = Vec::new();
         let mut record =
             Self { plan, finished, solutions, files, unbegun, repeated, left_out, mode, shared };
-        let gathered = record.gather(&record.shared)?;
-        record.solutions -= gathered.repeated;
-        record.leave_out(&gathered)?;
+        let compared = record.gather(&record.shared)?;
+        record.solutions -= compared.repeated;
+        record.leave_out(&compared)?;
         Ok(record)
     }
 
     /// Leaves out units with different counts.
-    fn leave_out(&mut self, Gathered { counts, conflicts, .. }: &Gathered) -> Result<(), Error> {
+    fn leave_out(&mut self, Compared { counts, conflicts, .. }: &Compared) -> Result<(), Error> {
         let Some(first) = conflicts.first() else { return Ok(()) };
         if self.mode == Mode::Strict {
             return Err(conflict(&self.witnesses(&Units::from_iter([first]))?));
@@ -146,7 +146,7 @@ impl Record {
     ///
     /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
     pub fn counts(&self, units: &Units) -> Result<Counts, Error> {
-        self.gather(&(units & &self.finished)).map(|gathered| gathered.counts)
+        self.gather(&(units & &self.finished)).map(|compared| compared.counts)
     }
 
     /// The solutions in some of the finished units, with their weights.
@@ -159,18 +159,18 @@ impl Record {
         Ok(counts.iter().map(weighted).sum())
     }
 
-    fn gather(&self, units: &Units) -> Result<Gathered, Error> {
-        let gathered = Mutex::new(Gathered { counts: Counts::of(units), ..Gathered::default() });
+    fn gather(&self, units: &Units) -> Result<Compared, Error> {
+        let compared = Mutex::new(Compared { counts: Counts::of(units), ..Compared::default() });
         let holds = |file: &&JournalFile| !file.units.is_disjoint(units);
         let holders: Vec<_> = self.files.iter().filter(holds).collect();
         holders.par_iter().try_for_each(|file| {
             self.rescan(file, |_, done| {
-                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-                let Gathered { counts, repeated, conflicts } = &mut *gathered;
+                let mut compared = compared.lock().unwrap_or_else(PoisonError::into_inner);
+                let Compared { counts, repeated, conflicts } = &mut *compared;
                 *repeated += counts.add(&self.plan, done.units.start, &done.counts, conflicts);
             })
         })?;
-        Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(compared.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reads one of the files again, as far as it was read before.
@@ -223,14 +223,14 @@ fn conflict(witnesses: &[Witness]) -> Error {
 
 /// The counts of some units, and what was found in comparing them.
 #[derive(Debug, Default)]
-struct Gathered {
+struct Compared {
     counts: Counts,
     /// The weighted sum of the solutions in units that are held once more.
     repeated: u128,
     conflicts: Units,
 }
 
-impl Held {
+impl Lines {
     /// Reads a journal. `None` if it has not begun.
     fn read(
         named: Option<&Named>,

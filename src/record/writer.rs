@@ -58,7 +58,7 @@ pub(crate) struct Locked {
 
 /// A journal that is being written.
 pub(crate) struct Journal {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     begun: Instant,
     seal: Seal,
     shared: Arc<Shared>,
@@ -199,10 +199,6 @@ impl Journal {
         Ok(Self { path, begun: Instant::now(), seal, shared, syncer })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Appends finished units. If that fails, [`Journal::has_failed`].
     pub(crate) fn append(&self, done: &UnitsDone) {
         let UnitsDone { units, counts, solutions, cpu_time, .. } = done.clone();
@@ -338,8 +334,11 @@ impl Shared {
             let bytes = state.bytes;
             (state.syncing, state.patience) = (Some(Instant::now()), PATIENCE);
             drop(state);
-            let named = new.take().map_or(Ok(()), |path| sync_folder(&path));
-            let synced = named.and_then(|()| self.file.sync_data());
+            let sync = || {
+                new.as_deref().map_or(Ok(()), sync_folder)?;
+                self.file.sync_data()
+            };
+            let synced = sync();
             state = self.state();
             match synced {
                 Ok(()) => {
@@ -347,9 +346,9 @@ impl Shared {
                     state.unsynced.drain(..length);
                     state.synced = bytes;
                 }
-                Err(error) => self.write_again(&mut state, error),
+                Err(error) => self.write_again(&mut state, error, sync),
             }
-            state.syncing = None;
+            (state.syncing, new) = (None, None);
             if state.failure.is_some() {
                 break;
             }
@@ -360,13 +359,13 @@ impl Shared {
 
     /// Writes what the disk did not take once more. If it does not take it now, the file ends where it was
     /// good.
-    fn write_again(&self, state: &mut State, error: io::Error) {
+    fn write_again(&self, state: &mut State, error: io::Error, sync: impl Fn() -> io::Result<()>) {
         // If somebody else wrote as well, that stays.
         let is_ours = self.length().is_ok_and(|length| length == state.bytes);
         let again = || {
             self.file.set_len(state.synced)?;
             (&self.file).write_all(&state.unsynced)?;
-            self.file.sync_data()
+            sync()
         };
         if is_ours && again().is_ok() {
             state.synced = state.bytes;

@@ -234,6 +234,34 @@ fn records_do_not_wait_for_the_disk() {
     assert!(some_units(&path).expect("units").units_done() >= held);
 }
 
+/// Nobody waits for the disk without knowing the result.
+#[test]
+fn the_total_is_told_before_the_disk_has_the_last_lines() {
+    let path = fresh_folder("record-slow-end").join("q.journal");
+    let mut command = count("12", &path, &[]);
+    let output = run(command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "1500"));
+    let (code, answer, message) = result(&output);
+    assert_eq!((code, answer), (Some(0), "14200\n"), "{message}");
+    assert!(message.contains("all units are counted, 14200 solutions; the disk"), "{message}");
+}
+
+/// After a sync that failed, the system takes what was lost for written.
+#[test]
+fn what_a_failed_sync_lost_is_written_again() {
+    let folder = fresh_folder("record-sync");
+    for call in ["sync", "folder"] {
+        let path = folder.join(format!("{call}.journal"));
+        let mut command = count("13", &path, &["--threads", "2"]);
+        command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", call).env("SHIM_TIMES", "1");
+        let output = run(&mut command);
+        let (code, answer, message) = result(&output);
+        assert_eq!((code, answer), (Some(0), "73712\n"), "{message}");
+        let wanted = "warning: the disk did not take the last lines of the journal";
+        assert!(message.contains(wanted) && message.contains("written again"), "{message}");
+        assert!(some_units(&path).expect("all").is_complete());
+    }
+}
+
 /// Each call on the journal fails in turn: the count is exact, or one line gives the reason, and the
 /// records can be resumed.
 #[test]
@@ -242,7 +270,9 @@ fn every_failing_call_is_reported_and_loses_no_record() {
     let args = ["--threads", "2", "--engine", "subtrees", "--kernel", "portable"];
     let (eio, enospc) = ("5", "28");
     let mut failures = 0;
-    for (call, most) in [("open", 4), ("write", 6), ("sync", 6), ("truncate", 2), ("lock", 2)] {
+    let calls =
+        [("open", 4), ("write", 6), ("sync", 6), ("folder", 2), ("truncate", 2), ("lock", 2)];
+    for (call, most) in calls {
         for at in 1..=most {
             for error in [eio, enospc] {
                 let path = folder.join(format!("{call}-{at}-{error}.journal"));

@@ -2,11 +2,12 @@
  *
  *   SHIM_SYNC_MS=n      fsync and fdatasync take n milliseconds longer
  *   SHIM_SYNC_LOG=file  and append a byte to this file when they are done
- *   SHIM_FAIL=call      open, write, sync, truncate or lock fails
+ *   SHIM_FAIL=call      open, write, sync, folder (the sync of one), truncate or lock fails
  *   SHIM_AT=n           from the n-th time on (default 1)
+ *   SHIM_TIMES=n        so many times (default: always)
  *   SHIM_ERRNO=n        with this error
  *
- * Only files whose names contain ".journal" are affected.
+ * Only files whose names contain ".journal" are affected, and the syncs of folders.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -34,7 +36,8 @@ static int is_affected(int fd) { return fd >= 0 && fd < MOST_FILES && is_journal
 static int fails(const char *call) {
   const char *failing = getenv("SHIM_FAIL");
   if (!failing || strcmp(failing, call) != 0) return 0;
-  if (atomic_fetch_add(&calls, 1) + 1 < number("SHIM_AT", 1)) return 0;
+  long before = atomic_fetch_add(&calls, 1) + 1 - number("SHIM_AT", 1);
+  if (before < 0 || before >= number("SHIM_TIMES", 1L << 30)) return 0;
   errno = (int)number("SHIM_ERRNO", EIO);
   return 1;
 }
@@ -83,6 +86,8 @@ static void be_slow(void) {
 }
 
 int fsync(int fd) {
+  struct stat file;
+  if (fstat(fd, &file) == 0 && S_ISDIR(file.st_mode) && fails("folder")) return -1;
   if (is_affected(fd)) {
     if (fails("sync")) return -1;
     be_slow();
