@@ -140,7 +140,8 @@ impl<W: Write> LineWriter<'_, W> {
         };
         for line in held.chunk_by(follows).flat_map(|units| units.chunks(UNITS_A_LINE)) {
             let (number, first, _) = line[0];
-            let run = &file.runs[number];
+            // Somebody may have changed the file since it was read; the end will tell.
+            let Some(run) = file.runs.get(number) else { continue };
             let mut cpu_time = Duration::ZERO;
             if number >= self.next_run {
                 self.put(&self.seal.close(&Line::Run(run.clone())));

@@ -197,7 +197,9 @@ impl Record {
         for file in self.files.iter().filter(|file| !file.units.is_disjoint(wanted)) {
             self.rescan(file, |run, DoneLine { units, counts, .. }| {
                 for (unit, count) in units.zip(counts).filter(|(unit, _)| wanted.contains(*unit)) {
-                    let (path, machine) = (file.path.clone(), file.runs[run].machine.clone());
+                    // Somebody may have changed the file since it was read.
+                    let machine = file.runs.get(run).map(|run| run.machine.clone());
+                    let (path, machine) = (file.path.clone(), machine.unwrap_or_default());
                     witnesses.push(Witness { unit, count, path, machine });
                 }
             })?;
