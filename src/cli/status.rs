@@ -1,30 +1,33 @@
 //! `nqueens status FILE|FOLDER...`.
 
+mod grid;
+mod history;
 mod page;
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
 use nqueens::Shard;
-use nqueens::record::{JournalFile, Record, Run};
+use nqueens::record::{JournalFile, Record, Run, Units};
 
+use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
+use crate::cli::journals::{Journals, JournalsArgs, MissingShards};
 use crate::cli::json::{self, microseconds};
-use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
 use crate::cli::report::{Format, Report};
 use crate::cli::text::{self, duration, figures, many, seconds};
-use page::Page;
+use crate::cli::values::number_of_shards;
 
 /// The least error of a forecast, as a part of it, that is told.
 const WORTH_TELLING: f64 = 0.05;
 
 /// Show how far the shards have come
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
 Examples:
   nqueens status q24                       the shards in folder q24
@@ -41,17 +44,17 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let to_stdout = self.html.as_deref().is_some_and(|path| path.as_os_str() == "-");
-        if to_stdout && self.json {
+        if to_stdout && self.output.format() != Format::Text {
             return Err(Failure::Usage(
-                "--html -: the page would go where --json goes, to standard output; name a file"
+                "--html -: the page would go where --json and --quiet go, to standard output; name \
+                 a file"
                     .to_owned(),
             ));
         }
@@ -64,8 +67,8 @@ impl StatusArgs {
         };
         let both = self.journals.read_both()?.map(|journals| journals.map(status));
         let page = || {
-            let (counts, paths) = (both.iter().flatten().collect(), self.journals.paths());
-            Page { counts, paths, now: SystemTime::now() }.html()
+            let counts: Vec<&Status> = both.iter().flatten().collect();
+            page::page(&counts, self.journals.paths(), SystemTime::now())
         };
         if let Some(file) = file {
             let cannot_write =
@@ -83,7 +86,7 @@ impl StatusArgs {
             }
             (None, second) => second.unwrap_or_default(),
         };
-        Ok(Exit::Done.answer(Format::new(self.json, false), report))
+        Ok(Exit::Done.answer(self.output.format(), report))
     }
 }
 
@@ -193,7 +196,7 @@ impl Status {
     }
 
     /// The indices of the shards that processes count now, with the plan cut into this many.
-    fn running_indices(&self, shards: usize) -> HashSet<usize> {
+    fn running_indices(&self, shards: usize) -> Units {
         let counted = self.running.0.iter().map(|process| process.run.shard);
         counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
     }
@@ -238,6 +241,7 @@ impl Status {
         let error = self.forecast_error();
         let mut report = self.journals.report();
         report
+            .bare(&percent)
             .row("done", format_args!("{done}, {percent} %, {solutions} solutions"))
             .row("shards", shards)
             .row("running", format_args!("{processes} of {journals}, {busy}, {rate} units/s"))

@@ -1,13 +1,13 @@
 //! `nqueens merge --twice`: a total that was counted twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use nqueens::record::{Comparison, Units, Witness, compare, half_open};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::journals::{self, Journals, MissingShards, number};
 use crate::cli::json;
-use crate::cli::options::{Journals, MissingShards};
 use crate::cli::report::Report;
 use crate::cli::stderr::message;
 use crate::cli::text::{duration, many};
@@ -148,13 +148,8 @@ impl Twice {
 
 /// Who counted, and how many processes of each kind.
 fn machines(journals: &Journals) -> String {
-    let mut processes = BTreeMap::<String, usize>::new();
-    for run in journals.record.runs().filter(|run| run.units > 0) {
-        let threads = many(run.threads, "thread");
-        let kind = format!("{}, {threads}, {}", run.machine, run.kernel);
-        *processes.entry(kind).or_default() += 1;
-    }
-    let kinds = processes.into_iter().map(|(kind, processes)| match processes {
+    let kinds = journals::machines(journals.record.runs()).into_iter();
+    let kinds = kinds.map(|(kind, processes)| match processes {
         1 => kind,
         _ => format!("{processes} x {kind}"),
     });
@@ -175,11 +170,6 @@ fn record(total: u128, journals: &Journals) -> String {
         duration(journals.cpu_time),
         versions.into_iter().collect::<Vec<_>>().join(", ")
     )
-}
-
-/// How many units there are.
-fn number(units: &Units) -> usize {
-    half_open(units).map(|range| range.len()).sum()
 }
 
 /// The first of some units, as ranges.
