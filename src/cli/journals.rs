@@ -38,29 +38,27 @@ pub(crate) struct JournalsArgs {
 impl JournalsArgs {
     /// Reads those of one count together: of the first, unless only the second is there or asked for.
     pub(crate) fn read(&self) -> Result<Journals, Failure> {
-        let [first, second] = self.files()?;
-        let (files, left_out) = match self.second || first.is_empty() {
-            true => (second, Vec::new()),
-            false => (first, second),
-        };
-        if !left_out.is_empty() {
-            let journals = many(left_out.len(), "journal");
+        let [first, second] = split_by_pass(journals_in(&self.paths)?);
+        if self.second || first.is_empty() {
+            return self.read_files(&second);
+        }
+        if !second.is_empty() {
+            let journals = many(second.len(), "journal");
             message!("{journals} of the second count left out: --second reads those instead");
         }
-        self.read_files(&files)
+        self.read_files(&first)
     }
 
     /// Reads those of the first count, and those of the second one, as far as there are any.
     pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
-        let [first, second] = self.files()?;
-        let read = |files: Vec<PathBuf>, is_wanted: bool| {
-            (is_wanted && !files.is_empty()).then(|| self.read_files(&files)).transpose()
-        };
-        let both = [read(first, !self.second)?, read(second, true)?];
-        if both.iter().all(Option::is_none) {
-            return Err(self.nothing(self.no_journals()));
+        let [first, second] = split_by_pass(journals_in(&self.paths)?);
+        let first = if self.second { Vec::new() } else { first };
+        if first.is_empty() && second.is_empty() {
+            return Err(self.nothing());
         }
-        Ok(both)
+        let read =
+            |files: Vec<PathBuf>| (!files.is_empty()).then(|| self.read_files(&files)).transpose();
+        Ok([read(first)?, read(second)?])
     }
 
     /// The files and folders as they were named.
@@ -68,31 +66,18 @@ impl JournalsArgs {
         &self.paths
     }
 
-    /// The journals of the first count, and those of the second.
-    fn files(&self) -> Result<[Vec<PathBuf>; 2], Failure> {
-        Ok(split_by_pass(journals_in(&self.paths)?))
-    }
-
-    fn no_journals(&self) -> &'static str {
-        match self.second {
-            true => "there are no journals of a second count in it",
-            false => "there are no journals (files *.journal) in it",
-        }
-    }
-
-    fn nothing(&self, reason: &str) -> Failure {
-        let paths = self.paths.iter().map(|path| path.display().to_string());
-        Failure::Usage(format!("{}: {reason}", paths.collect::<Vec<_>>().join(", ")))
+    fn nothing(&self) -> Failure {
+        let paths: Vec<_> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        let of_second = if self.second { " of a second count" } else { "" };
+        Failure::Usage(format!(
+            "{}: there are no journals{of_second} (files *.journal) in it, or nothing is recorded yet",
+            paths.join(", ")
+        ))
     }
 
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
-        let Some(record) = Record::read(files, Mode::Strict)? else {
-            return Err(self.nothing(match files.is_empty() {
-                true => self.no_journals(),
-                false => "nothing is recorded yet",
-            }));
-        };
+        let record = Record::read(files, Mode::Strict)?.ok_or_else(|| self.nothing())?;
         for path in &record.unbegun {
             message!("warning: nothing is recorded in {}; it is left out", path.display());
         }

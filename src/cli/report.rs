@@ -41,6 +41,11 @@ impl Report {
         self
     }
 
+    /// Labels and texts.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &(&'static str, String)> {
+        self.rows.iter()
+    }
+
     /// A field of the object.
     pub(crate) fn field(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
         self.fields.insert(name.to_owned(), value.into());

@@ -96,43 +96,34 @@ fn page_file(path: PathBuf) -> Result<OwnFile, Failure> {
     OwnFile::new(path, page::BEGINNING).map_err(refused)
 }
 
-/// The processes that write now.
-struct Running(Vec<Process>);
-
-struct Process {
-    /// What it has done so far.
-    run: Run,
-    /// Where it runs, if the name of its journal tells.
-    host: Option<String>,
-    /// Its last sign of life.
-    seen: Option<SystemTime>,
-}
+/// The journals that processes write now.
+struct Running(Vec<JournalFile>);
 
 impl Running {
     fn new(record: &Record) -> Self {
-        let process = |file: &JournalFile| {
-            let host = file.host().map(str::to_owned);
-            Some(Process { run: file.runs.last()?.clone(), host, seen: file.modified })
-        };
-        Self(record.being_written().into_iter().filter_map(process).collect())
+        let written = record.being_written().into_iter();
+        Self(written.filter(|file| !file.runs.is_empty()).cloned().collect())
+    }
+
+    /// What the processes have done so far.
+    fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.0.iter().filter_map(|file| file.runs.last())
     }
 
     fn threads(&self) -> usize {
-        self.0.iter().map(|process| process.run.threads).sum()
+        self.runs().map(|run| run.threads).sum()
     }
 
     /// What they finish together.
     fn units_per_second(&self) -> f64 {
         // The sum of no numbers is -0.0.
-        self.0.iter().map(Process::units_per_second).sum::<f64>() + 0.0
+        self.runs().map(units_per_second).sum::<f64>() + 0.0
     }
 }
 
-impl Process {
-    #[expect(clippy::cast_precision_loss, reason = "rates")]
-    fn units_per_second(&self) -> f64 {
-        self.run.units as f64 / self.run.elapsed.as_secs_f64().max(1e-3)
-    }
+#[expect(clippy::cast_precision_loss, reason = "rates")]
+fn units_per_second(run: &Run) -> f64 {
+    run.units as f64 / run.elapsed.as_secs_f64().max(1e-3)
 }
 
 struct Status {
@@ -197,7 +188,7 @@ impl Status {
 
     /// The indices of the shards that processes count now, with the plan cut into this many.
     fn running_indices(&self, shards: usize) -> Units {
-        let counted = self.running.0.iter().map(|process| process.run.shard);
+        let counted = self.running.runs().map(|run| run.shard);
         counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
     }
 
@@ -251,6 +242,9 @@ impl Status {
             .row("CPU time", format_args!("{cpu_time} measured, about {to_go} to go"))
             .field("cpu_seconds_left", cpu_left.map(json::seconds))
             .field("forecast_error", error.map(|error| (1e3 * error).round() / 1e3));
+        if self.journals.total.is_some() {
+            report.row("published", self.journals.published);
+        }
         if let Some(wall_time) = self.wall_time() {
             report.row("wall time", wall_time);
         }

@@ -146,7 +146,7 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
-    use crate::cli::args::{CommandLine, program};
+    use crate::cli::{CommandLine, program};
 
     fn explained(args: &[&str]) -> String {
         let error =

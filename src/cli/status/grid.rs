@@ -31,7 +31,7 @@ struct Cell {
     shards: usize,
     units: usize,
     finished: usize,
-    running: usize,
+    is_running: bool,
 }
 
 pub(super) fn section(status: &Status) -> Markup {
@@ -82,14 +82,14 @@ impl Cell {
             shards: shards.len(),
             units: shards.iter().map(|shard| shard.units).sum(),
             finished: shards.iter().map(|shard| shard.finished).sum(),
-            running: (first..first + shards.len()).filter(|index| running.contains(*index)).count(),
+            is_running: (first..first + shards.len()).any(|index| running.contains(index)),
         }
     }
 
     fn class(&self) -> &'static str {
         match self.finished {
             finished if finished == self.units => "done",
-            _ if self.running > 0 => "run",
+            _ if self.is_running => "run",
             0 => "none",
             _ => "part",
         }
@@ -101,7 +101,7 @@ impl Cell {
     }
 
     fn title(&self) -> String {
-        let Self { first, shards, units, finished, running } = self;
+        let Self { first, shards, units, finished, is_running } = self;
         let name = match shards {
             1 => format!("shard {first}"),
             _ => format!("shards {first} to {}", first + shards - 1),
@@ -111,21 +111,14 @@ impl Cell {
             0 => "nothing finished".to_owned(),
             _ => format!("{} % of {} units", figures(100.0 * self.part()), grouped(units)),
         };
-        match (running, shards) {
-            (0, _) => format!("{name}: {done}"),
-            (_, 1) => format!("{name}: {done}, running"),
-            _ => format!("{name}: {done}, {running} running"),
-        }
+        let running = if *is_running { ", running" } else { "" };
+        format!("{name}: {done}{running}")
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "places in a picture")]
 fn grid(cells: &[Cell], together: usize, label: &str) -> Markup {
-    let columns = match cells.len() {
-        0..=250 => 25,
-        251..=1000 => 50,
-        _ => 100,
-    };
+    let columns = if cells.len() > 1000 { 100 } else { 25 * cells.len().div_ceil(250).clamp(1, 2) };
     let pitch = (WIDTH / columns as f64).min(LARGEST);
     let side = (0.86 * pitch).round();
     let (width, rows) = (px(MARGIN + columns as f64 * pitch), cells.len().div_ceil(columns));
@@ -171,12 +164,12 @@ mod tests {
 
     #[test]
     fn a_square_says_how_far_its_shards_are() {
-        let title = |finished, shards, running| {
-            Cell { first: 400, shards, units: 3870, finished, running }.title()
+        let title = |finished, shards, is_running| {
+            Cell { first: 400, shards, units: 3870, finished, is_running }.title()
         };
-        assert_eq!(title(3870, 1, 0), "shard 400: complete");
-        assert_eq!(title(0, 1, 1), "shard 400: nothing finished, running");
-        let part = "shards 400 to 599: 50.0 % of 3\u{202f}870 units, 2 running";
-        assert_eq!(title(1935, 200, 2), part);
+        assert_eq!(title(3870, 1, false), "shard 400: complete");
+        assert_eq!(title(0, 1, true), "shard 400: nothing finished, running");
+        let part = "shards 400 to 599: 50.0 % of 3\u{202f}870 units, running";
+        assert_eq!(title(1935, 200, true), part);
     }
 }

@@ -5,19 +5,21 @@
 //! Texts from journals and names of files are [`escaped`]: maud leaves what turns the direction of
 //! writing.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use maud::{Markup, PreEscaped, html};
-use nqueens::{Pass, Published};
+use nqueens::Pass;
+use nqueens::record::{JournalFile, Run};
 
-use super::{Process, Status, grid, history};
+use super::{Status, grid, history, units_per_second};
 use crate::cli::journals::MissingShards;
 use crate::cli::stderr::escaped;
-use crate::cli::text::{duration, figures, many};
+use crate::cli::text::{duration, figures, many, sum};
 
 /// How every such page begins: nothing else is ever overwritten.
 pub(super) const BEGINNING: &str = "<!doctype html>\n<html lang=\"en\">\n\
@@ -86,7 +88,7 @@ impl Status {
                     }
                 }
                 dl.facts {
-                    @for (term, text) in self.facts() { div { dt { (term) } dd { (escaped(text)) } } }
+                    @for (term, text) in self.report().rows().skip(2) { div { dt { (term) } dd { (text) } } }
                 }
                 (grid::section(self))
                 (history::section(self, now))
@@ -100,54 +102,24 @@ impl Status {
         }
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let (journals, record) = (&self.journals, &self.journals.record);
-        let solutions = grouped(record.solutions);
-        let files = many(record.files.len(), "journal");
-        let threads = many(self.running.threads(), "thread");
-        let rate = figures(self.running.units_per_second());
-        let mut facts = vec![
-            match (journals.total, journals.published) {
-                (None, _) => ("Solutions", format!("{solutions} in the finished units")),
-                (_, Published::Agrees) => ("Total", format!("{solutions}, as published")),
-                (_, Published::Unknown) => ("Total", format!("{solutions}, nothing is published")),
-                (_, Published::Differs { expected }) => {
-                    let expected = grouped(expected);
-                    ("Total", format!("{solutions}, DIFFERS from the published {expected}"))
-                }
-            },
-            ("End", self.end()),
-            ("Running", format!("{} of {files}, {threads}, {rate} units/s", self.running.0.len())),
-            ("CPU time", format!("{} measured", duration(journals.cpu_time))),
-        ];
-        if journals.total.is_none() {
-            facts.push(("CPU time to go", format!("about {}", self.to_go())));
-        }
-        facts.extend(self.wall_time().map(|wall_time| ("Wall time", wall_time)));
-        if record.repeated > 0 {
-            let units = many(record.repeated, "unit");
-            facts.push(("Counted again", format!("{units}, with equal counts")));
-        }
-        facts
-    }
-
     /// Those that write now.
     fn processes(&self) -> Markup {
-        let mut processes: Vec<&Process> = self.running.0.iter().collect();
-        processes.sort_by_key(|process| process.run.shard.index());
-        let row = |process: &&Process| {
-            let Process { run, host, seen } = process;
-            [
+        let row = |file: &JournalFile| {
+            let run = file.runs.last()?;
+            let row = [
                 run.shard.index().to_string(),
-                host.clone().unwrap_or_else(|| "not known".to_owned()),
+                file.host().unwrap_or("not known").to_owned(),
                 run.threads.to_string(),
                 grouped(run.units),
-                figures(process.units_per_second()),
+                figures(units_per_second(run)),
                 duration(run.elapsed),
-                seen.map_or_else(String::new, |seen| utc(since_1970(seen), DATE)),
-            ]
+                file.modified.map_or_else(String::new, |seen| utc(since_1970(seen), DATE)),
+            ];
+            Some((run.shard.index(), row))
         };
-        let rows: Vec<_> = processes.iter().map(row).collect();
+        let mut rows: Vec<_> = self.running.0.iter().filter_map(row).collect();
+        rows.sort();
+        let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
         let titles = ["Shard", "Host", "Threads", "Units", "Units/s", "Counts for", "Last sign"];
         html! { @if !rows.is_empty() { h3 { "Running" } (table(titles, &["Host"], &rows)) } }
     }
@@ -155,37 +127,25 @@ impl Status {
     /// What processors of one kind did on one host: the slowest first.
     #[expect(clippy::cast_precision_loss, reason = "a mean")]
     fn machines(&self) -> Markup {
-        /// Runs, units, and the CPU time that they took.
-        #[derive(Default)]
-        struct Work {
-            runs: usize,
-            units: usize,
-            cpu_time: Duration,
-        }
-        let mut machines: BTreeMap<[&str; 3], Work> = BTreeMap::new();
+        let mut machines: BTreeMap<[&str; 3], Vec<&Run>> = BTreeMap::new();
         for file in &self.journals.record.files {
+            let host = file.host().unwrap_or("not known");
             for run in &file.runs {
-                let host = file.host().unwrap_or("not known");
-                let work = machines.entry([host, &run.machine, &run.kernel]).or_default();
-                work.runs += 1;
-                work.units += run.units;
-                work.cpu_time = work.cpu_time.saturating_add(run.cpu_time);
+                machines.entry([host, &run.machine, &run.kernel]).or_default().push(run);
             }
         }
-        let seconds_a_unit = |work: &Work| match work.units {
-            0 => None,
-            units => Some(work.cpu_time.as_secs_f64() / units as f64),
-        };
-        let mut machines: Vec<_> = machines.into_iter().collect();
-        let cost = |work: &Work| seconds_a_unit(work).unwrap_or(-1.0);
-        machines.sort_by(|(_, one), (_, other)| cost(other).total_cmp(&cost(one)));
-        let row = |(names, work): &([&str; 3], Work)| {
+        let row = |(names, runs): ([&str; 3], Vec<&Run>)| {
             let [host, processor, kernel] = names.map(str::to_owned);
-            let cost = seconds_a_unit(work).map_or_else(String::new, figures);
-            let (runs, units) = (grouped(work.runs), grouped(work.units));
-            [host, processor, kernel, runs, units, duration(work.cpu_time), cost]
+            let units = runs.iter().map(|run| run.units).sum::<usize>();
+            let cpu_time = sum(runs.iter().map(|run| run.cpu_time));
+            let cost = (units > 0).then(|| cpu_time.as_secs_f64() / units as f64);
+            let [runs, units] = [runs.len(), units].map(grouped);
+            let shown = cost.map_or_else(String::new, figures);
+            (cost, [host, processor, kernel, runs, units, duration(cpu_time), shown])
         };
-        let rows: Vec<_> = machines.iter().map(row).collect();
+        let mut rows: Vec<_> = machines.into_iter().map(row).collect();
+        rows.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+        let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
         let words = ["Host", "Processor", "Kernel"];
         let [host, processor, kernel] = words;
         let titles = [host, processor, kernel, "Runs", "Units", "CPU time", "CPU seconds a unit"];
@@ -296,14 +256,8 @@ fn quoted(path: &Path) -> String {
 /// A whole number in groups of three digits: `2 602 198`, with narrow spaces that do not break.
 pub(super) fn grouped(number: impl Display) -> String {
     let digits = number.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push('\u{202f}');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join("\u{202f}")
 }
 
 /// A number of pixels, to the tenth.
