@@ -164,46 +164,29 @@ fn warn_if_slow(engine: Engine, size: BoardSize) {
     }
 }
 
-/// One engine, or `all` of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Engines {
-    One(Engine),
-    All,
-}
-
-impl Engines {
-    pub(crate) fn list(&self) -> Vec<Engine> {
-        match self {
-            Self::One(engine) => vec![*engine],
-            Self::All => Engine::ALL.to_vec(),
-        }
-    }
-}
-
 pub(crate) fn engine_or_auto() -> impl TypedValueParser<Value = OrAuto<Engine>> {
     let auto = PossibleValue::new("auto").help("the fastest of these for the board and the kernel");
-    PossibleValuesParser::new([auto].into_iter().chain(engines())).try_map(|name| or_auto(&name))
+    PossibleValuesParser::new([auto].into_iter().chain(engines())).try_map(|name| or_none(&name))
 }
 
-pub(crate) fn engines_or_all() -> impl TypedValueParser<Value = Engines> {
+/// `None` for `all`.
+pub(crate) fn engine_or_all() -> impl TypedValueParser<Value = Option<Engine>> {
     let all = PossibleValue::new("all").help("all of these, on boards where they are fast enough");
-    PossibleValuesParser::new([all].into_iter().chain(engines())).try_map(|name| match &*name {
-        "all" => Ok(Engines::All),
-        name => name.parse().map(Engines::One),
-    })
+    PossibleValuesParser::new([all].into_iter().chain(engines())).try_map(|name| or_none(&name))
 }
 
 pub(crate) fn kernel_or_auto() -> impl TypedValueParser<Value = OrAuto<Kernel>> {
     let auto = PossibleValue::new("auto").help("the fastest that this CPU can run");
     let names = Kernel::NAMES.into_iter().zip(Kernel::SUMMARIES);
     let kernels = names.map(|(name, summary)| PossibleValue::new(name).help(summary));
-    PossibleValuesParser::new([auto].into_iter().chain(kernels)).try_map(|name| or_auto(&name))
+    PossibleValuesParser::new([auto].into_iter().chain(kernels)).try_map(|name| or_none(&name))
 }
 
 fn engines() -> impl Iterator<Item = PossibleValue> {
     Engine::ALL.into_iter().map(|engine| PossibleValue::new(engine.name()).help(engine.summary()))
 }
 
-fn or_auto<T: FromStr<Err = Error>>(name: &str) -> Result<OrAuto<T>, Error> {
-    if name == "auto" { Ok(None) } else { name.parse().map(Some) }
+/// `None` for the word that names no one in particular.
+fn or_none<T: FromStr<Err = Error>>(name: &str) -> Result<Option<T>, Error> {
+    if matches!(name, "auto" | "all") { Ok(None) } else { name.parse().map(Some) }
 }

@@ -19,7 +19,7 @@ use nqueens::cpu::Cpu;
 use nqueens::known::known;
 use nqueens::{BoardSize, Cancel, Engine, Kernel, memory, thread_pool};
 
-use crate::cli::args::{Engines, OrAuto, RowOutput, engines_or_all, kernel_or_auto};
+use crate::cli::args::{OrAuto, RowOutput, engine_or_all, kernel_or_auto};
 use crate::cli::bar::ProgressWhen;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
@@ -49,8 +49,8 @@ pub(crate) struct CompareArgs {
 
     /// Engines to compare; ratios are to the first one named, or to subtrees for all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
-    #[arg(value_parser = engines_or_all())]
-    engines: Vec<Engines>,
+    #[arg(value_parser = engine_or_all())]
+    engines: Vec<OrAuto<Engine>>,
 
     /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
     /// or all cores that this process may use
@@ -116,7 +116,10 @@ impl CompareArgs {
         // Ascending: a board's time is predicted from the one before.
         sizes.sort_unstable();
         sizes.dedup();
-        let engines = distinct(self.engines.iter().flat_map(Engines::list));
+        let engines = distinct(self.engines.iter().flat_map(|engine| match engine {
+            Some(engine) => vec![*engine],
+            None => Engine::ALL.to_vec(),
+        }));
         let mut pools = Vec::new();
         for threads in distinct(self.threads.iter().copied()) {
             pools.push(thread_pool(threads)?);
@@ -128,10 +131,7 @@ impl CompareArgs {
             .iter()
             .flat_map(|engine| pools.iter().map(|pool| Contestant { engine: *engine, pool }));
         let contestants: Vec<Contestant<'_>> = contestants.collect();
-        let reference = match self.engines.first() {
-            Some(Engines::One(engine)) => *engine,
-            _ => Engine::Subtrees,
-        };
+        let reference = self.engines.first().copied().flatten().unwrap_or(Engine::Subtrees);
         let reference = Reference { engine: reference, threads: pools[0].current_num_threads() };
 
         let runs = sizes.len() * contestants.len() * (self.repeat as usize + 1);

@@ -136,28 +136,36 @@ impl Rounds<'_> {
         self.measured.push(Measured { engine, threads, n: size.get(), seconds });
     }
 
-    /// One line for a board: the contestants by reason, and their threads if these differ.
+    /// One line for a board: the contestants by reason, and their threads unless all are meant.
     fn report_left_out(
         &self,
         size: BoardSize,
         contestants: &[Contestant<'_>],
         left_out: &[LeftOut<'_>],
     ) {
-        let has_these = |one: &Contestant<'_>| contestants[0].threads() == one.threads();
-        let same_threads = contestants.iter().all(has_these);
         let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for LeftOut { contestant, reason } in left_out {
             self.progress.leave_out(self.repeat as usize + 1);
-            let name = if same_threads { contestant.engine.to_string() } else { contestant.name() };
-            match reasons.iter_mut().find(|(other, _)| other == reason) {
-                Some((_, names)) => names.push(name),
-                None => reasons.push((reason, vec![name])),
+            let engine = contestant.engine;
+            let all = contestants.iter().filter(|other| other.engine == engine).count();
+            let alike = left_out.iter().filter(|other| other.contestant.engine == engine);
+            let alike = alike.filter(|other| other.reason == *reason).count();
+            let name = if alike == all { engine.to_string() } else { contestant.name() };
+            let place = reasons.iter().position(|(other, _)| other == reason);
+            let place = place.unwrap_or_else(|| {
+                reasons.push((reason, Vec::new()));
+                reasons.len() - 1
+            });
+            let (_, names) = &mut reasons[place];
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
-        let named =
-            |(reason, names): &(&str, Vec<String>)| format!("{}: {reason}", names.join(", "));
-        let reasons = reasons.iter().map(named).collect::<Vec<_>>().join("; ");
+        let reasons =
+            reasons.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
+        let reasons: Vec<String> = reasons.collect();
         if !reasons.is_empty() {
+            let reasons = reasons.join("; ");
             self.progress.suspend(|| message!("n = {size}: left out: {reasons}"));
         }
     }

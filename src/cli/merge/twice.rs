@@ -65,20 +65,18 @@ impl Twice {
         if self.is_proof {
             return Exit::Done;
         }
-        for (count, journals) in [("first", &self.first), ("second", &self.second)] {
-            let Some(missing) = MissingShards::new(&journals.record, shards) else { continue };
-            if journals.units_missing > 0 {
+        for (count, other, journals, once) in [
+            ("first", "second", &self.first, &self.comparison.only_first),
+            ("second", "first", &self.second, &self.comparison.only_second),
+        ] {
+            if let Some(missing) = MissingShards::new(&journals.record, shards)
+                && !missing.is_empty()
+            {
                 let units = many(journals.units_missing, "unit");
                 message!("the {count} count lacks {units}, in {missing}: run these again");
             }
-        }
-        for (count, other, ranges) in [
-            ("first", "second", &self.comparison.only_first),
-            ("second", "first", &self.comparison.only_second),
-        ] {
-            if !ranges.is_empty() {
-                let units = many(number(ranges), "unit");
-                let ranges = shortened(ranges);
+            if !once.is_empty() {
+                let (units, ranges) = (many(number(once), "unit"), shortened(once));
                 message!(
                     "counted once, in the {count} count but not in the {other}: {units}, {ranges}"
                 );
