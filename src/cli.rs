@@ -1,22 +1,32 @@
 //! The command line: everything that reads arguments, prints, or exits. One command, one file.
+//!
+//! The list of commands, and the parser, are here. Doc comments of commands and options are the help
+//! texts.
+//!
+//! # How to add a command
+//!
+//! 1. Write `cli/NAME.rs`: a struct that derives [`clap::Args`] and parses into the library's types,
+//!    two examples, its method `run(self) -> Result<Exit, Failure>`, its report and its tests.
+//!    Options that other commands have as well stand in `args.rs`.
+//! 2. Add a variant to [`Command`] and a line to [`Command::run`].
+//! 3. Add its help to `tests/cmd/help.trycmd`: an empty block, then
+//!    `TRYCMD=overwrite cargo test --test promises the_help`.
+//! 4. Describe the fields of its JSON in `docs/JSON.md`.
 
 mod args;
 mod bar;
 mod compare;
-mod completions;
 mod count;
 mod cpu;
-mod date;
 mod estimate;
 mod exit;
 mod file;
-mod html;
+mod generate;
+mod journals;
 mod json;
 mod list;
 mod long_count;
-mod man;
 mod merge;
-mod options;
 mod out_of_memory;
 mod plot;
 mod progress;
@@ -34,9 +44,186 @@ mod table;
 mod text;
 mod timings;
 mod usage;
+mod values;
 mod verify;
-mod version;
 
-pub(crate) use args::run;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use nqueens::Kernel;
+
 pub(crate) use exit::guarded;
+use exit::{Exit, Failure};
 pub(crate) use out_of_memory::OrExit;
+
+/// Counts the solutions of the n-queens problem exactly, on all cores.
+///
+/// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
+/// 1 a result that differs, a damaged record, or a fault; 2 wrong usage; 3 stopped or not complete,
+/// the same command resumes the count; 4 not here and now: memory, threads or a file that is in use.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    long_version = long_version(),
+    max_term_width = 80,
+    after_help = EXAMPLES,
+    after_long_help = MORE_EXAMPLES
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  nqueens count 16                    the number of solutions, on all cores
+  nqueens list 8 --style unicode      the boards themselves
+  nqueens compare 12 --engines all    every method timed, textbook ones too";
+
+const MORE_EXAMPLES: &str = "\
+Examples:
+  nqueens count 18                              the number of solutions
+  nqueens count 22 --journal q22.journal        stop it, kill it, run it again
+  nqueens estimate 22                           how long that takes here
+  nqueens table 1..=16                          the published table again
+  nqueens list 8 --fundamental --style unicode  the twelve boards
+  nqueens shard 24 --index 0 --shards 100 --out q24; nqueens merge q24";
+
+/// The only list of commands, in the order of the help.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Count(count::CountArgs),
+    Table(table::TableArgs),
+    List(list::ListArgs),
+    Compare(compare::CompareArgs),
+    Estimate(estimate::EstimateArgs),
+    Shard(shard::ShardArgs),
+    Merge(merge::MergeArgs),
+    Status(status::StatusArgs),
+    Verify(verify::VerifyArgs),
+    Salvage(salvage::SalvageArgs),
+    Cpu(cpu::CpuArgs),
+    Completions(generate::CompletionsArgs),
+    Man(generate::ManArgs),
+}
+
+impl Command {
+    fn run(self) -> Result<Exit, Failure> {
+        match self {
+            Self::Count(args) => args.run(),
+            Self::Table(args) => args.run(),
+            Self::List(args) => args.run(),
+            Self::Compare(args) => args.run(),
+            Self::Estimate(args) => args.run(),
+            Self::Shard(args) => args.run(),
+            Self::Merge(args) => args.run(),
+            Self::Status(args) => args.run(),
+            Self::Verify(args) => args.run(),
+            Self::Salvage(args) => args.run(),
+            Self::Cpu(args) => args.run(),
+            Self::Completions(args) => args.run(program()),
+            Self::Man(args) => args.run(CommandLine::command().disable_help_subcommand(true)),
+        }
+    }
+}
+
+/// Version, commit, target and kernels.
+fn long_version() -> String {
+    let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
+    let (arch, os) = (std::env::consts::ARCH, std::env::consts::OS);
+    format!(
+        "{}\ncommit   {}\ntarget   {arch}-{os}\nkernels  {} on this CPU",
+        env!("CARGO_PKG_VERSION"),
+        args::COMMIT,
+        kernels.join(", ")
+    )
+}
+
+/// The definition of the arguments, complete.
+fn program() -> clap::Command {
+    let mut program = CommandLine::command();
+    program.build();
+    program
+}
+
+/// Parses the command line and runs the command. Help and version are answers as well.
+pub(crate) fn run() -> Result<Exit, Failure> {
+    signals::survive_file_size_limit();
+    match CommandLine::try_parse() {
+        Ok(line) => line.command.run(),
+        Err(help) if matches!(help.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            // clap writes it itself.
+            drop(stdout::stdout()?);
+            help.print()?;
+            Ok(Exit::Done)
+        }
+        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            // The short help, on standard error. If that is closed nobody can be told.
+            let _ = help.print();
+            Ok(Exit::Usage)
+        }
+        Err(error) => {
+            let first = std::env::args_os().nth(1);
+            let first = first.as_ref().and_then(|first| first.to_str());
+            Err(Failure::Usage(usage::explain(&error, &program(), first)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    /// All examples in the help are commands that the parser takes, and every command has two.
+    #[test]
+    fn examples_can_be_run() {
+        let program = program();
+        let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
+        for command in [&program].into_iter().chain(commands) {
+            let helps = [command.get_after_help(), command.get_after_long_help()];
+            for help in helps.into_iter().flatten() {
+                let lines: Vec<String> = help.to_string().lines().map(str::to_owned).collect();
+                assert!(lines.len() > 2 && lines[0] == "Examples:", "{}", command.get_name());
+                for line in &lines[1..] {
+                    assert!(line.chars().count() <= 80, "{line}");
+                    // Descriptions follow after two spaces; shells do the rest.
+                    let example = line.trim_start().split("  ").next().expect("a command");
+                    for example in example.split(';') {
+                        let words = example.split(['>', '|']).next().expect("a command");
+                        CommandLine::try_parse_from(words.split_whitespace())
+                            .unwrap_or_else(|error| panic!("{line}: {error}"));
+                    }
+                }
+            }
+            assert!(command.get_after_help().is_some(), "{} has no examples", command.get_name());
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_help_fits_80_columns() {
+        let mut program = program();
+        for command in program.get_subcommands_mut() {
+            for help in [command.render_help(), command.render_long_help()] {
+                let help = help.to_string();
+                let long = help.lines().find(|line| line.chars().count() > 80);
+                assert_eq!(long, None, "{}", command.get_name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_names_every_engine_and_kernel() {
+        let mut command = CommandLine::command();
+        let count = command.find_subcommand_mut("count").expect("a subcommand");
+        // Line breaks depend on the terminal's width.
+        let help = count.render_long_help().to_string();
+        let words: Vec<_> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+        for name in nqueens::Engine::names().iter().chain(&nqueens::Kernel::NAMES) {
+            assert!(words.contains(name), "{name} is missing in:\n{help}");
+        }
+    }
+}

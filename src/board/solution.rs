@@ -39,32 +39,6 @@ impl Solution {
         is_legal.then_some(Self { columns })
     }
 
-    /// A solution for a board of any size, without a search. `None` for n = 2 and 3, which have
-    /// none.
-    ///
-    /// Even columns come first, then the odd ones, counted from 1. For n mod 6 = 2 and 3, a few of
-    /// them change places (E. Pauls, Deutsche Schachzeitung 29, 1874; E. J. Hoffman, J. C. Loessi,
-    /// R. C. Moore, "Constructions for the Solution of the m Queens Problem", Mathematics Magazine
-    /// 42, 1969).
-    #[must_use]
-    pub fn construct(n: u32) -> Option<Self> {
-        let (mut even, mut odd): (Vec<u32>, Vec<u32>) = (1..=n).partition(|column| column % 2 == 0);
-        match n % 6 {
-            2 if n > 2 => {
-                odd.swap(0, 1); // 3, 1, then 7 ...
-                let five = odd.remove(2);
-                odd.push(five);
-            }
-            3 if n > 3 => {
-                even.rotate_left(1); // 4, 6, ..., 2
-                odd.rotate_left(2); // 5, 7, ..., 1, 3
-            }
-            _ => {}
-        }
-        even.append(&mut odd);
-        Self::new(even.into_iter().map(|column| column - 1).collect::<Vec<_>>())
-    }
-
     /// A solution that is known to be legal.
     fn of_legal(columns: Vec<u32>) -> Self {
         debug_assert!(Self::new(&*columns).is_some(), "queens attack each other: {columns:?}");
@@ -148,12 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_construction_is_legal() {
-        for n in (0..600).chain([10_000, 100_001, 100_002]) {
-            let built = Solution::construct(n);
-            assert_eq!(built.is_none(), n == 2 || n == 3, "n = {n}");
-            assert!(built.is_none_or(|solution| solution.columns.len() == n as usize));
-        }
+    fn queens_that_attack_each_other_are_no_solution() {
         for bad in [&[0, 2, 4, 1, 3, 5][..], &[0, 0], &[1]] {
             assert_eq!(Solution::new(bad), None, "{bad:?}");
         }

@@ -1,193 +1,192 @@
-//! The list of commands, and the parser. Doc comments of commands and options are the help texts.
-//!
-//! # How to add a command
-//!
-//! 1. Write `commands/NAME.rs`: a struct that derives [`clap::Args`] and parses into the library's
-//!    types, two examples, its method `run(self) -> Result<Exit, Failure>`, its report and its
-//!    tests. Options that other commands have as well stand in `options.rs`.
-//! 2. Add a line to `commands.rs`, a variant to [`Command`] and a line to [`Command::run`].
-//! 3. Add its help to `tests/cmd/help.trycmd`: an empty block, then
-//!    `TRYCMD=overwrite cargo test --test promises the_help`.
-//! 4. Describe the fields of its JSON in `docs/JSON.md`.
+//! What several commands share: groups of options, and names of engines and kernels, each with a line
+//! in the help and in the completions.
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use std::str::FromStr;
 
-use super::compare::CompareArgs;
-use super::completions::CompletionsArgs;
-use super::count::CountArgs;
-use super::cpu::CpuArgs;
-use super::estimate::EstimateArgs;
-use super::exit::{Exit, Failure};
-use super::list::ListArgs;
-use super::man::ManArgs;
-use super::merge::MergeArgs;
-use super::salvage::SalvageArgs;
-use super::shard::ShardArgs;
-use super::signals::survive_file_size_limit;
-use super::status::StatusArgs;
-use super::stdout::stdout;
-use super::table::TableArgs;
-use super::verify::VerifyArgs;
-use super::{usage, version};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use git_version::git_version;
+use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
 
-/// Counts the solutions of the n-queens problem exactly, on all cores.
-///
-/// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
-/// 1 a result that differs, a damaged record, or a fault; 2 wrong usage; 3 stopped or not complete,
-/// the same command resumes the count; 4 not here and now: memory, threads or a file that is in use.
-#[derive(Debug, Parser)]
-#[command(
-    version = version::SHORT,
-    long_version = version::long(),
-    max_term_width = 80,
-    after_help = EXAMPLES,
-    after_long_help = MORE_EXAMPLES
-)]
-pub(crate) struct CommandLine {
-    #[command(subcommand)]
-    command: Command,
+use super::bar::ProgressWhen;
+use super::exit::Failure;
+use super::report::Format;
+use super::rows::RowFormat;
+use super::stderr::message;
+use super::values::{bytes, default_threads, number_of_threads};
+
+/// The commit, with `-modified` if files were changed after it; `unknown` outside of a repository.
+pub(crate) const COMMIT: &str = git_version!(
+    args = ["--always", "--dirty=-modified", "--abbrev=7", "--exclude=*"],
+    fallback = "unknown"
+);
+
+/// How an answer is printed.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+
+    /// Print the bare number
+    #[arg(long, short)]
+    quiet: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  nqueens count 16                    the number of solutions, on all cores
-  nqueens list 8 --style unicode      the boards themselves
-  nqueens compare 12 --engines all    every method timed, textbook ones too";
-
-const MORE_EXAMPLES: &str = "\
-Examples:
-  nqueens count 18                              the number of solutions
-  nqueens count 22 --journal q22.journal        stop it, kill it, run it again
-  nqueens estimate 22                           how long that takes here
-  nqueens table 1..=16                          the published table again
-  nqueens list 8 --fundamental --style unicode  the twelve boards
-  nqueens shard 24 --index 0 --shards 100 --out q24; nqueens merge q24";
-
-/// The only list of commands, in the order of the help.
-#[derive(Debug, Subcommand)]
-enum Command {
-    Count(CountArgs),
-    Table(TableArgs),
-    List(ListArgs),
-    Compare(CompareArgs),
-    Estimate(EstimateArgs),
-    Shard(ShardArgs),
-    Merge(MergeArgs),
-    Status(StatusArgs),
-    Verify(VerifyArgs),
-    Salvage(SalvageArgs),
-    Cpu(CpuArgs),
-    Completions(CompletionsArgs),
-    Man(ManArgs),
-}
-
-impl Command {
-    fn run(self) -> Result<Exit, Failure> {
-        match self {
-            Self::Count(args) => args.run(),
-            Self::Table(args) => args.run(),
-            Self::List(args) => args.run(),
-            Self::Compare(args) => args.run(),
-            Self::Estimate(args) => args.run(),
-            Self::Shard(args) => args.run(),
-            Self::Merge(args) => args.run(),
-            Self::Status(args) => args.run(),
-            Self::Verify(args) => args.run(),
-            Self::Salvage(args) => args.run(),
-            Self::Cpu(args) => args.run(),
-            Self::Completions(args) => args.run(CommandLine::command()),
-            Self::Man(args) => args.run(CommandLine::command()),
+impl Output {
+    pub(crate) fn format(&self) -> Format {
+        match (self.json, self.quiet) {
+            (true, _) => Format::Json,
+            (_, true) => Format::Quiet,
+            _ => Format::Text,
         }
     }
 }
 
-/// The definition of the arguments, complete.
-pub(crate) fn program() -> clap::Command {
-    let mut program = CommandLine::command();
-    program.build();
-    program
+/// How the rows of a table are printed.
+#[derive(Debug, Args)]
+pub(crate) struct RowOutput {
+    /// Print comma-separated values with a header line
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+
+    /// Print a table in Markdown
+    #[arg(long, conflicts_with_all = ["csv", "json"])]
+    markdown: bool,
 }
 
-/// Parses the command line and runs the command. Help and version are answers as well.
-pub(crate) fn run() -> Result<Exit, Failure> {
-    survive_file_size_limit();
-    match CommandLine::try_parse() {
-        Ok(line) => line.command.run(),
-        Err(help) if matches!(help.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            // clap writes it itself.
-            drop(stdout()?);
-            help.print()?;
-            Ok(Exit::Done)
-        }
-        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            // The short help, on standard error. If that is closed nobody can be told.
-            let _ = help.print();
-            Ok(Exit::Usage)
-        }
-        Err(error) => {
-            let first = std::env::args_os().nth(1);
-            let first = first.as_ref().and_then(|first| first.to_str());
-            Err(Failure::Usage(usage::explain(&error, &program(), first)))
+impl RowOutput {
+    pub(crate) fn format(&self) -> RowFormat {
+        match (self.csv, self.json, self.markdown) {
+            (true, _, _) => RowFormat::Csv,
+            (_, true, _) => RowFormat::Json,
+            (_, _, true) => RowFormat::Markdown,
+            _ => RowFormat::Text,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// `None` for `auto`. The alias keeps clap from taking the field for an option without a default.
+pub(crate) type OrAuto<T> = Option<T>;
 
-    #[test]
-    fn the_arguments_are_consistent() {
-        CommandLine::command().debug_assert();
+/// How to count.
+#[derive(Debug, Args)]
+pub(crate) struct EngineArgs {
+    /// Engine that counts
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine_or_auto())]
+    pub(crate) engine: OrAuto<Engine>,
+
+    /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
+    pub(crate) split_rows: Option<SplitRows>,
+
+    /// Memory that the count may use, for example 4G, besides a few megabytes for the program and
+    /// its threads' stacks [default: three quarters of what is available]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
+    pub(crate) memory: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}
+
+/// What to use of the machine, and when to show progress.
+#[derive(Debug, Args)]
+pub(crate) struct MachineArgs {
+    /// Threads; without it NQUEENS_THREADS, SLURM_CPUS_PER_TASK, or all cores that this process
+    /// may use
+    #[arg(long, short, value_name = "T", allow_negative_numbers = true)]
+    #[arg(value_parser = number_of_threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Vector instructions to use
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
+    pub(crate) kernel: OrAuto<Kernel>,
+
+    /// When to show progress on standard error
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) progress: ProgressWhen,
+}
+
+/// What `--second` asks for.
+pub(crate) fn pass(second: bool) -> Pass {
+    if second { Pass::Second } else { Pass::First }
+}
+
+impl EngineArgs {
+    /// A count with these settings. Its threads, its observer and its end are the session's.
+    pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
+        let mut count = Count::new(size);
+        if let Some(engine) = self.engine {
+            warn_if_slow(engine, size);
+            count = count.engine(engine);
+        }
+        if let Some(kernel) = self.machine.kernel {
+            count = count.kernel(kernel);
+        }
+        if let Some(split_rows) = self.split_rows {
+            count = count.split_rows(split_rows);
+        }
+        if let Some(bytes) = self.memory {
+            count = count.memory(bytes);
+        }
+        count
     }
 
-    /// All examples in the help are commands that the parser takes, and every command has two.
-    #[test]
-    fn examples_can_be_run() {
-        let program = program();
-        let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
-        for command in [&program].into_iter().chain(commands) {
-            let helps = [command.get_after_help(), command.get_after_long_help()];
-            for help in helps.into_iter().flatten() {
-                let lines: Vec<String> = help.to_string().lines().map(str::to_owned).collect();
-                assert!(lines.len() > 2 && lines[0] == "Examples:", "{}", command.get_name());
-                for line in &lines[1..] {
-                    assert!(line.chars().count() <= 80, "{line}");
-                    // Descriptions follow after two spaces; shells do the rest.
-                    let example = line.trim_start().split("  ").next().expect("a command");
-                    for example in example.split(';') {
-                        let words = example.split(['>', '|']).next().expect("a command");
-                        CommandLine::try_parse_from(words.split_whitespace())
-                            .unwrap_or_else(|error| panic!("{line}: {error}"));
-                    }
-                }
-            }
-            assert!(command.get_after_help().is_some(), "{} has no examples", command.get_name());
+    pub(crate) fn warn_of_options_without_effect(&self) {
+        let Some(engine) = self.engine else { return };
+        if self.split_rows.is_some() && engine != Engine::Subtrees {
+            message!("warning: --split-rows has no effect on engine {engine}");
+        }
+        if self.machine.kernel.is_some() && !engine.has_kernels() {
+            message!("warning: --kernel has no effect on engine {engine}");
         }
     }
+}
 
-    #[test]
-    fn every_line_of_the_help_fits_80_columns() {
-        let mut program = program();
-        for command in program.get_subcommands_mut() {
-            for help in [command.render_help(), command.render_long_help()] {
-                let help = help.to_string();
-                let long = help.lines().find(|line| line.chars().count() > 80);
-                assert_eq!(long, None, "{}", command.get_name());
-            }
-        }
+impl MachineArgs {
+    /// The threads to start.
+    pub(crate) fn threads(&self) -> Result<usize, Failure> {
+        self.threads.map_or_else(default_threads, Ok)
     }
+}
 
-    #[test]
-    fn the_help_names_every_engine_and_kernel() {
-        let mut command = CommandLine::command();
-        let count = command.find_subcommand_mut("count").expect("a subcommand");
-        // Line breaks depend on the terminal's width.
-        let help = count.render_long_help().to_string();
-        let words: Vec<_> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
-        for name in nqueens::Engine::names().iter().chain(&nqueens::Kernel::NAMES) {
-            assert!(words.contains(name), "{name} is missing in:\n{help}");
-        }
+/// A textbook engine may take very long.
+fn warn_if_slow(engine: Engine, size: BoardSize) {
+    if let Some(largest) = engine.largest_sensible().filter(|largest| size.get() > *largest) {
+        message!(
+            "warning: engine {engine} is sensible up to n = {largest}; \
+             n = {size} may take very long, --engine auto is faster"
+        );
     }
+}
+
+pub(crate) fn engine_or_auto() -> impl TypedValueParser<Value = OrAuto<Engine>> {
+    let auto = PossibleValue::new("auto").help("the fastest of these for the board and the kernel");
+    PossibleValuesParser::new([auto].into_iter().chain(engines())).try_map(|name| or_none(&name))
+}
+
+/// `None` for `all`.
+pub(crate) fn engine_or_all() -> impl TypedValueParser<Value = Option<Engine>> {
+    let all = PossibleValue::new("all").help("all of these, on boards where they are fast enough");
+    PossibleValuesParser::new([all].into_iter().chain(engines())).try_map(|name| or_none(&name))
+}
+
+pub(crate) fn kernel_or_auto() -> impl TypedValueParser<Value = OrAuto<Kernel>> {
+    let auto = PossibleValue::new("auto").help("the fastest that this CPU can run");
+    let names = Kernel::NAMES.into_iter().zip(Kernel::SUMMARIES);
+    let kernels = names.map(|(name, summary)| PossibleValue::new(name).help(summary));
+    PossibleValuesParser::new([auto].into_iter().chain(kernels)).try_map(|name| or_none(&name))
+}
+
+fn engines() -> impl Iterator<Item = PossibleValue> {
+    Engine::ALL.into_iter().map(|engine| PossibleValue::new(engine.name()).help(engine.summary()))
+}
+
+/// `None` for the word that names no one in particular.
+fn or_none<T: FromStr<Err = Error>>(name: &str) -> Result<Option<T>, Error> {
+    if matches!(name, "auto" | "all") { Ok(None) } else { name.parse().map(Some) }
 }

@@ -19,20 +19,18 @@ use nqueens::cpu::Cpu;
 use nqueens::known::known;
 use nqueens::{BoardSize, Cancel, Engine, Kernel, memory, thread_pool};
 
+use crate::cli::args::{OrAuto, RowOutput, engine_or_all, kernel_or_auto};
 use crate::cli::bar::ProgressWhen;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
-use crate::cli::options::{
-    Engines, OrAuto, bytes, default_threads, engines_or_all, file, kernel_or_auto,
-    number_of_threads, sizes,
-};
 use crate::cli::plot;
-use crate::cli::rows::{RowFormat, RowWriter};
+use crate::cli::rows::RowWriter;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message};
 use crate::cli::stdout::stdout;
 use crate::cli::text::many;
 use crate::cli::timings::{self, Timing};
+use crate::cli::values::{bytes, default_threads, file, number_of_threads, sizes};
 use progress::Progress;
 use rounds::{Contestant, Rounds};
 use statistics::Reference;
@@ -51,8 +49,8 @@ pub(crate) struct CompareArgs {
 
     /// Engines to compare; ratios are to the first one named, or to subtrees for all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
-    #[arg(value_parser = engines_or_all())]
-    engines: Vec<Engines>,
+    #[arg(value_parser = engine_or_all())]
+    engines: Vec<OrAuto<Engine>>,
 
     /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
     /// or all cores that this process may use
@@ -91,17 +89,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     progress: ProgressWhen,
 
-    /// Print comma-separated values with a header line
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
-
-    /// Print one JSON object a line, with the time of every run
-    #[arg(long)]
-    json: bool,
-
-    /// Print a table in Markdown
-    #[arg(long, conflicts_with_all = ["csv", "json"])]
-    markdown: bool,
+    #[command(flatten)]
+    output: RowOutput,
 }
 
 impl CompareArgs {
@@ -127,7 +116,10 @@ impl CompareArgs {
         // Ascending: a board's time is predicted from the one before.
         sizes.sort_unstable();
         sizes.dedup();
-        let engines = distinct(self.engines.iter().flat_map(Engines::list));
+        let engines = distinct(self.engines.iter().flat_map(|engine| match engine {
+            Some(engine) => vec![*engine],
+            None => Engine::ALL.to_vec(),
+        }));
         let mut pools = Vec::new();
         for threads in distinct(self.threads.iter().copied()) {
             pools.push(thread_pool(threads)?);
@@ -139,10 +131,7 @@ impl CompareArgs {
             .iter()
             .flat_map(|engine| pools.iter().map(|pool| Contestant { engine: *engine, pool }));
         let contestants: Vec<Contestant<'_>> = contestants.collect();
-        let reference = match self.engines.first() {
-            Some(Engines::One(engine)) => *engine,
-            _ => Engine::Subtrees,
-        };
+        let reference = self.engines.first().copied().flatten().unwrap_or(Engine::Subtrees);
         let reference = Reference { engine: reference, threads: pools[0].current_num_threads() };
 
         let runs = sizes.len() * contestants.len() * (self.repeat as usize + 1);
@@ -174,7 +163,7 @@ impl CompareArgs {
         let (cancel, progress) = (rounds.cancel, rounds.progress);
         let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
-        let format = RowFormat::new(self.csv, self.json, self.markdown);
+        let format = self.output.format();
         let Reference { engine, threads } = reference;
         let notes = [
             format!("{} each on {cpu}", many(self.repeat as usize, "run")),

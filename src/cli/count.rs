@@ -1,23 +1,26 @@
 //! `nqueens count N`.
 
-mod record;
-
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::{BoardSize, FixedQueens, Kernel, Outcome, Published, Square};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::cli::args::{COMMIT, EngineArgs, Output, pass};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::journals::machines;
+use crate::cli::json::seconds;
 use crate::cli::long_count::LongCount;
-use crate::cli::options::{EngineArgs, file, pass};
-use crate::cli::report::{Format, Report};
+
+use crate::cli::report::Report;
 use crate::cli::session::Session;
-use crate::cli::stderr::{alarm, message};
-use record::Record;
+use crate::cli::stderr::{alarm, escaped, message};
+use crate::cli::text::{duration, many, sum};
+use crate::cli::values::file;
 
 /// Count the solutions of one board
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare total (with --fundamental: and the fundamental number)")))]
 #[command(after_help = "\
 Examples:
   nqueens count 16                         the number of solutions, on all cores
@@ -53,13 +56,8 @@ pub(crate) struct CountArgs {
     #[arg(long, short, value_name = "FILE", value_parser = file())]
     journal: Option<PathBuf>,
 
-    /// Print one JSON object
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// Print the bare number (with --fundamental: the total, then the fundamental number)
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl CountArgs {
@@ -85,10 +83,13 @@ impl CountArgs {
                 None => failure,
             })?;
         let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
-        let record = self.journal.map(|path| Record::new(&path, &outcome));
-        let mut report = report(&outcome, fundamental, record);
+        let mut report = report(&outcome, fundamental);
+        match &self.journal {
+            Some(path) => report_journal(&mut report, path, &outcome),
+            None => _ = report.field("journal", Value::Null),
+        }
         report.field("pass", pass(self.second).to_string());
-        Ok(judge(&outcome).answer(Format::new(self.json, self.quiet), report))
+        Ok(judge(&outcome).answer(self.output.format(), report))
     }
 }
 
@@ -107,7 +108,7 @@ fn judge(outcome: &Outcome) -> Exit {
     exit
 }
 
-fn report(outcome: &Outcome, fundamental: Option<u128>, record: Option<Record>) -> Report {
+fn report(outcome: &Outcome, fundamental: Option<u128>) -> Report {
     let mut report = Report::default();
     report
         .entry("n", outcome.size.get())
@@ -118,11 +119,34 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, record: Option<Record>) 
         .entry("units", outcome.units)
         .memory(outcome.memory, outcome.threads)
         .seconds(outcome.elapsed);
-    match record {
-        Some(record) => record.report(&mut report),
-        None => {
-            report.field("journal", Value::Null);
-        }
-    }
     report
+}
+
+/// All runs of a journal together, as it was read back from the disk: wall time without the pauses
+/// between runs, and the CPU time that all threads spent on units.
+fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
+    let Outcome { size, total, engine, runs, units_before, .. } = outcome;
+    let wall = sum(runs.iter().map(|run| run.elapsed));
+    let cpu = sum(runs.iter().map(|run| run.cpu_time));
+    let machines = machines(runs.iter()).into_keys().collect::<Vec<_>>().join("; ");
+    let record = format!(
+        "| {size} | {total} | {engine} | {machines} | {} | {} | {} | {COMMIT} |",
+        duration(wall),
+        duration(cpu),
+        env!("CARGO_PKG_VERSION")
+    );
+    let (file, runs, before) = (escaped(path.display()), runs.len(), many(*units_before, "unit"));
+    let times = [wall, cpu].map(|time| format!("{:.3} s", time.as_secs_f64()));
+    report
+        .row("journal", format_args!("{file}: {before} done before"))
+        .row("runs", format_args!("{runs}, {} wall time, {} CPU time", times[0], times[1]));
+    let journal = json!({
+        "file": file,
+        "runs": runs,
+        "units_before": units_before,
+        "seconds": seconds(wall),
+        "cpu_seconds": seconds(cpu),
+        "record": record,
+    });
+    report.field("journal", journal);
 }

@@ -7,20 +7,21 @@ use nqueens::Kernel;
 use nqueens::cpu::{self, Cpu};
 use nqueens::memory::{self, Memory, readable};
 
+use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::default_threads;
-use crate::cli::report::{Format, Report};
+use crate::cli::report::Report;
+use crate::cli::values::default_threads;
 
 /// Show what the program sees of this machine
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of threads")))]
 #[command(after_help = "\
 Examples:
   nqueens cpu                              cores, memory, kernels
   nqueens cpu --json                       the same for a script")]
 pub(crate) struct CpuArgs {
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl CpuArgs {
@@ -44,6 +45,7 @@ impl CpuArgs {
             .field("quota", quota)
             .row("threads", format_args!("{threads} without --threads"))
             .field("threads", threads)
+            .bare(threads)
             .row("features", features().join(" "))
             .field("features", features())
             .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
@@ -63,7 +65,7 @@ impl CpuArgs {
             .field("memory_budget", budget)
             .row("limit", format_args!("{} (it leaves the least memory)", memory.limit))
             .field("memory_limit", memory.limit.to_string());
-        Ok(Exit::Done.answer(Format::new(self.json, false), report))
+        Ok(Exit::Done.answer(self.output.format(), report))
     }
 }
 

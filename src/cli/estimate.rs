@@ -7,13 +7,14 @@ use nqueens::BoardSize;
 use nqueens::forecast::{Approximate, Effort, Estimate};
 use nqueens::known::known;
 
+use crate::cli::args::{EngineArgs, Output};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{microseconds, seconds};
-use crate::cli::options::{EngineArgs, whole_number};
-use crate::cli::report::{Format, Report};
+use crate::cli::report::Report;
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
 use crate::cli::text::{duration, long_time, many};
+use crate::cli::values::whole_number;
 
 /// The times that a sample may take.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -21,6 +22,7 @@ const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 /// Estimate, from a random sample, how long a count would take on this machine
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare seconds")))]
 #[command(after_help = "\
 Examples:
   nqueens estimate 22                      from a sample of ten seconds
@@ -43,9 +45,8 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 fn sample_time(text: &str) -> Result<Duration, String> {
@@ -78,7 +79,7 @@ impl EstimateArgs {
                 duration(self.seconds)
             );
         }
-        Ok(exit.answer(Format::new(self.json, false), report))
+        Ok(exit.answer(self.output.format(), report))
     }
 }
 
@@ -114,6 +115,7 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
                 false => interval(estimate.seconds, long_time),
             },
         )
+        .bare(microseconds(estimate.seconds.value))
         .field("estimated_seconds", microseconds(estimate.seconds.value))
         .field("estimated_seconds_error", microseconds(2.0 * estimate.seconds.standard_error))
         .row(

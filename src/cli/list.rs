@@ -7,15 +7,13 @@ use nqueens::{BoardSize, Cancel, FixedQueens, Solution, Solutions, Square, SvgSh
 use serde::Serialize;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::whole_number;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 use crate::cli::stdout::stdout;
+use crate::cli::values::whole_number;
 
 /// A picture of more boards is only made if it is asked for by `--limit`.
 const BOARDS_OF_A_PICTURE: usize = 100;
-/// Boards above [`BoardSize::MAX`] have one solution, made without a search.
-const LARGEST: u32 = 1_000_000;
 
 /// Print the solutions themselves, in lexicographic order, one by one
 #[derive(Debug, Args)]
@@ -24,9 +22,9 @@ Examples:
   nqueens list 8 --fundamental --style unicode   the twelve boards
   nqueens list 8 --place a1,e2                   those with these two queens")]
 pub(crate) struct ListArgs {
-    /// Size of the board, 0 to 32; larger ones, up to 1000000, with --limit 1
-    #[arg(allow_negative_numbers = true, value_parser = board)]
-    n: Size,
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    n: BoardSize,
 
     /// The style in which a solution is written
     #[arg(long, value_name = "STYLE", default_value = "columns")]
@@ -56,12 +54,6 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Size {
-    Listed(BoardSize),
-    Large(u32),
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Style {
     /// A line of columns, from 1, one for each row from row 1 on
@@ -72,16 +64,6 @@ enum Style {
     Unicode,
     /// One picture of all boards, with coordinates
     Svg,
-}
-
-fn board(text: &str) -> Result<Size, String> {
-    let large = text.parse().ok().filter(|n| (BoardSize::MAX + 1..=LARGEST).contains(n));
-    large.map_or_else(|| text.parse().map(Size::Listed), |n| Ok(Size::Large(n))).map_err(|_| {
-        format!(
-            "choose a whole number from 0 to {}, or up to {LARGEST} with --limit 1",
-            BoardSize::MAX
-        )
-    })
 }
 
 /// A solution from its columns, counted from 1.
@@ -98,15 +80,13 @@ fn solution(text: &str) -> Result<Solution, &'static str> {
 impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, stdout()?);
-        let exit = match self.n {
-            Size::Listed(size) => self.list(size, &mut out)?,
-            Size::Large(n) => self.write_one_of_large(n, &mut out)?,
-        };
+        let exit = self.list(&mut out)?;
         out.flush()?;
         Ok(exit)
     }
 
-    fn list(&self, size: BoardSize, out: &mut impl Write) -> Result<Exit, Failure> {
+    fn list(&self, out: &mut impl Write) -> Result<Exit, Failure> {
+        let size = self.n;
         let mut solutions = Solutions::with_queens(size, &FixedQueens::new(size, &self.place)?);
         if let Some(after) = &self.from_columns {
             let columns = after.columns().len();
@@ -134,13 +114,14 @@ impl ListArgs {
             return Ok(Exit::Stopped);
         }
         if written == 0 {
-            message!("{}", self.why_nothing(size));
+            message!("{}", self.why_nothing());
         }
         Ok(Exit::Done)
     }
 
     /// Why a list is empty.
-    fn why_nothing(&self, size: BoardSize) -> String {
+    fn why_nothing(&self) -> String {
+        let size = self.n;
         if self.limit == Some(0) {
             return "nothing is listed because of --limit 0".to_owned();
         }
@@ -228,22 +209,6 @@ impl ListArgs {
             write!(out, "{}", if self.fundamental { sheet.with_classes() } else { sheet })?;
         }
         Ok(boards.len())
-    }
-
-    fn write_one_of_large(&self, n: u32, out: &mut impl Write) -> Result<Exit, Failure> {
-        let plain = self.place.is_empty() && self.from_columns.is_none() && !self.fundamental;
-        if self.limit != Some(1) || !plain || self.style != Style::Columns {
-            return Err(Failure::Usage(format!(
-                "boards above {} have one solution only, and no list: give --limit 1 and no \
-                 --place, --from-columns, --fundamental or picture, or choose n up to {0}",
-                BoardSize::MAX
-            )));
-        }
-        let Some(solution) = Solution::construct(n) else {
-            return Err(Failure::Failed(format!("the construction fails for n = {n}")));
-        };
-        self.write_columns(&solution, None, out)?;
-        Ok(Exit::Done)
     }
 }
 

@@ -9,14 +9,17 @@ use nqueens::memory::readable;
 use nqueens::record::{Saved, Units, half_open};
 use serde_json::json;
 
+use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{Journals, JournalsArgs, MissingShards, file, number_of_shards};
-use crate::cli::report::{Format, Report};
+use crate::cli::journals::{Journals, JournalsArgs, MissingShards};
+use crate::cli::report::Report;
 use crate::cli::stderr::{escaped, message};
 use crate::cli::text::many;
+use crate::cli::values::{file, number_of_shards};
 
 /// Add up the shards: the total, if no unit is missing
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare total")))]
 #[command(after_help = "\
 Examples:
   nqueens merge q24                        the total of the shards in folder q24
@@ -39,18 +42,13 @@ pub(crate) struct MergeArgs {
     #[arg(long, conflicts_with_all = ["second", "into"])]
     twice: bool,
 
-    /// Print one JSON object
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// Print the bare total
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let format = Format::new(self.json, self.quiet);
+        let format = self.output.format();
         if self.twice {
             let (exit, report) = twice::run(self.journals.read_both()?, self.shards)?;
             return Ok(exit.answer(format, report));

@@ -17,7 +17,7 @@ use super::stderr::escaped;
 use super::text::many;
 
 /// How an answer is printed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Labels and values.
     Text,
@@ -27,22 +27,11 @@ pub(crate) enum Format {
     Quiet,
 }
 
-impl Format {
-    /// The format of the flags `--json` and `--quiet`, which exclude each other.
-    pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        match (json, quiet) {
-            (true, _) => Self::Json,
-            (_, true) => Self::Quiet,
-            _ => Self::Text,
-        }
-    }
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     rows: Vec<(&'static str, String)>,
     fields: Map<String, Value>,
-    numbers: Vec<u128>,
+    numbers: Vec<String>,
 }
 
 impl Report {
@@ -50,6 +39,11 @@ impl Report {
     pub(crate) fn row(&mut self, label: &'static str, text: impl Display) -> &mut Self {
         self.rows.push((label, escaped(text)));
         self
+    }
+
+    /// Labels and texts.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &(&'static str, String)> {
+        self.rows.iter()
     }
 
     /// A field of the object.
@@ -69,11 +63,17 @@ impl Report {
 
     /// A number that `--quiet` prints as well; without it there is no line, and the field is null.
     pub(crate) fn number(&mut self, name: &'static str, number: Option<u128>) -> &mut Self {
-        self.numbers.extend(number);
+        self.numbers.extend(number.map(|number| number.to_string()));
         match number {
             Some(number) => self.entry(name, number.to_string()),
             None => self.field(name, Value::Null),
         }
+    }
+
+    /// The one number that `--quiet` prints.
+    pub(crate) fn bare(&mut self, number: impl Display) -> &mut Self {
+        self.numbers = vec![number.to_string()];
+        self
     }
 
     /// How a total compares with the published one: on a terminal in red, if it differs.
@@ -125,6 +125,7 @@ impl Report {
     pub(crate) fn section(&mut self, name: &'static str, other: Option<Self>) -> &mut Self {
         let Some(other) = other else { return self.field(name, Value::Null) };
         self.row("", "").rows.extend(other.rows);
+        self.numbers.extend(other.numbers);
         self.field(name, Value::Object(other.fields))
     }
 

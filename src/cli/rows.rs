@@ -13,18 +13,6 @@ pub(crate) enum RowFormat {
     Json,
 }
 
-impl RowFormat {
-    /// The format of the flags `--csv`, `--json` and `--markdown`, which exclude each other.
-    pub(crate) fn new(csv: bool, json: bool, markdown: bool) -> Self {
-        match (csv, json, markdown) {
-            (true, _, _) => Self::Csv,
-            (_, true, _) => Self::Json,
-            (_, _, true) => Self::Markdown,
-            _ => Self::Text,
-        }
-    }
-}
-
 /// A column of a table that people read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {

@@ -7,17 +7,19 @@ use clap::Args;
 use nqueens::Error;
 use nqueens::record::{JournalError, Mode, Record, Saved, Units, is_locked};
 
+use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::file;
-use crate::cli::report::{Format, Report};
+use crate::cli::report::Report;
 use crate::cli::stderr::{escaped, message};
 use crate::cli::text::many;
+use crate::cli::values::file;
 
 /// Only the first of what is left out is printed one by one.
 const PRINTED: usize = 5;
 
 /// Copy the good lines of a damaged journal to a new one
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of units that are kept")))]
 #[command(after_help = "\
 Examples:
   nqueens salvage old.journal --into new.journal
@@ -35,9 +37,8 @@ pub(crate) struct SalvageArgs {
     #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units)]
     without: Vec<Units>,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Units as they are written on the command line: `17` or `40..44`.
@@ -65,7 +66,7 @@ impl SalvageArgs {
         let without = self.without.into_iter().fold(Units::new(), |sum, units| sum | units);
         let saved = record.save(&self.into, &without)?;
         let into = escaped(self.into.display());
-        Ok(judge(&record).answer(Format::new(self.json, false), report(&record, &saved, into)))
+        Ok(judge(&record).answer(self.output.format(), report(&record, &saved, into)))
     }
 }
 
@@ -116,6 +117,7 @@ fn report(record: &Record, saved: &Saved, into: String) -> Report {
         .plan(&record.plan)
         .row("kept", many(kept, "unit"))
         .field("kept", kept)
+        .bare(kept)
         .row("left out", format_args!("{}, {}", many(lines, "line"), many(disputed.len(), "unit")))
         .field("places_left_out", lines)
         .field("disputed", disputed)

@@ -4,10 +4,10 @@ use nqueens::forecast::Estimate;
 use nqueens::{Cancel, Count, Error, Observer, Outcome, symmetry, thread_pool};
 use rayon::ThreadPool;
 
+use super::args::EngineArgs;
 use super::bar::ProgressWhen;
 use super::exit::Failure;
 use super::long_count::LongCount;
-use super::options::EngineArgs;
 use super::progress::Progress;
 use super::sample_progress::SampleProgress;
 use super::signals::cancel_on_signals;

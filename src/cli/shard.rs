@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use nqueens::{BoardSize, Outcome};
 
+use crate::cli::args::{EngineArgs, Output, pass};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{EngineArgs, file, number_of_shards, pass, shard};
-use crate::cli::report::{Format, Report};
+use crate::cli::report::Report;
 use crate::cli::session::Session;
 use crate::cli::stderr::{escaped, message};
 use crate::cli::text::{self, many};
+use crate::cli::values::{file, number_of_shards, shard};
 
 /// Count one shard of a board's units, for a cluster
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of solutions of this shard")))]
 #[command(after_help = "\
 Examples:
   nqueens shard 24 --index 0 --shards 100 --out q24   the first of 100 shards
@@ -44,9 +46,8 @@ pub(crate) struct ShardArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl ShardArgs {
@@ -69,7 +70,7 @@ impl ShardArgs {
         }
         let mut report = report(&outcome);
         report.field("pass", pass(self.second).to_string());
-        Ok(exit.answer(Format::new(self.json, false), report))
+        Ok(exit.answer(self.output.format(), report))
     }
 }
 
@@ -91,6 +92,7 @@ fn report(outcome: &Outcome) -> Report {
         .field("units_before", *units_before)
         .row("solutions", format_args!("{solutions} in this shard"))
         .field("solutions", solutions.to_string())
+        .bare(solutions)
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .seconds(outcome.elapsed)
         .row("journal", journal.as_deref().unwrap_or("nothing was left to count"))

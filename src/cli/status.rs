@@ -1,30 +1,33 @@
 //! `nqueens status FILE|FOLDER...`.
 
+mod grid;
+mod history;
 mod page;
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
 use nqueens::Shard;
-use nqueens::record::{JournalFile, Record, Run};
+use nqueens::record::{JournalFile, Record, Run, Units};
 
+use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
+use crate::cli::journals::{Journals, JournalsArgs, MissingShards};
 use crate::cli::json::{self, microseconds};
-use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
 use crate::cli::report::{Format, Report};
 use crate::cli::text::{self, duration, figures, many, seconds};
-use page::Page;
+use crate::cli::values::number_of_shards;
 
 /// The least error of a forecast, as a part of it, that is told.
 const WORTH_TELLING: f64 = 0.05;
 
 /// Show how far the shards have come
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
 Examples:
   nqueens status q24                       the shards in folder q24
@@ -41,17 +44,17 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let to_stdout = self.html.as_deref().is_some_and(|path| path.as_os_str() == "-");
-        if to_stdout && self.json {
+        if to_stdout && self.output.format() != Format::Text {
             return Err(Failure::Usage(
-                "--html -: the page would go where --json goes, to standard output; name a file"
+                "--html -: the page would go where --json and --quiet go, to standard output; name \
+                 a file"
                     .to_owned(),
             ));
         }
@@ -64,8 +67,8 @@ impl StatusArgs {
         };
         let both = self.journals.read_both()?.map(|journals| journals.map(status));
         let page = || {
-            let (counts, paths) = (both.iter().flatten().collect(), self.journals.paths());
-            Page { counts, paths, now: SystemTime::now() }.html()
+            let counts: Vec<&Status> = both.iter().flatten().collect();
+            page::page(&counts, self.journals.paths(), SystemTime::now())
         };
         if let Some(file) = file {
             let cannot_write =
@@ -83,7 +86,7 @@ impl StatusArgs {
             }
             (None, second) => second.unwrap_or_default(),
         };
-        Ok(Exit::Done.answer(Format::new(self.json, false), report))
+        Ok(Exit::Done.answer(self.output.format(), report))
     }
 }
 
@@ -93,43 +96,34 @@ fn page_file(path: PathBuf) -> Result<OwnFile, Failure> {
     OwnFile::new(path, page::BEGINNING).map_err(refused)
 }
 
-/// The processes that write now.
-struct Running(Vec<Process>);
-
-struct Process {
-    /// What it has done so far.
-    run: Run,
-    /// Where it runs, if the name of its journal tells.
-    host: Option<String>,
-    /// Its last sign of life.
-    seen: Option<SystemTime>,
-}
+/// The journals that processes write now.
+struct Running(Vec<JournalFile>);
 
 impl Running {
     fn new(record: &Record) -> Self {
-        let process = |file: &JournalFile| {
-            let host = file.host().map(str::to_owned);
-            Some(Process { run: file.runs.last()?.clone(), host, seen: file.modified })
-        };
-        Self(record.being_written().into_iter().filter_map(process).collect())
+        let written = record.being_written().into_iter();
+        Self(written.filter(|file| !file.runs.is_empty()).cloned().collect())
+    }
+
+    /// What the processes have done so far.
+    fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.0.iter().filter_map(|file| file.runs.last())
     }
 
     fn threads(&self) -> usize {
-        self.0.iter().map(|process| process.run.threads).sum()
+        self.runs().map(|run| run.threads).sum()
     }
 
     /// What they finish together.
     fn units_per_second(&self) -> f64 {
         // The sum of no numbers is -0.0.
-        self.0.iter().map(Process::units_per_second).sum::<f64>() + 0.0
+        self.runs().map(units_per_second).sum::<f64>() + 0.0
     }
 }
 
-impl Process {
-    #[expect(clippy::cast_precision_loss, reason = "rates")]
-    fn units_per_second(&self) -> f64 {
-        self.run.units as f64 / self.run.elapsed.as_secs_f64().max(1e-3)
-    }
+#[expect(clippy::cast_precision_loss, reason = "rates")]
+fn units_per_second(run: &Run) -> f64 {
+    run.units as f64 / run.elapsed.as_secs_f64().max(1e-3)
 }
 
 struct Status {
@@ -193,8 +187,8 @@ impl Status {
     }
 
     /// The indices of the shards that processes count now, with the plan cut into this many.
-    fn running_indices(&self, shards: usize) -> HashSet<usize> {
-        let counted = self.running.0.iter().map(|process| process.run.shard);
+    fn running_indices(&self, shards: usize) -> Units {
+        let counted = self.running.runs().map(|run| run.shard);
         counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
     }
 
@@ -238,6 +232,7 @@ impl Status {
         let error = self.forecast_error();
         let mut report = self.journals.report();
         report
+            .bare(&percent)
             .row("done", format_args!("{done}, {percent} %, {solutions} solutions"))
             .row("shards", shards)
             .row("running", format_args!("{processes} of {journals}, {busy}, {rate} units/s"))
@@ -247,6 +242,9 @@ impl Status {
             .row("CPU time", format_args!("{cpu_time} measured, about {to_go} to go"))
             .field("cpu_seconds_left", cpu_left.map(json::seconds))
             .field("forecast_error", error.map(|error| (1e3 * error).round() / 1e3));
+        if self.journals.total.is_some() {
+            report.row("published", self.journals.published);
+        }
         if let Some(wall_time) = self.wall_time() {
             report.row("wall time", wall_time);
         }

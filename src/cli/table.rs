@@ -7,13 +7,14 @@ use nqueens::known::known;
 use nqueens::{BoardSize, Outcome, Published};
 use serde::Serialize;
 
+use crate::cli::args::{EngineArgs, RowOutput};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{as_string, seconds};
-use crate::cli::options::{EngineArgs, sizes};
-use crate::cli::rows::{Column, Row, RowFormat, RowWriter};
+use crate::cli::rows::{Column, Row, RowWriter};
 use crate::cli::session::Session;
 use crate::cli::stderr::alarm;
 use crate::cli::stdout::stdout;
+use crate::cli::values::sizes;
 
 /// Count a range of boards and compare them with the published table
 #[derive(Debug, Args)]
@@ -30,23 +31,14 @@ pub(crate) struct TableArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Print comma-separated values with a header line
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
-
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
-
-    /// Print a table in Markdown
-    #[arg(long, conflicts_with_all = ["csv", "json"])]
-    markdown: bool,
+    #[command(flatten)]
+    output: RowOutput,
 }
 
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::new(&self.engine)?;
-        let format = RowFormat::new(self.csv, self.json, self.markdown);
+        let format = self.output.format();
         let mut exit = Exit::Done;
         let begun = stdout().and_then(|out| RowWriter::begin::<TableRow>(format, &[], out));
         let mut writer = match begun {

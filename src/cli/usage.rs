@@ -146,7 +146,7 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
-    use crate::cli::args::{CommandLine, program};
+    use crate::cli::{CommandLine, program};
 
     fn explained(args: &[&str]) -> String {
         let error =
@@ -173,7 +173,7 @@ mod tests {
                 "count has no option '--seconds': it is one of estimate",
             ),
             (&["list", "8", "-j", "x"], "list has no option '-j': it is one of count"),
-            (&["--quiet", "8"], "nqueens has no option '--quiet': it is one of count, merge"),
+            (&["--quiet", "8"], "nqueens has no option '--quiet': it is one of count"),
         ] {
             let line = explained(args);
             assert!(line.contains(wanted), "{args:?}: {line}");

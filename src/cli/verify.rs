@@ -6,19 +6,22 @@ use nqueens::verify::{Difference, Sample, Verdict, verify};
 use nqueens::{Kernel, thread_pool};
 use serde_json::json;
 
+use crate::cli::args::{MachineArgs, Output};
 use crate::cli::bar::{Bar, Display};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::options::{Journals, JournalsArgs, MachineArgs, whole_number};
-use crate::cli::report::{Format, Report};
+use crate::cli::journals::{Journals, JournalsArgs};
+use crate::cli::report::Report;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 use crate::cli::text::{duration, many};
+use crate::cli::values::whole_number;
 
 /// Only the first differences are printed one by one.
 const PRINTED: usize = 5;
 
 /// Check journals: recount some of their units in another way
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of units that differ")))]
 #[command(after_help = "\
 Examples:
   nqueens verify q22.journal               recounts 200 units
@@ -40,9 +43,8 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     machine: MachineArgs,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl VerifyArgs {
@@ -66,7 +68,7 @@ impl VerifyArgs {
         let verdict = pool.install(|| verify(plan, &counts, kernel, &|| bar.advance(1), &cancel));
         bar.clear();
         let check = Check { journals, verdict: verdict?, seed };
-        Ok(check.judge().answer(Format::new(self.json, false), check.report()))
+        Ok(check.judge().answer(self.output.format(), check.report()))
     }
 }
 
@@ -139,6 +141,7 @@ impl Check {
             .field("recounted_by", *method)
             .field("seed", self.seed)
             .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
+            .bare(differences.len())
             .row("evidence", evidence)
             .field("undetected_part", undetected_part);
         report

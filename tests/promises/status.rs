@@ -163,9 +163,9 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
         "</i>2 missing</li>",
         "<h3>Progress</h3>",
         "<h3>Machines</h3>",
-        "scripts/slurm/submit.sh 12 --shards 4 --indices 1-3 --out &#39;",
+        "scripts/slurm/submit.sh 12 --shards 4 --indices 1-3 --out '",
         "for index in $(seq 1 3); do\n  nqueens shard 12 --index &quot;$index&quot; --shards 4",
-        "/q &amp; &lt;b&gt;&#39;\\&#39;&#39;s&#39;",
+        "/q &amp; &lt;b&gt;'\\''s'",
     ] {
         assert!(page.contains(part), "no {part} in:\n{page}");
     }
@@ -262,7 +262,7 @@ fn names_cannot_turn_the_direction_of_writing() {
     forge(&path, "machine=", "\u{202e}\u{2067}evil");
     let marks = ['\u{202e}', '\u{61c}', '\u{2067}'];
     for (args, wanted) in [
-        (&count[..], r"| \u{202e}\u{2067}evil"),
+        (&count[..], "724"),
         (&["status", text(&path), "--html", "-"], r">\u{202e}\u{2067}evil</td>"),
         (&["status", text(&path)], "reached"),
         (&["merge", text(&path)], "724"),

@@ -169,6 +169,7 @@ impl fmt::Display for SvgSheet<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{BoardSize, Solutions};
 
     #[test]
     fn pictures_show_each_queen_and_a1_at_the_bottom_left() {
@@ -183,7 +184,8 @@ mod tests {
 
     #[test]
     fn columns_beyond_z_have_numbers() {
-        let text = Solution::construct(27).expect("a solution").to_string();
+        let size = BoardSize::new(27).expect("in range");
+        let text = Solutions::new(size).next().expect("a solution").to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 29);
         assert!(lines[0].starts_with("27 ") && lines[26].starts_with(" 1 "), "{text}");

@@ -1,13 +1,13 @@
 //! `nqueens merge --twice`: a total that was counted twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use nqueens::record::{Comparison, Units, Witness, compare, half_open};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::journals::{self, Journals, MissingShards, number};
 use crate::cli::json;
-use crate::cli::options::{Journals, MissingShards};
 use crate::cli::report::Report;
 use crate::cli::stderr::message;
 use crate::cli::text::{duration, many};
@@ -65,20 +65,18 @@ impl Twice {
         if self.is_proof {
             return Exit::Done;
         }
-        for (count, journals) in [("first", &self.first), ("second", &self.second)] {
-            let Some(missing) = MissingShards::new(&journals.record, shards) else { continue };
-            if journals.units_missing > 0 {
+        for (count, other, journals, once) in [
+            ("first", "second", &self.first, &self.comparison.only_first),
+            ("second", "first", &self.second, &self.comparison.only_second),
+        ] {
+            if let Some(missing) = MissingShards::new(&journals.record, shards)
+                && !missing.is_empty()
+            {
                 let units = many(journals.units_missing, "unit");
                 message!("the {count} count lacks {units}, in {missing}: run these again");
             }
-        }
-        for (count, other, ranges) in [
-            ("first", "second", &self.comparison.only_first),
-            ("second", "first", &self.comparison.only_second),
-        ] {
-            if !ranges.is_empty() {
-                let units = many(number(ranges), "unit");
-                let ranges = shortened(ranges);
+            if !once.is_empty() {
+                let (units, ranges) = (many(number(once), "unit"), shortened(once));
                 message!(
                     "counted once, in the {count} count but not in the {other}: {units}, {ranges}"
                 );
@@ -148,13 +146,8 @@ impl Twice {
 
 /// Who counted, and how many processes of each kind.
 fn machines(journals: &Journals) -> String {
-    let mut processes = BTreeMap::<String, usize>::new();
-    for run in journals.record.runs().filter(|run| run.units > 0) {
-        let threads = many(run.threads, "thread");
-        let kind = format!("{}, {threads}, {}", run.machine, run.kernel);
-        *processes.entry(kind).or_default() += 1;
-    }
-    let kinds = processes.into_iter().map(|(kind, processes)| match processes {
+    let kinds = journals::machines(journals.record.runs()).into_iter();
+    let kinds = kinds.map(|(kind, processes)| match processes {
         1 => kind,
         _ => format!("{processes} x {kind}"),
     });
@@ -175,11 +168,6 @@ fn record(total: u128, journals: &Journals) -> String {
         duration(journals.cpu_time),
         versions.into_iter().collect::<Vec<_>>().join(", ")
     )
-}
-
-/// How many units there are.
-fn number(units: &Units) -> usize {
-    half_open(units).map(|range| range.len()).sum()
 }
 
 /// The first of some units, as ranges.

@@ -5,13 +5,13 @@
 //! Earlier runs of a journal may have been at any time; their units are there from the beginning, as
 //! are those of packed journals. If nothing has a time, there is no picture.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
+use maud::{Markup, html};
 use nqueens::record::JournalFile;
 
-use super::super::Status;
-use crate::cli::date::Utc;
-use crate::cli::html::{Px, html, put};
+use super::Status;
+use super::page::{DATE, px, since_1970, utc};
 
 const WIDTH: f64 = 750.0;
 const HEIGHT: f64 = 210.0;
@@ -25,27 +25,10 @@ const POINTS: u32 = 200;
 /// On the time axis, and on that of the units.
 const MOST_TICKS: u32 = 6;
 
-/// Distances between the marks of the time axis, in seconds.
-const STEPS: [u32; 19] = [
-    1,
-    2,
-    5,
-    10,
-    30,
-    60,
-    2 * 60,
-    5 * 60,
-    10 * 60,
-    30 * 60,
-    3600,
-    2 * 3600,
-    6 * 3600,
-    12 * 3600,
-    DAY,
-    2 * DAY,
-    7 * DAY,
-    14 * DAY,
-    28 * DAY,
+/// Distances between the marks of the time axis, a second to a year, in seconds.
+const STEPS: [u32; 20] = [
+    1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, DAY, 172_800, 604_800,
+    1_209_600, 2_419_200, YEAR,
 ];
 const DAY: u32 = 86_400;
 const YEAR: u32 = 365 * DAY;
@@ -65,21 +48,21 @@ struct History {
     end: f64,
 }
 
-pub(super) fn put(page: &mut String, status: &Status, now: SystemTime) {
+pub(super) fn section(status: &Status, now: SystemTime) -> Markup {
     let record = &status.journals.record;
     let end = (!status.running.0.is_empty()).then_some(now);
-    let Some(history) = History::of(&record.files, end) else { return };
-    put!(page, "<h3>Progress</h3>\n");
-    history.put(page, record.plan.units());
-    let undated = match history.undated {
-        0.0 => "",
-        _ => "; units of earlier runs, whose time is not known, are there from the beginning",
-    };
-    put!(
-        page,
-        "<p class=\"note\">Recorded units, in UTC, by the times of the journals and the wall times \
-         in them{undated}. A copied file may have another time.</p>\n"
-    );
+    let Some(history) = History::of(&record.files, end) else { return html! {} };
+    html! {
+        h3 { "Progress" }
+        (history.picture(record.plan.units()))
+        p.note {
+            "Recorded units, in UTC, by the times of the journals and the wall times in them"
+            @if history.undated > 0.0 {
+                "; units of earlier runs, whose time is not known, are there from the beginning"
+            }
+            ". A copied file may have another time."
+        }
+    }
 }
 
 impl History {
@@ -114,43 +97,37 @@ impl History {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
-    fn put(&self, page: &mut String, all: usize) {
+    fn picture(&self, all: usize) -> Markup {
         let percent = |time: f64| 100.0 * self.units(time) / all.max(1) as f64;
         let (low, high) = (percent(self.start), percent(self.end));
         let step = nice_step(high);
         let top = step * (high / step - 1e-9).ceil();
-        let x = |time: f64| LEFT + (RIGHT - LEFT) * (time - self.start) / (self.end - self.start);
-        let y = |percent: f64| BOTTOM - (BOTTOM - TOP) * percent / top;
-        put!(
-            page,
-            "<svg class=\"history\" role=\"img\" aria-label=\"from {low:.1} to {high:.1} percent of \
-             the units, {} to {}\" width=\"{WIDTH}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\">\n",
-            html(utc(self.start)),
-            html(utc(self.end))
-        );
+        let x = |time| px(LEFT + (RIGHT - LEFT) * (time - self.start) / (self.end - self.start));
+        let y = |percent| px(BOTTOM - (BOTTOM - TOP) * percent / top);
         let decimals = (0..9).find(|decimals| step * 10_f64.powi(*decimals) > 0.9).unwrap_or(9);
         let decimals = decimals.unsigned_abs() as usize;
         let marks = (0..=MOST_TICKS).map(|number| f64::from(number) * step);
-        for mark in marks.take_while(|mark| *mark <= top * 1.001) {
-            let at = Px(y(mark));
-            put!(page, "<path class=\"axis\" d=\"M{LEFT} {at}H{RIGHT}\"/>");
-            let label = LEFT - 8.0;
-            put!(page, "<text class=\"y\" x=\"{label}\" y=\"{at}\">{mark:.decimals$} %</text>\n");
+        let point = |point| {
+            let time = self.start + f64::from(point) / f64::from(POINTS) * (self.end - self.start);
+            format!(" {} {}", x(time), y(percent(time)))
+        };
+        let line: String = (0..=POINTS).map(point).collect();
+        let [start, end] = [self.start, self.end].map(|time| utc(time, DATE));
+        html! {
+            svg.history role="img" width=(WIDTH) viewBox={ "0 0 " (WIDTH) " " (HEIGHT) }
+                aria-label=(format!("from {low:.1} to {high:.1} percent of the units, {start} to {end}")) {
+                @for mark in marks.take_while(|mark| *mark <= top * 1.001) {
+                    path.axis d={ "M" (LEFT) " " (y(mark)) "H" (RIGHT) } {}
+                    text.y x=(LEFT - 8.0) y=(y(mark)) { (format!("{mark:.decimals$} %")) }
+                }
+                @for (time, label) in self.time_marks() {
+                    path.axis d={ "M" (x(time)) " " (BOTTOM) "V" (BOTTOM + 5.0) } {}
+                    text.x x=(x(time)) y=(BOTTOM + 18.0) { (label) }
+                }
+                path.area d={ "M" (LEFT) " " (BOTTOM) "L" (line) " " (RIGHT) " " (BOTTOM) "z" } {}
+                path.line d={ "M" (line) } {}
+            }
         }
-        for (time, label) in self.time_marks() {
-            let at = Px(x(time));
-            let bottom = BOTTOM + 5.0;
-            put!(page, "<path class=\"axis\" d=\"M{at} {BOTTOM}V{bottom}\"/>");
-            put!(page, "<text class=\"x\" x=\"{at}\" y=\"{}\">{label}</text>\n", BOTTOM + 18.0);
-        }
-        let mut line = String::new();
-        for point in 0..=POINTS {
-            let part = f64::from(point) / f64::from(POINTS);
-            let time = self.start + part * (self.end - self.start);
-            put!(&mut line, " {} {}", Px(x(time)), Px(y(percent(time))));
-        }
-        put!(page, "<path class=\"area\" d=\"M{LEFT} {BOTTOM}L{line} {RIGHT} {BOTTOM}z\"/>");
-        put!(page, "<path class=\"line\" d=\"M{line}\"/>\n</svg>\n");
     }
 
     /// Round times of day, or round dates, and their labels.
@@ -158,14 +135,11 @@ impl History {
         let span = self.end - self.start;
         let fits = |step: &&u32| span / f64::from(**step) <= f64::from(MOST_TICKS);
         let step = STEPS.iter().find(fits).unwrap_or(&YEAR);
-        let label = |time: f64| {
-            let utc = utc(time);
-            match *step {
-                DAY.. => utc.day(),
-                _ if span > f64::from(DAY) => format!("{} {}", utc.day(), utc.clock()),
-                60.. => utc.clock(),
-                _ => utc.clock_with_seconds(),
-            }
+        let label = match *step {
+            DAY.. => "%m-%d",
+            _ if span > f64::from(DAY) => "%m-%d %H:%M",
+            60.. => "%H:%M",
+            _ => "%T",
         };
         // Several years, if one is too short: files and their contents tell any time.
         let steps = span / f64::from(*step) / f64::from(MOST_TICKS);
@@ -174,17 +148,8 @@ impl History {
         let marks = (0..=MOST_TICKS).map(|number| first + f64::from(number) * step);
         // A label in the middle of its mark needs room at the right.
         let last = self.end - 0.03 * span;
-        marks.take_while(|mark| *mark <= last).map(|mark| (mark, label(mark))).collect()
+        marks.take_while(|mark| *mark <= last).map(|mark| (mark, utc(mark, label))).collect()
     }
-}
-
-fn since_1970(time: SystemTime) -> f64 {
-    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the first and the last time are the limits")]
-fn utc(seconds: f64) -> Utc {
-    Utc::new(seconds as u64)
 }
 
 /// 1, 2 or 5 times a power of ten, so that there are two to five steps up to a number.
@@ -214,8 +179,7 @@ mod tests {
     #[test]
     fn marks_are_few_at_any_time() {
         for (start, end) in [(-1.8e19, 1e9), (0.0, 9.3e18), (9.2e18, 9.2e18 + 1024.0)] {
-            let mut page = String::new();
-            history(start, end).put(&mut page, 100);
+            let page = history(start, end).picture(100).into_string();
             assert!(history(start, end).time_marks().len() <= 7 && page.len() < 20_000, "{page}");
         }
         let years = history(0.0, 56.0 * f64::from(YEAR)).time_marks();

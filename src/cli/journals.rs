@@ -1,14 +1,13 @@
 //! The journals that a command reads, and what all such commands report.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Mode, Record, half_open, journals_in, split_by_pass};
+use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, split_by_pass};
 use nqueens::{Published, Shard};
 use serde_json::json;
 
@@ -39,29 +38,27 @@ pub(crate) struct JournalsArgs {
 impl JournalsArgs {
     /// Reads those of one count together: of the first, unless only the second is there or asked for.
     pub(crate) fn read(&self) -> Result<Journals, Failure> {
-        let [first, second] = self.files()?;
-        let (files, left_out) = match self.second || first.is_empty() {
-            true => (second, Vec::new()),
-            false => (first, second),
-        };
-        if !left_out.is_empty() {
-            let journals = many(left_out.len(), "journal");
+        let [first, second] = split_by_pass(journals_in(&self.paths)?);
+        if self.second || first.is_empty() {
+            return self.read_files(&second);
+        }
+        if !second.is_empty() {
+            let journals = many(second.len(), "journal");
             message!("{journals} of the second count left out: --second reads those instead");
         }
-        self.read_files(&files)
+        self.read_files(&first)
     }
 
     /// Reads those of the first count, and those of the second one, as far as there are any.
     pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
-        let [first, second] = self.files()?;
-        let read = |files: Vec<PathBuf>, is_wanted: bool| {
-            (is_wanted && !files.is_empty()).then(|| self.read_files(&files)).transpose()
-        };
-        let both = [read(first, !self.second)?, read(second, true)?];
-        if both.iter().all(Option::is_none) {
-            return Err(self.nothing(self.no_journals()));
+        let [first, second] = split_by_pass(journals_in(&self.paths)?);
+        let first = if self.second { Vec::new() } else { first };
+        if first.is_empty() && second.is_empty() {
+            return Err(self.nothing());
         }
-        Ok(both)
+        let read =
+            |files: Vec<PathBuf>| (!files.is_empty()).then(|| self.read_files(&files)).transpose();
+        Ok([read(first)?, read(second)?])
     }
 
     /// The files and folders as they were named.
@@ -69,31 +66,18 @@ impl JournalsArgs {
         &self.paths
     }
 
-    /// The journals of the first count, and those of the second.
-    fn files(&self) -> Result<[Vec<PathBuf>; 2], Failure> {
-        Ok(split_by_pass(journals_in(&self.paths)?))
-    }
-
-    fn no_journals(&self) -> &'static str {
-        match self.second {
-            true => "there are no journals of a second count in it",
-            false => "there are no journals (files *.journal) in it",
-        }
-    }
-
-    fn nothing(&self, reason: &str) -> Failure {
-        let paths = self.paths.iter().map(|path| path.display().to_string());
-        Failure::Usage(format!("{}: {reason}", paths.collect::<Vec<_>>().join(", ")))
+    fn nothing(&self) -> Failure {
+        let paths: Vec<_> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        let of_second = if self.second { " of a second count" } else { "" };
+        Failure::Usage(format!(
+            "{}: there are no journals{of_second} (files *.journal) in it, or nothing is recorded yet",
+            paths.join(", ")
+        ))
     }
 
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
-        let Some(record) = Record::read(files, Mode::Strict)? else {
-            return Err(self.nothing(match files.is_empty() {
-                true => self.no_journals(),
-                false => "nothing is recorded yet",
-            }));
-        };
+        let record = Record::read(files, Mode::Strict)?.ok_or_else(|| self.nothing())?;
         for path in &record.unbegun {
             message!("warning: nothing is recorded in {}; it is left out", path.display());
         }
@@ -187,8 +171,7 @@ impl Journals {
 pub(crate) struct MissingShards {
     /// How many shards there are.
     pub(crate) shards: usize,
-    /// Those with missing units, as ranges of indices, the end excluded.
-    ranges: Vec<Range<usize>>,
+    missing: Units,
 }
 
 impl MissingShards {
@@ -196,72 +179,63 @@ impl MissingShards {
     pub(crate) fn new(record: &Record, shards: Option<usize>) -> Option<Self> {
         let shards = shards.or_else(|| record.shards())?;
         let missing = record.missing_shards(shards).ok()?;
-        Some(Self::of(shards, missing.into_iter().map(Shard::index)))
-    }
-
-    /// Those with these indices, in increasing order.
-    fn of(shards: usize, missing: impl Iterator<Item = usize>) -> Self {
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        for index in missing {
-            match ranges.last_mut() {
-                Some(last) if last.end == index => last.end += 1,
-                _ => ranges.push(index..index + 1),
-            }
-        }
-        Self { shards, ranges }
+        Some(Self { shards, missing: missing.into_iter().map(Shard::index).collect() })
     }
 
     /// Without some of them.
-    pub(crate) fn except(&self, others: &HashSet<usize>) -> Self {
-        Self::of(self.shards, self.iter().filter(|index| !others.contains(index)))
+    pub(crate) fn except(&self, others: &Units) -> Self {
+        Self { shards: self.shards, missing: &self.missing - others }
     }
 
-    /// Their indices.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
-        self.ranges.iter().cloned().flatten()
-    }
-
-    /// How many are missing.
     pub(crate) fn number(&self) -> usize {
-        self.ranges.iter().map(Range::len).sum()
-    }
-
-    /// Their indices as ranges, the ends excluded.
-    pub(crate) fn ranges(&self) -> &[Range<usize>] {
-        &self.ranges
+        number(&self.missing)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.missing.is_empty()
     }
 
     /// All of them, as a job array is written: `3,7-9`.
     pub(crate) fn indices(&self) -> String {
-        joined(&self.ranges, ",")
+        joined(&self.missing, ",", usize::MAX)
     }
 }
 
 /// As `shards 3, 7-9 (of 0..=9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { shards, ranges } = self;
-        let missing = self.number();
-        if ranges.len() <= PRINTED {
-            let shard = if missing == 1 { "shard" } else { "shards" };
-            return write!(f, "{shard} {} (of 0..={})", joined(ranges, ", "), shards - 1);
+        let (shards, missing) = (self.shards, self.number());
+        let first = joined(&self.missing, ", ", PRINTED);
+        if self.missing.ranges_len() > PRINTED {
+            return write!(f, "{missing} of {shards} shards, the first {first}, ...");
         }
-        let first = joined(&ranges[..PRINTED], ", ");
-        write!(f, "{missing} of {shards} shards, the first {first}, ...")
+        let shard = if missing == 1 { "shard" } else { "shards" };
+        write!(f, "{shard} {first} (of 0..={})", shards - 1)
     }
 }
 
-/// Ranges of indices, the end excluded, as `3,7-9` with a separator.
-fn joined(ranges: &[Range<usize>], separator: &str) -> String {
-    let ranges = ranges.iter().map(|range| match range.len() {
-        1 => range.start.to_string(),
-        _ => format!("{}-{}", range.start, range.end - 1),
+/// The first ranges of some numbers, with a separator: `3,7-9`.
+fn joined(numbers: &Units, separator: &str, most: usize) -> String {
+    let ranges = numbers.ranges().take(most).map(|range| match range.into_inner() {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}-{last}"),
     });
     ranges.collect::<Vec<_>>().join(separator)
+}
+
+/// How many numbers there are.
+pub(crate) fn number(numbers: &Units) -> usize {
+    half_open(numbers).map(|range| range.len()).sum()
+}
+
+/// Processors and kernels that have counted, each with its number of runs.
+pub(crate) fn machines<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<String, usize> {
+    let mut machines = BTreeMap::new();
+    for run in runs.filter(|run| run.units > 0) {
+        let machine = format!("{}, {}, {}", run.machine, many(run.threads, "thread"), run.kernel);
+        *machines.entry(machine).or_default() += 1;
+    }
+    machines
 }
 
 #[cfg(test)]
@@ -270,7 +244,8 @@ mod tests {
 
     #[test]
     fn missing_shards_are_written_as_text_and_as_job_arrays() {
-        let missing = |indices: &[usize]| MissingShards::of(100, indices.iter().copied());
+        let missing =
+            |indices: &[usize]| MissingShards { shards: 100, missing: indices.iter().collect() };
         let array = |indices: &[usize]| missing(indices).indices();
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
@@ -278,7 +253,10 @@ mod tests {
         assert_eq!(array(&[3, 7, 8, 9, 99]), "3,7-9,99");
         let some = missing(&[3, 7, 8, 9, 99]);
         assert_eq!(some.to_string(), "shards 3, 7-9, 99 (of 0..=99)");
-        assert_eq!(some.except(&HashSet::from([3, 8])).to_string(), "shards 7, 9, 99 (of 0..=99)");
+        assert_eq!(
+            some.except(&Units::from_iter([3, 8])).to_string(),
+            "shards 7, 9, 99 (of 0..=99)"
+        );
         assert_eq!(missing(&[3]).to_string(), "shard 3 (of 0..=99)");
         let odd: Vec<usize> = (0..50).map(|index| 2 * index + 1).collect();
         let text = "50 of 100 shards, the first 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, ...";
