@@ -4,7 +4,6 @@ mod driver;
 mod job;
 mod outcome;
 mod ranges;
-mod threads;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,8 +15,9 @@ use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
 use crate::error::Error;
 use crate::forecast::{Effort, Estimate, estimate};
 use crate::machine::memory;
+use crate::machine::threads::thread_pool;
 use crate::observe::Observer;
-use crate::plan::{Cut, Plan};
+use crate::plan::Plan;
 use crate::shard::Shard;
 #[cfg(test)]
 pub(crate) use driver::REPORT_EVERY;
@@ -26,7 +26,6 @@ pub use outcome::Outcome;
 pub(crate) use ranges::range_length;
 #[cfg(test)]
 pub(crate) use ranges::{Ranges, Turn};
-pub use threads::{MAX_THREADS, thread_pool};
 
 /// The number of ways to place `n` queens on an `n` x `n` board so that none attacks another:
 /// Q(n), [A000170](https://oeis.org/A000170), with Q(0) = 1. Uses the current rayon pool.
@@ -134,7 +133,7 @@ impl<'a> Count<'a> {
         Self { memory: Some(bytes), ..self }
     }
 
-    /// Starts this many threads for the count, 1 to [`MAX_THREADS`].
+    /// Starts this many threads for the count, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), pool: None, ..self }
     }
@@ -200,9 +199,8 @@ impl<'a> Count<'a> {
         self.check_queens(true)?;
         self.on_its_threads(|| {
             let machine = self.machine();
-            let cut = self.cut(None, machine.kernel, machine.threads);
-            let resources = Job::whole(self).within_budget(&cut)?;
-            let plan = cut.plan();
+            let plan = self.plan(None, machine.kernel, machine.threads);
+            let resources = Job::whole(self).within_budget(&plan)?;
             let begun = Instant::now();
             let prepared = plan.prepare(&resources, &self.cancel)?;
             let kernel = machine.kernel_of(plan.engine());
@@ -228,20 +226,20 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// How to cut the count into units. Settings that are missing come from the plan of a journal;
+    /// The plan that is asked for. Settings that are missing come from the plan of a journal;
     /// without one, they suit this kernel and this number of threads.
-    fn cut(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Cut<'_> {
-        let engine = self.engine.or(held.map(Plan::engine));
-        let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
-            true => Engine::auto(self.size, kernel),
-            false => Engine::Subtrees,
-        });
-        let split_rows = (engine == Engine::Subtrees).then(|| {
-            let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
-            split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads))
-        });
-        let queens = (!self.queens.is_empty()).then_some(&self.queens);
-        Cut { size: self.size, engine, split_rows, pass: self.pass, queens }
+    fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
+        let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
+        let split_rows = split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
+        let plan = match self.queens.is_empty() {
+            false => Plan::with_queens(self.size, &self.queens, Some(split_rows)),
+            true => {
+                let engine = self.engine.or(held.map(Plan::engine));
+                let engine = engine.unwrap_or_else(|| Engine::auto(self.size, kernel));
+                Plan::new(self.size, engine, Some(split_rows))
+            }
+        };
+        plan.in_pass(self.pass)
     }
 
     /// Given queens work only with engine `subtrees`, and without a journal.

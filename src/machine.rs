@@ -4,3 +4,4 @@ pub(crate) mod cgroup;
 pub mod cpu;
 pub(crate) mod cpu_time;
 pub mod memory;
+pub(crate) mod threads;
