@@ -36,8 +36,8 @@ use std::str::FromStr;
 pub use kernel::Kernel;
 pub use pass::Pass;
 pub use subtrees::SplitRows;
-pub use unit::{MemoryUse, Resources};
 use unit::Units;
+pub use unit::{MemoryUse, Resources};
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nqueens::record::{JournalError, Mode, Record, split_by_pass};
-use nqueens::{Cancel, Count, Engine, Error, Kernel, Pass, Plan, Prepared, Resources, Shard, SplitRows};
+use nqueens::{
+    Cancel, Count, Engine, Error, Kernel, Pass, Plan, Prepared, Resources, Shard, SplitRows,
+};
 
 use crate::common::{
     contents, fresh, fresh_folder, journal_error, kernels, nqueens, raise_counts, refused, run,
