@@ -1,28 +1,28 @@
-//! [`Count`]: the settings of a count, and the ways to run it.
+//! [`Count`], the settings of a count and the ways to run it, and [`Outcome`], its results.
 
 mod driver;
 mod job;
-mod outcome;
 mod ranges;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::board::known::Published;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
+use crate::engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 use crate::error::Error;
 use crate::forecast::{Effort, Estimate, estimate};
 use crate::machine::memory;
 use crate::machine::threads::thread_pool;
 use crate::observe::Observer;
 use crate::plan::Plan;
+use crate::record::Run;
 use crate::shard::Shard;
 #[cfg(test)]
 pub(crate) use driver::REPORT_EVERY;
 use job::Job;
-pub use outcome::Outcome;
 pub(crate) use ranges::range_length;
 #[cfg(test)]
 pub(crate) use ranges::{Ranges, Turn};
@@ -231,15 +231,13 @@ impl<'a> Count<'a> {
     fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
         let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
         let split_rows = split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
-        let plan = match self.queens.is_empty() {
-            false => Plan::with_queens(self.size, &self.queens, Some(split_rows)),
-            true => {
-                let engine = self.engine.or(held.map(Plan::engine));
-                let engine = engine.unwrap_or_else(|| Engine::auto(self.size, kernel));
-                Plan::new(self.size, engine, Some(split_rows))
-            }
-        };
-        plan.in_pass(self.pass)
+        let engine = self.engine.or(held.map(Plan::engine));
+        let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
+            true => Engine::auto(self.size, kernel),
+            false => Engine::Subtrees,
+        });
+        let plan = Plan::new(self.size, engine, Some(split_rows)).in_pass(self.pass);
+        if self.queens.is_empty() { plan } else { plan.with_queens(self.queens.clone()) }
     }
 
     /// Given queens work only with engine `subtrees`, and without a journal.
@@ -250,4 +248,43 @@ impl<'a> Count<'a> {
         }
         self.queens.check(self.size)
     }
+}
+
+/// A finished count, or a finished shard of one.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The board.
+    pub size: BoardSize,
+    /// The shard; of a whole count, all of it.
+    pub shard: Shard,
+    /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
+    pub total: u128,
+    /// The engine that counted.
+    pub engine: Engine,
+    /// The kernel that it used; portable for engines without kernels.
+    pub kernel: Kernel,
+    /// The number of counting threads.
+    pub threads: usize,
+    /// How many units were to be counted.
+    pub units: usize,
+    /// How many of them journals already held.
+    pub units_before: usize,
+    /// How memory was used; `None` for engines that need little.
+    pub memory: Option<MemoryUse>,
+    /// Wall time, not including the start of the threads.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    pub elapsed: Duration,
+    /// How the total compares with the published one; unknown for shards.
+    pub published: Published,
+    /// The processes that worked on the journal, as read back from it.
+    pub runs: Vec<Run>,
+    /// The journal that was written; `None` if nothing was left to count.
+    pub journal: Option<PathBuf>,
+    /// Why the journal cannot be relied on, although all units are counted.
+    pub journal_fault: Option<Error>,
+    /// Why lines and journals of a folder were left out. Their units counted as not finished.
+    pub left_out: Vec<Error>,
 }

@@ -52,28 +52,17 @@ impl Plan {
     /// whose prefixes have two rows without it.
     #[must_use]
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<SplitRows>) -> Self {
-        Self::cut(size, engine, split_rows, FixedQueens::default())
-    }
-
-    /// Cuts the count of the solutions that contain these queens into units of
-    /// [`Engine::Subtrees`]. Journals cannot hold such plans.
-    #[must_use]
-    pub fn with_queens(
-        size: BoardSize,
-        queens: &FixedQueens,
-        split_rows: Option<SplitRows>,
-    ) -> Self {
-        Self::cut(size, Engine::Subtrees, split_rows, queens.clone())
-    }
-
-    fn cut(
-        size: BoardSize,
-        engine: Engine,
-        split_rows: Option<SplitRows>,
-        queens: FixedQueens,
-    ) -> Self {
         let split_rows = (engine == Engine::Subtrees).then(|| split_rows.unwrap_or(SplitRows::TWO));
-        Self { size, engine, split_rows, queens, pass: Pass::First, list: OnceLock::new() }
+        let (queens, pass, list) = (FixedQueens::default(), Pass::First, OnceLock::new());
+        Self { size, engine, split_rows, queens, pass, list }
+    }
+
+    /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
+    /// count them, so the units are of this engine. Journals cannot hold such plans.
+    #[must_use]
+    pub fn with_queens(self, queens: FixedQueens) -> Self {
+        let plan = Self::new(self.size, Engine::Subtrees, self.split_rows);
+        Self { queens, pass: self.pass, ..plan }
     }
 
     /// The same units, counted for the first or the second time.
@@ -330,8 +319,9 @@ mod tests {
             let queens = FixedQueens::new(size, &squares).expect("one queen");
             for split_rows in (1..=4).map(|rows| SplitRows::new(rows).ok()) {
                 let plans = Engine::ALL.map(|engine| Plan::new(size, engine, split_rows));
-                for plan in plans.into_iter().chain([Plan::with_queens(size, &queens, split_rows)])
-                {
+                let given =
+                    Plan::new(size, Engine::Subtrees, split_rows).with_queens(queens.clone());
+                for plan in plans.into_iter().chain([given]) {
                     assert_eq!(plan.forecast().0, plan.units(), "{plan:?}");
                 }
             }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::ranges::{Ranges, Turn};
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::machine::cpu_time;
+use crate::machine::cpu::thread_time;
 use crate::observe::{Observer, UnitsDone};
 use crate::plan::{Plan, Prepared, Worker};
 use crate::record::Journal;
@@ -126,7 +126,7 @@ impl Driver<'_> {
         range: Range<usize>,
         turn: usize,
     ) -> (UnitsDone, Result<(), Error>) {
-        let (begun, cpu_begun) = (Instant::now(), cpu_time::of_this_thread());
+        let (begun, cpu_begun) = (Instant::now(), thread_time());
         let (first, end, mut counts, mut solutions) = (range.start, range.end, Vec::new(), 0);
         let mut ended = Ok(());
         for unit in range {
@@ -145,7 +145,7 @@ impl Driver<'_> {
             }
         }
         let units = first..first + counts.len();
-        let cpu_time = cpu_time::of_this_thread().saturating_sub(cpu_begun);
+        let cpu_time = thread_time().saturating_sub(cpu_begun);
         let (busy, ends_turn) = (begun.elapsed(), units.end == end);
         (UnitsDone { units, counts, solutions, busy, cpu_time, turn, ends_turn }, ended)
     }

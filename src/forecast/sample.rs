@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 use crate::count::range_length;
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::machine::cpu_time::Stopwatch;
+use crate::machine::cpu::Stopwatch;
 use crate::observe::Observer;
 use crate::plan::{Plan, Prepared, Worker};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::machine::cgroup::{self, GroupTasks};
+use crate::machine::cgroup::{self, GroupLimit};
 
 /// The most threads that a count can start.
 pub const MAX_THREADS: usize = 4096;
@@ -39,7 +39,7 @@ fn limit() -> Option<String> {
     let group = cgroup::tasks(Path::new("/"));
     let own = user_limit();
     match group {
-        Some(GroupTasks { file, limit, .. }) if own.is_none_or(|own| limit < own) => {
+        Some(GroupLimit { file, limit, .. }) if own.is_none_or(|own| limit < own) => {
             Some(format!("{} allows {limit} processes and threads", file.display()))
         }
         _ => own.map(|own| format!("ulimit -u allows this user {own} processes and threads")),
