@@ -16,7 +16,7 @@ impl Cancel {
         Self::default()
     }
 
-    /// Asks the count to stop.
+    /// Asks the count to stop. A signal handler may call it: it only raises an atomic flag.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -25,12 +25,5 @@ impl Cancel {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// For signal handlers, which can only raise a plain atomic flag.
-impl From<Arc<AtomicBool>> for Cancel {
-    fn from(flag: Arc<AtomicBool>) -> Self {
-        Self(flag)
     }
 }

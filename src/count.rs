@@ -1,32 +1,31 @@
-//! [`Count`]: the settings of a count, and the ways to run it.
+//! [`Count`], the settings of a count and the ways to run it, and [`Outcome`], its results.
 
 mod driver;
 mod job;
-mod outcome;
 mod ranges;
-mod threads;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::board::known::Published;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
+use crate::engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 use crate::error::Error;
 use crate::forecast::{Effort, Estimate, estimate};
 use crate::machine::memory;
+use crate::machine::threads::thread_pool;
 use crate::observe::Observer;
-use crate::plan::{Cut, Plan};
+use crate::plan::Plan;
+use crate::record::Run;
 use crate::shard::Shard;
 #[cfg(test)]
 pub(crate) use driver::REPORT_EVERY;
 use job::Job;
-pub use outcome::Outcome;
 pub(crate) use ranges::range_length;
 #[cfg(test)]
 pub(crate) use ranges::{Ranges, Turn};
-pub use threads::{MAX_THREADS, thread_pool};
 
 /// The number of ways to place `n` queens on an `n` x `n` board so that none attacks another:
 /// Q(n), [A000170](https://oeis.org/A000170), with Q(0) = 1. Uses the current rayon pool.
@@ -134,7 +133,7 @@ impl<'a> Count<'a> {
         Self { memory: Some(bytes), ..self }
     }
 
-    /// Starts this many threads for the count, 1 to [`MAX_THREADS`].
+    /// Starts this many threads for the count, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), pool: None, ..self }
     }
@@ -200,9 +199,8 @@ impl<'a> Count<'a> {
         self.check_queens(true)?;
         self.on_its_threads(|| {
             let machine = self.machine();
-            let cut = self.cut(None, machine.kernel, machine.threads);
-            let resources = Job::whole(self).within_budget(&cut)?;
-            let plan = cut.plan();
+            let plan = self.plan(None, machine.kernel, machine.threads);
+            let resources = Job::whole(self).within_budget(&plan)?;
             let begun = Instant::now();
             let prepared = plan.prepare(&resources, &self.cancel)?;
             let kernel = machine.kernel_of(plan.engine());
@@ -228,20 +226,18 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// How to cut the count into units. Settings that are missing come from the plan of a journal;
+    /// The plan that is asked for. Settings that are missing come from the plan of a journal;
     /// without one, they suit this kernel and this number of threads.
-    fn cut(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Cut<'_> {
+    fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
+        let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
+        let split_rows = split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
         let engine = self.engine.or(held.map(Plan::engine));
         let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
             true => Engine::auto(self.size, kernel),
             false => Engine::Subtrees,
         });
-        let split_rows = (engine == Engine::Subtrees).then(|| {
-            let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
-            split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads))
-        });
-        let queens = (!self.queens.is_empty()).then_some(&self.queens);
-        Cut { size: self.size, engine, split_rows, pass: self.pass, queens }
+        let plan = Plan::new(self.size, engine, Some(split_rows)).in_pass(self.pass);
+        if self.queens.is_empty() { plan } else { plan.with_queens(self.queens.clone()) }
     }
 
     /// Given queens work only with engine `subtrees`, and without a journal.
@@ -252,4 +248,43 @@ impl<'a> Count<'a> {
         }
         self.queens.check(self.size)
     }
+}
+
+/// A finished count, or a finished shard of one.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The board.
+    pub size: BoardSize,
+    /// The shard; of a whole count, all of it.
+    pub shard: Shard,
+    /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
+    pub total: u128,
+    /// The engine that counted.
+    pub engine: Engine,
+    /// The kernel that it used; portable for engines without kernels.
+    pub kernel: Kernel,
+    /// The number of counting threads.
+    pub threads: usize,
+    /// How many units were to be counted.
+    pub units: usize,
+    /// How many of them journals already held.
+    pub units_before: usize,
+    /// How memory was used; `None` for engines that need little.
+    pub memory: Option<MemoryUse>,
+    /// Wall time, not including the start of the threads.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    pub elapsed: Duration,
+    /// How the total compares with the published one; unknown for shards.
+    pub published: Published,
+    /// The processes that worked on the journal, as read back from it.
+    pub runs: Vec<Run>,
+    /// The journal that was written; `None` if nothing was left to count.
+    pub journal: Option<PathBuf>,
+    /// Why the journal cannot be relied on, although all units are counted.
+    pub journal_fault: Option<Error>,
+    /// Why lines and journals of a folder were left out. Their units counted as not finished.
+    pub left_out: Vec<Error>,
 }

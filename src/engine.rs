@@ -1,7 +1,8 @@
 //! The engines: their names, and what each of them provides.
 //!
 //! This is the one list that the command line, the benches, the tests and the tables read. An
-//! engine provides a list of independent [`Units`]; each thread counts them with its own [`Worker`].
+//! engine provides a list of independent [`Units`]; each thread counts them with its own
+//! [`Worker`](unit::Worker).
 //! Everything else (threads, progress, cancellation, the sum) belongs to the driver and is the same
 //! for all engines.
 //!
@@ -35,8 +36,8 @@ use std::str::FromStr;
 pub use kernel::Kernel;
 pub use pass::Pass;
 pub use subtrees::SplitRows;
+use unit::Units;
 pub use unit::{MemoryUse, Resources};
-pub(crate) use unit::{Prepared, Units, Worker};
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;

@@ -1,18 +1,14 @@
 //! Everything that can go wrong in a count.
+//!
+//! A message tells the value and the limit. The way out depends on the program: the command line
+//! adds it. The enums are not `non_exhaustive`, so that a new error without a way out does not
+//! compile.
 
-mod journal;
-mod shortage;
-
-use std::path::PathBuf;
-
-pub use journal::{IoError, JournalError};
-pub use shortage::Shortage;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why a count could not start or finish.
-///
-/// Each message names the value, the limit and the way out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The board size is out of range.
     #[error("'{given}' is not a board size: choose a whole number from 0 to {max}")]
@@ -71,7 +67,7 @@ pub enum Error {
     },
 
     /// The operating system refused to start the threads.
-    #[error("cannot start {threads} threads: {reason}; ask for fewer")]
+    #[error("cannot start {threads} threads: {reason}")]
     ThreadsNotStarted {
         /// How many were asked for.
         threads: usize,
@@ -99,7 +95,7 @@ pub enum Error {
     },
 
     /// Two given queens attack each other.
-    #[error("queens on {first} and {second} attack each other: choose others")]
+    #[error("queens on {first} and {second} attack each other")]
     SquaresClash {
         /// The square of one queen.
         first: String,
@@ -109,16 +105,12 @@ pub enum Error {
 
     /// Queens were given for a count that does not allow them.
     #[error(
-        "given queens work only with engine subtrees, and without a journal, shards and estimates: \
-         leave out the queens or the rest"
+        "given queens work only with engine subtrees, and without a journal, shards and estimates"
     )]
     QueensGiven,
 
     /// The engine has no second count.
-    #[error(
-        "engine {engine} has no second count (--second): choose engine subtrees or halves, or leave \
-         --second out"
-    )]
+    #[error("engine {engine} has no second count")]
     NoSecondCount {
         /// The engine.
         engine: &'static str,
@@ -139,7 +131,7 @@ pub enum Error {
     },
 
     /// A unit's count passed `u64::MAX`.
-    #[error("the count of unit {unit} does not fit in 64 bits: split off more rows")]
+    #[error("the count of unit {unit} does not fit in 64 bits")]
     UnitOverflow {
         /// The unit's number in its plan.
         unit: usize,
@@ -208,7 +200,7 @@ pub enum Error {
 
     /// The journals to be merged belong to different plans.
     #[error(
-        "{} holds {second_plan}, and {} holds {first_plan}: merge only journals of one plan",
+        "{} holds {second_plan}, and {} holds {first_plan}",
         second.display(),
         first.display()
     )]
@@ -225,9 +217,7 @@ pub enum Error {
 
     /// The journals to be merged hold different counts for one unit.
     #[error(
-        "unit {unit} has the count {first_count} in {} and {second_count} in {}: one of the two \
-         machines is faulty; 'nqueens verify' of each file shows which, 'nqueens salvage JOURNAL \
-         --into NEW --without {unit}' leaves the unit out",
+        "unit {unit} has the count {first_count} in {} and {second_count} in {}",
         first.display(),
         second.display()
     )]
@@ -257,5 +247,210 @@ impl Error {
                 | Self::SampleStopped
                 | Self::SymmetryStopped
         )
+    }
+}
+
+/// A count that needs more memory than it may use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "engine {engine} needs at least {needed} bytes for n = {n} on {threads} threads, of {budget} bytes"
+)]
+#[non_exhaustive]
+pub struct Shortage {
+    /// The engine.
+    pub engine: &'static str,
+    /// The size of the board.
+    pub n: u32,
+    /// Bytes that the count needs at least.
+    pub needed: u64,
+    /// The number of threads.
+    pub threads: usize,
+    /// Bytes that the count needs at least with one thread.
+    pub least: u64,
+    /// The most threads that fit the budget; 0 if not even one fits.
+    pub fitting: usize,
+    /// Bytes that the count may use.
+    pub budget: u64,
+    /// Whether the user gave the budget; otherwise it is what this machine has now.
+    pub given: bool,
+    /// How long engine `subtrees`, which needs little memory, would take.
+    pub subtrees_time: String,
+}
+
+/// Why a journal cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JournalError {
+    /// The operating system did not let us open or create the file.
+    #[error("cannot open the journal: {source}")]
+    CannotOpen {
+        /// The operating system's reason.
+        source: IoError,
+    },
+
+    /// The path names something that is not a plain file.
+    #[error("is not a plain file")]
+    NotAFile,
+
+    /// Reading failed.
+    #[error("cannot read the journal: {source}")]
+    CannotRead {
+        /// The operating system's reason.
+        source: IoError,
+    },
+
+    /// Writing failed. The lines before stay as they are.
+    #[error("cannot write the journal: {source}; the lines before stay")]
+    CannotWrite {
+        /// The operating system's reason.
+        source: IoError,
+    },
+
+    /// The disk did not take what was written, twice.
+    #[error(
+        "the disk did not take the last lines of the journal ({source}), nor when they were written \
+         again; {}",
+        match is_cut_back {
+            true => "it was cut back to those that the disk has",
+            false => "after a restart of the machine, lines of it may be damaged",
+        }
+    )]
+    NotSynced {
+        /// The operating system's reason.
+        source: IoError,
+        /// Whether the file ends now where it was last good.
+        is_cut_back: bool,
+    },
+
+    /// The file, read back after the last unit, does not hold what was written.
+    #[error("does not hold what was counted: {what}")]
+    NotAsWritten {
+        /// What is different.
+        what: String,
+    },
+
+    /// Another process is writing this journal.
+    #[error("another process is writing this journal")]
+    InUse,
+
+    /// The file system has no locks, so nothing would keep a second process away.
+    #[error(
+        "this file system has no locks ({source}), so two processes could write this file at once"
+    )]
+    NoLocks {
+        /// The operating system's reason.
+        source: IoError,
+    },
+
+    /// The file to be created exists already.
+    #[error("already exists, and is left unchanged")]
+    Exists,
+
+    /// The file does not begin like a journal.
+    #[error("is not a journal of nqueens, and is left unchanged")]
+    NotAJournal,
+
+    /// The journal was written in a format that this version does not know.
+    #[error("has journal format {format}, and this version of nqueens reads format {known}")]
+    UnknownFormat {
+        /// The format's number in the file.
+        format: String,
+        /// The format that this version knows.
+        known: u32,
+    },
+
+    /// The journal belongs to another count.
+    #[error("holds a count with {holds}, but {asked} was asked for")]
+    OtherCount {
+        /// What the journal holds: `n = 19` or the like.
+        holds: String,
+        /// What was asked for.
+        asked: String,
+    },
+
+    /// The same board and engine, but other units.
+    #[error(
+        "was written by nqueens {version}, whose plan (hash {holds:08x}, {units} units) this \
+         version does not make (hash {makes:08x})"
+    )]
+    OtherPlan {
+        /// The version that began the journal.
+        version: String,
+        /// The plan's hash in the journal.
+        holds: u32,
+        /// The number of units in the journal.
+        units: usize,
+        /// The hash of this version's plan.
+        makes: u32,
+    },
+
+    /// The journal's plan does not fit in memory.
+    #[error(
+        "records a count of n = {n} by engine {engine}, whose {units} units take {needed} bytes of \
+         memory, and only {available} are available"
+    )]
+    TooLarge {
+        /// The size of the board.
+        n: u32,
+        /// The engine.
+        engine: &'static str,
+        /// How many units its plan has.
+        units: usize,
+        /// Bytes for the list of the units and their counts.
+        needed: u64,
+        /// Bytes that this process can use.
+        available: u64,
+    },
+
+    /// The first line has changed since it was written.
+    #[error("line 1 is damaged ({what}), so its plan is not known, and the file is left unchanged")]
+    DamagedHeader {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+
+    /// A line has changed since it was written.
+    #[error("line {line} is damaged ({what}), and the file is left unchanged")]
+    Damaged {
+        /// The line's number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+impl JournalError {
+    /// The error of the journal at this path.
+    pub(crate) fn at(self, path: &Path) -> Error {
+        Error::Journal { path: path.to_owned(), error: self }
+    }
+
+    pub(crate) fn cannot_open(error: io::Error) -> Self {
+        Self::CannotOpen { source: error.into() }
+    }
+
+    pub(crate) fn cannot_read(error: io::Error) -> Self {
+        Self::CannotRead { source: error.into() }
+    }
+
+    pub(crate) fn cannot_write(error: io::Error) -> Self {
+        Self::CannotWrite { source: error.into() }
+    }
+}
+
+/// An error of the operating system that can be cloned and compared, like the other errors of this
+/// crate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct IoError {
+    /// What kind of error it is.
+    pub kind: io::ErrorKind,
+    /// The operating system's words.
+    pub message: String,
+}
+
+impl From<io::Error> for IoError {
+    fn from(error: io::Error) -> Self {
+        Self { kind: error.kind(), message: error.to_string() }
     }
 }

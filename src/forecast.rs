@@ -38,7 +38,7 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
 use crate::observe::Observer;
-use crate::plan::{Plan, PreparedPlan};
+use crate::plan::{Plan, Prepared};
 pub use ratio::{Approximate, RatioEstimator};
 pub use rough::rough_core_hours;
 use sample::{Sample, Taken};
@@ -107,7 +107,7 @@ impl Default for Effort {
 /// Estimates a count from some of its units, on the current rayon pool.
 pub(crate) fn estimate(
     (plan, kernel): (&Plan, Kernel),
-    prepared: &PreparedPlan<'_>,
+    prepared: &Prepared<'_>,
     preparation: Duration,
     effort: Effort,
     observer: &dyn Observer,

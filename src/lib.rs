@@ -19,6 +19,7 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
+//! | [`Prepared`], [`Worker`] | what the threads of a count share; counts one unit after another |
 //! | [`Pass`] | the first and the second count of a plan |
 //! | [`record`], [`verify`] | what is finished, in journals on disk; counting some units again |
 //! | [`forecast`] | time and total from a sample of the units |
@@ -55,14 +56,15 @@ pub use board::solution::{Solution, Solutions, SvgSheet, UnicodeBoard};
 pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
-pub use count::{Count, MAX_THREADS, Outcome, count, thread_pool};
+pub use count::{Count, Outcome, count};
 #[doc(hidden)]
 pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 pub use error::{Error, Shortage};
+pub use machine::threads::{MAX_THREADS, thread_pool};
 pub use machine::{cpu, memory};
 pub use observe::{DiskTrouble, Observer, Sampling, Start, UnitsDone};
-pub use plan::{Plan, PreparedPlan, UnitCounter};
+pub use plan::{Plan, Prepared, Worker};
 pub use shard::Shard;
 
 /// Runs the README's Rust examples as tests.

@@ -1,6 +1,6 @@
-//! This machine: its CPU, its memory with the limits on it, and the CPU time of a thread.
+//! This machine: its CPU, its memory with the limits on it, and its threads.
 
 pub(crate) mod cgroup;
 pub mod cpu;
-pub(crate) mod cpu_time;
 pub mod memory;
+pub(crate) mod threads;

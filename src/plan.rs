@@ -17,22 +17,17 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 
-mod cut;
-
 use std::fmt;
+use std::sync::OnceLock;
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::RestrictedSubtrees;
-use crate::engine::unit::CountDomains;
-use crate::engine::{
-    Engine, Kernel, MemoryUse, Pass, Prepared, Resources, SplitRows, Units, Worker, bitmask,
-    unit::Interrupt,
-};
+use crate::engine::unit::{self, CountDomains, Interrupt, UnitEstimate, Units};
+use crate::engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows, bitmask};
 use crate::error::Error;
-use crate::machine::memory;
-pub(crate) use cut::Cut;
+use crate::machine::{memory, threads};
 
 /// The units of one count.
 #[derive(Debug)]
@@ -40,12 +35,12 @@ pub struct Plan {
     size: BoardSize,
     engine: Engine,
     split_rows: Option<SplitRows>,
+    queens: FixedQueens,
     pass: Pass,
-    units: Box<dyn Units>,
+    /// Built when it is first needed. For large boards it takes hundreds of megabytes, and nobody
+    /// should wait for it only to learn that the count does not fit.
+    list: OnceLock<Box<dyn Units>>,
 }
-
-/// The most threads that a count can start.
-pub const MAX_THREADS: usize = 4096;
 
 /// Increases whenever units change their meaning but their hash would stay the same.
 const HASH_VERSION: u32 = 1;
@@ -58,23 +53,16 @@ impl Plan {
     #[must_use]
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<SplitRows>) -> Self {
         let split_rows = (engine == Engine::Subtrees).then(|| split_rows.unwrap_or(SplitRows::TWO));
-        let units =
-            engine.units(size, &FixedQueens::default(), split_rows.unwrap_or(SplitRows::TWO));
-        Self { size, engine, split_rows, pass: Pass::First, units }
+        let (queens, pass, list) = (FixedQueens::default(), Pass::First, OnceLock::new());
+        Self { size, engine, split_rows, queens, pass, list }
     }
 
-    /// Cuts the count of the solutions that contain these queens into units of
-    /// [`Engine::Subtrees`]. Journals cannot hold such plans.
+    /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
+    /// count them, so the units are of this engine. Journals cannot hold such plans.
     #[must_use]
-    pub fn with_queens(
-        size: BoardSize,
-        queens: &FixedQueens,
-        split_rows: Option<SplitRows>,
-    ) -> Self {
-        let split_rows = split_rows.unwrap_or(SplitRows::TWO);
-        let units = Engine::Subtrees.units(size, queens, split_rows);
-        let (engine, split_rows) = (Engine::Subtrees, Some(split_rows));
-        Self { size, engine, split_rows, pass: Pass::First, units }
+    pub fn with_queens(self, queens: FixedQueens) -> Self {
+        let plan = Self::new(self.size, Engine::Subtrees, self.split_rows);
+        Self { queens, pass: self.pass, ..plan }
     }
 
     /// The same units, counted for the first or the second time.
@@ -93,12 +81,6 @@ impl Plan {
     #[must_use]
     pub fn size(&self) -> BoardSize {
         self.size
-    }
-
-    /// How the plan was cut, for plans without given queens.
-    pub(crate) fn cut(&self) -> Cut<'static> {
-        let Self { size, engine, split_rows, pass, .. } = *self;
-        Cut { size, engine, split_rows, pass, queens: None }
     }
 
     /// The engine that counts the units.
@@ -130,7 +112,7 @@ impl Plan {
         let sample = units.min(HASHED_UNITS);
         for place in 0..sample {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
-            let domains = self.units.domains(unit);
+            let domains = self.list().domains(unit);
             add(self.weight(unit));
             add(domains.weighing.as_ref().map_or(0, |weighing| weighing.row as u64));
             domains.allowed.iter().for_each(|columns| add((*columns).into()));
@@ -142,7 +124,7 @@ impl Plan {
     /// row.
     #[must_use]
     pub fn units(&self) -> usize {
-        self.units.len()
+        self.list().len()
     }
 
     /// How many solutions of the board each solution of this unit stands for.
@@ -152,7 +134,28 @@ impl Plan {
     /// If the plan has no such unit.
     #[must_use]
     pub fn weight(&self, unit: usize) -> u64 {
-        self.units.weight(unit)
+        self.list().weight(unit)
+    }
+
+    fn list(&self) -> &dyn Units {
+        let split_rows = self.split_rows.unwrap_or(SplitRows::TWO);
+        &**self.list.get_or_init(|| self.engine.units(self.size, &self.queens, split_rows))
+    }
+
+    /// How many units there will be, and how many bytes their list will take, without building it.
+    pub(crate) fn forecast(&self) -> (usize, u64) {
+        let split_rows = self.split_rows.unwrap_or(SplitRows::TWO);
+        self.engine.forecast(self.size, &self.queens, split_rows)
+    }
+
+    /// Makes sure that the engine has the count that is asked for.
+    pub(crate) fn check_pass(&self) -> Result<(), Error> {
+        match self.pass {
+            Pass::Second if !self.engine.has_second_count() => {
+                Err(Error::NoSecondCount { engine: self.engine.name() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Counts one unit, before its weight, with the fastest kernel. To count several, see
@@ -160,7 +163,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`Plan::prepare`] and [`UnitCounter::count`].
+    /// As [`Plan::prepare`] and [`Worker::count`].
     ///
     /// # Panics
     ///
@@ -168,42 +171,34 @@ impl Plan {
     pub fn count_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         let resources =
             Resources { kernel: Kernel::detect(), threads: 1, memory: memory::default_budget() };
-        self.prepare(&resources, cancel)?.counter().count(unit, cancel)
-    }
-
-    /// A counter that counts units by another engine than the plan's: units of [`Engine::Subtrees`] by
-    /// the plain backtracker of [`Engine::Bitmask`], and units of all other engines by the passes of
-    /// [`Engine::Subtrees`], with this kernel.
-    #[must_use]
-    pub fn recounter(&self, kernel: Kernel) -> UnitCounter<'_> {
-        let (method, mut counter): (_, Box<dyn CountDomains>) = match self.engine {
-            Engine::Subtrees => (Engine::Bitmask, Box::new(bitmask::Restricted)),
-            _ => (Engine::Subtrees, Box::new(RestrictedSubtrees::new(self.size, kernel))),
-        };
-        let count = move |unit, cancel: &Cancel| counter.count(&self.units.domains(unit), cancel);
-        UnitCounter { method: method.name(), count: Box::new(count) }
+        self.prepare(&resources, cancel)?.worker().count(unit, cancel)
     }
 
     /// Builds what the units share.
     ///
     /// # Errors
     ///
-    /// [`Error::ThreadsOutOfRange`] unless it is for 1 to [`MAX_THREADS`] threads,
-    /// [`Error::MemoryBudget`] if the engine cannot work within the memory given,
+    /// [`Error::ThreadsOutOfRange`] unless it is for 1 to [`MAX_THREADS`](crate::MAX_THREADS)
+    /// threads, [`Error::MemoryBudget`] if the engine cannot work within the memory given,
     /// [`Error::NoSecondCount`] if it has no second count, [`Error::PreparationStopped`] after a
     /// cancellation.
-    pub fn prepare(
-        &self,
-        resources: &Resources,
-        cancel: &Cancel,
-    ) -> Result<PreparedPlan<'_>, Error> {
-        self.cut().check_pass()?;
-        if !(1..=MAX_THREADS).contains(&resources.threads) {
-            let given = resources.threads.to_string();
-            return Err(Error::ThreadsOutOfRange { given, max: MAX_THREADS });
-        }
-        let prepared = self.units.prepare(self.pass, resources, cancel)?;
-        Ok(PreparedPlan { engine: self.engine, prepared })
+    pub fn prepare(&self, resources: &Resources, cancel: &Cancel) -> Result<Prepared<'_>, Error> {
+        self.check_pass()?;
+        threads::check(resources.threads)?;
+        let shared = self.list().prepare(self.pass, resources, cancel)?;
+        Ok(Prepared { engine: self.engine, shared })
+    }
+
+    /// A worker that counts units by another engine than the plan's: units of [`Engine::Subtrees`] by
+    /// the plain backtracker of [`Engine::Bitmask`], and units of all other engines by the passes of
+    /// [`Engine::Subtrees`], with this kernel.
+    #[must_use]
+    pub fn recounter(&self, kernel: Kernel) -> Worker<'_> {
+        let (engine, counter): (_, Box<dyn CountDomains>) = match self.engine {
+            Engine::Subtrees => (Engine::Bitmask, Box::new(bitmask::Restricted)),
+            _ => (Engine::Subtrees, Box::new(RestrictedSubtrees::new(self.size, kernel))),
+        };
+        Worker { engine, worker: Box::new(Recounter { units: self.list(), counter }) }
     }
 }
 
@@ -222,47 +217,37 @@ impl fmt::Display for Plan {
     }
 }
 
-/// A plan with what its units share.
-pub struct PreparedPlan<'a> {
+/// What the threads of a count share.
+pub struct Prepared<'a> {
     engine: Engine,
-    prepared: Box<dyn Prepared + 'a>,
+    shared: Box<dyn unit::Prepared + 'a>,
 }
 
-impl<'a> PreparedPlan<'a> {
-    /// A counter for one thread.
-    #[must_use]
-    pub fn counter(&self) -> UnitCounter<'_> {
-        let mut worker = self.worker();
-        let count = move |unit, cancel: &Cancel| worker.count(unit, cancel);
-        UnitCounter { method: self.engine.name(), count: Box::new(count) }
-    }
-
+impl Prepared<'_> {
     /// A worker for one thread.
-    pub(crate) fn worker(&self) -> Box<dyn Worker + '_> {
-        self.prepared.worker()
+    #[must_use]
+    pub fn worker(&self) -> Worker<'_> {
+        Worker { engine: self.engine, worker: self.shared.worker() }
     }
 
     /// How memory is used; `None` for engines that need little.
     #[must_use]
     pub fn memory(&self) -> Option<MemoryUse> {
-        self.prepared.memory()
+        self.shared.memory()
     }
 }
 
-/// Counts one unit, before its weight.
-type CountUnit<'a> = dyn FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send + 'a;
-
 /// Counts units on one thread, in its own memory.
-pub struct UnitCounter<'a> {
-    method: &'static str,
-    count: Box<CountUnit<'a>>,
+pub struct Worker<'a> {
+    engine: Engine,
+    worker: Box<dyn unit::Worker + 'a>,
 }
 
-impl UnitCounter<'_> {
-    /// The name of the engine that counts.
+impl Worker<'_> {
+    /// The engine that counts.
     #[must_use]
-    pub fn method(&self) -> &'static str {
-        self.method
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// Counts one unit, before its weight.
@@ -276,18 +261,70 @@ impl UnitCounter<'_> {
     ///
     /// If the plan has no such unit.
     pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        (self.count)(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
+        self.worker.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
+    }
+
+    /// The greatest depth of [`Worker::sample`]; 0 if only whole units can be counted.
+    pub(crate) fn deepest(&self) -> usize {
+        self.worker.deepest()
+    }
+
+    /// Estimates a unit from a random part of it, which is the smaller the greater the depth.
+    pub(crate) fn sample(
+        &mut self,
+        unit: usize,
+        depth: usize,
+        random: &mut fastrand::Rng,
+        cancel: &Cancel,
+    ) -> Result<UnitEstimate, Error> {
+        let estimate = self.worker.sample(unit, depth, random, cancel);
+        estimate.map_err(|interrupt| interrupt.in_unit(unit))
     }
 }
 
-impl fmt::Debug for PreparedPlan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedPlan").field("engine", &self.engine).finish_non_exhaustive()
+/// Counts the units of any engine by their domains.
+struct Recounter<'a> {
+    units: &'a dyn Units,
+    counter: Box<dyn CountDomains>,
+}
+
+impl unit::Worker for Recounter<'_> {
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
+        self.counter.count(&self.units.domains(unit), cancel)
     }
 }
 
-impl fmt::Debug for UnitCounter<'_> {
+impl fmt::Debug for Prepared<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnitCounter").field("method", &self.method).finish_non_exhaustive()
+        f.debug_struct("Prepared").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Worker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_plan_is_as_long_as_forecast() {
+        for n in 0..=12 {
+            let size = BoardSize::new(n).expect("in range");
+            let queens = if n > 4 { "b1" } else { "" };
+            let squares = queens.parse().into_iter().collect::<Vec<_>>();
+            let queens = FixedQueens::new(size, &squares).expect("one queen");
+            for split_rows in (1..=4).map(|rows| SplitRows::new(rows).ok()) {
+                let plans = Engine::ALL.map(|engine| Plan::new(size, engine, split_rows));
+                let given =
+                    Plan::new(size, Engine::Subtrees, split_rows).with_queens(queens.clone());
+                for plan in plans.into_iter().chain([given]) {
+                    assert_eq!(plan.forecast().0, plan.units(), "{plan:?}");
+                }
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::plan::{Plan, UnitCounter};
+use crate::plan::{Plan, Worker};
 use crate::record::{Counts, Units, len};
 
 /// What to recount.
@@ -31,7 +31,7 @@ pub struct Sample {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The name of the method that recounted, see [`UnitCounter::method`].
+    /// The name of the engine that recounted, see [`Plan::recounter`].
     pub method: &'static str,
     /// The number of units chosen.
     pub chosen: usize,
@@ -84,7 +84,7 @@ pub fn verify(
     fastrand::Rng::with_seed(0).shuffle(&mut chosen);
 
     // Without a count, a unit was stopped.
-    let recount = |counter: &mut UnitCounter<'_>, (unit, recorded): (usize, u64)| match counter
+    let recount = |worker: &mut Worker<'_>, (unit, recorded): (usize, u64)| match worker
         .count(unit, cancel)
     {
         Ok(count) => {
@@ -102,7 +102,7 @@ pub fn verify(
     let differs = |unit: &Difference| unit.recorded != unit.recounted;
     let mut differences: Vec<_> = counted.iter().copied().flatten().filter(differs).collect();
     differences.sort_unstable();
-    let method = plan.recounter(kernel).method();
+    let method = plan.recounter(kernel).engine().name();
     Ok(Verdict { method, chosen: units, recounted: counted.len(), differences })
 }
 

@@ -102,6 +102,7 @@ fn judge(outcome: &Outcome) -> Exit {
         exit = Exit::Failed;
     }
     if let Some(fault) = &outcome.journal_fault {
+        let fault = Failure::from(fault);
         message!("Q({size}) = {total} is counted, but its journal needs attention: {fault}");
         exit = Exit::Failed;
     }

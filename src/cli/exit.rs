@@ -2,13 +2,19 @@
 //!
 //! The code is decided before anything is printed, and kept whatever happens to standard output.
 
+use std::fmt;
 use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
+use nqueens::memory::readable;
+use nqueens::record::{IoError, JournalError};
+use nqueens::{Engine, Error, Shortage};
+
 use super::report::{Format, Report};
 use super::stderr::message;
 use super::stdout::stdout;
+use super::text::many;
 
 /// The ways in which the program ends, with their exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,14 +119,14 @@ pub(crate) enum Failure {
 impl Failure {
     /// Prints it in one line; returns the exit code.
     pub(crate) fn report(&self) -> Exit {
-        let (text, exit) = match self {
-            Self::Usage(text) => (text, Exit::Usage),
-            Self::Stopped(text) => (text, Exit::Stopped),
-            Self::NotNow(text) => (text, Exit::NotNow),
+        let exit = match self {
+            Self::Usage(_) => Exit::Usage,
+            Self::Stopped(_) => Exit::Stopped,
+            Self::NotNow(_) => Exit::NotNow,
             Self::ClosedOutput => return Exit::Done,
-            Self::Failed(text) => (text, Exit::Failed),
+            Self::Failed(_) => Exit::Failed,
         };
-        message!("{text}");
+        message!("{self}");
         exit
     }
 
@@ -133,33 +139,159 @@ impl Failure {
     }
 }
 
-impl From<nqueens::Error> for Failure {
-    fn from(error: nqueens::Error) -> Self {
-        use nqueens::record::JournalError as J;
-        use nqueens::{Error as E, Shortage};
-        match error {
-            E::Stopped { journal_fault: Some(_), .. } => Self::Failed(error.to_string()),
-            _ if error.is_cancelled() => Self::Stopped(error.to_string()),
-            E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
-            E::ThreadsNotStarted { .. } => Self::NotNow(format!("--threads: {error}")),
-            E::QueensGiven | E::SquareOffBoard { .. } | E::SquaresClash { .. } => {
-                Self::Usage(format!("--place: {error}"))
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(text) | Self::Stopped(text) | Self::NotNow(text) | Self::Failed(text) => {
+                f.write_str(text)
             }
-            E::PlansDiffer { .. } | E::NoSecondCount { .. } => Self::Usage(error.to_string()),
-            E::Journal { error: ref reason, .. } => match reason {
-                J::OtherCount { .. }
-                | J::NotAFile
-                | J::NotAJournal
-                | J::NoLocks { .. }
-                | J::Exists => Self::Usage(error.to_string()),
-                J::InUse | J::TooLarge { .. } => Self::NotNow(error.to_string()),
-                _ => Self::Failed(error.to_string()),
-            },
-            E::MemoryBudget(Shortage { given: true, .. }) => Self::Usage(error.to_string()),
-            E::MemoryBudget(_) => Self::NotNow(error.to_string()),
-            _ => Self::Failed(error.to_string()),
+            Self::ClosedOutput => Ok(()),
         }
     }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+/// The library says what is wrong. Here is what only the command line knows: the exit code, the flag,
+/// and the way out. No match has an arm for the rest, so a new error cannot be forgotten.
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        use Error as E;
+        match error {
+            E::SizeOutOfRange { .. }
+            | E::UnknownEngine { .. }
+            | E::UnknownKernel { .. }
+            | E::KernelUnavailable { .. }
+            | E::SplitRowsOutOfRange { .. }
+            | E::NoSquare { .. }
+            | E::ShardOutOfRange { .. } => Self::Usage(error.to_string()),
+            E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
+            E::ThreadsNotStarted { .. } => {
+                Self::NotNow(format!("--threads: {error}; ask for fewer"))
+            }
+            E::SquareOffBoard { .. } => Self::Usage(format!("--place: {error}")),
+            E::SquaresClash { .. } => Self::Usage(format!("--place: {error}: choose others")),
+            E::QueensGiven => {
+                Self::Usage(format!("--place: {error}: leave out the queens or the rest"))
+            }
+            E::NoSecondCount { .. } => {
+                let able = Engine::ALL.into_iter().filter(|engine| engine.has_second_count());
+                let able = able.map(Engine::name).collect::<Vec<_>>().join(" or ");
+                Self::Usage(format!("{error}: choose engine {able}, or leave --second out"))
+            }
+            E::UnitOverflow { .. } => {
+                Self::Failed(format!("{error}: split off more rows (--split-rows)"))
+            }
+            E::Stopped { journal_fault: Some(fault), .. } => Self::Failed(match &**fault {
+                // The message ends with that of the fault.
+                E::Journal { error: reason, .. } => format!("{error}{}", journal_way_out(reason).1),
+                _ => error.to_string(),
+            }),
+            E::Stopped { journal_fault: None, .. }
+            | E::UnitStopped { .. }
+            | E::PreparationStopped
+            | E::SampleStopped
+            | E::SymmetryStopped => Self::Stopped(error.to_string()),
+            E::MemoryBudget(shortage) if shortage.given => Self::Usage(lacks_memory(shortage)),
+            E::MemoryBudget(shortage) => Self::NotNow(lacks_memory(shortage)),
+            E::Inconsistent { .. } => Self::Failed(error.to_string()),
+            E::Journal { error: reason, .. } => {
+                let (failure, way_out) = journal_way_out(reason);
+                failure(format!("{error}{way_out}"))
+            }
+            E::PlansDiffer { .. } => {
+                Self::Usage(format!("{error}: merge only journals of one plan"))
+            }
+            E::CountsDiffer { unit, .. } => Self::Failed(format!(
+                "{error}: one of the two machines is faulty; 'nqueens verify' of each file shows \
+                 which, 'nqueens salvage JOURNAL --into NEW --without {unit}' leaves the unit out"
+            )),
+        }
+    }
+}
+
+/// How a journal that cannot be used ends the program, and what to do about it, to follow the error's
+/// message.
+fn journal_way_out(error: &JournalError) -> (fn(String) -> Failure, String) {
+    use Failure::{Failed, NotNow, Usage};
+    use JournalError as J;
+    let (failure, way_out): (fn(String) -> Failure, &str) = match error {
+        J::CannotOpen { .. } | J::CannotRead { .. } => (Failed, ""),
+        J::CannotWrite { source } | J::NotSynced { source, .. } => {
+            return (Failed, format!(": {}, then run the same command again", repair(source)));
+        }
+        J::NotAFile => (Usage, ": name a file, or one that does not exist yet"),
+        J::NotAsWritten { .. } => (
+            Failed,
+            "; another process or the disk has changed it, so set it aside, and count again with \
+             another file",
+        ),
+        J::InUse => (NotNow, ": wait for it, or name another file"),
+        J::NoLocks { .. } => (
+            Usage,
+            ": name one elsewhere, or use 'nqueens shard --index 0 --shards 1 --out FOLDER', whose \
+             processes write files of their own",
+        ),
+        J::Exists => (Usage, ": name a file that does not exist yet"),
+        J::NotAJournal => (Usage, ": name another file"),
+        J::UnknownFormat { .. } => {
+            (Failed, ": finish it with the version that began it, or count with another file")
+        }
+        J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
+        J::OtherPlan { .. } => (Failed, ": finish it with that version"),
+        J::TooLarge { needed, .. } => {
+            return (NotNow, format!(": read it where {} is available", readable(*needed)));
+        }
+        J::DamagedHeader { .. } => (
+            Failed,
+            ": put line 1 of another journal of the same count in its place, then 'nqueens salvage \
+             JOURNAL --into NEW' keeps its good lines",
+        ),
+        J::Damaged { .. } => {
+            (Failed, ": 'nqueens salvage JOURNAL --into NEW' keeps its good lines")
+        }
+    };
+    (failure, way_out.to_owned())
+}
+
+/// What the user can do if writing fails.
+fn repair(error: &IoError) -> &'static str {
+    use io::ErrorKind as K;
+    match error.kind {
+        K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => "make room",
+        K::PermissionDenied | K::ReadOnlyFilesystem => "make the file writable",
+        K::StaleNetworkFileHandle => "mount the file system again",
+        _ => "check the disk or the file server",
+    }
+}
+
+/// What a count needs, what would fit, and what the ways out cost.
+fn lacks_memory(shortage: &Shortage) -> String {
+    let Shortage { engine, n, threads, fitting, given, .. } = shortage;
+    let [needed, least, budget] = [shortage.needed, shortage.least, shortage.budget].map(readable);
+    let limit = match given {
+        true => format!("--memory allows {budget}"),
+        false => format!("only {budget} is available here (see 'nqueens cpu')"),
+    };
+    let fits = match (fitting, threads) {
+        (0, 1) => String::new(),
+        (0, _) => format!("one thread alone needs {least}; "),
+        _ => format!("it fits with --threads {fitting}; "),
+    };
+    let more = if *given { "allow more" } else { "count where there is more memory" };
+    let other = match *engine {
+        "subtrees" => String::new(),
+        _ => format!(", or use --engine subtrees, about {}", shortage.subtrees_time),
+    };
+    let threads = many(*threads, "thread");
+    format!(
+        "engine {engine} needs at least {needed} for n = {n} on {threads}, and {limit}: \
+         {fits}{more}{other}"
+    )
 }
 
 /// For writing to stdout.
@@ -170,5 +302,31 @@ impl From<io::Error> for Failure {
         } else {
             Self::Failed(format!("cannot write to standard output: {error}"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nqueens::{BoardSize, Count};
+
+    #[test]
+    fn a_lack_of_memory_names_what_fits_and_what_the_way_out_costs() {
+        let size = BoardSize::new(24).expect("in range");
+        let count = Count::new(size).engine(Engine::Halves).memory(1 << 20);
+        let Err(Error::MemoryBudget(mut shortage)) = count.run() else { panic!("it does not fit") };
+        (shortage.needed, shortage.least, shortage.budget) = (3 << 30, 768 << 20, 2 << 30);
+        (shortage.threads, shortage.fitting) = (4, 2);
+        let start = "engine halves needs at least 3.0 GiB for n = 24 on 4 threads, and --memory allows \
+                     2.0 GiB: it fits with --threads 2; allow more, or use --engine subtrees, about ";
+        let text = lacks_memory(&shortage);
+        assert!(text.starts_with(start), "{text}");
+        (shortage.given, shortage.fitting, shortage.budget) = (false, 0, 300 << 20);
+        let here = lacks_memory(&shortage);
+        let expected = "only 300.0 MiB is available here (see 'nqueens cpu'): one thread alone \
+                        needs 768.0 MiB; count where there is more memory, or";
+        assert!(here.contains(expected) && !here.contains("--memory"), "{here}");
+        (shortage.given, shortage.engine) = (true, "subtrees");
+        assert!(lacks_memory(&shortage).ends_with("allow more"));
     }
 }

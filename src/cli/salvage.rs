@@ -56,8 +56,8 @@ fn units(text: &str) -> Result<Units, String> {
 impl SalvageArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         if is_locked(&self.path) {
-            let path = self.path.display();
-            return Err(Failure::NotNow(format!("{path}: {}", JournalError::InUse)));
+            let in_use = Error::Journal { path: self.path, error: JournalError::InUse };
+            return Err(in_use.into());
         }
         let Some(record) = Record::read(from_ref(&self.path), Mode::SkipDamaged)? else {
             let path = self.path.display();
@@ -82,7 +82,7 @@ fn judge(record: &Record) -> Exit {
                     "unit {unit} is left out: it has the counts {first_count} and {second_count}"
                 );
             }
-            other => message!("{other}"),
+            other => message!("{}", Failure::from(other)),
         }
     }
     if let Some(more @ 1..) = record.left_out.len().checked_sub(PRINTED) {

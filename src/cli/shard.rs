@@ -61,10 +61,12 @@ impl ShardArgs {
             failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
         })?;
         for reason in &outcome.left_out {
+            let reason = Failure::from(reason);
             message!("warning: {reason}; its units were counted as not finished");
         }
         let mut exit = Exit::Done;
         if let Some(fault) = &outcome.journal_fault {
+            let fault = Failure::from(fault);
             message!("{name} is counted, but its journal needs attention: {fault}");
             exit = Exit::Failed;
         }

@@ -6,7 +6,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nqueens::Cancel;
@@ -20,12 +20,12 @@ const SAME_SIGNAL: Duration = Duration::from_millis(250);
 
 /// A cancellation that the signals raise.
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
-    let raised = Arc::new(AtomicBool::new(false));
+    let cancel = Cancel::new();
     let first = Arc::new(FirstSignal::new());
-    let register = |signal| on_signal(signal, Arc::clone(&raised), Arc::clone(&first));
+    let register = |signal| on_signal(signal, cancel.clone(), Arc::clone(&first));
     let registered = [SIGINT, SIGTERM].into_iter().try_for_each(register);
     registered.map_err(|error| Failure::Failed(format!("cannot catch signals: {error}")))?;
-    Ok(Cancel::from(raised))
+    Ok(cancel)
 }
 
 /// Makes a write beyond `ulimit -f` fail, as one to a full disk does, rather than kill the program.
@@ -37,9 +37,9 @@ pub(crate) fn survive_file_size_limit() {
 
 /// Raises a flag at the first signal, and ends the program at a later one.
 #[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
-fn on_signal(signal: i32, raised: Arc<AtomicBool>, first: Arc<FirstSignal>) -> io::Result<()> {
+fn on_signal(signal: i32, cancel: Cancel, first: Arc<FirstSignal>) -> io::Result<()> {
     let handler = move || {
-        raised.store(true, Ordering::Relaxed);
+        cancel.cancel();
         if first.was_long_before(Instant::now()) {
             if std::process::id() == 1 {
                 // The first process of a container: for it, Linux has no default.

@@ -18,9 +18,9 @@ use rayon::prelude::*;
 use super::ranges::{Ranges, Turn};
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::machine::cpu_time;
+use crate::machine::cpu::thread_time;
 use crate::observe::{Observer, UnitsDone};
-use crate::plan::{Plan, PreparedPlan, UnitCounter};
+use crate::plan::{Plan, Prepared, Worker};
 use crate::record::Journal;
 
 /// A range reports its progress this often, between two units.
@@ -35,7 +35,7 @@ const RECORD_EVERY: RangeInclusive<Duration> = REPORT_EVERY..=Duration::from_sec
 /// Counts units on all threads of a rayon pool.
 pub(super) struct Driver<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) prepared: &'a PreparedPlan<'a>,
+    pub(super) prepared: &'a Prepared<'a>,
     pub(super) journal: Option<&'a Journal>,
     pub(super) observer: &'a dyn Observer,
     pub(super) cancel: &'a Cancel,
@@ -62,16 +62,16 @@ impl Driver<'_> {
     pub(super) fn run(&self, todo: impl Iterator<Item = Range<usize>>) -> Result<Tally, Error> {
         let ranges = Ranges::new(&todo.collect::<Vec<_>>(), rayon::current_num_threads());
         // Scratch memory passes from range to range: each thread takes a set and returns it.
-        let idle: Mutex<Vec<UnitCounter<'_>>> = Mutex::default();
+        let idle: Mutex<Vec<Worker<'_>>> = Mutex::default();
         (0..ranges.len())
             .into_par_iter()
             .with_max_len(1)
             .filter_map(|_| ranges.take())
             .map(|turn| {
-                let counter = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                let mut counter = counter.unwrap_or_else(|| self.prepared.counter());
-                let tally = self.count_range(&mut counter, turn);
-                idle.lock().unwrap_or_else(PoisonError::into_inner).push(counter);
+                let worker = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let mut worker = worker.unwrap_or_else(|| self.prepared.worker());
+                let tally = self.count_range(&mut worker, turn);
+                idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
                 tally
             })
             .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))
@@ -80,13 +80,13 @@ impl Driver<'_> {
     /// Counts the units of a range until its end or until the count must stop.
     fn count_range(
         &self,
-        counter: &mut UnitCounter<'_>,
+        worker: &mut Worker<'_>,
         Turn { turn, units: mut rest }: Turn,
     ) -> Result<Tally, Error> {
         let mut whole = Tally::default();
         let mut batch = Batch { driver: self, done: UnitsDone::none_from(rest.start, turn) };
         while !rest.is_empty() && !self.must_stop() {
-            let (done, ended) = self.count_some(counter, rest.clone(), turn);
+            let (done, ended) = self.count_some(worker, rest.clone(), turn);
             rest.start = done.units.end;
             whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
             if !done.units.is_empty() {
@@ -122,15 +122,15 @@ impl Driver<'_> {
     /// Counts units until it is time for a report. The error is the reason for an early end.
     fn count_some(
         &self,
-        counter: &mut UnitCounter<'_>,
+        worker: &mut Worker<'_>,
         range: Range<usize>,
         turn: usize,
     ) -> (UnitsDone, Result<(), Error>) {
-        let (begun, cpu_begun) = (Instant::now(), cpu_time::of_this_thread());
+        let (begun, cpu_begun) = (Instant::now(), thread_time());
         let (first, end, mut counts, mut solutions) = (range.start, range.end, Vec::new(), 0);
         let mut ended = Ok(());
         for unit in range {
-            match counter.count(unit, self.cancel) {
+            match worker.count(unit, self.cancel) {
                 Ok(count) => {
                     counts.push(count);
                     solutions += u128::from(count) * u128::from(self.plan.weight(unit));
@@ -145,7 +145,7 @@ impl Driver<'_> {
             }
         }
         let units = first..first + counts.len();
-        let cpu_time = cpu_time::of_this_thread().saturating_sub(cpu_begun);
+        let cpu_time = thread_time().saturating_sub(cpu_begun);
         let (busy, ends_turn) = (begun.elapsed(), units.end == end);
         (UnitsDone { units, counts, solutions, busy, cpu_time, turn, ends_turn }, ended)
     }

@@ -13,7 +13,7 @@ use crate::engine::{Engine, Kernel, Resources, SplitRows, subtrees};
 use crate::error::{Error, JournalError, Shortage};
 use crate::machine::memory::fitting_threads;
 use crate::observe::Start;
-use crate::plan::{Cut, Plan};
+use crate::plan::Plan;
 use crate::record::{Folder, Journal, Locked, Record, Run, half_open, len, units_of};
 use crate::shard::Shard;
 
@@ -76,7 +76,7 @@ impl<'a> Job<'a> {
         count.check_queens(!matches!(self.place, Place::Nowhere))?;
         let mut left_out = Vec::new();
         let (locked, record) = self.open(&mut left_out)?;
-        let (cut, plan) = self.plan(record.as_ref())?;
+        let plan = self.plan(record.as_ref())?;
         let units = units_of(shard.ranges(plan.units()));
         let (mut todo, mut before) = (units.clone(), Tally::default());
         if let Some(record) = &record {
@@ -102,7 +102,7 @@ impl<'a> Job<'a> {
             left_out,
         };
         if !todo.is_empty() {
-            let prepared = plan.prepare(&self.within_budget(&cut)?, &count.cancel)?;
+            let prepared = plan.prepare(&self.within_budget(&plan)?, &count.cancel)?;
             outcome.memory = prepared.memory();
             let held = locked.as_ref().and(record.as_ref());
             let cut_off = held.map_or(0, |record| record.files[0].cut_off);
@@ -190,17 +190,17 @@ impl<'a> Job<'a> {
     }
 
     /// The plan of the record, if it is the one that is asked for; without a record, the one that suits.
-    fn plan(&self, record: Option<&Record>) -> Result<(Cut<'_>, Arc<Plan>), Error> {
+    fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
         let (kernel, threads) = self.suited;
-        let cut = self.count.cut(record.map(|record| &*record.plan), kernel, threads);
-        cut.check_pass()?;
+        let asked = self.count.plan(record.map(|record| &*record.plan), kernel, threads);
+        asked.check_pass()?;
         let Some(record) = record else {
-            self.within_budget(&cut)?;
-            return Ok((cut, Arc::new(cut.plan())));
+            self.within_budget(&asked)?;
+            return Ok(Arc::new(asked));
         };
         let path = record.files.first().map_or(Path::new(""), |file| &file.path);
-        check_same(&cut, &record.plan).map_err(|error| error.at(path))?;
-        Ok((cut, Arc::clone(&record.plan)))
+        check_same(&asked, &record.plan).map_err(|error| error.at(path))?;
+        Ok(Arc::clone(&record.plan))
     }
 
     /// Begins the journal that this process writes, if there is to be one.
@@ -216,42 +216,42 @@ impl<'a> Job<'a> {
 
     /// The part of the memory that is left for the engine's lists. It is worked out before anything is
     /// built: nobody should wait for a plan only to learn that the rest does not fit.
-    pub(super) fn within_budget(&self, cut: &Cut<'_>) -> Result<Resources, Error> {
+    pub(super) fn within_budget(&self, plan: &Plan) -> Result<Resources, Error> {
         let Resources { threads, memory: budget, .. } = self.machine;
-        let forecast = cut.forecast();
-        let units = forecast.units as u64;
+        let (units, list) = plan.forecast();
+        let units = units as u64;
         let record = match self.place {
             Place::Nowhere => 0,
             _ => units * RECORD_BYTES + units * COUNT_BYTES / self.shard.shards() as u64,
         };
-        let fixed = forecast.list + record;
-        let per_thread = cut.engine.worker_bytes(cut.size);
+        let fixed = list + record;
+        let per_thread = plan.engine().worker_bytes(plan.size());
         let needed = fixed.saturating_add(per_thread.saturating_mul(threads as u64));
         match budget.checked_sub(fixed) {
             Some(memory) if needed <= budget => Ok(Resources { memory, ..self.machine }),
             rest => Err(Error::MemoryBudget(Shortage {
-                engine: cut.engine.name(),
-                n: cut.size.get(),
+                engine: plan.engine().name(),
+                n: plan.size().get(),
                 needed,
                 threads,
                 least: fixed.saturating_add(per_thread),
                 fitting: rest.map_or(0, |rest| fitting_threads(rest, per_thread)),
                 budget,
                 given: self.count.memory.is_some(),
-                subtrees_time: subtrees::expected_time(cut.size.get()),
+                subtrees_time: subtrees::expected_time(plan.size().get()),
             })),
         }
     }
 }
 
 /// Makes sure that a recorded plan is the one that is asked for.
-fn check_same(cut: &Cut<'_>, held: &Plan) -> Result<(), JournalError> {
+fn check_same(asked: &Plan, held: &Plan) -> Result<(), JournalError> {
     let rows = |split_rows: Option<SplitRows>| split_rows.map_or(0, SplitRows::get);
     let fields: [(_, &dyn Display, &dyn Display); 4] = [
-        ("n", &held.size(), &cut.size),
-        ("engine", &held.engine(), &cut.engine),
-        ("split rows", &rows(held.split_rows()), &rows(cut.split_rows)),
-        ("count", &held.pass(), &cut.pass),
+        ("n", &held.size(), &asked.size()),
+        ("engine", &held.engine(), &asked.engine()),
+        ("split rows", &rows(held.split_rows()), &rows(asked.split_rows())),
+        ("count", &held.pass(), &asked.pass()),
     ];
     let fields =
         fields.map(|(name, held, asked)| (format!("{name} = {held}"), format!("{name} = {asked}")));

@@ -10,7 +10,7 @@ use super::unit::{Interrupt, Prepared, Resources, UnitEstimate, Units, Worker};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::machine::cpu_time::Stopwatch;
+use crate::machine::cpu::Stopwatch;
 
 /// Counts the solutions of an n x n board, n >= 1, whose queens in the first rows stand in these
 /// columns. The result after a cancellation is meaningless.

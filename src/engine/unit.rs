@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 use super::pass::Pass;
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::machine::cpu_time::Stopwatch;
+use crate::machine::cpu::Stopwatch;
 
 /// The independent units of one count, numbered from 0. The list depends only on the board, the
 /// engine and the number of split rows, never on the machine.

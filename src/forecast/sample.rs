@@ -9,11 +9,11 @@ use super::watch::watched;
 use super::{Effort, rough_core_hours};
 use crate::cancel::Cancel;
 use crate::count::range_length;
-use crate::engine::{Kernel, Worker};
+use crate::engine::Kernel;
 use crate::error::Error;
-use crate::machine::cpu_time::Stopwatch;
+use crate::machine::cpu::Stopwatch;
 use crate::observe::Observer;
-use crate::plan::{Plan, PreparedPlan};
+use crate::plan::{Plan, Prepared, Worker};
 
 /// Clusters that a sample should have, if the time allows it.
 const CLUSTERS: u32 = 64;
@@ -45,7 +45,7 @@ const LISTED: usize = 1 << 16;
 
 pub(super) struct Sample<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) prepared: &'a PreparedPlan<'a>,
+    pub(super) prepared: &'a Prepared<'a>,
     pub(super) kernel: Kernel,
     pub(super) effort: Effort,
 }
@@ -123,7 +123,7 @@ impl Sample<'_> {
         // One unit shows roughly how long each of them takes.
         let begun = Instant::now();
         let unit = random.usize(0..self.plan.units());
-        self.prepared.worker().count(unit, cancel).map_err(|stop| stop.in_unit(unit))?;
+        self.prepared.worker().count(unit, cancel)?;
         let one = begun.elapsed().as_secs_f64().max(1e-9);
         #[expect(
             clippy::cast_possible_truncation,
@@ -149,8 +149,7 @@ impl Sample<'_> {
             let (mut stopwatch, mut spent, mut tried) = (Stopwatch::start(), 0.0, 0.0);
             while tried < TRIED && spent < TRIED * enough {
                 let unit = random.usize(..units);
-                let part = worker.sample(unit, depth, &mut random, cancel);
-                part.map_err(|stop| stop.in_unit(unit))?;
+                worker.sample(unit, depth, &mut random, cancel)?;
                 spent += stopwatch.lap();
                 tried += 1.0;
             }
@@ -185,10 +184,10 @@ impl Sample<'_> {
                 let record = match turns {
                     Turns::Clusters { chosen, length } => {
                         let first = chosen[turn] * length;
-                        self.count_cluster(&mut *worker, first, *length, cancel)?
+                        self.count_cluster(&mut worker, first, *length, cancel)?
                     }
                     Turns::Parts { depth, order } => {
-                        self.count_part(&mut *worker, turn, (*depth, order), cancel)?
+                        self.count_part(&mut worker, turn, (*depth, order), cancel)?
                     }
                 };
                 sampled.lock().unwrap_or_else(PoisonError::into_inner).record(turn, record);
@@ -199,13 +198,13 @@ impl Sample<'_> {
 
     fn count_cluster(
         &self,
-        worker: &mut dyn Worker,
+        worker: &mut Worker<'_>,
         first: usize,
         length: usize,
         cancel: &Cancel,
     ) -> Result<Record, Error> {
         let units = first..self.plan.units().min(first + length);
-        let mut count = |unit| worker.count(unit, cancel).map_err(|stop| stop.in_unit(unit));
+        let mut count = |unit| worker.count(unit, cancel);
         // As in a whole count, the unit before loads what neighbours share.
         if let Some(before) = first.checked_sub(1).filter(|_| length > 1) {
             count(before)?;
@@ -224,7 +223,7 @@ impl Sample<'_> {
     /// Each part has random numbers of its own, so that it does not depend on the threads.
     fn count_part(
         &self,
-        worker: &mut dyn Worker,
+        worker: &mut Worker<'_>,
         turn: usize,
         (depth, order): (usize, &[usize]),
         cancel: &Cancel,
@@ -237,8 +236,7 @@ impl Sample<'_> {
             order => order[turn % order.len()],
         };
         let (mut stopwatch, begun) = (Stopwatch::start(), Instant::now());
-        let estimate = worker.sample(unit, depth, &mut random, cancel);
-        let estimate = estimate.map_err(|stop| stop.in_unit(unit))?;
+        let estimate = worker.sample(unit, depth, &mut random, cancel)?;
         let spent = Spent { wall: begun.elapsed().as_secs_f64(), cpu: stopwatch.lap() };
         let solutions = estimate.solutions * self.plan.weight(unit) as f64;
         Ok(Record { whole_units: 0, solutions, seconds: estimate.seconds, spent })

@@ -20,26 +20,19 @@ use std::path::{Component, Path, PathBuf};
 #[cfg(test)]
 mod tests;
 
-/// How much memory a group may use.
+/// What a group and all groups below it may use: bytes of memory, or processes and threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GroupMemory {
+pub(crate) struct GroupLimit {
     /// The file that sets the limit.
     pub(crate) file: PathBuf,
-    /// Bytes that the group and all groups below it may use.
     pub(crate) limit: u64,
-    /// Bytes left. File pages that the operating system can drop at once do not count as used.
-    pub(crate) available: u64,
+    pub(crate) used: u64,
 }
 
-/// How many processes and threads a group may have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GroupTasks {
-    /// The file that sets the limit.
-    pub(crate) file: PathBuf,
-    /// The most processes and threads.
-    pub(crate) limit: u64,
-    /// How many are running.
-    pub(crate) running: u64,
+impl GroupLimit {
+    pub(crate) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used)
+    }
 }
 
 /// The two interfaces of the operating system.
@@ -49,45 +42,49 @@ enum Version {
     Two,
 }
 
-/// The groups whose memory is limited, from the process's own group upwards.
-pub(crate) fn memory(root: &Path) -> Vec<GroupMemory> {
-    let mut limited = Vec::new();
+/// The limits on memory, from the process's own group upwards.
+pub(crate) fn memory(root: &Path) -> Vec<GroupLimit> {
+    let mut limits = Vec::new();
     let mut add = |version, folder: &Path, name: &str, limit: Option<u64>| {
-        let Some(limit) = limit.filter(|limit| *limit < UNLIMITED) else { return };
-        let available = limit.saturating_sub(used_memory(version, folder));
-        limited.push(GroupMemory { file: folder.join(name), limit, available });
+        let limit = limit.filter(|limit| *limit < UNLIMITED);
+        let used = || used_memory(version, folder);
+        limits.extend(limit.map(|limit| GroupLimit {
+            file: folder.join(name),
+            limit,
+            used: used(),
+        }));
     };
-    let mut hierarchical = None;
+    let mut own = None;
     for (version, folder) in groups(root, "memory") {
-        match version {
-            Version::One => {
-                // The process's own group comes first. Its `memory.stat` includes the limits of
-                // groups above it that a container cannot see. Without `use_hierarchy` the groups
-                // above do not limit those below.
-                let own = hierarchical.is_none();
-                if own || number(&folder.join("memory.use_hierarchy")) != Some(0) {
-                    let name = "memory.limit_in_bytes";
-                    add(version, &folder, name, number(&folder.join(name)));
-                }
-                hierarchical.get_or_insert(folder);
-            }
+        let names: &[&str] = match version {
             // Above `memory.high` processes are not killed, but slowed to a crawl.
-            Version::Two => ["memory.max", "memory.high"]
-                .into_iter()
-                .for_each(|name| add(version, &folder, name, number(&folder.join(name)))),
+            Version::Two => &["memory.max", "memory.high"],
+            // Without `use_hierarchy` the groups above do not limit those below.
+            Version::One => {
+                match own.is_some() && number(&folder.join("memory.use_hierarchy")) == Some(0) {
+                    true => &[],
+                    false => &["memory.limit_in_bytes"],
+                }
+            }
+        };
+        names.iter().for_each(|name| add(version, &folder, name, number(&folder.join(name))));
+        if version == Version::One {
+            own.get_or_insert(folder);
         }
     }
-    if let Some(own) = hierarchical {
+    // The `memory.stat` of the process's own group, which came first, includes the limits of groups
+    // above it that a container cannot see.
+    if let Some(own) = own {
         let limit = field(&own.join("memory.stat"), "hierarchical_memory_limit");
         add(Version::One, &own, "memory.stat", limit);
     }
-    limited
+    limits
 }
 
 /// Without a limit, version 1 writes the largest number of whole pages.
 const UNLIMITED: u64 = 1 << 62;
 
-/// Bytes that a group uses and cannot release at once.
+/// Bytes that a group uses. File pages that the operating system can drop at once do not count.
 fn used_memory(version: Version, folder: &Path) -> u64 {
     let (usage, inactive) = match version {
         Version::One => ("memory.usage_in_bytes", "total_inactive_file"),
@@ -98,13 +95,12 @@ fn used_memory(version: Version, folder: &Path) -> u64 {
 }
 
 /// The tightest limit on processes and threads: the one that leaves the fewest.
-pub(crate) fn tasks(root: &Path) -> Option<GroupTasks> {
-    let limited = groups(root, "pids").into_iter().filter_map(|(_, folder)| {
-        let file = folder.join("pids.max");
-        let limit = number(&file)?;
-        Some(GroupTasks { file, limit, running: number(&folder.join("pids.current")).unwrap_or(0) })
+pub(crate) fn tasks(root: &Path) -> Option<GroupLimit> {
+    let limits = groups(root, "pids").into_iter().filter_map(|(_, folder)| {
+        let (file, used) = (folder.join("pids.max"), number(&folder.join("pids.current")));
+        Some(GroupLimit { limit: number(&file)?, file, used: used.unwrap_or(0) })
     });
-    limited.min_by_key(|tasks| tasks.limit.saturating_sub(tasks.running))
+    limits.min_by_key(GroupLimit::left)
 }
 
 /// The tightest CPU quota, in cores.
@@ -145,32 +141,27 @@ fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
     let Ok(own) = fs::read_to_string(root.join("proc/self/cgroup")) else { return Vec::new() };
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
     let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::parse).collect();
-    let mut folders = Vec::new();
-    for line in own.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+    let of_hierarchy = |line: &str| {
+        let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
         let version = match controllers {
             "" => Version::Two,
             _ if controllers.split(',').any(|name| name == controller) => Version::One,
-            _ => continue,
+            _ => return None,
         };
-        let fits = |mount: &&Mount| match version {
-            Version::One => mount.controllers.iter().any(|name| name == controller),
-            Version::Two => mount.version == Version::Two,
+        let fits = |mount: &&Mount| {
+            mount.version == version
+                && (version == Version::Two
+                    || mount.options.split(',').any(|name| name == controller))
         };
         // A hierarchy may be mounted more than once, with the group visible in only one mount.
-        let places: Vec<(&Mount, PathBuf)> = mounts
-            .iter()
-            .filter(fits)
-            .map(|mount| (mount, mount.folder(root, Path::new(path))))
-            .collect();
-        let seen = places.iter().find(|(mount, folder)| *folder != mount.place(root));
-        let Some((mount, folder)) = seen.or(places.first()) else { continue };
-        let top = mount.place(root);
-        let up = folder.ancestors().take_while(|folder| folder.starts_with(&top));
-        folders.extend(up.map(|folder| (version, folder.to_owned())));
-    }
-    folders
+        let place = |mount: &Mount| (mount.place(root), mount.folder(root, Path::new(group)));
+        let places: Vec<(PathBuf, PathBuf)> = mounts.iter().filter(fits).map(place).collect();
+        let seen = places.iter().find(|(top, folder)| folder != top);
+        let (top, folder) = seen.or(places.first())?;
+        let up = folder.ancestors().take_while(|folder| folder.starts_with(top));
+        Some(up.map(|folder| (version, folder.to_owned())).collect::<Vec<_>>())
+    };
+    own.lines().filter_map(of_hierarchy).flatten().collect()
 }
 
 /// A line of `mountinfo` that mounts a hierarchy of groups.
@@ -178,7 +169,7 @@ fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
 struct Mount {
     version: Version,
     /// The mount options. In version 1 they include the controllers of the hierarchy.
-    controllers: Vec<String>,
+    options: String,
     /// The group that is the root of the mount.
     top: PathBuf,
     /// Where it is mounted.
@@ -197,9 +188,8 @@ impl Mount {
             "cgroup2" => Version::Two,
             _ => return None,
         };
-        let options = right.nth(1).unwrap_or_default();
-        let controllers = options.split(',').map(str::to_owned).collect();
-        Some(Self { version, controllers, top, point })
+        let options = right.nth(1).unwrap_or_default().to_owned();
+        Some(Self { version, options, top, point })
     }
 
     /// Where the mount is, below the folder that stands for `/`.

@@ -1,6 +1,8 @@
-//! What the operating system reports about the CPU.
+//! The CPU: what it is, how much of it this process may use, and how much a thread has used, which is
+//! the cost of a count, whatever else the machine is doing.
 
 use std::path::Path;
+use std::time::Duration;
 
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
@@ -33,4 +35,51 @@ impl Cpu {
 #[must_use]
 pub fn quota() -> Option<f64> {
     cgroup::cpu_quota(Path::new("/"))
+}
+
+/// CPU time that this thread has used since it started.
+#[cfg(unix)]
+pub(crate) fn thread_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+}
+
+/// Without a clock for CPU time: wall time since the first call.
+#[cfg(not(unix))]
+pub(crate) fn thread_time() -> Duration {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    FIRST.get_or_init(Instant::now).elapsed()
+}
+
+/// Measures CPU time of this thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Duration);
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self(thread_time())
+    }
+
+    /// Seconds since the start or the last lap, which ends here.
+    pub(crate) fn lap(&mut self) -> f64 {
+        let before = std::mem::replace(self, Self::start());
+        self.0.saturating_sub(before.0).as_secs_f64()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleep_costs_no_cpu_time() {
+        let before = thread_time();
+        std::thread::sleep(Duration::from_millis(100));
+        let slept = thread_time() - before;
+        assert!(slept < Duration::from_millis(50), "{slept:?}");
+        // This loop ends only if the clock runs while the thread works.
+        while thread_time() - before < Duration::from_millis(60) {}
+    }
 }

@@ -65,7 +65,7 @@ impl Memory {
         let machine = Self { total, available, limit: MemoryLimit::Machine };
         let groups = cgroup::memory(Path::new("/")).into_iter().map(|group| Self {
             total: group.limit,
-            available: group.available,
+            available: group.left(),
             limit: MemoryLimit::ControlGroup(group.file),
         });
         Self::tightest(machine, groups.chain(process_limits()))
@@ -73,12 +73,8 @@ impl Memory {
 
     /// The one that leaves the least. No limit leaves more than the machine has.
     fn tightest(machine: Self, limits: impl Iterator<Item = Self>) -> Self {
-        limits.fold(
-            machine,
-            |tightest, limit| {
-                if limit.available < tightest.available { limit } else { tightest }
-            },
-        )
+        let least = limits.min_by_key(|limit| limit.available);
+        least.filter(|least| least.available < machine.available).unwrap_or(machine)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::board::size::BoardSize;
 use crate::engine::{Engine, Pass, SplitRows};
 use crate::error::{Error, JournalError};
 use crate::machine::memory::Memory;
-use crate::plan::{Cut, Plan};
+use crate::plan::Plan;
 
 /// The first word of every journal.
 const MAGIC: &str = "nqueens-journal";
@@ -144,19 +144,17 @@ impl PlanName {
             units: self.units,
             makes,
         };
-        let Self { engine, split_rows, pass, .. } = *self;
         let size = BoardSize::new(self.n).map_err(|_| other(0))?;
-        let cut = Cut { size, engine, split_rows, pass, queens: None };
-        cut.check_pass().map_err(|_| other(0))?;
+        let plan = Plan::new(size, self.engine, self.split_rows).in_pass(self.pass);
+        plan.check_pass().map_err(|_| other(0))?;
         // One line may name a plan so large that the machine would swap for hours. To ask the
         // operating system for its memory takes longer than to read a small journal.
-        let needed = cut.forecast().list;
+        let (_, needed) = plan.forecast();
         let available = if needed < SMALL { SMALL } else { Memory::detect().available };
         if needed > available {
-            let (n, units, engine) = (self.n, self.units, engine.name());
+            let (n, units, engine) = (self.n, self.units, self.engine.name());
             return Err(JournalError::TooLarge { n, engine, units, needed, available });
         }
-        let plan = cut.plan();
         if Self::of(&plan) == *self { Ok(plan) } else { Err(other(plan.hash())) }
     }
 }

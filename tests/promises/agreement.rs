@@ -79,10 +79,10 @@ fn subtotals_by_first_column_are_palindromic_and_sum_to_the_total() {
 fn total(plan: &Plan, kernel: Kernel) -> u128 {
     let resources = Resources { kernel, threads: 1, memory: 1 << 30 };
     let prepared = plan.prepare(&resources, &Cancel::new()).expect("a small board fits");
-    let mut counter = prepared.counter();
+    let mut worker = prepared.worker();
     (0..plan.units())
         .map(|unit| {
-            let count = counter.count(unit, &Cancel::new()).expect("a count");
+            let count = worker.count(unit, &Cancel::new()).expect("a count");
             u128::from(count) * u128::from(plan.weight(unit))
         })
         .sum()

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use nqueens::{Cancel, Count, Error, FixedQueens, Plan, Solution, Solutions, Square, SvgSheet};
+use nqueens::{
+    Cancel, Count, Engine, Error, FixedQueens, Plan, Solution, Solutions, Square, SvgSheet,
+};
 
 use crate::common::processes::send;
 use crate::common::{finish, json, nqueens, output, refused, size, stderr, stdout, without_reader};
@@ -191,7 +193,7 @@ fn completions_agree_with_the_whole_list() {
 fn queens_of_a_larger_board_are_refused() {
     let queens = FixedQueens::new(size(20), &[square(19, 19)]).expect("one queen");
     assert_eq!(Solutions::with_queens(size(8), &queens).count(), 0);
-    let plan = Plan::with_queens(size(8), &queens, None);
+    let plan = Plan::new(size(8), Engine::Subtrees, None).with_queens(queens.clone());
     let counts = (0..plan.units()).map(|unit| plan.count_unit(unit, &Cancel::new()));
     assert_eq!(counts.sum::<Result<u64, Error>>(), Ok(0));
     let refused = Count::new(size(8)).with_queens(queens).run().expect_err("no such square");

@@ -13,12 +13,12 @@ fn recount(plan: &Plan, kernel: Kernel, step: usize) {
     let resources = Resources { kernel, threads: 1, memory: 1 << 30 };
     let cancel = Cancel::new();
     let prepared = plan.prepare(&resources, &cancel).expect("a small board fits");
-    let mut counter = prepared.counter();
+    let mut worker = prepared.worker();
     let mut recounter = plan.recounter(kernel);
-    let method = if plan.engine() == Engine::Subtrees { "bitmask" } else { "subtrees" };
-    assert_eq!(recounter.method(), method, "{}", plan.engine());
+    let other = if plan.engine() == Engine::Subtrees { Engine::Bitmask } else { Engine::Subtrees };
+    assert_eq!(recounter.engine(), other, "{}", plan.engine());
     for unit in (0..plan.units()).step_by(step) {
-        let counted = counter.count(unit, &cancel).expect("a count");
+        let counted = worker.count(unit, &cancel).expect("a count");
         let recounted = recounter.count(unit, &cancel).expect("a count");
         assert_eq!(recounted, counted, "n = {}, {}, unit {unit}", plan.size(), plan.engine());
     }

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nqueens::record::{JournalError, Mode, Record, split_by_pass};
-use nqueens::{Cancel, Count, Engine, Error, Kernel, Pass, Plan, Resources, Shard, SplitRows};
+use nqueens::{
+    Cancel, Count, Engine, Error, Kernel, Pass, Plan, Prepared, Resources, Shard, SplitRows,
+};
 
 use crate::common::{
     contents, fresh, fresh_folder, journal_error, kernels, nqueens, raise_counts, refused, run,
@@ -19,10 +21,10 @@ fn check(plan: Plan, kernel: Kernel, memory: u64, units: impl IntoIterator<Item 
     let second = Plan::new(n, engine, split_rows).in_pass(Pass::Second);
     assert_eq!(plan.hash(), second.hash());
     let prepared = [&plan, &second].map(|plan| plan.prepare(&resources, &cancel).expect("it fits"));
-    let mut counters = prepared.each_ref().map(nqueens::PreparedPlan::counter);
+    let mut workers = prepared.each_ref().map(Prepared::worker);
     for unit in units {
         let [first, second] =
-            counters.each_mut().map(|counter| counter.count(unit, &cancel).expect("a count"));
+            workers.each_mut().map(|worker| worker.count(unit, &cancel).expect("a count"));
         assert_eq!(first, second, "{name}, unit {unit}, kernel {kernel}, {memory} bytes");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Shortage};
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome};
 use rayon::ThreadPool;
 
 use super::forecast::{Measured, predicted_seconds, with_deadline};
@@ -124,8 +124,9 @@ impl Rounds<'_> {
                 }
                 Ok(Err(format!("a run takes {longer}")))
             }
-            Err(Error::MemoryBudget(shortage)) => {
-                Ok(Err(Shortage { given: self.memory_given, ..shortage }.to_string()))
+            Err(Error::MemoryBudget(mut shortage)) => {
+                shortage.given = self.memory_given;
+                Ok(Err(Failure::from(Error::MemoryBudget(shortage)).to_string()))
             }
             Err(error) => Err(error.into()),
         }

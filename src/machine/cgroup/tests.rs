@@ -39,7 +39,7 @@ impl Root {
     fn memory(&self) -> Vec<(String, u64, u64)> {
         let plain = |file: &Path| file.strip_prefix(&self.0).expect("below").display().to_string();
         let memory = memory(&self.0).into_iter();
-        memory.map(|group| (plain(&group.file), group.limit, group.available)).collect()
+        memory.map(|group| (plain(&group.file), group.limit, group.left())).collect()
     }
 }
 
@@ -90,7 +90,7 @@ fn all_nested_groups_of_version_2_apply() {
     ];
     assert_eq!(root.memory(), expected);
     let tasks = tasks(&root.0).expect("limited");
-    assert_eq!((tasks.limit, tasks.running), (64, 5));
+    assert_eq!((tasks.limit, tasks.used), (64, 5));
     assert_eq!(cpu_quota(&root.0), Some(1.5));
 }
 

@@ -8,7 +8,7 @@
 use super::{Factored, Join, Part, Step};
 use crate::cancel::Cancel;
 use crate::engine::unit::UnitEstimate;
-use crate::machine::cpu_time::Stopwatch;
+use crate::machine::cpu::Stopwatch;
 
 impl Join {
     /// Estimates [`Join::count`]. The result of a cancelled estimate is meaningless.

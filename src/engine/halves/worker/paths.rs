@@ -8,7 +8,7 @@ use super::{CanonicalRows, Half, HalvesWorker, Piece, Unit};
 use crate::cancel::Cancel;
 use crate::engine::halves::quadrants::Pieces;
 use crate::engine::unit::UnitEstimate;
-use crate::machine::cpu_time::Stopwatch;
+use crate::machine::cpu::Stopwatch;
 
 /// Paths through the join of the half-boards that do not tie, for which the lists are made once.
 const PATHS: u32 = 2;

@@ -3,9 +3,18 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::machine::cgroup::{self, GroupTasks};
+use crate::machine::cgroup::{self, GroupLimit};
 
-pub use crate::plan::MAX_THREADS;
+/// The most threads that a count can start.
+pub const MAX_THREADS: usize = 4096;
+
+/// Makes sure that this is a number of threads.
+pub(crate) fn check(threads: usize) -> Result<(), Error> {
+    match threads {
+        1..=MAX_THREADS => Ok(()),
+        _ => Err(Error::ThreadsOutOfRange { given: threads.to_string(), max: MAX_THREADS }),
+    }
+}
 
 /// A rayon pool of this many threads, for several counts.
 ///
@@ -14,9 +23,7 @@ pub use crate::plan::MAX_THREADS;
 /// [`Error::ThreadsOutOfRange`] unless `threads` is 1 to [`MAX_THREADS`];
 /// [`Error::ThreadsNotStarted`] if the operating system refuses.
 pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
-    if !(1..=MAX_THREADS).contains(&threads) {
-        return Err(Error::ThreadsOutOfRange { given: threads.to_string(), max: MAX_THREADS });
-    }
+    check(threads)?;
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|index| format!("nqueens-{index}"))
@@ -32,7 +39,7 @@ fn limit() -> Option<String> {
     let group = cgroup::tasks(Path::new("/"));
     let own = user_limit();
     match group {
-        Some(GroupTasks { file, limit, .. }) if own.is_none_or(|own| limit < own) => {
+        Some(GroupLimit { file, limit, .. }) if own.is_none_or(|own| limit < own) => {
             Some(format!("{} allows {limit} processes and threads", file.display()))
         }
         _ => own.map(|own| format!("ulimit -u allows this user {own} processes and threads")),
