@@ -1,7 +1,6 @@
 //! The command line: everything that reads arguments, prints, or exits. One command, one file.
 
 mod args;
-mod bar;
 mod compare;
 mod completions;
 mod count;
@@ -10,10 +9,9 @@ mod date;
 mod estimate;
 mod exit;
 mod file;
+mod format;
 mod html;
-mod json;
 mod list;
-mod long_count;
 mod man;
 mod merge;
 mod options;
@@ -23,7 +21,6 @@ mod progress;
 mod report;
 mod rows;
 mod salvage;
-mod sample_progress;
 mod session;
 mod shard;
 mod signals;
@@ -31,7 +28,6 @@ mod status;
 mod stderr;
 mod stdout;
 mod table;
-mod text;
 mod timings;
 mod usage;
 mod verify;

@@ -9,10 +9,9 @@ use nqueens::{BoardSize, FixedQueens, Kernel, Outcome, Published, Square};
 use serde_json::Value;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::long_count::LongCount;
 use crate::cli::options::{EngineArgs, file, pass};
+use crate::cli::progress::LongCount;
 use crate::cli::report::{Format, Report};
-use crate::cli::session::Session;
 use crate::cli::stderr::{alarm, message};
 use record::Record;
 
@@ -65,25 +64,25 @@ pub(crate) struct CountArgs {
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let queens = FixedQueens::new(self.n, &self.place)?;
-        let session = Session::new(&self.engine)?;
+        let mut session = self.engine.session()?;
         let mut count = self.engine.count(self.n).pass(pass(self.second));
-        let session = if queens.is_empty() {
+        if queens.is_empty() {
             let kernel = self.engine.machine.kernel.unwrap_or_else(Kernel::detect);
-            session.announcing(LongCount { kernel, has_journal: self.journal.is_some() })
+            let has_journal = self.journal.is_some();
+            session.progress.long_count = Some(LongCount { kernel, has_journal });
         } else {
             count = count.with_queens(queens);
-            session
-        };
+        }
         if let Some(path) = &self.journal {
             count = count.journal(path);
         }
-        let outcome =
-            session.run(count, |count| count.run()).map_err(|failure| match self.journal {
-                Some(_) => {
-                    failure.if_stopped(|text| format!("{text}; the same command resumes the count"))
-                }
-                None => failure,
-            })?;
+        let outcome = session.end(session.set_up(count).run());
+        let outcome = outcome.map_err(|failure| match self.journal {
+            Some(_) => {
+                failure.if_stopped(|text| format!("{text}; the same command resumes the count"))
+            }
+            None => failure,
+        })?;
         let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
         let record = self.journal.map(|path| Record::new(&path, &outcome));
         let mut report = report(&outcome, fundamental, record);

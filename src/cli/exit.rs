@@ -6,6 +6,10 @@ use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
+use nqueens::forecast::core_hours;
+use nqueens::{BoardSize, Engine, Kernel, Shortage};
+
+use super::format::core_time;
 use super::report::{Format, Report};
 use super::stderr::message;
 use super::stdout::stdout;
@@ -135,8 +139,8 @@ impl Failure {
 
 impl From<nqueens::Error> for Failure {
     fn from(error: nqueens::Error) -> Self {
+        use nqueens::Error as E;
         use nqueens::record::JournalError as J;
-        use nqueens::{Error as E, Shortage};
         match error {
             E::Stopped { journal_fault: Some(_), .. } => Self::Failed(error.to_string()),
             _ if error.is_cancelled() => Self::Stopped(error.to_string()),
@@ -155,10 +159,23 @@ impl From<nqueens::Error> for Failure {
                 J::InUse | J::TooLarge { .. } => Self::NotNow(error.to_string()),
                 _ => Self::Failed(error.to_string()),
             },
-            E::MemoryBudget(Shortage { given: true, .. }) => Self::Usage(error.to_string()),
-            E::MemoryBudget(_) => Self::NotNow(error.to_string()),
+            E::MemoryBudget(shortage) => {
+                let text = with_cost(&shortage);
+                if shortage.given { Self::Usage(text) } else { Self::NotNow(text) }
+            }
             _ => Self::Failed(error.to_string()),
         }
+    }
+}
+
+/// What is lacking, and how long the way out takes.
+fn with_cost(shortage: &Shortage) -> String {
+    match BoardSize::new(shortage.n) {
+        Ok(size) if shortage.engine != Engine::Subtrees.name() => {
+            let hours = core_hours(size, Engine::Subtrees, Kernel::detect());
+            format!("{shortage}, about {}", core_time(hours))
+        }
+        _ => shortage.to_string(),
     }
 }
 

@@ -10,9 +10,9 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::many;
 use crate::cli::options::{ARRAY_INDEX, THREADS};
 use crate::cli::stderr::message;
-use crate::cli::text::many;
 use crate::cli::version;
 
 /// Print a manual page: nqueens man count | man -l -

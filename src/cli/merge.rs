@@ -10,10 +10,10 @@ use nqueens::record::{Saved, Units, half_open};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::many;
 use crate::cli::options::{Journals, JournalsArgs, MissingShards, file, number_of_shards};
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message};
-use crate::cli::text::many;
 
 /// Add up the shards: the total, if no unit is missing
 #[derive(Debug, Args)]

@@ -8,8 +8,9 @@ mod values;
 use clap::Args;
 use nqueens::{BoardSize, Count, Engine, Kernel, Pass, SplitRows};
 
-use super::bar::ProgressWhen;
 use super::exit::Failure;
+use super::progress::ProgressWhen;
+use super::session::Session;
 use super::stderr::message;
 pub(crate) use environment::{ARRAY_INDEX, THREADS, default_threads, shard};
 pub(crate) use journals::{Journals, JournalsArgs, MissingShards};
@@ -82,14 +83,17 @@ impl EngineArgs {
         count
     }
 
-    pub(crate) fn warn_of_options_without_effect(&self) {
-        let Some(engine) = self.engine else { return };
-        if self.split_rows.is_some() && engine != Engine::Subtrees {
-            message!("warning: --split-rows has no effect on engine {engine}");
+    /// A session for such counts; it warns of options without effect.
+    pub(crate) fn session(&self) -> Result<Session, Failure> {
+        if let Some(engine) = self.engine {
+            if self.split_rows.is_some() && engine != Engine::Subtrees {
+                message!("warning: --split-rows has no effect on engine {engine}");
+            }
+            if self.machine.kernel.is_some() && !engine.has_kernels() {
+                message!("warning: --kernel has no effect on engine {engine}");
+            }
         }
-        if self.machine.kernel.is_some() && !engine.has_kernels() {
-            message!("warning: --kernel has no effect on engine {engine}");
-        }
+        Session::new(&self.machine)
     }
 }
 

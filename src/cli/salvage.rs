@@ -8,10 +8,10 @@ use nqueens::Error;
 use nqueens::record::{JournalError, Mode, Record, Saved, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::many;
 use crate::cli::options::file;
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message};
-use crate::cli::text::many;
 
 /// Only the first of what is left out is printed one by one.
 const PRINTED: usize = 5;

@@ -14,10 +14,9 @@ use nqueens::record::{JournalFile, Record, Run};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
-use crate::cli::json::{self, microseconds};
+use crate::cli::format::{self, duration, figures, json_seconds, many, rounded, seconds};
 use crate::cli::options::{Journals, JournalsArgs, MissingShards, number_of_shards};
 use crate::cli::report::{Format, Report};
-use crate::cli::text::{self, duration, figures, many, seconds};
 use page::Page;
 
 /// The least error of a forecast, as a part of it, that is told.
@@ -171,7 +170,7 @@ impl Status {
         let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
         // What is missing must not be rounded away.
         let percent = 100.0 * done as f64 / all as f64;
-        figures(if done < all { percent.min(99.9) } else { percent })
+        figures(if done < all { percent.min(99.9) } else { percent }, 3)
     }
 
     /// The shard on which processes spent most wall time, and that time.
@@ -188,7 +187,7 @@ impl Status {
             let runs = many(self.journals.record.runs().count(), "run");
             return Some(format!("{time} in {runs}, without pauses"));
         }
-        let shard = text::shard(shard);
+        let shard = format::shard(shard);
         Some(format!("{time} on {shard}, the longest, without pauses"))
     }
 
@@ -231,7 +230,7 @@ impl Status {
         };
         let (processes, threads) = (self.running.0.len(), self.running.threads());
         let units_per_second = self.running.units_per_second();
-        let rate = figures(units_per_second);
+        let rate = figures(units_per_second, 3);
         let (journals, busy) = (many(files.len(), "journal"), many(threads, "thread"));
         let (time_left, cpu_left) = (self.time_left(), self.cpu_time_left());
         let (cpu_time, to_go) = (duration(self.journals.cpu_time), self.to_go());
@@ -243,17 +242,17 @@ impl Status {
             .row("running", format_args!("{processes} of {journals}, {busy}, {rate} units/s"))
             .field("running", processes)
             .field("threads", threads)
-            .field("units_per_second", microseconds(units_per_second))
+            .field("units_per_second", rounded(units_per_second, 6))
             .row("CPU time", format_args!("{cpu_time} measured, about {to_go} to go"))
-            .field("cpu_seconds_left", cpu_left.map(json::seconds))
-            .field("forecast_error", error.map(|error| (1e3 * error).round() / 1e3));
+            .field("cpu_seconds_left", cpu_left.map(json_seconds))
+            .field("forecast_error", error.map(|error| rounded(error, 3)));
         if let Some(wall_time) = self.wall_time() {
             report.row("wall time", wall_time);
         }
         report
-            .field("wall_seconds", self.longest().map(|(_, time)| json::seconds(time)))
+            .field("wall_seconds", self.longest().map(|(_, time)| json_seconds(time)))
             .row("end", self.end())
-            .field("seconds_left", time_left.map(json::seconds));
+            .field("seconds_left", time_left.map(json_seconds));
         self.journals.report_missing(&mut report, self.missing.as_ref());
         report
     }

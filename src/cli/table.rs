@@ -8,7 +8,7 @@ use nqueens::{BoardSize, Outcome, Published};
 use serde::Serialize;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::json::{as_string, seconds};
+use crate::cli::format::{as_string, json_seconds};
 use crate::cli::options::{EngineArgs, sizes};
 use crate::cli::rows::{Column, Row, RowFormat, RowWriter};
 use crate::cli::session::Session;
@@ -45,7 +45,7 @@ pub(crate) struct TableArgs {
 
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = Session::new(&self.engine)?;
+        let session = self.engine.session()?;
         let format = RowFormat::new(self.csv, self.json, self.markdown);
         let mut exit = Exit::Done;
         let begun = stdout().and_then(|out| RowWriter::begin::<TableRow>(format, &[], out));
@@ -70,7 +70,7 @@ impl TableArgs {
     }
 
     fn row(&self, size: BoardSize, session: &Session) -> Result<TableRow, Failure> {
-        let outcome = session.run(self.engine.count(size), |count| count.run());
+        let outcome = session.end(session.set_up(self.engine.count(size)).run());
         let outcome =
             outcome.map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
         let fundamental = session.fundamental(&outcome)?;
@@ -101,7 +101,7 @@ impl TableRow {
             n: outcome.size.get(),
             total: outcome.total,
             fundamental,
-            seconds: seconds(outcome.elapsed),
+            seconds: json_seconds(outcome.elapsed),
             published: match verdicts {
                 [Published::Agrees, differs @ Published::Differs { .. }] => differs,
                 [total, _] => total,

@@ -1,4 +1,4 @@
-//! The report of a lack of memory: what is needed, what would fit, and what the way out costs.
+//! The report of a lack of memory: what is needed, and what would fit.
 
 use std::fmt;
 
@@ -23,8 +23,6 @@ pub struct Shortage {
     pub budget: u64,
     /// Whether the user gave the budget; otherwise it is what this machine has now.
     pub given: bool,
-    /// How long engine `subtrees`, which needs little memory, would take.
-    pub subtrees_time: String,
 }
 
 impl fmt::Display for Shortage {
@@ -51,7 +49,7 @@ impl fmt::Display for Shortage {
         }
         match *engine {
             "subtrees" => Ok(()),
-            _ => write!(f, ", or use --engine subtrees, about {}", self.subtrees_time),
+            _ => f.write_str(", or use --engine subtrees"),
         }
     }
 }
@@ -61,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_names_what_fits_and_what_the_way_out_costs() {
+    fn the_message_names_what_fits_and_the_way_out() {
         let shortage = Shortage {
             engine: "halves",
             n: 24,
@@ -71,12 +69,11 @@ mod tests {
             fitting: 2,
             budget: 2 << 30,
             given: true,
-            subtrees_time: "550 core-hours".to_owned(),
         };
         assert_eq!(
             shortage.to_string(),
             "engine halves needs at least 3.0 GiB for n = 24 on 4 threads, and --memory allows 2.0 GiB: it \
-             fits with --threads 2; allow more, or use --engine subtrees, about 550 core-hours"
+             fits with --threads 2; allow more, or use --engine subtrees"
         );
         let here = Shortage { given: false, fitting: 0, budget: 300 << 20, ..shortage.clone() };
         let here = here.to_string();

@@ -7,10 +7,9 @@ use std::time::Duration;
 use nqueens::Outcome;
 use serde_json::json;
 
-use crate::cli::json::seconds;
+use crate::cli::format::{duration, json_seconds, many, sum};
 use crate::cli::report::Report;
 use crate::cli::stderr::escaped;
-use crate::cli::text::{duration, many, sum};
 use crate::cli::version;
 
 /// All runs of one journal together.
@@ -61,8 +60,8 @@ impl Record {
             "file": file,
             "runs": runs,
             "units_before": units_before,
-            "seconds": seconds(self.wall),
-            "cpu_seconds": seconds(self.cpu),
+            "seconds": json_seconds(self.wall),
+            "cpu_seconds": json_seconds(self.cpu),
         });
         report.field("journal", json);
     }

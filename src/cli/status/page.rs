@@ -15,8 +15,8 @@ use nqueens::{Pass, Published};
 
 use super::Status;
 use crate::cli::date::Utc;
+use crate::cli::format::{duration, figures, many};
 use crate::cli::html::{grouped, html, put};
-use crate::cli::text::{duration, figures, many};
 
 /// How every such page begins: nothing else is ever overwritten.
 pub(super) const BEGINNING: &str = "<!doctype html>\n<html lang=\"en\">\n\
@@ -96,7 +96,7 @@ impl Status {
     #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
     fn put_progress(&self, page: &mut String) {
         let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
-        let width = figures(100.0 * done as f64 / all.max(1) as f64);
+        let width = figures(100.0 * done as f64 / all.max(1) as f64, 3);
         put!(
             page,
             "<div class=\"progress\">\n<p><strong>{} %</strong> {} of {} units</p>\n<div \
@@ -114,7 +114,7 @@ impl Status {
         let record = &journals.record;
         let files = many(record.files.len(), "journal");
         let threads = many(self.running.threads(), "thread");
-        let rate = figures(self.running.units_per_second());
+        let rate = figures(self.running.units_per_second(), 3);
         put!(page, "<dl class=\"facts\">\n");
         let mut fact = |term: &str, text: &str| {
             put!(page, "<div><dt>{term}</dt><dd>{}</dd></div>\n", html(text));

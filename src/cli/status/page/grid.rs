@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use nqueens::record::ShardUnits;
 
 use super::super::Status;
+use crate::cli::format::figures;
 use crate::cli::html::{Px, grouped, put};
-use crate::cli::text::figures;
 
 /// A browser draws so many squares at once, and a page of them stays below a megabyte.
 const MOST_CELLS: usize = 5000;
@@ -96,7 +96,7 @@ impl Cell {
         let done = match finished {
             _ if finished == units => "complete".to_owned(),
             0 => "nothing finished".to_owned(),
-            _ => format!("{} % of {} units", figures(100.0 * self.part()), grouped(units)),
+            _ => format!("{} % of {} units", figures(100.0 * self.part(), 3), grouped(units)),
         };
         match (running, shards) {
             (0, _) => format!("{name}: {done}"),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::super::{Process, Status};
 use crate::cli::date::Utc;
+use crate::cli::format::{duration, figures, many};
 use crate::cli::html::{grouped, html, put};
-use crate::cli::text::{duration, figures, many};
 
 /// Longer tables are cut.
 const MOST_ROWS: usize = 40;
@@ -30,7 +30,7 @@ pub(super) fn put_running(page: &mut String, status: &Status) {
             html(host.as_deref().unwrap_or("not known")),
             run.threads,
             grouped(run.units),
-            figures(process.units_per_second()),
+            figures(process.units_per_second(), 3),
             duration(run.elapsed),
             seen.map_or_else(String::new, |seen| Utc::from(seen).to_string())
         );
@@ -102,7 +102,7 @@ pub(super) fn put_machines(page: &mut String, status: &Status) {
             grouped(work.runs),
             grouped(work.units),
             duration(work.cpu_time),
-            work.seconds_a_unit().map_or_else(String::new, figures)
+            work.seconds_a_unit().map_or_else(String::new, |seconds| figures(seconds, 3))
         );
     }
     put_end(page, machines.len());
