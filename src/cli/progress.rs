@@ -29,9 +29,8 @@ use super::stderr::message;
 
 /// What ends sooner draws nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);
-/// How often the line is drawn, and how often at most.
+/// How often the line is drawn; indicatif draws it 20 times a second at most.
 const TICK: Duration = Duration::from_millis(100);
-const DRAWS_A_SECOND: u8 = 20;
 
 /// The first line where none can be redrawn, and the longest time between two.
 const FIRST_LINE: Duration = Duration::from_secs(1);
@@ -129,7 +128,7 @@ impl Progress {
     pub(crate) fn begin(&self, name: &str, [done, all]: [usize; 2], work: Work) {
         *lock(&self.state) = State::new(done, all, work);
         if self.display == Display::Bar {
-            *lock(&self.bar) = Some(Bar::start(name, &self.state));
+            *lock(&self.bar) = Some(Bar::start(name, [done, all], &self.state));
         }
     }
 
@@ -175,11 +174,10 @@ impl Progress {
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
         let Start { plan, shard, threads, units, units_done, solutions, .. } = *start;
-        if start.cut_off > 0 {
+        if let bytes @ 1.. = start.cut_off {
             message!(
-                "warning: the journal's last line was cut off ({} bytes): it is dropped, and its \
-                 units are counted again",
-                start.cut_off
+                "warning: the journal's last line was cut off ({bytes} bytes): it is dropped, and \
+                 its units are counted again"
             );
         }
         if let Some(warning) = self.long_count.and_then(|count| count.warning(start)) {
@@ -311,14 +309,12 @@ fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
 
 /// How much is done, with the more decimals the more units there are. It is never rounded up: 100 % is
 /// the end.
+#[expect(clippy::cast_precision_loss, reason = "six digits are shown")]
 fn percent(done: usize, units: usize) -> String {
     let decimals = units.max(1).ilog10().saturating_sub(2).min(4);
-    let one = 10_u128.pow(decimals);
-    let parts = 100 * one * done as u128 / units.max(1) as u128;
-    match decimals {
-        0 => format!("{parts}%"),
-        _ => format!("{}.{:0width$}%", parts / one, parts % one, width = decimals as usize),
-    }
+    let parts_of_percent = 10_f64.powi(decimals as i32);
+    let parts = (100.0 * parts_of_percent * done as f64 / units.max(1) as f64).floor();
+    format!("{:.*}%", decimals as usize, parts / parts_of_percent)
 }
 
 /// The columns that a line on standard error may take now: users change the size of windows.
@@ -337,7 +333,7 @@ struct Bar {
 }
 
 impl Bar {
-    fn start(name: &str, state: &Arc<Mutex<State>>) -> Self {
+    fn start(name: &str, [done, all]: [usize; 2], state: &Arc<Mutex<State>>) -> Self {
         let bar = if columns() < BAR_FROM_COLUMNS { "" } else { "[{bar:10}] " };
         let template = format!("{{prefix}} {bar}{{text}}");
         let before_text = name.chars().count() + 1 + if bar.is_empty() { 0 } else { 13 };
@@ -351,12 +347,8 @@ impl Bar {
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .with_key("text", text)
             .progress_chars("=> ");
-        let [done, all] = {
-            let state = lock(state);
-            [state.done as u64, state.all as u64]
-        };
-        let line = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::hidden());
-        let line = line.with_style(style).with_prefix(name.to_owned()).with_position(done);
+        let line = ProgressBar::with_draw_target(Some(all as u64), ProgressDrawTarget::hidden());
+        let line = line.with_style(style).with_prefix(name.to_owned()).with_position(done as u64);
         let (end, ended) = channel();
         let drawn = line.clone();
         let draw = move || {
@@ -387,7 +379,7 @@ impl Drop for Bar {
 fn show(line: &ProgressBar) {
     if line.is_hidden() {
         let terminal = Box::new(Narrowed(Term::buffered_stderr()));
-        line.set_draw_target(ProgressDrawTarget::term_like_with_hz(terminal, DRAWS_A_SECOND));
+        line.set_draw_target(ProgressDrawTarget::term_like(terminal));
     }
 }
 
@@ -527,7 +519,7 @@ mod tests {
 
     #[test]
     fn a_bar_ends_when_it_is_dropped() {
-        drop(Bar::start("count", &Arc::new(Mutex::new(count()))));
+        drop(Bar::start("count", [1, 2], &Arc::new(Mutex::new(count()))));
     }
 
     const WITHOUT: LongCount = LongCount { kernel: Kernel::Portable, has_journal: false };
