@@ -14,18 +14,16 @@
 //! 4. Describe the fields of its JSON in `docs/JSON.md`.
 
 mod args;
-mod bar;
 mod compare;
 mod count;
 mod cpu;
 mod estimate;
 mod exit;
 mod file;
+mod format;
 mod generate;
 mod journals;
-mod json;
 mod list;
-mod long_count;
 mod merge;
 mod out_of_memory;
 mod plot;
@@ -33,7 +31,6 @@ mod progress;
 mod report;
 mod rows;
 mod salvage;
-mod sample_progress;
 mod session;
 mod shard;
 mod signals;
@@ -41,7 +38,6 @@ mod status;
 mod stderr;
 mod stdout;
 mod table;
-mod text;
 mod timings;
 mod usage;
 mod values;

@@ -273,8 +273,6 @@ pub struct Shortage {
     pub budget: u64,
     /// Whether the user gave the budget; otherwise it is what this machine has now.
     pub given: bool,
-    /// How long engine `subtrees`, which needs little memory, would take.
-    pub subtrees_time: String,
 }
 
 /// Why a journal cannot be used.

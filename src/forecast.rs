@@ -24,12 +24,11 @@
 //! probability of the path. Such clusters of one unit can be drawn again and their values are
 //! estimates, so the correction for finite populations is left out.
 
+mod cost;
 mod ratio;
-mod rough;
 mod sample;
 mod sampled;
 mod time_left;
-mod watch;
 
 use std::time::Duration;
 
@@ -39,8 +38,8 @@ use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::plan::{Plan, Prepared};
+pub use cost::core_hours;
 pub use ratio::{Approximate, RatioEstimator};
-pub use rough::rough_core_hours;
 use sample::{Sample, Taken};
 pub use time_left::TimeLeft;
 

@@ -8,10 +8,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use git_version::git_version;
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
 
-use super::bar::ProgressWhen;
 use super::exit::Failure;
+use super::progress::ProgressWhen;
 use super::report::Format;
 use super::rows::RowFormat;
+use super::session::Session;
 use super::stderr::message;
 use super::values::{bytes, default_threads, number_of_threads};
 
@@ -136,14 +137,17 @@ impl EngineArgs {
         count
     }
 
-    pub(crate) fn warn_of_options_without_effect(&self) {
-        let Some(engine) = self.engine else { return };
-        if self.split_rows.is_some() && engine != Engine::Subtrees {
-            message!("warning: --split-rows has no effect on engine {engine}");
+    /// A session for such counts; it warns of options without effect.
+    pub(crate) fn session(&self) -> Result<Session, Failure> {
+        if let Some(engine) = self.engine {
+            if self.split_rows.is_some() && engine != Engine::Subtrees {
+                message!("warning: --split-rows has no effect on engine {engine}");
+            }
+            if self.machine.kernel.is_some() && !engine.has_kernels() {
+                message!("warning: --kernel has no effect on engine {engine}");
+            }
         }
-        if self.machine.kernel.is_some() && !engine.has_kernels() {
-            message!("warning: --kernel has no effect on engine {engine}");
-        }
+        Session::new(&self.machine)
     }
 }
 

@@ -6,7 +6,6 @@
 //! [`statistics`] makes the rows.
 
 mod forecast;
-mod progress;
 mod rounds;
 mod statistics;
 
@@ -20,18 +19,17 @@ use nqueens::known::known;
 use nqueens::{BoardSize, Cancel, Engine, Kernel, memory, thread_pool};
 
 use crate::cli::args::{OrAuto, RowOutput, engine_or_all, kernel_or_auto};
-use crate::cli::bar::ProgressWhen;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
+use crate::cli::format::many;
 use crate::cli::plot;
+use crate::cli::progress::{Progress, ProgressWhen, Work};
 use crate::cli::rows::RowWriter;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message};
 use crate::cli::stdout::stdout;
-use crate::cli::text::many;
 use crate::cli::timings::{self, Timing};
 use crate::cli::values::{bytes, default_threads, file, number_of_threads, sizes};
-use progress::Progress;
 use rounds::{Contestant, Rounds};
 use statistics::Reference;
 
@@ -135,7 +133,8 @@ impl CompareArgs {
         let reference = Reference { engine: reference, threads: pools[0].current_num_threads() };
 
         let runs = sizes.len() * contestants.len() * (self.repeat as usize + 1);
-        let progress = Progress::new(self.progress, runs);
+        let progress = Progress::new(self.progress);
+        progress.begin("compare", [0, runs], Work::Compare(Default::default()));
         let mut rounds = Rounds {
             repeat: self.repeat,
             seconds_limit: self.seconds_limit,

@@ -8,14 +8,11 @@ use serde_json::{Value, json};
 
 use crate::cli::args::{COMMIT, EngineArgs, Output, pass};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::{duration, json_seconds, many, sum};
 use crate::cli::journals::machines;
-use crate::cli::json::seconds;
-use crate::cli::long_count::LongCount;
-
+use crate::cli::progress::LongCount;
 use crate::cli::report::Report;
-use crate::cli::session::Session;
 use crate::cli::stderr::{alarm, escaped, message};
-use crate::cli::text::{duration, many, sum};
 use crate::cli::values::file;
 
 /// Count the solutions of one board
@@ -63,25 +60,25 @@ pub(crate) struct CountArgs {
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let queens = FixedQueens::new(self.n, &self.place)?;
-        let session = Session::new(&self.engine)?;
+        let mut session = self.engine.session()?;
         let mut count = self.engine.count(self.n).pass(pass(self.second));
-        let session = if queens.is_empty() {
+        if queens.is_empty() {
             let kernel = self.engine.machine.kernel.unwrap_or_else(Kernel::detect);
-            session.announcing(LongCount { kernel, has_journal: self.journal.is_some() })
+            let has_journal = self.journal.is_some();
+            session.progress.long_count = Some(LongCount { kernel, has_journal });
         } else {
             count = count.with_queens(queens);
-            session
-        };
+        }
         if let Some(path) = &self.journal {
             count = count.journal(path);
         }
-        let outcome =
-            session.run(count, |count| count.run()).map_err(|failure| match self.journal {
-                Some(_) => {
-                    failure.if_stopped(|text| format!("{text}; the same command resumes the count"))
-                }
-                None => failure,
-            })?;
+        let outcome = session.end(session.set_up(count).run());
+        let outcome = outcome.map_err(|failure| match self.journal {
+            Some(_) => {
+                failure.if_stopped(|text| format!("{text}; the same command resumes the count"))
+            }
+            None => failure,
+        })?;
         let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
         let mut report = report(&outcome, fundamental);
         match &self.journal {
@@ -145,8 +142,8 @@ fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
         "file": file,
         "runs": runs,
         "units_before": units_before,
-        "seconds": seconds(wall),
-        "cpu_seconds": seconds(cpu),
+        "seconds": json_seconds(wall),
+        "cpu_seconds": json_seconds(cpu),
         "record": record,
     });
     report.field("journal", journal);

@@ -9,11 +9,9 @@ use nqueens::known::known;
 
 use crate::cli::args::{EngineArgs, Output};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::json::{microseconds, seconds};
+use crate::cli::format::{duration, json_seconds, long_time, many, rounded};
 use crate::cli::report::Report;
-use crate::cli::session::Session;
 use crate::cli::stderr::message;
-use crate::cli::text::{duration, long_time, many};
 use crate::cli::values::whole_number;
 
 /// The times that a sample may take.
@@ -66,10 +64,11 @@ fn sample_time(text: &str) -> Result<Duration, String> {
 
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = Session::new(&self.engine)?;
+        let session = self.engine.session()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let effort = Effort { time: self.seconds, units: usize::MAX, seed };
-        let estimate = session.sample(self.engine.count(self.n), |count| count.estimate(effort))?;
+        let count = session.set_up(self.engine.count(self.n));
+        let estimate = session.end(count.estimate(effort))?;
         let report = report(self.n, seed, &estimate);
         let exit = if estimate.cancelled { Exit::Stopped } else { Exit::Done };
         if estimate.cancelled {
@@ -92,6 +91,11 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
         0 => format!("{units_sampled} of {of_units} in {}", many(clusters, "cluster")),
         _ => format!("{} of {of_units}", many(parts, "random part")),
     };
+    let time = |time: Approximate| match is_whole {
+        true => long_time(time.value),
+        false => interval(time, long_time),
+    };
+    let whole = if is_whole { ", the whole board was counted" } else { "" };
     let taken = estimate.elapsed.as_secs_f64();
     let mut report = Report::default();
     report
@@ -102,31 +106,17 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
         .field("units_sampled", units_sampled)
         .field("clusters", clusters)
         .field("parts", parts)
-        .field("sample_seconds", seconds(estimate.elapsed))
+        .field("sample_seconds", json_seconds(estimate.elapsed))
         .field("seed", seed)
         .field("cancelled", estimate.cancelled)
         .memory(estimate.memory, estimate.threads)
-        .row(
-            "time",
-            match is_whole {
-                true => {
-                    format!("{}, the whole board was counted", long_time(estimate.seconds.value))
-                }
-                false => interval(estimate.seconds, long_time),
-            },
-        )
-        .bare(microseconds(estimate.seconds.value))
-        .field("estimated_seconds", microseconds(estimate.seconds.value))
-        .field("estimated_seconds_error", microseconds(2.0 * estimate.seconds.standard_error))
-        .row(
-            "CPU time",
-            match is_whole {
-                true => long_time(cpu_seconds.value),
-                false => interval(cpu_seconds, long_time),
-            },
-        )
-        .field("estimated_cpu_seconds", microseconds(cpu_seconds.value))
-        .field("estimated_cpu_seconds_error", microseconds(2.0 * cpu_seconds.standard_error))
+        .row("time", time(estimate.seconds) + whole)
+        .bare(rounded(estimate.seconds.value, 6))
+        .field("estimated_seconds", rounded(estimate.seconds.value, 6))
+        .field("estimated_seconds_error", rounded(2.0 * estimate.seconds.standard_error, 6))
+        .row("CPU time", time(cpu_seconds))
+        .field("estimated_cpu_seconds", rounded(cpu_seconds.value, 6))
+        .field("estimated_cpu_seconds_error", rounded(2.0 * cpu_seconds.standard_error, 6))
         .row(
             "total",
             match is_whole {

@@ -7,14 +7,15 @@ use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
+use nqueens::forecast::core_hours;
 use nqueens::memory::readable;
 use nqueens::record::{IoError, JournalError};
-use nqueens::{Engine, Error, Shortage};
+use nqueens::{BoardSize, Engine, Error, Kernel, Shortage};
 
+use super::format::{core_time, many};
 use super::report::{Format, Report};
 use super::stderr::message;
 use super::stdout::stdout;
-use super::text::many;
 
 /// The ways in which the program ends, with their exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,9 +284,12 @@ fn lacks_memory(shortage: &Shortage) -> String {
         _ => format!("it fits with --threads {fitting}; "),
     };
     let more = if *given { "allow more" } else { "count where there is more memory" };
-    let other = match *engine {
-        "subtrees" => String::new(),
-        _ => format!(", or use --engine subtrees, about {}", shortage.subtrees_time),
+    let other = match BoardSize::new(*n) {
+        Ok(size) if *engine != Engine::Subtrees.name() => {
+            let hours = core_hours(size, Engine::Subtrees, Kernel::detect());
+            format!(", or use --engine subtrees, about {}", core_time(hours))
+        }
+        _ => String::new(),
     };
     let threads = many(*threads, "thread");
     format!(

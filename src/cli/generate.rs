@@ -10,8 +10,8 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::exit::{Exit, Failure};
+use super::format::many;
 use super::stderr::message;
-use super::text::many;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]

@@ -12,10 +12,9 @@ use nqueens::{Published, Shard};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::json::seconds;
+use crate::cli::format::{json_seconds, many};
 use crate::cli::report::Report;
 use crate::cli::stderr::{alarm, message};
-use crate::cli::text::many;
 
 /// Of the missing units, at most this many ranges are in JSON.
 const MOST_RANGES: usize = 1000;
@@ -134,7 +133,7 @@ impl Journals {
             .field("solutions", solutions.to_string())
             .field("files", files.len())
             .field("twice", *repeated)
-            .field("cpu_seconds", seconds(self.cpu_time));
+            .field("cpu_seconds", json_seconds(self.cpu_time));
         report
     }
 

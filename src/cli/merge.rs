@@ -11,10 +11,10 @@ use serde_json::json;
 
 use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs, MissingShards};
 use crate::cli::report::Report;
 use crate::cli::stderr::{escaped, message};
-use crate::cli::text::many;
 use crate::cli::values::{file, number_of_shards};
 
 /// Add up the shards: the total, if no unit is missing

@@ -16,8 +16,8 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatte
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
+use super::format::many;
 use super::stderr::escaped;
-use super::text::many;
 use super::timings::Timing;
 
 const TITLE: &str = "Counting n queens: engines compared";

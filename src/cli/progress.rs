@@ -1,186 +1,296 @@
-//! The progress of a count: an observer that draws a bar or prints lines.
+//! The progress of a command: one line that is redrawn on a terminal, or lines elsewhere.
 //!
 //! ```text
 //! subtrees 18 [==>       ] 26%, 84/325 units, 2.3s, ETA 5.1s ± 0.4s, 2.21e8 solutions
+//! estimate [==>       ] 2.6s of 10.0s, 318 counted
+//! compare [==>       ] 13/48 runs, n = 18: halves on 2 threads, 3.2s left
+//! verify [====>     ] 84/200 units, 1.8s, ETA 2.5s
 //! ```
+//!
+//! A thread redraws the line ten times a second. indicatif can start one too, but stops the program
+//! with a panic where it cannot (`pids.max`, `ulimit -u`). Without the thread the line is drawn
+//! whenever something is finished.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fmt::Write;
+use std::io::{self, IsTerminal};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nqueens::forecast::TimeLeft;
-use nqueens::{DiskTrouble, Observer, Shard, Start, UnitsDone};
+use clap::ValueEnum;
+use console::{Term, is_dumb};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
+use nqueens::forecast::{TimeLeft, core_hours};
+use nqueens::{DiskTrouble, Kernel, Observer, Sampling, Shard, Start, UnitsDone};
 
-use super::bar::{Bar, Display, ProgressWhen, columns};
-use super::long_count::LongCount;
+use super::format::{core_time, duration, rough_time, scientific, seconds};
 use super::stderr::message;
-use super::text::{duration, scientific, seconds};
 
-/// Counts that end sooner show nothing: a bar that flashes up tells nothing.
+/// What ends sooner draws nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);
-/// The first line where there is no bar.
-const FIRST_LINE: Duration = Duration::from_secs(1);
-/// The last decimal of the percentage changes this often, or more slowly if that takes more decimals.
-const DECIMAL_EVERY: f64 = 5.0;
-const MOST_DECIMALS: u32 = 4;
+/// How often the line is drawn; indicatif draws it 20 times a second at most.
+const TICK: Duration = Duration::from_millis(100);
 
-/// Shows the progress of one count.
-pub(crate) struct Progress {
-    display: Display,
-    long_count: Option<LongCount>,
-    bar: Bar,
-    state: Arc<Mutex<State>>,
+/// The first line where none can be redrawn, and the longest time between two.
+const FIRST_LINE: Duration = Duration::from_secs(1);
+const LONGEST_GAP: Duration = Duration::from_secs(60);
+
+/// The width of a terminal that does not tell it. No line is longer, however wide the terminal is.
+const TERMINAL_COLUMNS: usize = 80;
+/// Columns that stay free for the `^C` that the terminal shows for Ctrl-C: it would begin a new line
+/// and leave half of the bar behind.
+const FREE_COLUMNS: usize = 2;
+/// With fewer columns, a line has no bar: the text is worth more.
+const BAR_FROM_COLUMNS: usize = 58;
+
+/// A shorter count needs no journal.
+const LONG_HOURS: f64 = 1.0 / 6.0;
+/// Nobody means to wait for a longer one, so it is told wherever standard error goes.
+const HOPELESS_HOURS: f64 = 30.0 * 24.0;
+
+/// When to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressWhen {
+    /// Not at all
+    Never,
+    /// As a bar, if standard error is a terminal
+    Auto,
+    /// As a bar on a terminal, as lines elsewhere
+    Always,
 }
 
-struct State {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Display {
+    Nothing,
+    Bar,
+    Lines,
+}
+
+impl ProgressWhen {
+    /// What is shown on the standard error of this process.
+    fn display(self) -> Display {
+        match (self, io::stderr().is_terminal() && !is_dumb()) {
+            (Self::Never, _) | (Self::Auto, false) => Display::Nothing,
+            (Self::Always, false) => Display::Lines,
+            (_, true) => Display::Bar,
+        }
+    }
+}
+
+/// Shows the progress of one piece of work after the other.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    display: Display,
+    /// Announces counts that take long.
+    pub(crate) long_count: Option<LongCount>,
+    state: Arc<Mutex<State>>,
+    /// While there is work.
+    bar: Mutex<Option<Bar>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct State {
     begun: Instant,
-    units: usize,
-    done: usize,
-    /// Units of journals.
-    done_before: usize,
-    /// All solutions, and those of journals.
-    solutions: u128,
-    solutions_before: u128,
-    left: TimeLeft,
     next_line: Duration,
+    /// Steps: units, runs, or milliseconds of a sample.
+    pub(crate) all: usize,
+    pub(crate) done: usize,
+    pub(crate) work: Work,
+}
+
+/// What is under way.
+#[derive(Debug)]
+pub(crate) enum Work {
+    Count {
+        /// Those of journals.
+        solutions_before: u128,
+        solutions: u128,
+        left: TimeLeft,
+    },
+    Sample(Sampling),
+    /// The run of a comparison, and how long its board still takes.
+    Compare([String; 2]),
+    Verify,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Progress {
-    /// Shows progress; a long count is announced, if one is given.
-    pub(crate) fn new(when: ProgressWhen, long_count: Option<LongCount>) -> Self {
-        let state = Arc::new(Mutex::new(State {
-            begun: Instant::now(),
-            units: 0,
-            done: 0,
-            done_before: 0,
-            solutions: 0,
-            solutions_before: 0,
-            left: TimeLeft::default(),
-            next_line: FIRST_LINE,
-        }));
-        let shared = Arc::clone(&state);
-        let bar = Bar::new("", 0, move |_, columns| with(&shared, |state| state.text(columns)));
-        Self { display: when.display(), long_count, bar, state }
+    pub(crate) fn new(when: ProgressWhen) -> Self {
+        let state = Arc::new(Mutex::new(State::new(0, 0, Work::Verify)));
+        Self { display: when.display(), long_count: None, state, bar: Mutex::default() }
+    }
+
+    /// Work of so many steps begins.
+    pub(crate) fn begin(&self, name: &str, [done, all]: [usize; 2], work: Work) {
+        *lock(&self.state) = State::new(done, all, work);
+        if self.display == Display::Bar {
+            *lock(&self.bar) = Some(Bar::start(name, [done, all], &self.state));
+        }
+    }
+
+    /// Takes the bar off the terminal while something else is printed.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &*lock(&self.bar) {
+            Some(bar) => bar.line.suspend(print),
+            None => print(),
+        }
     }
 
     /// Takes the bar off the terminal.
     pub(crate) fn clear(&self) {
-        self.bar.clear();
+        *lock(&self.bar) = None;
     }
 
-    /// Prints above the bar.
-    fn print(&self, message: std::fmt::Arguments<'_>) {
-        self.bar.suspend(|| message!("{message}"));
+    /// Something is done.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut State)) {
+        if self.display == Display::Nothing {
+            return;
+        }
+        let mut state = lock(&self.state);
+        change(&mut state);
+        let (done, all, elapsed) = (state.done as u64, state.all as u64, state.begun.elapsed());
+        let line = state.line_if_due(elapsed, self.display);
+        // To draw is to ask for it.
+        drop(state);
+        if let Some(line) = line {
+            message!("{line}");
+        }
+        if let Some(bar) = &*lock(&self.bar) {
+            if bar.thread.is_none() && elapsed >= QUIET_START {
+                show(&bar.line);
+            }
+            bar.line.update(|state| {
+                state.set_len(all);
+                state.set_pos(done);
+            });
+        }
     }
-}
-
-fn with<T>(state: &Mutex<State>, change: impl FnOnce(&mut State) -> T) -> T {
-    change(&mut state.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
         let Start { plan, shard, threads, units, units_done, solutions, .. } = *start;
-        if start.cut_off > 0 {
+        if let bytes @ 1.. = start.cut_off {
             message!(
-                "warning: the journal's last line was cut off ({} bytes): it is dropped, and its \
-                 units are counted again",
-                start.cut_off
+                "warning: the journal's last line was cut off ({bytes} bytes): it is dropped, and \
+                 its units are counted again"
             );
         }
         if let Some(warning) = self.long_count.and_then(|count| count.warning(start)) {
             message!("{warning}");
         }
-        let mut prefix = format!("{} {}", plan.engine(), plan.size());
+        let mut name = format!("{} {}", plan.engine(), plan.size());
         if shard != Shard::WHOLE {
-            prefix += &format!(" shard {}", shard.index());
+            name += &format!(" shard {}", shard.index());
         }
-        with(&self.state, |state| {
-            state.begun = Instant::now();
-            (state.units, state.done, state.done_before) = (units, units_done, units_done);
-            (state.solutions, state.solutions_before) = (solutions, solutions);
-            state.left = TimeLeft::new(units - units_done, threads);
-        });
-        self.bar.restart(prefix, units, units_done);
+        let work = Work::Count {
+            solutions_before: solutions,
+            solutions,
+            left: TimeLeft::new(units - units_done, threads),
+        };
+        self.begin(&name, [units_done, units], work);
     }
 
     fn units_done(&self, done: &UnitsDone) {
-        if self.display == Display::Nothing {
-            return;
-        }
-        let (elapsed, line) = with(&self.state, |state| {
+        self.update(|state| {
             state.done += done.units.len();
-            state.solutions += done.solutions;
-            state.left.record(done);
-            let elapsed = state.begun.elapsed();
-            let line = match self.display {
-                Display::Lines(longest_gap) => state.line_if_due(elapsed, longest_gap),
-                _ => None,
-            };
-            (elapsed, line)
+            if let Work::Count { solutions, left, .. } = &mut state.work {
+                *solutions += done.solutions;
+                left.record(done);
+            }
         });
-        self.bar.advance(done.units.len());
-        if let Some(line) = line {
-            message!("{line}");
-        }
-        if self.display == Display::Bar && elapsed >= QUIET_START {
-            self.bar.show();
+    }
+
+    fn sampling(&self, sampling: &Sampling) {
+        let [done, all] = [sampling.elapsed.min(sampling.time), sampling.time]
+            .map(|time| time.as_millis().try_into().unwrap_or(usize::MAX));
+        let work = Work::Sample(*sampling);
+        if matches!(lock(&self.state).work, Work::Sample(_)) {
+            self.update(|state| (state.done, state.work) = (done, work));
+        } else {
+            self.begin("estimate", [done, all], work);
         }
     }
 
     fn disk_trouble(&self, trouble: &DiskTrouble) {
-        match trouble {
-            DiskTrouble::Hangs { waited, total } => {
-                let counted = total
-                    .map(|total| format!("all units are counted, {total} solutions; "))
-                    .unwrap_or_default();
-                let waited = duration(*waited);
-                self.print(format_args!(
-                    "{counted}the disk has not taken the last lines of the journal for {waited}; a \
-                     second signal ends the program at once, without them"
-                ));
-            }
-            DiskTrouble::Repaired { error } => self.print(format_args!(
+        self.suspend(|| match trouble {
+            DiskTrouble::Hangs { waited, total } => message!(
+                "{}the disk has not taken the last lines of the journal for {}; a second signal \
+                 ends the program at once, without them",
+                total.map_or(String::new(), |total| format!(
+                    "all units are counted, {total} solutions; "
+                )),
+                duration(*waited)
+            ),
+            DiskTrouble::Repaired { error } => message!(
                 "warning: the disk did not take the last lines of the journal ({error}); they were \
                  written again, and it took them now"
-            )),
+            ),
             _ => {}
-        }
+        });
     }
 }
 
 impl State {
+    fn new(done: usize, all: usize, work: Work) -> Self {
+        Self { begun: Instant::now(), next_line: FIRST_LINE, all, done, work }
+    }
+
     /// What is known. If not all of it fits, the less important is left out.
-    #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
     fn text(&self, columns: usize) -> String {
-        let Self { units, done, .. } = *self;
-        let elapsed = self.begun.elapsed();
-        let (time, new) = (elapsed.as_secs_f64().max(1e-3), done - self.done_before);
-        let time_of_percent = time * units as f64 / (100.0 * new as f64);
-        let rate = scientific((self.solutions - self.solutions_before) as f64 / time, 1);
-        let left = self.left.estimate(elapsed).map(|left| {
-            let [time, error] = [left.value, 2.0 * left.standard_error].map(seconds).map(duration);
-            format!("ETA {time} ± {error}")
-        });
-        // In the order of the line, with their ranks.
-        let parts = [
-            (0, Some(percent(done, units, time_of_percent))),
-            (5, Some(format!("{done}/{units} units"))),
-            (2, Some(duration(elapsed))),
-            (1, left),
-            (3, Some(format!("{} solutions", scientific(self.solutions as f64, 2)))),
-            (4, Some(format!("{rate}/s"))),
-        ];
-        let parts = parts.into_iter().filter_map(|(rank, part)| Some((rank, part?)));
-        joined(parts.collect(), columns)
+        joined(self.parts(self.begun.elapsed()), columns)
+    }
+
+    /// The parts of the line in their order, with their ranks.
+    #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
+    fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
+        let Self { all, done, .. } = *self;
+        let time = elapsed.as_secs_f64().max(1e-3);
+        match &self.work {
+            Work::Count { solutions_before, solutions, left } => {
+                let rate = (solutions - solutions_before) as f64 / time;
+                let left = left.estimate(elapsed).map(|left| {
+                    let both = [left.value, 2.0 * left.standard_error];
+                    let [time, error] = both.map(|time| duration(seconds(time)));
+                    (1, format!("ETA {time} ± {error}"))
+                });
+                let begin = [
+                    (0, percent(done, all)),
+                    (5, format!("{done}/{all} units")),
+                    (2, duration(elapsed)),
+                ];
+                let end = [
+                    (3, format!("{} solutions", scientific(*solutions as f64, 2))),
+                    (4, format!("{}/s", scientific(rate, 1))),
+                ];
+                begin.into_iter().chain(left).chain(end).collect()
+            }
+            Work::Sample(Sampling { time, counted, .. }) => vec![
+                (0, format!("{} of {}", duration(elapsed), duration(*time))),
+                (1, format!("{counted} counted")),
+            ],
+            Work::Compare([run, left]) => {
+                vec![(0, format!("{done}/{all} runs")), (1, run.clone()), (2, left.clone())]
+            }
+            Work::Verify => {
+                let left = time * (all - done) as f64 / done.max(1) as f64;
+                let left = (1, format!("ETA {}", duration(seconds(left))));
+                let begin = [(0, format!("{done}/{all} units")), (2, duration(elapsed))];
+                begin.into_iter().chain((done > 0).then_some(left)).collect()
+            }
+        }
     }
 
     /// The line if it is time for one; the gaps double up to the longest.
-    fn line_if_due(&mut self, elapsed: Duration, longest_gap: Duration) -> Option<String> {
-        if elapsed < self.next_line {
-            return None;
-        }
-        self.next_line = elapsed + elapsed.min(longest_gap);
-        Some(self.text(columns().saturating_sub("nqueens: ".len())))
+    fn line_if_due(&mut self, elapsed: Duration, display: Display) -> Option<String> {
+        (display == Display::Lines && elapsed >= self.next_line).then(|| {
+            self.next_line = elapsed + elapsed.min(LONGEST_GAP);
+            self.text(columns().saturating_sub("nqueens: ".len()))
+        })
     }
 }
 
@@ -192,22 +302,146 @@ fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
         let last = (0..parts.len()).max_by_key(|&place| parts[place].0);
         match last.filter(|_| line.chars().count() > columns && parts.len() > 1) {
             Some(last) => drop(parts.remove(last)),
-            None => return line,
+            None => return line.chars().take(columns).collect(),
         }
     }
 }
 
-/// How much is done, with the more decimals the more seconds a percent takes. It is never rounded up:
-/// 100 % is the end.
-fn percent(done: usize, units: usize, time_of_percent: f64) -> String {
-    let decimals = (0..MOST_DECIMALS)
-        .find(|&decimals| time_of_percent <= DECIMAL_EVERY * 10_f64.powf(decimals.into()))
-        .unwrap_or(MOST_DECIMALS);
-    let one = 10_u128.pow(decimals);
-    let parts = 100 * one * done as u128 / units.max(1) as u128;
-    match decimals {
-        0 => format!("{parts}%"),
-        _ => format!("{}.{:0width$}%", parts / one, parts % one, width = decimals as usize),
+/// How much is done, with the more decimals the more units there are. It is never rounded up: 100 % is
+/// the end.
+#[expect(clippy::cast_precision_loss, reason = "six digits are shown")]
+fn percent(done: usize, units: usize) -> String {
+    let decimals = units.max(1).ilog10().saturating_sub(2).min(4);
+    let parts_of_percent = 10_f64.powi(decimals as i32);
+    let parts = (100.0 * parts_of_percent * done as f64 / units.max(1) as f64).floor();
+    format!("{:.*}%", decimals as usize, parts / parts_of_percent)
+}
+
+/// The columns that a line on standard error may take now: users change the size of windows.
+fn columns() -> usize {
+    let width = Term::stderr().size_checked().map_or(TERMINAL_COLUMNS, |(_, width)| width.into());
+    width.min(TERMINAL_COLUMNS).saturating_sub(FREE_COLUMNS).max(1)
+}
+
+/// A line on the terminal, until this is dropped.
+#[derive(Debug)]
+struct Bar {
+    line: ProgressBar,
+    /// Nothing is sent: the thread ends when it is dropped.
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Bar {
+    fn start(name: &str, [done, all]: [usize; 2], state: &Arc<Mutex<State>>) -> Self {
+        let bar = if columns() < BAR_FROM_COLUMNS { "" } else { "[{bar:10}] " };
+        let template = format!("{{prefix}} {bar}{{text}}");
+        let before_text = name.chars().count() + 1 + if bar.is_empty() { 0 } else { 13 };
+        let shown = Arc::clone(state);
+        let text = move |_: &ProgressState, out: &mut dyn Write| {
+            let text = lock(&shown).text(columns().saturating_sub(before_text));
+            // A line that cannot be formatted is drawn empty, and the count continues.
+            let _ = out.write_str(&text);
+        };
+        let style = ProgressStyle::with_template(&template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("text", text)
+            .progress_chars("=> ");
+        let line = ProgressBar::with_draw_target(Some(all as u64), ProgressDrawTarget::hidden());
+        let line = line.with_style(style).with_prefix(name.to_owned()).with_position(done as u64);
+        let (end, ended) = channel();
+        let drawn = line.clone();
+        let draw = move || {
+            let mut pause = QUIET_START;
+            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                show(&drawn);
+                drawn.tick();
+                pause = TICK;
+            }
+        };
+        let thread = Builder::new().name("nqueens-bar".to_owned()).spawn(draw).ok();
+        Self { line, end: Some(end), thread }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            // It draws and waits, and has no result; the message of a panic was printed already.
+            let _ = thread.join();
+        }
+        self.line.finish_and_clear();
+    }
+}
+
+/// Puts a line on the terminal, if it is not there yet.
+fn show(line: &ProgressBar) {
+    if line.is_hidden() {
+        let terminal = Box::new(Narrowed(Term::buffered_stderr()));
+        line.set_draw_target(ProgressDrawTarget::term_like(terminal));
+    }
+}
+
+/// The terminal on standard error without its last columns: indicatif fills them with spaces.
+#[derive(Debug)]
+struct Narrowed(Term);
+
+macro_rules! as_terminal {
+    ($($name:ident($($argument:ident: $kind:ty)?),)*) => {
+        $(fn $name(&self, $($argument: $kind)?) -> io::Result<()> { self.0.$name($($argument)?) })*
+    };
+}
+
+impl TermLike for Narrowed {
+    fn width(&self) -> u16 {
+        columns().try_into().unwrap_or(u16::MAX)
+    }
+
+    as_terminal! {
+        move_cursor_up(lines: usize),
+        move_cursor_down(lines: usize),
+        move_cursor_right(columns: usize),
+        move_cursor_left(columns: usize),
+        write_line(line: &str),
+        write_str(text: &str),
+        clear_line(),
+        flush(),
+    }
+}
+
+/// A count that may be long: a line before it tells what it takes, and how it can be resumed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LongCount {
+    pub(crate) kernel: Kernel,
+    pub(crate) has_journal: bool,
+}
+
+impl LongCount {
+    /// The line, if one is due.
+    #[expect(clippy::cast_precision_loss, reason = "a rough time")]
+    fn warning(self, start: &Start<'_>) -> Option<String> {
+        let Start { plan, units, units_done, threads, .. } = *start;
+        let left = (units - units_done) as f64 / plan.units() as f64;
+        let core_hours = left * core_hours(plan.size(), plan.engine(), self.kernel);
+        // More threads than cores count no faster.
+        let hours = core_hours / threads.min(num_cpus::get()) as f64;
+        self.text(plan.size().get(), core_hours, hours, io::stderr().is_terminal())
+    }
+
+    fn text(self, n: u32, core_hours: f64, hours: f64, is_terminal: bool) -> Option<String> {
+        let time = rough_time(hours);
+        match self.has_journal {
+            _ if hours >= HOPELESS_HOURS => Some(format!(
+                "n = {n} takes about {}, here {time}: 'nqueens shard' counts on many machines{}",
+                core_time(core_hours),
+                if self.has_journal { "" } else { ", --journal FILE makes a count resumable" }
+            )),
+            false if hours >= LONG_HOURS && is_terminal => {
+                Some(format!("n = {n} takes about {time} here; --journal FILE makes it resumable"))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -215,24 +449,35 @@ fn percent(done: usize, units: usize, time_of_percent: f64) -> String {
 mod tests {
     use super::*;
 
-    fn state() -> State {
-        State {
-            begun: Instant::now(),
-            units: 123_456_789,
-            done: 103_456_789,
-            done_before: 0,
-            solutions: 4_970_000_000_000,
+    fn count() -> State {
+        let work = Work::Count {
             solutions_before: 0,
+            solutions: 4_970_000_000_000,
             left: TimeLeft::default(),
-            next_line: FIRST_LINE,
-        }
+        };
+        State::new(103_456_789, 123_456_789, work)
     }
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let text = state().text(78);
-        let begins = "83%, 103456789/123456789 units, 0.0s, 4.97e12 solutions, ";
+        let text = count().text(78);
+        let begins = "83.7999%, 103456789/123456789 units, 0.0s, 4.97e12 solutions, ";
         assert!(text.starts_with(begins), "{text}");
+    }
+
+    #[test]
+    fn each_work_has_its_text() {
+        let text = |work, columns| {
+            let parts = State::new(50, 200, work).parts(Duration::from_secs(2));
+            joined(parts, columns)
+        };
+        let compare =
+            |left: &str| Work::Compare(["n = 18: halves on 2 threads", left].map(str::to_owned));
+        let left = "50/200 runs, n = 18: halves on 2 threads, 3.2s left";
+        assert_eq!(text(compare("3.2s left"), 70), left);
+        let short = "50/200 runs, n = 18: halves on 2 threads";
+        assert_eq!(text(compare("warming up"), 40), short);
+        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s, ETA 6.0s");
     }
 
     #[test]
@@ -246,30 +491,55 @@ mod tests {
         assert_eq!(joined(37), "51%, 2.0s, ETA 1.9s ± 0.1s");
         assert_eq!(joined(20), "51%, ETA 1.9s ± 0.1s");
         assert_eq!(joined(19), "51%");
-        for columns in 3..80 {
-            let text = state().text(columns);
+        for columns in 1..80 {
+            let text = count().text(columns);
             assert!(text.chars().count() <= columns, "{text}");
         }
     }
 
     #[test]
-    fn the_last_decimal_of_a_percentage_moves_every_few_seconds() {
-        let seconds = [0.1, 5.0, 6.0, 60.0, 6e3, 6e9, f64::INFINITY];
-        let texts = seconds.map(|seconds| percent(9_999_999, 10_000_000, seconds));
-        let four = "99.9999%";
-        assert_eq!(texts, ["99%", "99%", "99.9%", "99.99%", four, four, four]);
-        assert_eq!(percent(3, 3, 60.0), "100.00%");
-        assert_eq!(percent(0, 0, 0.0), "0%");
+    fn a_percentage_is_rounded_down_and_moves_with_the_units() {
+        let all = [3, 325, 46_508, 10_000_000, 123_456_789];
+        let texts = all.map(|all| percent(all - 1, all));
+        assert_eq!(texts, ["66%", "99%", "99.99%", "99.9999%", "99.9999%"]);
+        assert_eq!(percent(325, 325), "100%");
+        assert_eq!(percent(0, 0), "0%");
     }
 
     #[test]
     fn lines_come_at_least_as_often_as_the_longest_gap() {
-        let mut state = state();
+        let mut state = count();
         let mut due = Vec::new();
-        for second in 0..60 {
-            let time = Duration::from_secs(second);
-            due.extend(state.line_if_due(time, Duration::from_secs(10)).map(|_| second));
+        for second in 0..250 {
+            let line = state.line_if_due(Duration::from_secs(second), Display::Lines);
+            due.extend(line.map(|_| second));
         }
-        assert_eq!(due, [1, 2, 4, 8, 16, 26, 36, 46, 56]);
+        assert_eq!(due, [1, 2, 4, 8, 16, 32, 64, 124, 184, 244]);
+    }
+
+    #[test]
+    fn a_bar_ends_when_it_is_dropped() {
+        drop(Bar::start("count", [1, 2], &Arc::new(Mutex::new(count()))));
+    }
+
+    const WITHOUT: LongCount = LongCount { kernel: Kernel::Portable, has_journal: false };
+    const WITH: LongCount = LongCount { has_journal: true, ..WITHOUT };
+
+    #[test]
+    fn a_count_of_hours_is_told_on_a_terminal_if_it_has_no_journal() {
+        let expected = "n = 23 takes about 1.2 hours here; --journal FILE makes it resumable";
+        assert_eq!(WITHOUT.text(23, 2.3, 1.17, true).as_deref(), Some(expected));
+        assert_eq!(WITHOUT.text(23, 2.3, 1.17, false), None);
+        assert_eq!(WITHOUT.text(22, 0.26, 0.13, true), None);
+        assert_eq!(WITH.text(23, 2.3, 1.17, true), None);
+    }
+
+    #[test]
+    fn a_count_of_years_is_always_told() {
+        let expected = "n = 28 takes about 92000 core-hours, here 5.2 years: 'nqueens shard' counts \
+                        on many machines";
+        assert_eq!(WITH.text(28, 92_000.0, 46_000.0, false).as_deref(), Some(expected));
+        let text = WITHOUT.text(28, 92_000.0, 46_000.0, false).expect("a line");
+        assert_eq!(text, format!("{expected}, --journal FILE makes a count resumable"));
     }
 }

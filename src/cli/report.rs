@@ -12,9 +12,8 @@ use nqueens::memory::readable;
 use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan, Published};
 use serde_json::{Map, Value, json};
 
-use super::json::seconds;
+use super::format::{json_seconds, many};
 use super::stderr::escaped;
-use super::text::many;
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +106,7 @@ impl Report {
     /// The wall time of this run.
     pub(crate) fn seconds(&mut self, elapsed: Duration) -> &mut Self {
         self.row("seconds", format_args!("{:.3}", elapsed.as_secs_f64()));
-        self.field("seconds", seconds(elapsed))
+        self.field("seconds", json_seconds(elapsed))
     }
 
     /// The plan of a journal.

@@ -9,9 +9,9 @@ use nqueens::record::{JournalError, Mode, Record, Saved, Units, is_locked};
 
 use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::many;
 use crate::cli::report::Report;
 use crate::cli::stderr::{escaped, message};
-use crate::cli::text::many;
 use crate::cli::values::file;
 
 /// Only the first of what is left out is printed one by one.

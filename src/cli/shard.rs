@@ -7,10 +7,9 @@ use nqueens::{BoardSize, Outcome};
 
 use crate::cli::args::{EngineArgs, Output, pass};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::{self, many};
 use crate::cli::report::Report;
-use crate::cli::session::Session;
 use crate::cli::stderr::{escaped, message};
-use crate::cli::text::{self, many};
 use crate::cli::values::{file, number_of_shards, shard};
 
 /// Count one shard of a board's units, for a cluster
@@ -53,10 +52,10 @@ pub(crate) struct ShardArgs {
 impl ShardArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let shard = shard(self.index, self.shards)?;
-        let name = text::shard(shard);
-        let session = Session::new(&self.engine)?;
+        let name = format::shard(shard);
+        let session = self.engine.session()?;
         let count = self.engine.count(self.n).pass(pass(self.second));
-        let outcome = session.run(count, |count| count.run_shard(shard, &self.out));
+        let outcome = session.end(session.set_up(count).run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {
             failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
         })?;

@@ -16,10 +16,9 @@ use nqueens::record::{JournalFile, Record, Run, Units};
 use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
+use crate::cli::format::{self, duration, figures, json_seconds, many, rounded, seconds};
 use crate::cli::journals::{Journals, JournalsArgs, MissingShards};
-use crate::cli::json::{self, microseconds};
 use crate::cli::report::{Format, Report};
-use crate::cli::text::{self, duration, figures, many, seconds};
 use crate::cli::values::number_of_shards;
 
 /// The least error of a forecast, as a part of it, that is told.
@@ -165,7 +164,7 @@ impl Status {
         let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
         // What is missing must not be rounded away.
         let percent = 100.0 * done as f64 / all as f64;
-        figures(if done < all { percent.min(99.9) } else { percent })
+        figures(if done < all { percent.min(99.9) } else { percent }, 3)
     }
 
     /// The shard on which processes spent most wall time, and that time.
@@ -182,7 +181,7 @@ impl Status {
             let runs = many(self.journals.record.runs().count(), "run");
             return Some(format!("{time} in {runs}, without pauses"));
         }
-        let shard = text::shard(shard);
+        let shard = format::shard(shard);
         Some(format!("{time} on {shard}, the longest, without pauses"))
     }
 
@@ -225,7 +224,7 @@ impl Status {
         };
         let (processes, threads) = (self.running.0.len(), self.running.threads());
         let units_per_second = self.running.units_per_second();
-        let rate = figures(units_per_second);
+        let rate = figures(units_per_second, 3);
         let (journals, busy) = (many(files.len(), "journal"), many(threads, "thread"));
         let (time_left, cpu_left) = (self.time_left(), self.cpu_time_left());
         let (cpu_time, to_go) = (duration(self.journals.cpu_time), self.to_go());
@@ -238,10 +237,10 @@ impl Status {
             .row("running", format_args!("{processes} of {journals}, {busy}, {rate} units/s"))
             .field("running", processes)
             .field("threads", threads)
-            .field("units_per_second", microseconds(units_per_second))
+            .field("units_per_second", rounded(units_per_second, 6))
             .row("CPU time", format_args!("{cpu_time} measured, about {to_go} to go"))
-            .field("cpu_seconds_left", cpu_left.map(json::seconds))
-            .field("forecast_error", error.map(|error| (1e3 * error).round() / 1e3));
+            .field("cpu_seconds_left", cpu_left.map(json_seconds))
+            .field("forecast_error", error.map(|error| rounded(error, 3)));
         if self.journals.total.is_some() {
             report.row("published", self.journals.published);
         }
@@ -249,9 +248,9 @@ impl Status {
             report.row("wall time", wall_time);
         }
         report
-            .field("wall_seconds", self.longest().map(|(_, time)| json::seconds(time)))
+            .field("wall_seconds", self.longest().map(|(_, time)| json_seconds(time)))
             .row("end", self.end())
-            .field("seconds_left", time_left.map(json::seconds));
+            .field("seconds_left", time_left.map(json_seconds));
         self.journals.report_missing(&mut report, self.missing.as_ref());
         report
     }

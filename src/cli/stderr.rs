@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use console::style;
 
-use super::text::with_short_words;
+use super::format::with_short_words;
 
 /// Longer words are no names that a file could have.
 const WORD: usize = 1000;

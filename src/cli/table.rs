@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli::args::{EngineArgs, RowOutput};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::json::{as_string, seconds};
+use crate::cli::format::{as_string, json_seconds};
 use crate::cli::rows::{Column, Row, RowWriter};
 use crate::cli::session::Session;
 use crate::cli::stderr::alarm;
@@ -37,7 +37,7 @@ pub(crate) struct TableArgs {
 
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = Session::new(&self.engine)?;
+        let session = self.engine.session()?;
         let format = self.output.format();
         let mut exit = Exit::Done;
         let begun = stdout().and_then(|out| RowWriter::begin::<TableRow>(format, &[], out));
@@ -62,7 +62,7 @@ impl TableArgs {
     }
 
     fn row(&self, size: BoardSize, session: &Session) -> Result<TableRow, Failure> {
-        let outcome = session.run(self.engine.count(size), |count| count.run());
+        let outcome = session.end(session.set_up(self.engine.count(size)).run());
         let outcome =
             outcome.map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
         let fundamental = session.fundamental(&outcome)?;
@@ -93,7 +93,7 @@ impl TableRow {
             n: outcome.size.get(),
             total: outcome.total,
             fundamental,
-            seconds: seconds(outcome.elapsed),
+            seconds: json_seconds(outcome.elapsed),
             published: match verdicts {
                 [Published::Agrees, differs @ Published::Differs { .. }] => differs,
                 [total, _] => total,

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use nqueens::Engine;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::json::as_string;
+use super::format::{as_string, eight_places, figures};
 use super::rows::{Column, Row};
 use crate::cli::exit::Failure;
 
@@ -85,9 +85,9 @@ impl Row for Timing {
             (None, _) => "-".to_owned(),
             (Some(ratio), Some(error)) if error > 0.0 => {
                 let percent = (100.0 * error / ratio).ceil().min(999.0);
-                format!("{} ± {percent} %", three_figures(ratio))
+                format!("{} ± {percent} %", figures(ratio, 3))
             }
-            (Some(ratio), _) => three_figures(ratio),
+            (Some(ratio), _) => figures(ratio, 3),
         };
         vec![
             n.to_string(),
@@ -103,24 +103,6 @@ impl Row for Timing {
 
     fn object(&self) -> impl Serialize {
         WithRuns { timing: self, run_seconds: &self.run_seconds }
-    }
-}
-
-/// Seconds with as many decimals as eight characters have room for, six at most.
-fn eight_places(seconds: f64) -> String {
-    let digits = seconds.trunc().to_string().len();
-    format!("{seconds:.*}", 7usize.saturating_sub(digits))
-}
-
-/// `3.09`, `219`, `0.0123`, `1.2e-6`
-fn three_figures(ratio: f64) -> String {
-    match ratio {
-        100.0.. => format!("{ratio:.0}"),
-        10.0.. => format!("{ratio:.1}"),
-        1.0.. => format!("{ratio:.2}"),
-        0.1.. => format!("{ratio:.3}"),
-        0.01.. => format!("{ratio:.4}"),
-        _ => format!("{ratio:.1e}"),
     }
 }
 
@@ -149,19 +131,4 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
         }
     }
     if rows.is_empty() { Err(wrong(&"it has no rows")) } else { Ok(rows) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_fit_their_columns() {
-        let seconds =
-            [1.5e-6, 0.004_042, 9.5, 59.123_456_7, 512.345_678, 123_456.7].map(eight_places);
-        let wanted = ["0.000002", "0.004042", "9.500000", "59.12346", "512.3457", "123456.7"];
-        assert_eq!(seconds, wanted);
-        let ratios = [1.0, 0.784, 3.086, 21.94, 219.4, 0.0123, 1.23e-6].map(three_figures);
-        assert_eq!(ratios, ["1.00", "0.784", "3.09", "21.9", "219", "0.0123", "1.2e-6"]);
-    }
 }

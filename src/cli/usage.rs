@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use nqueens::Engine;
 use strsim::damerau_levenshtein;
 
-use super::text::{shortened, with_short_words};
+use super::format::{shortened, with_short_words};
 
 /// Longer arguments are not repeated whole.
 const ARGUMENT: usize = 60;

@@ -1,19 +1,19 @@
 //! `nqueens verify FILE|FOLDER...`.
 
 use clap::Args;
+use nqueens::Kernel;
 use nqueens::record::Record;
 use nqueens::verify::{Difference, Sample, Verdict, verify};
-use nqueens::{Kernel, thread_pool};
 use serde_json::json;
 
 use crate::cli::args::{MachineArgs, Output};
-use crate::cli::bar::{Bar, Display};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs};
+use crate::cli::progress::Work;
 use crate::cli::report::Report;
-use crate::cli::signals::cancel_on_signals;
+use crate::cli::session::Session;
 use crate::cli::stderr::message;
-use crate::cli::text::{duration, many};
 use crate::cli::values::whole_number;
 
 /// Only the first differences are printed one by one.
@@ -49,25 +49,19 @@ pub(crate) struct VerifyArgs {
 
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let cancel = cancel_on_signals()?;
+        let session = Session::new(&self.machine)?;
         let journals = self.journals.read()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let sample = Sample { units: self.units, seed };
         let kernel = self.machine.kernel.unwrap_or_else(Kernel::detect);
         let Record { plan, finished, .. } = &journals.record;
         let counts = journals.record.counts(&sample.choose(finished))?;
-        let pool = thread_pool(self.machine.threads()?)?;
-        let bar = Bar::new("verify", journals.units_done.min(self.units), |state, _| {
-            let (done, all) = (state.pos(), state.len().unwrap_or_default());
-            let (elapsed, eta) = (duration(state.elapsed()), duration(state.eta()));
-            format!("{done}/{all} units, {elapsed}, ETA {eta}")
-        });
-        if self.machine.progress.display() == Display::Bar {
-            bar.show();
-        }
-        let verdict = pool.install(|| verify(plan, &counts, kernel, &|| bar.advance(1), &cancel));
-        bar.clear();
-        let check = Check { journals, verdict: verdict?, seed };
+        let Session { cancel, pool, progress } = &session;
+        progress.begin("verify", [0, journals.units_done.min(self.units)], Work::Verify);
+        let counted = || progress.update(|state| state.done += 1);
+        let verdict = pool.install(|| verify(plan, &counts, kernel, &counted, cancel));
+        let verdict = session.end(verdict)?;
+        let check = Check { journals, verdict, seed };
         Ok(check.judge().answer(self.output.format(), check.report()))
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::driver::{Driver, Tally};
 use super::{Count, Outcome};
 use crate::board::known::{Published, known};
-use crate::engine::{Engine, Kernel, Resources, SplitRows, subtrees};
+use crate::engine::{Engine, Kernel, Resources, SplitRows};
 use crate::error::{Error, JournalError, Shortage};
 use crate::machine::memory::fitting_threads;
 use crate::observe::Start;
@@ -238,7 +238,6 @@ impl<'a> Job<'a> {
                 fitting: rest.map_or(0, |rest| fitting_threads(rest, per_thread)),
                 budget,
                 given: self.count.memory.is_some(),
-                subtrees_time: subtrees::expected_time(plan.size().get()),
             })),
         }
     }

@@ -61,7 +61,6 @@ mod level;
 mod levels;
 mod restricted;
 mod split_rows;
-mod time;
 
 use super::domains::RowDomains;
 use super::kernel::Kernel;
@@ -77,7 +76,6 @@ use level::Node;
 use levels::Levels;
 pub(crate) use restricted::RestrictedSubtrees;
 pub use split_rows::SplitRows;
-pub(crate) use time::{core_hours, expected_time};
 
 /// Boards of fewer rows have no room for a prefix above the last three rows.
 pub(crate) const SMALLEST: usize = 4;

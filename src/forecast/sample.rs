@@ -1,18 +1,20 @@
 //! Takes a sample: clusters of whole units if hundreds of units fit into the time, or parts.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-use super::sampled::{Record, Sampled, Spent, Totals};
-use super::watch::watched;
-use super::{Effort, rough_core_hours};
+use super::sampled::{Record, Totals};
+use super::{Effort, core_hours};
 use crate::cancel::Cancel;
 use crate::count::range_length;
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::machine::cpu::Stopwatch;
-use crate::observe::Observer;
+use crate::observe::{Observer, Sampling};
 use crate::plan::{Plan, Prepared, Worker};
 
 /// Clusters that a sample should have, if the time allows it.
@@ -25,7 +27,11 @@ const LONGEST_UNIT: f64 = 0.1;
 /// Clusters that a sample has unless they take half as long again as they should, and parts that it always
 /// has, unless the plan has fewer units.
 const FEWEST_CLUSTERS: usize = 8;
-pub(super) const FEWEST_PARTS: usize = 2;
+const FEWEST_PARTS: usize = 2;
+/// After its time, a sample waits at least this long for what has begun, or half of its time.
+const LEAST_WAIT: Duration = Duration::from_secs(1);
+/// How often it is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The most clusters or parts of a sample.
 const MOST: usize = 1 << 20;
 
@@ -58,6 +64,9 @@ enum Turns {
     Parts { depth: usize, order: Vec<usize> },
 }
 
+/// What the threads have counted, by turns.
+type Records = Mutex<BTreeMap<usize, Record>>;
+
 /// A sample, and how long it took.
 pub(super) struct Taken {
     pub(super) sampled: Totals,
@@ -71,13 +80,20 @@ impl Sample<'_> {
     pub(super) fn take(&self, observer: &dyn Observer, cancel: &Cancel) -> Result<Taken, Error> {
         let begun = Instant::now();
         let is_whole = self.has_time_for_whole_units() || self.prepared.worker().deepest() == 0;
-        let sampled = Mutex::new(Sampled::new(!is_whole));
-        let ended = watched((self.effort, begun), &sampled, observer, cancel, |cancel| {
+        let records = Mutex::default();
+        let ended = self.watched(begun, &records, observer, cancel, |cancel| {
             let turns = if is_whole { self.clusters(cancel)? } else { self.parts(cancel)? };
-            self.count(&turns, begun, &sampled, cancel)
+            self.count(&turns, begun, &records, cancel)
         });
-        let sampled = sampled.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let sampled = sampled.into_totals(ended.is_err(), FEWEST_CLUSTERS);
+        let records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // A sample that is cut short would favour the clusters that are finished early, the cheap ones.
+        // Then it is, as in `TimeLeft`, the beginning of the order of turns up to the first one that is
+        // missing, if that says anything.
+        let beginning = (0..).zip(records.keys()).take_while(|(turn, key)| turn == *key).count();
+        let is_beginning = ended.is_err() && beginning >= FEWEST_CLUSTERS;
+        let counted = if is_beginning { beginning } else { records.len() };
+        let mut sampled = Totals::new(!is_whole);
+        records.into_values().take(counted).for_each(|record| sampled.add(record));
         let is_enough = sampled.clusters() >= FEWEST_PARTS || sampled.units == self.plan.units();
         let elapsed = begun.elapsed();
         match ended {
@@ -88,6 +104,42 @@ impl Sample<'_> {
         }
     }
 
+    /// Runs a sample, and reports its progress. The cancellation that it is given is raised with the
+    /// caller's, or if it takes too long and says something already.
+    fn watched<T>(
+        &self,
+        begun: Instant,
+        records: &Records,
+        observer: &dyn Observer,
+        cancel: &Cancel,
+        take: impl FnOnce(&Cancel) -> T,
+    ) -> T {
+        let stop = Cancel::new();
+        let time = self.effort.time;
+        let longest = time.saturating_add(LEAST_WAIT.max(time / 2));
+        let look = || {
+            let counted = records.lock().unwrap_or_else(PoisonError::into_inner).len();
+            let elapsed = begun.elapsed();
+            if cancel.is_cancelled() || elapsed > longest && counted >= FEWEST_PARTS {
+                stop.cancel();
+            }
+            observer.sampling(&Sampling { elapsed, time, counted });
+        };
+        thread::scope(|scope| {
+            let (end, ended) = channel::<()>();
+            let watch = move || {
+                while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    look();
+                }
+            };
+            // Where no thread can be started, only the caller can stop what takes too long.
+            let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
+            let result = take(if watch.is_ok() { &stop } else { cancel });
+            drop(end);
+            result
+        })
+    }
+
     /// Seconds of CPU time for the sample.
     fn cpu_seconds(&self) -> f64 {
         self.effort.time.as_secs_f64() * rayon::current_num_threads() as f64
@@ -95,7 +147,7 @@ impl Sample<'_> {
 
     fn has_time_for_whole_units(&self) -> bool {
         let units = self.plan.units();
-        let hours = rough_core_hours(self.plan.size(), self.plan.engine(), self.kernel);
+        let hours = core_hours(self.plan.size(), self.plan.engine(), self.kernel);
         let one = 3600.0 * hours / units as f64;
         let fewest = if one < LONGEST_UNIT { units.min(FEWEST_UNITS) } else { units };
         // The rough time may be twice the true one.
@@ -166,7 +218,7 @@ impl Sample<'_> {
         &self,
         turns: &Turns,
         begun: Instant,
-        sampled: &Mutex<Sampled>,
+        records: &Records,
         cancel: &Cancel,
     ) -> Result<(), Error> {
         let (fewest, most) = match turns {
@@ -190,7 +242,7 @@ impl Sample<'_> {
                         self.count_part(&mut worker, turn, (*depth, order), cancel)?
                     }
                 };
-                sampled.lock().unwrap_or_else(PoisonError::into_inner).record(turn, record);
+                records.lock().unwrap_or_else(PoisonError::into_inner).insert(turn, record);
             }
         });
         ended.into_iter().collect()
@@ -214,10 +266,10 @@ impl Sample<'_> {
         for unit in units {
             solutions += u128::from(count(unit)?) * u128::from(self.plan.weight(unit));
         }
-        let spent = Spent { wall: begun.elapsed().as_secs_f64(), cpu: stopwatch.lap() };
+        let (wall, cpu) = (begun.elapsed().as_secs_f64(), stopwatch.lap());
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let solutions = solutions as f64;
-        Ok(Record { whole_units, solutions, seconds: spent.cpu, spent })
+        Ok(Record { whole_units, solutions, seconds: cpu, wall, cpu })
     }
 
     /// Each part has random numbers of its own, so that it does not depend on the threads.
@@ -237,8 +289,8 @@ impl Sample<'_> {
         };
         let (mut stopwatch, begun) = (Stopwatch::start(), Instant::now());
         let estimate = worker.sample(unit, depth, &mut random, cancel)?;
-        let spent = Spent { wall: begun.elapsed().as_secs_f64(), cpu: stopwatch.lap() };
+        let (wall, cpu) = (begun.elapsed().as_secs_f64(), stopwatch.lap());
         let solutions = estimate.solutions * self.plan.weight(unit) as f64;
-        Ok(Record { whole_units: 0, solutions, seconds: estimate.seconds, spent })
+        Ok(Record { whole_units: 0, solutions, seconds: estimate.seconds, wall, cpu })
     }
 }

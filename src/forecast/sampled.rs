@@ -1,21 +1,6 @@
 //! What was counted for a sample.
 
-use std::collections::BTreeMap;
-
 use super::ratio::{Approximate, RatioEstimator};
-
-/// The clusters of a sample, or the units that were estimated from parts, as the threads finish them.
-///
-/// A sample that is cut short would favour those that are finished early, the cheap ones. Then it is, as in
-/// [`TimeLeft`](super::TimeLeft), the beginning of the order of turns up to the first one that is missing,
-/// if that says anything.
-#[derive(Debug)]
-pub(super) struct Sampled {
-    beginning: Totals,
-    /// The first turn that is not in the beginning, and those after it that are finished.
-    next: usize,
-    later: BTreeMap<usize, Record>,
-}
 
 /// A cluster, or a unit that was estimated from a part of it.
 #[derive(Clone, Copy, Debug)]
@@ -25,13 +10,7 @@ pub(super) struct Record {
     pub(super) solutions: f64,
     /// CPU time.
     pub(super) seconds: f64,
-    /// Wall and CPU time that the thread has spent on it.
-    pub(super) spent: Spent,
-}
-
-/// Seconds of a thread.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Spent {
+    /// Seconds that the thread has spent on it.
     pub(super) wall: f64,
     pub(super) cpu: f64,
 }
@@ -48,37 +27,9 @@ pub(super) struct Totals {
     wall_by_cpu: RatioEstimator,
 }
 
-impl Sampled {
+impl Totals {
     /// An empty sample: of parts, or of clusters.
     pub(super) fn new(is_of_parts: bool) -> Self {
-        Self { beginning: Totals::new(is_of_parts), next: 0, later: BTreeMap::new() }
-    }
-
-    pub(super) fn record(&mut self, turn: usize, record: Record) {
-        self.later.insert(turn, record);
-        while let Some(record) = self.later.remove(&self.next) {
-            self.beginning.add(record);
-            self.next += 1;
-        }
-    }
-
-    /// How many clusters or parts are finished.
-    pub(super) fn finished(&self) -> usize {
-        self.beginning.clusters() + self.later.len()
-    }
-
-    /// The sample: of one that was cut short the beginning, if it has at least so many clusters or
-    /// parts.
-    pub(super) fn into_totals(mut self, is_cut_short: bool, fewest: usize) -> Totals {
-        if !is_cut_short || self.beginning.clusters() < fewest {
-            self.later.values().for_each(|record| self.beginning.add(*record));
-        }
-        self.beginning
-    }
-}
-
-impl Totals {
-    fn new(is_of_parts: bool) -> Self {
         let repeated = RatioEstimator::of_repeated_draws();
         let empty = if is_of_parts { repeated } else { RatioEstimator::default() };
         Self {
@@ -92,15 +43,16 @@ impl Totals {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn add(&mut self, record: Record) {
-        let Record { whole_units, solutions, seconds, spent } = record;
+    /// Adds a cluster or part.
+    pub(super) fn add(&mut self, record: Record) {
+        let Record { whole_units, solutions, seconds, wall, cpu } = record;
         self.units += whole_units;
         self.parts += usize::from(whole_units == 0);
         let units = whole_units.max(1) as f64;
         self.solutions.record(units, solutions);
         self.by_units.record(units, seconds);
         self.by_solutions.record(solutions, seconds);
-        self.wall_by_cpu.record(spent.cpu, spent.wall);
+        self.wall_by_cpu.record(cpu, wall);
     }
 
     /// How many clusters or parts there are.

@@ -35,8 +35,8 @@ const EARLIEST: Duration = Duration::from_secs(2);
 /// part of 1/k, beyond what the estimator adds for small samples.
 const SMALL_SAMPLE: f64 = 6.0;
 
-/// What a standard error is at least, as a part of the time left: recounts take 0.8 %, and a machine
-/// does not keep its speed more exactly.
+/// What a standard error is at least, as a part of the time left: the sample says how units differ, but
+/// not that a machine changes its speed.
 const LEAST_ERROR: f64 = 0.01;
 
 /// The remaining time of a count, estimated from what its [`Observer`](crate::Observer) is told.

@@ -6,11 +6,11 @@ use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome};
 use rayon::ThreadPool;
 
 use super::forecast::{Measured, predicted_seconds, with_deadline};
-use super::progress::Progress;
 use super::statistics::Runs;
 use crate::cli::exit::Failure;
+use crate::cli::format::{duration, many};
+use crate::cli::progress::{Progress, Work};
 use crate::cli::stderr::message;
-use crate::cli::text::{duration, many};
 
 /// An engine on a number of threads.
 #[derive(Clone, Copy)]
@@ -76,17 +76,16 @@ impl Rounds<'_> {
             }
         }
         self.report_left_out(size, contestants, &left_out);
-        self.progress.begin_rounds(size.get(), round * self.repeat);
         'rounds: for done in 0..self.repeat {
             for (contestant, runs) in &mut racing {
                 let left = Some(round * (self.repeat - done));
-                self.progress.begin_run(size.get(), &contestant.name(), left);
+                self.begin_run(size, contestant, left);
                 match self.count(size, contestant, self.cancel) {
                     Ok(outcome) => runs.record(&outcome),
                     Err(_) if self.cancel.is_cancelled() => break 'rounds,
                     Err(error) => return Err(error.into()),
                 }
-                self.progress.end_run();
+                self.progress.update(|state| state.done += 1);
             }
         }
         for (contestant, runs) in &racing {
@@ -110,12 +109,12 @@ impl Rounds<'_> {
         if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
             return Ok(Err(format!("a run would take {longer}")));
         }
-        self.progress.begin_run(size.get(), &contestant.name(), None);
+        self.begin_run(size, contestant, None);
         let counted =
             with_deadline(limit, self.cancel, |cancel| self.count(size, contestant, cancel));
         match counted.map_err(|error| Failure::NotNow(format!("cannot start a thread: {error}")))? {
             Ok(outcome) => {
-                self.progress.end_run();
+                self.progress.update(|state| state.done += 1);
                 Ok(Ok(outcome))
             }
             Err(Error::Stopped { .. } | Error::PreparationStopped) => {
@@ -132,6 +131,12 @@ impl Rounds<'_> {
         }
     }
 
+    fn begin_run(&self, size: BoardSize, contestant: &Contestant<'_>, left: Option<Duration>) {
+        let left = left.map_or("warming up".to_owned(), |left| duration(left) + " left");
+        let run = format!("n = {size}: {}", contestant.name());
+        self.progress.update(|state| state.work = Work::Compare([run, left]));
+    }
+
     fn learn(&mut self, size: BoardSize, contestant: &Contestant<'_>, seconds: f64) {
         let (engine, threads) = (contestant.engine, contestant.threads());
         self.measured.push(Measured { engine, threads, n: size.get(), seconds });
@@ -146,7 +151,7 @@ impl Rounds<'_> {
     ) {
         let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for LeftOut { contestant, reason } in left_out {
-            self.progress.leave_out(self.repeat as usize + 1);
+            self.progress.update(|state| state.all -= self.repeat as usize + 1);
             let engine = contestant.engine;
             let all = contestants.iter().filter(|other| other.engine == engine).count();
             let alike = left_out.iter().filter(|other| other.contestant.engine == engine);

@@ -2,6 +2,7 @@
 
 use nqueens::{BoardSize, Engine, Kernel, Outcome};
 
+use crate::cli::format::{rounded, rounded_to_figures};
 use crate::cli::timings::Timing;
 
 /// The timed runs of a contestant on a board.
@@ -80,18 +81,18 @@ pub(super) fn timings(
             kernel: runs.kernel.name().to_owned(),
             threads: runs.threads,
             repeats: runs.seconds.len(),
-            median_seconds: nanoseconds(median),
-            min_seconds: nanoseconds(runs.seconds.iter().copied().fold(median, f64::min)),
-            max_seconds: nanoseconds(runs.seconds.iter().copied().fold(median, f64::max)),
+            median_seconds: rounded(median, 9),
+            min_seconds: rounded(runs.seconds.iter().copied().fold(median, f64::min), 9),
+            max_seconds: rounded(runs.seconds.iter().copied().fold(median, f64::max), 9),
             solutions_per_second: solutions_per_second.round(),
-            ratio: ratio.map(four_figures),
-            efficiency: thousandths(fewest.thread_seconds()? / runs.thread_seconds()?),
+            ratio: ratio.map(|ratio| rounded_to_figures(ratio, 4)),
+            efficiency: rounded(fewest.thread_seconds()? / runs.thread_seconds()?, 3),
             total,
             cpu: cpu.to_owned(),
-            ratio_error: ratio_error.map(|(ratio, error)| four_figures(ratio * error)),
+            ratio_error: ratio_error.map(|(ratio, error)| rounded_to_figures(ratio * error, 4)),
             reference_engine: reference.engine.name().to_owned(),
             reference_threads: Some(reference.threads),
-            run_seconds: runs.seconds.iter().copied().map(nanoseconds).collect(),
+            run_seconds: runs.seconds.iter().copied().map(|seconds| rounded(seconds, 9)).collect(),
         })
     };
     contestants.iter().filter_map(timing).collect()
@@ -107,21 +108,6 @@ fn relative_error(reference: &Runs, runs: &Runs) -> Option<f64> {
     let mean = logarithms.iter().sum::<f64>() / rounds;
     let squares = logarithms.iter().map(|logarithm| (logarithm - mean).powi(2)).sum::<f64>();
     (rounds > 1.0).then(|| 2.0 * (squares / (rounds - 1.0) / rounds).sqrt())
-}
-
-/// Clocks have no more digits.
-fn nanoseconds(seconds: f64) -> f64 {
-    (seconds * 1e9).round() / 1e9
-}
-
-/// More digits are noise.
-fn four_figures(number: f64) -> f64 {
-    format!("{number:.3e}").parse().unwrap_or(number)
-}
-
-/// Shares to the thousandth: more digits are noise.
-fn thousandths(ratio: f64) -> f64 {
-    (ratio * 1e3).round() / 1e3
 }
 
 /// A line for each total that is not the published one or, where none is published, not the first

@@ -6,11 +6,10 @@ use nqueens::record::{Comparison, Units, Witness, compare, half_open};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::{duration, json_seconds, many};
 use crate::cli::journals::{self, Journals, MissingShards, number};
-use crate::cli::json;
 use crate::cli::report::Report;
 use crate::cli::stderr::message;
-use crate::cli::text::{duration, many};
 
 /// Only the first differences are printed one by one.
 const PRINTED: usize = 5;
@@ -114,7 +113,7 @@ impl Twice {
                     "finished": journals.units_done,
                     "files": journals.record.files.len(),
                     "machines": machines,
-                    "cpu_seconds": json::seconds(journals.cpu_time),
+                    "cpu_seconds": json_seconds(journals.cpu_time),
                     "once": { "units": number(once),
                         "ranges": ranges.collect::<Vec<_>>() },
                 }),

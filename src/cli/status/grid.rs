@@ -6,7 +6,7 @@ use nqueens::record::{ShardUnits, Units};
 
 use super::Status;
 use super::page::{grouped, px};
-use crate::cli::text::figures;
+use crate::cli::format::figures;
 
 /// A browser draws so many squares at once, and a page of them stays below a megabyte.
 const MOST_CELLS: usize = 5000;
@@ -109,7 +109,7 @@ impl Cell {
         let done = match finished {
             _ if finished == units => "complete".to_owned(),
             0 => "nothing finished".to_owned(),
-            _ => format!("{} % of {} units", figures(100.0 * self.part()), grouped(units)),
+            _ => format!("{} % of {} units", figures(100.0 * self.part(), 3), grouped(units)),
         };
         let running = if *is_running { ", running" } else { "" };
         format!("{name}: {done}{running}")

@@ -17,9 +17,9 @@ use nqueens::Pass;
 use nqueens::record::{JournalFile, Run};
 
 use super::{Status, grid, history, units_per_second};
+use crate::cli::format::{duration, figures, many, sum};
 use crate::cli::journals::MissingShards;
 use crate::cli::stderr::escaped;
-use crate::cli::text::{duration, figures, many, sum};
 
 /// How every such page begins: nothing else is ever overwritten.
 pub(super) const BEGINNING: &str = "<!doctype html>\n<html lang=\"en\">\n\
@@ -76,7 +76,7 @@ impl Status {
             Pass::Second => ("second", "Second count"),
         };
         let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
-        let width = figures(100.0 * done as f64 / all.max(1) as f64);
+        let width = figures(100.0 * done as f64 / all.max(1) as f64, 3);
         html! {
             section aria-labelledby=(id) {
                 h2 id=(id) { (title) }
@@ -111,7 +111,7 @@ impl Status {
                 file.host().unwrap_or("not known").to_owned(),
                 run.threads.to_string(),
                 grouped(run.units),
-                figures(units_per_second(run)),
+                figures(units_per_second(run), 3),
                 duration(run.elapsed),
                 file.modified.map_or_else(String::new, |seen| utc(since_1970(seen), DATE)),
             ];
@@ -140,7 +140,7 @@ impl Status {
             let cpu_time = sum(runs.iter().map(|run| run.cpu_time));
             let cost = (units > 0).then(|| cpu_time.as_secs_f64() / units as f64);
             let [runs, units] = [runs.len(), units].map(grouped);
-            let shown = cost.map_or_else(String::new, figures);
+            let shown = cost.map_or_else(String::new, |seconds| figures(seconds, 3));
             (cost, [host, processor, kernel, runs, units, duration(cpu_time), shown])
         };
         let mut rows: Vec<_> = machines.into_iter().map(row).collect();

@@ -9,7 +9,6 @@
 use super::half_board::HalvedBoard;
 use super::join::{Join, LEAST_PAIRS};
 use super::quadrants::sizes;
-use crate::engine::subtrees;
 use crate::engine::unit::{MemoryUse, Resources};
 use crate::error::{Error, Shortage};
 use crate::machine::memory::fitting_threads;
@@ -90,7 +89,6 @@ pub(crate) fn plan(
             fitting: fitting_threads(resources.memory, least),
             budget: resources.memory,
             given: true,
-            subtrees_time: subtrees::expected_time(board.size),
         }));
     }
     // Smaller products cost less time than pieces, until they get very small.
