@@ -112,6 +112,11 @@ fn widening(freedom: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::known::known;
+    use crate::board::size::BoardSize;
+    use crate::cancel::Cancel;
+    use crate::engine::{Engine, Kernel, Resources};
+    use crate::plan::Plan;
 
     #[test]
     fn equal_units_give_an_exact_estimate() {
@@ -124,6 +129,33 @@ mod tests {
             estimator.sum_over(100.0),
             Some(Approximate { value: 200.0, standard_error: 0.0 })
         );
+    }
+
+    /// Boards with large units, of which fifteen parts are counted, always the same ones.
+    #[test]
+    fn the_interval_from_parts_covers_the_published_total_in_45_of_50_cases() {
+        let (kernel, cancel) = (Kernel::detect(), Cancel::new());
+        let resources = Resources { kernel, threads: 1, memory: 1 << 30 };
+        for (n, engine, depth) in [(16, Engine::Bitmask, 3), (22, Engine::Halves, 2)] {
+            let size = BoardSize::new(n).expect("in range");
+            let published = known(size).total.expect("published") as f64;
+            let plan = Plan::new(size, engine, None);
+            let prepared = plan.prepare(&resources, &cancel).expect("it fits");
+            let mut worker = prepared.worker();
+            let covered = (0..50).filter(|&seed| {
+                let mut random = fastrand::Rng::with_seed(seed);
+                let mut parts = RatioEstimator::of_repeated_draws();
+                for _ in 0..15 {
+                    let unit = random.usize(..plan.units());
+                    let part = worker.sample(unit, depth, &mut random, &cancel).expect("a part");
+                    parts.record(1.0, part.solutions * plan.weight(unit) as f64);
+                }
+                let total = parts.sum_over(plan.units() as f64).expect("fifteen parts");
+                (total.value - published).abs() <= 2.0 * total.standard_error
+            });
+            let covered = covered.count();
+            assert!(covered >= 45, "{engine}: {covered} of 50");
+        }
     }
 
     #[test]
