@@ -103,7 +103,7 @@ mod needs_cgroups {
         let nested = Group::new("memory", "tight", "300M");
         let inner = nested.below("roomy", "1G");
         for group in [&tight, &inner] {
-            let words = ["n = 28 on 5 threads", "--threads 3", "nqueens cpu", "740 core-years"];
+            let words = ["n = 28 on 5 threads", "--threads 3", "nqueens cpu", "core-years"];
             refused(&group.run("count 28 --threads 5"), 4, &words);
             // What the message proposes does fit, until it is stopped.
             let stopped = shell(&group.shell("count 28 --threads 3").replace("exec", STOPPED));
