@@ -171,7 +171,7 @@ fn a_journal_in_use_is_not_salvaged() {
     let mut child = command.arg(&path).spawn().expect("the program starts");
     wait_for("a journal", &mut child, || read(&path).ok().flatten());
     let refused = salvage(&path, &folder.join("new.journal"), &[]);
-    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
     child.kill().expect("it runs");
     child.wait().expect("ended");
+    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
 }
