@@ -24,11 +24,8 @@ use std::fmt;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::subtrees::RestrictedSubtrees;
-use crate::engine::unit::CountDomains;
 use crate::engine::{
-    Engine, Kernel, MemoryUse, Pass, Prepared, Resources, SplitRows, Units, Worker, bitmask,
-    unit::Interrupt,
+    Engine, Kernel, MemoryUse, Pass, Prepared, Resources, SplitRows, Units, Worker, unit::Interrupt,
 };
 use crate::error::Error;
 use crate::machine::memory;
@@ -176,10 +173,7 @@ impl Plan {
     /// [`Engine::Subtrees`], with this kernel.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> UnitCounter<'_> {
-        let (method, mut counter): (_, Box<dyn CountDomains>) = match self.engine {
-            Engine::Subtrees => (Engine::Bitmask, Box::new(bitmask::Restricted)),
-            _ => (Engine::Subtrees, Box::new(RestrictedSubtrees::new(self.size, kernel))),
-        };
+        let (method, mut counter) = self.engine.recounter(self.size, kernel);
         let count = move |unit, cancel: &Cancel| counter.count(&self.units.domains(unit), cancel);
         UnitCounter { method: method.name(), count: Box::new(count) }
     }
@@ -202,6 +196,7 @@ impl Plan {
             let given = resources.threads.to_string();
             return Err(Error::ThreadsOutOfRange { given, max: MAX_THREADS });
         }
+        self.engine.check_memory(self.size, resources)?;
         let prepared = self.units.prepare(self.pass, resources, cancel)?;
         Ok(PreparedPlan { engine: self.engine, prepared })
     }
