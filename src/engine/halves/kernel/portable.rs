@@ -243,11 +243,12 @@ fn swap_squares<const DISTANCE: usize>(rows: &mut [[u64; WORDS]; 32], low: u64) 
 
 /// The build words that fit a probe word.
 #[inline]
+#[expect(clippy::needless_range_loop, reason = "a range of constants is unrolled")]
 fn look_up<const CHUNKS: usize>(word: u64, tables: &[Table<WORDS>; MAX_CHUNKS]) -> Slice {
     let mut fit = tables[0][word as usize % CHUNK_VALUES];
-    for (chunk, table) in tables[..CHUNKS].iter().enumerate().skip(1) {
+    for chunk in 1..CHUNKS {
         let value = (word >> (CHUNK_BITS * chunk)) as usize % CHUNK_VALUES;
-        fit = and(fit, table[value]);
+        fit = and(fit, tables[chunk][value]);
     }
     fit
 }
