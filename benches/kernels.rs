@@ -1,10 +1,9 @@
-//! The parts of engine `halves`, with each kernel that this CPU can run.
+//! The leaf of the join of engine `halves`, with each kernel that this CPU can run.
 //!
-//! `leaf/KERNEL/BUILDxPROBE`: one leaf of the join, on random words like those of a real leaf;
-//! throughput in pairs. `half-boards/KERNEL/n=N`: the lists of one unit; throughput in half-boards.
+//! `leaf/KERNEL/BUILDxPROBE`: one leaf, on random words like those of a real leaf; throughput in pairs.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use nqueens::{BoardSize, Kernel, internals};
+use nqueens::{Kernel, internals};
 
 /// Bits that a leaf uses after splits on the best ones.
 const BITS: u32 = 30;
@@ -32,24 +31,5 @@ fn leaf(criterion: &mut Criterion) {
     }
 }
 
-fn half_boards(criterion: &mut Criterion) {
-    let size = BoardSize::new(18).expect("in range");
-    let unit = 5000;
-    let mut made = Vec::new();
-    for kernel in Kernel::available() {
-        let mut group = criterion.benchmark_group(format!("half-boards/{kernel}"));
-        internals::with_half_boards(size, kernel, |make| {
-            let expected = make(unit);
-            made.push(expected);
-            group.throughput(Throughput::Elements(expected as u64));
-            group.bench_function(format!("n={size}"), |bencher| {
-                bencher.iter(|| assert_eq!(make(unit), expected));
-            });
-        })
-        .expect("the lists fit");
-    }
-    assert!(made.iter().all(|count| *count == made[0] && *count > 0), "kernels agree: {made:?}");
-}
-
-criterion_group!(benches, leaf, half_boards);
+criterion_group!(benches, leaf);
 criterion_main!(benches);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All of CI: every stage in order, or only the stages named.
 #
-#   scripts/check.sh [--install] [fmt] [clippy] [test] [ignored] [one-thread] [kernels] [kill-resume]
+#   scripts/check.sh [--install] [fmt] [modules] [clippy] [test] [ignored] [one-thread] [kernels] [kill-resume]
 #                    [terminal] [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck] [licences]
 #                    [audit]
 #
@@ -33,6 +33,9 @@ has() { type -P "$1" >/dev/null || scripts/install.sh "$2"; }
 may_install() { [ "${NQUEENS_INSTALL:-}" = yes ]; }
 
 fmt() { cargo fmt --check; }
+
+# No circles of modules, and no arrows upwards between rooms.
+modules() { scripts/check-modules.py; }
 
 clippy() {
   cargo clippy --all-targets -- -D warnings
@@ -195,7 +198,7 @@ audit() {
   fi
 }
 
-stages=(fmt clippy test ignored one-thread kernels kill-resume terminal slurm dask k8s bench doc msrv
+stages=(fmt modules clippy test ignored one-thread kernels kill-resume terminal slurm dask k8s bench doc msrv
   aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes

@@ -10,43 +10,37 @@
 //!
 //! 1. Write `engine/NAME.rs` with a module header (what it counts, the idea, what it changes from
 //!    the engine before it, time and memory, invariants, sources), and its [`Units`]. A textbook
-//!    engine only needs a `count` for [`FirstRowUnits`].
-//! 2. Add a variant to [`Engine`], a line to [`Engine::ALL`] and one to each `match` below. The
-//!    summary of [`Engine::summary`] is what users read in the help, so name the textbook's method.
+//!    engine is a function in `engine/textbook/NAME.rs`, which [`FirstRowUnits`] calls.
+//! 2. Add a variant to [`Engine`] and to [`Engine::ALL`], and a row to [`ENGINES`]. The summary is
+//!    what users read in the help, so name the textbook's method.
 //! 3. Run `cargo test`: the tests find the new engine in [`Engine::ALL`].
 //! 4. Add a row to the tables in README.md, with figures from `nqueens compare`.
 
-pub(crate) mod bitmask;
-mod board_scan;
-mod bool_arrays;
-mod column_array;
-pub(crate) mod domains;
-mod first_row_units;
+#[macro_use]
+mod simd;
 pub(crate) mod halves;
-mod kernel;
-mod pass;
-mod permutation;
 mod single_unit;
 pub(crate) mod subtrees;
+mod textbook;
 pub(crate) mod unit;
 
 use std::fmt;
 use std::str::FromStr;
 
-pub use kernel::Kernel;
-pub use pass::Pass;
+pub use simd::Kernel;
 pub use subtrees::SplitRows;
-use unit::Units;
-pub use unit::{MemoryUse, Resources};
+use unit::{CountDomains, Units};
+pub use unit::{MemoryUse, Pass, Resources};
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
-use crate::error::Error;
-use first_row_units::Attacked::{Abandoned, Completed};
-use first_row_units::FirstRowUnits;
+use crate::error::{Error, Shortage};
+use crate::machine::memory::fitting_threads;
 use halves::Halves;
-use single_unit::SingleUnit;
-use subtrees::Subtrees;
+use single_unit::{Restricted, SingleUnit};
+use subtrees::{RestrictedSubtrees, Subtrees};
+use textbook::Attacked::{Abandoned, Completed};
+use textbook::{FirstRowUnits, bitmask, board_scan, bool_arrays, column_array, permutation};
 
 /// An algorithm that counts the solutions of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,46 +74,27 @@ impl Engine {
         Self::Halves,
     ];
 
+    fn spec(self) -> &'static EngineSpec {
+        &ENGINES[self as usize]
+    }
+
     /// The engine's name, on the command line and everywhere else.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Permutation => "permutation",
-            Self::BoardScan => "board-scan",
-            Self::ColumnArray => "column-array",
-            Self::BoolArrays => "bool-arrays",
-            Self::Bitmask => "bitmask",
-            Self::Subtrees => "subtrees",
-            Self::Halves => "halves",
-        }
+        self.spec().name
     }
 
     /// What the engine does, in one line: the help, the completions and the README have it from here.
     #[must_use]
     pub fn summary(self) -> &'static str {
-        match self {
-            Self::Permutation => "generate and test: every permutation, diagonals at the end",
-            Self::BoardScan => "backtracking on a 0/1 board, scanned for queens above each square",
-            Self::ColumnArray => "backtracking with one column a row, compared pair by pair",
-            Self::BoolArrays => "backtracking with boolean arrays for columns and diagonals",
-            Self::Bitmask => "backtracking with bit masks, lowest free bit first",
-            Self::Subtrees => "bit masks and all eight symmetries, on many nodes at a time",
-            Self::Halves => "meet in the middle: half-boards that share no diagonal",
-        }
+        self.spec().summary
     }
 
     /// The largest board for which a textbook engine is sensible: it takes a few seconds on one
     /// core. `None` for the engines made for large boards.
     #[must_use]
     pub fn largest_sensible(self) -> Option<u32> {
-        match self {
-            Self::Permutation => Some(permutation::LARGEST_SENSIBLE),
-            Self::BoardScan => Some(board_scan::LARGEST_SENSIBLE),
-            Self::ColumnArray => Some(column_array::LARGEST_SENSIBLE),
-            Self::BoolArrays => Some(bool_arrays::LARGEST_SENSIBLE),
-            Self::Bitmask => Some(bitmask::LARGEST_SENSIBLE),
-            Self::Subtrees | Self::Halves => None,
-        }
+        self.spec().largest_sensible
     }
 
     /// The fastest engine for boards of this size with this kernel. Only larger boards fill the
@@ -133,21 +108,44 @@ impl Engine {
     /// Whether the engine's inner loop has a version for each [`Kernel`].
     #[must_use]
     pub fn has_kernels(self) -> bool {
-        matches!(self, Self::Subtrees | Self::Halves)
+        self.spec().has_kernels
     }
 
     /// Whether the engine has a [second count](Pass::Second), on other data than the first.
     #[must_use]
     pub fn has_second_count(self) -> bool {
-        matches!(self, Self::Subtrees | Self::Halves)
+        self.spec().has_second_count
+    }
+
+    /// All names, in the order of [`Engine::ALL`].
+    #[must_use]
+    pub fn names() -> [&'static str; Self::ALL.len()] {
+        Self::ALL.map(Self::name)
     }
 
     /// The least bytes that each thread needs; 0 for engines that need little.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
-        match self {
-            Self::Halves => halves::worker_bytes(size),
-            _ => 0,
+        if self.counts_whole(size) { 0 } else { (self.spec().worker_bytes)(size) }
+    }
+
+    /// Makes sure that the least memory is there.
+    pub(crate) fn check_memory(self, size: BoardSize, resources: &Resources) -> Result<(), Error> {
+        let &Resources { threads, memory: budget, .. } = resources;
+        let least = self.worker_bytes(size);
+        let needed = least.saturating_mul(threads as u64);
+        if needed <= budget {
+            return Ok(());
         }
+        Err(Error::MemoryBudget(Shortage {
+            engine: self.name(),
+            n: size.get(),
+            needed,
+            threads,
+            least,
+            fitting: fitting_threads(budget, least),
+            budget,
+            given: true,
+        }))
     }
 
     /// How many units [`Engine::units`] cuts a board into, and roughly how many bytes their list
@@ -158,20 +156,10 @@ impl Engine {
         queens: &FixedQueens,
         split_rows: SplitRows,
     ) -> (usize, u64) {
-        match self {
-            Self::Subtrees if size.rows() >= subtrees::SMALLEST => {
-                Subtrees::forecast(size, queens, split_rows)
-            }
-            Self::Halves if size.rows() >= halves::SMALLEST => halves::forecast(size),
-            Self::Subtrees | Self::Halves => (1, 0),
-            _ => (size.rows().max(1), 0),
+        if self.counts_whole(size) {
+            return (1, 0);
         }
-    }
-
-    /// All names, in the order of [`Engine::ALL`].
-    #[must_use]
-    pub fn names() -> [&'static str; Self::ALL.len()] {
-        Self::ALL.map(Self::name)
+        (self.spec().forecast)(size, queens, split_rows)
     }
 
     /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens.
@@ -181,23 +169,120 @@ impl Engine {
         queens: &FixedQueens,
         split_rows: SplitRows,
     ) -> Box<dyn Units> {
-        let first_rows = |count, attacked| -> Box<dyn Units> {
-            Box::new(FirstRowUnits::new(size, count, attacked))
-        };
-        match self {
-            Self::Permutation => first_rows(permutation::count, Completed),
-            Self::BoardScan => first_rows(board_scan::count, Abandoned),
-            Self::ColumnArray => first_rows(column_array::count, Abandoned),
-            Self::BoolArrays => first_rows(bool_arrays::count, Abandoned),
-            Self::Bitmask => first_rows(bitmask::count, Abandoned),
-            Self::Subtrees if size.rows() >= subtrees::SMALLEST => {
-                Box::new(Subtrees::new(size, queens, split_rows))
-            }
-            Self::Halves if size.rows() >= halves::SMALLEST => Box::new(Halves::new(size)),
-            Self::Subtrees | Self::Halves => Box::new(SingleUnit::new(size, queens.clone())),
+        if self.counts_whole(size) {
+            return Box::new(SingleUnit::new(size, queens.clone()));
         }
+        (self.spec().units)(size, queens, split_rows)
+    }
+
+    /// Another engine, and what counts the units of this one by its method.
+    pub(crate) fn recounter(
+        self,
+        size: BoardSize,
+        kernel: Kernel,
+    ) -> (Self, Box<dyn CountDomains>) {
+        let (engine, counter) = self.spec().recounted_by;
+        (engine, counter(size, kernel))
+    }
+
+    /// Whether the board is too small to be cut into the units of this engine.
+    fn counts_whole(self, size: BoardSize) -> bool {
+        size.rows() < self.spec().smallest
     }
 }
+
+/// What an engine is, and what it provides.
+struct EngineSpec {
+    name: &'static str,
+    summary: &'static str,
+    largest_sensible: Option<u32>,
+    /// Boards of fewer rows are one unit, counted by the plain backtracker.
+    smallest: usize,
+    units: MakeUnits,
+    /// The number of units, and the bytes of their list.
+    forecast: fn(BoardSize, &FixedQueens, SplitRows) -> (usize, u64),
+    worker_bytes: fn(BoardSize) -> u64,
+    has_kernels: bool,
+    has_second_count: bool,
+    /// The engine that counts its units again, and its counter.
+    recounted_by: (Engine, MakeCounter),
+}
+
+type MakeUnits = fn(BoardSize, &FixedQueens, SplitRows) -> Box<dyn Units>;
+type MakeCounter = fn(BoardSize, Kernel) -> Box<dyn CountDomains>;
+
+/// All engines, in the order of [`Engine::ALL`]. The largest sensible board of a textbook engine takes
+/// 2 to 8 seconds on one core, and the next one ten times as long.
+static ENGINES: [EngineSpec; Engine::ALL.len()] = [
+    EngineSpec {
+        name: "permutation",
+        summary: "generate and test: every permutation, diagonals at the end",
+        ..textbook(12, |size, _, _| FirstRowUnits::boxed(size, permutation::count, Completed))
+    },
+    EngineSpec {
+        name: "board-scan",
+        summary: "backtracking on a 0/1 board, scanned for queens above each square",
+        ..textbook(13, |size, _, _| FirstRowUnits::boxed(size, board_scan::count, Abandoned))
+    },
+    EngineSpec {
+        name: "column-array",
+        summary: "backtracking with one column a row, compared pair by pair",
+        ..textbook(14, |size, _, _| FirstRowUnits::boxed(size, column_array::count, Abandoned))
+    },
+    EngineSpec {
+        name: "bool-arrays",
+        summary: "backtracking with boolean arrays for columns and diagonals",
+        ..textbook(14, |size, _, _| FirstRowUnits::boxed(size, bool_arrays::count, Abandoned))
+    },
+    EngineSpec {
+        name: "bitmask",
+        summary: "backtracking with bit masks, lowest free bit first",
+        ..textbook(16, |size, _, _| FirstRowUnits::boxed(size, bitmask::count, Abandoned))
+    },
+    EngineSpec {
+        name: "subtrees",
+        summary: "bit masks and all eight symmetries, on many nodes at a time",
+        largest_sensible: None,
+        smallest: subtrees::SMALLEST,
+        units: |size, queens, split_rows| Box::new(Subtrees::new(size, queens, split_rows)),
+        forecast: Subtrees::forecast,
+        worker_bytes: |_| 0,
+        has_kernels: true,
+        has_second_count: true,
+        recounted_by: (Engine::Bitmask, |_, _| Box::new(Restricted)),
+    },
+    EngineSpec {
+        name: "halves",
+        summary: "meet in the middle: half-boards that share no diagonal",
+        largest_sensible: None,
+        smallest: halves::SMALLEST,
+        units: |size, _, _| Box::new(Halves::new(size)),
+        forecast: |size, _, _| halves::forecast(size),
+        worker_bytes: halves::worker_bytes,
+        has_kernels: true,
+        has_second_count: true,
+        recounted_by: BY_SUBTREES,
+    },
+];
+
+/// What the textbook engines have in common.
+const fn textbook(largest_sensible: u32, units: MakeUnits) -> EngineSpec {
+    EngineSpec {
+        name: "",
+        summary: "",
+        largest_sensible: Some(largest_sensible),
+        smallest: 0,
+        units,
+        forecast: |size, _, _| (size.rows().max(1), 0),
+        worker_bytes: |_| 0,
+        has_kernels: false,
+        has_second_count: false,
+        recounted_by: BY_SUBTREES,
+    }
+}
+
+const BY_SUBTREES: (Engine, MakeCounter) =
+    (Engine::Subtrees, |size, kernel| Box::new(RestrictedSubtrees::new(size, kernel)));
 
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,9 +23,8 @@ use std::sync::OnceLock;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::subtrees::RestrictedSubtrees;
 use crate::engine::unit::{self, CountDomains, Interrupt, UnitEstimate, Units};
-use crate::engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows, bitmask};
+use crate::engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 use crate::error::Error;
 use crate::machine::{memory, threads};
 
@@ -185,6 +184,7 @@ impl Plan {
     pub fn prepare(&self, resources: &Resources, cancel: &Cancel) -> Result<Prepared<'_>, Error> {
         self.check_pass()?;
         threads::check(resources.threads)?;
+        self.engine.check_memory(self.size, resources)?;
         let shared = self.list().prepare(self.pass, resources, cancel)?;
         Ok(Prepared { engine: self.engine, shared })
     }
@@ -194,10 +194,7 @@ impl Plan {
     /// [`Engine::Subtrees`], with this kernel.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> Worker<'_> {
-        let (engine, counter): (_, Box<dyn CountDomains>) = match self.engine {
-            Engine::Subtrees => (Engine::Bitmask, Box::new(bitmask::Restricted)),
-            _ => (Engine::Subtrees, Box::new(RestrictedSubtrees::new(self.size, kernel))),
-        };
+        let (engine, counter) = self.engine.recounter(self.size, kernel);
         Worker { engine, worker: Box::new(Recounter { units: self.list(), counter }) }
     }
 }

@@ -48,26 +48,23 @@
 mod budget;
 mod canonical;
 mod cuts;
+mod group;
 mod grouped_half;
 mod half_board;
-pub mod internals;
 mod join;
 mod kernel;
-mod off_centre;
 mod prepared;
 mod quadrants;
+mod unit_rows;
 mod units;
 mod word_list;
 mod worker;
 
-use super::domains::RowDomains;
-use super::pass::Pass;
-use super::unit::{Prepared, Resources, Units};
+use super::unit::{Pass, Prepared, Resources, RowDomains, Units};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use half_board::HalvedBoard;
-use kernel::JoinKernel;
 use prepared::PreparedHalves;
 use units::UnitList;
 
@@ -95,10 +92,7 @@ pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
 
 /// The least bytes with which a thread can count every unit.
 pub(crate) fn worker_bytes(size: BoardSize) -> u64 {
-    match size.rows() {
-        ..SMALLEST => 0,
-        _ => budget::least_worker_bytes(HalvedBoard::new(size.get())),
-    }
+    budget::least_worker_bytes(HalvedBoard::new(size.get()))
 }
 
 impl Units for Halves {
@@ -120,9 +114,32 @@ impl Units for Halves {
         resources: &Resources,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared + '_>, Error> {
-        let kernel = JoinKernel(resources.kernel);
-        let planned = budget::plan(self.units.board, resources)?;
-        Ok(Box::new(PreparedHalves::new(&self.units, pass, kernel, planned, cancel)?))
+        let planned = budget::plan(self.units.board, resources);
+        Ok(Box::new(PreparedHalves::new(&self.units, pass, resources.kernel, planned, cancel)?))
+    }
+}
+
+/// Parts of the engine for benchmarks; not stable.
+pub mod internals {
+    use crate::engine::simd::Kernel;
+
+    /// The leaf of the join: a function that counts the disjoint pairs of build and probe words, of which
+    /// only the lowest `bits` bits are set.
+    #[must_use]
+    pub fn leaf(
+        kernel: Kernel,
+        build: &[u64],
+        probe: &[u64],
+        bits: u32,
+    ) -> Box<dyn FnMut() -> u64> {
+        let layout = kernel.layout();
+        let placed = |words: &[u64]| -> Vec<u64> {
+            let bits = |word: u64| (0..bits).map(move |bit| (word >> bit & 1) << layout.place(bit));
+            words.iter().map(|word| bits(*word).sum()).collect()
+        };
+        let (build, probe, places) = (placed(build), placed(probe), layout.place(bits - 1) + 1);
+        let mut tables = kernel.tables();
+        Box::new(move || kernel.count_bit_sliced(&build, &probe, places, &mut tables))
     }
 }
 

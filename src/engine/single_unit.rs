@@ -1,15 +1,13 @@
-//! The single unit of boards that are too small to cut.
+//! The plain backtracker for units of any engine, and the single unit of boards that are too small to
+//! cut.
 
-use super::bitmask::Restricted;
-use super::domains::RowDomains;
-use super::pass::Pass;
-use super::unit::{CountDomains, Interrupt, Prepared, Resources, Units, Worker};
+use super::unit::{CountDomains, Interrupt, Pass, Prepared, Resources, RowDomains, Units, Worker};
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
 
-/// A whole board with some queens given, counted by engine `bitmask`. The empty board has one
+/// A whole board with some queens given, counted by the plain backtracker. The empty board has one
 /// solution (A000170).
 #[derive(Clone, Debug)]
 pub(crate) struct SingleUnit {
@@ -41,4 +39,44 @@ impl Worker for SingleUnit {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         Restricted.count(&self.domains(unit), cancel)
     }
+}
+
+/// Counts the units of any engine as engine `bitmask` counts its own: squares that a unit forbids count
+/// as taken.
+/// It would need centuries to reach a count that overflows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Restricted;
+
+impl CountDomains for Restricted {
+    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
+        let count = fill_allowed(domains, 0, 0, 0, 0, cancel);
+        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+    }
+}
+
+/// The weighted number of ways to fill the rows from `row` on.
+fn fill_allowed(
+    domains: &RowDomains,
+    row: usize,
+    columns: u32,
+    falling: u32,
+    rising: u32,
+    cancel: &Cancel,
+) -> u64 {
+    let weight = domains.weight_at(row, columns).unwrap_or(1);
+    if row == domains.size.rows() {
+        return weight;
+    }
+    if weight == 0 || cancel.is_cancelled() {
+        return 0;
+    }
+    let mut solutions = 0;
+    let mut free = domains.allowed[row] & !(columns | falling | rising);
+    while free != 0 {
+        let queen = free & free.wrapping_neg();
+        free ^= queen;
+        let (falling, rising) = ((falling | queen) << 1, (rising | queen) >> 1);
+        solutions += fill_allowed(domains, row + 1, columns | queen, falling, rising, cancel);
+    }
+    weight * solutions
 }

@@ -62,10 +62,8 @@ mod levels;
 mod restricted;
 mod split_rows;
 
-use super::domains::RowDomains;
-use super::kernel::Kernel;
-use super::pass::Pass;
-use super::unit::{Interrupt, Prepared, Resources, UnitEstimate, Units, Worker};
+use super::simd::Kernel;
+use super::unit::{Interrupt, Pass, Prepared, Resources, RowDomains, UnitEstimate, Units, Worker};
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -176,6 +174,26 @@ fn take_prefixes(
         longer.prefix[row] = queen;
         longer.root = subtree.root.with_queen(queen, case.blocked[row + 1]);
         take_prefixes(take, case, longer, row + 1, first_row);
+    }
+}
+
+impl SplitRows {
+    /// The fewest rows that give each thread at least 30 units, so that the last ones to finish
+    /// cost little, and that keep units down to seconds up to n = 24, so that progress shows.
+    #[must_use]
+    pub fn suited_to(size: BoardSize, threads: usize) -> Self {
+        if size.rows() < SMALLEST {
+            return Self::TWO;
+        }
+        let for_threads = 30 * threads;
+        let for_progress = 1 << size.get().saturating_sub(10);
+        (Self::MIN..=Self::MAX)
+            .filter_map(|rows| Self::new(rows).ok())
+            .find(|rows| {
+                Subtrees::forecast(size, &FixedQueens::default(), *rows).0
+                    >= for_threads.max(for_progress)
+            })
+            .unwrap_or(Self(4))
     }
 }
 

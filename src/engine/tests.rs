@@ -1,6 +1,6 @@
 //! The units of every engine count each solution as often as they should.
 
-use super::domains::RowDomains;
+use super::unit::{RowDomains, Weighing};
 use super::*;
 use crate::board::solution::Solutions;
 use crate::cancel::Cancel;
@@ -35,7 +35,7 @@ fn times(domains: &RowDomains, queens: &[u32]) -> u64 {
     if queens.iter().zip(&domains.allowed).any(|(queen, allowed)| queen & allowed == 0) {
         return 0;
     }
-    let northern = |weighing: &domains::Weighing| queens[..weighing.row].iter().sum();
+    let northern = |weighing: &Weighing| queens[..weighing.row].iter().sum();
     domains.weighing.as_ref().map_or(1, |weighing| (weighing.weight)(northern(weighing)))
 }
 

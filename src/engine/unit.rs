@@ -1,10 +1,13 @@
 //! What an engine provides: the independent units of a count, and workers that count them.
+//!
+//! The units of all engines have one form: the queen of each row stands in one of the columns that
+//! the unit allows there. That is enough for any backtracker to count a unit again ([`RowDomains`]).
 
 use std::fmt;
 
-use super::domains::RowDomains;
-use super::kernel::Kernel;
-use super::pass::Pass;
+use super::simd::Kernel;
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::machine::cpu::Stopwatch;
@@ -32,6 +35,31 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
         resources: &Resources,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared + '_>, Error>;
+}
+
+/// Whether the units of a plan are counted for the first or for the second time.
+///
+/// Nobody believes an unpublished count that was counted once. The second count has the same units,
+/// with the same counts, but it finds them on other data: each unit on its image under a symmetry
+/// of the board, so that a fault which depends on the data does not hit both counts alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Pass {
+    /// The units as they are.
+    #[default]
+    First,
+    /// Their images.
+    Second,
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::First => "first",
+            Self::Second => "second",
+        })
+    }
 }
 
 /// What a count may use of the machine.
@@ -118,6 +146,52 @@ impl UnitEstimate {
 impl<T: Worker + Clone + Sync> Prepared for T {
     fn worker(&self) -> Box<dyn Worker + '_> {
         Box::new(self.clone())
+    }
+}
+
+/// The solutions of a unit: the queen of each row stands in a column that is allowed there. Canonical
+/// units of engine `halves` also weigh each solution by the set of columns that its northern rows take.
+#[derive(Debug)]
+pub(crate) struct RowDomains {
+    pub(crate) size: BoardSize,
+    /// The columns in which the queen of each row may stand, as bits; none beyond the board.
+    pub(crate) allowed: [u32; BoardSize::MAX as usize],
+    /// The weight of each solution; without it, 1.
+    pub(crate) weighing: Option<Weighing>,
+}
+
+/// The weight of a solution, known as soon as its northern rows are filled.
+pub(crate) struct Weighing {
+    /// The first row that does not affect the weight.
+    pub(crate) row: usize,
+    /// The weight, given the columns that the rows above it take.
+    pub(crate) weight: Box<dyn Fn(u32) -> u64 + Send + Sync>,
+}
+
+impl fmt::Debug for Weighing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Weighing").field("row", &self.row).finish_non_exhaustive()
+    }
+}
+
+impl RowDomains {
+    /// All solutions of a board.
+    pub(crate) fn whole_board(size: BoardSize) -> Self {
+        let mut allowed = [0; BoardSize::MAX as usize];
+        allowed[..size.rows()].fill(size.columns());
+        Self { size, allowed, weighing: None }
+    }
+
+    /// All solutions that have these queens.
+    pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
+        Self { size, allowed: queens.allowed(size), weighing: None }
+    }
+
+    /// The weight of the solutions whose rows above `row` take these columns, if `row` is where it
+    /// becomes known.
+    pub(crate) fn weight_at(&self, row: usize, columns: u32) -> Option<u64> {
+        let weighing = self.weighing.as_ref().filter(|weighing| weighing.row == row);
+        weighing.map(|weighing| (weighing.weight)(columns))
     }
 }
 

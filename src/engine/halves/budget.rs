@@ -8,10 +8,8 @@
 
 use super::half_board::HalvedBoard;
 use super::join::{Join, LEAST_PAIRS};
-use super::quadrants::sizes;
+use super::quadrants::pieces;
 use crate::engine::unit::{MemoryUse, Resources};
-use crate::error::{Error, Shortage};
-use crate::machine::memory::fitting_threads;
 
 /// What one worker may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +55,15 @@ fn column_sets(board: HalvedBoard) -> u64 {
 
 /// The least bytes with which one worker can count every unit.
 pub(crate) fn least_worker_bytes(board: HalvedBoard) -> u64 {
-    sizes::list_bytes(board.half, true) + join_bytes(board, LEAST_PAIRS)
+    pieces::list_bytes(board.half, true) + join_bytes(board, LEAST_PAIRS)
 }
 
-/// The memory of a count, and the limits of each worker.
-pub(crate) fn plan(
-    board: HalvedBoard,
-    resources: &Resources,
-) -> Result<(MemoryUse, Limits), Error> {
+/// The memory of a count, and the limits of each worker. There must be memory for the least that each of
+/// them needs.
+pub(crate) fn plan(board: HalvedBoard, resources: &Resources) -> (MemoryUse, Limits) {
     let threads = resources.threads as u64;
-    let usual_pairs = Join::usual_pairs(column_sets(board)).min(sizes::most_pairs(board.half));
-    let whole_lists = sizes::list_bytes(board.half, false);
+    let usual_pairs = Join::usual_pairs(column_sets(board)).min(pieces::most_pairs(board.half));
+    let whole_lists = pieces::list_bytes(board.half, false);
     let wanted = whole_lists + join_bytes(board, usual_pairs);
     let rest = resources.memory.saturating_sub(wanted.saturating_mul(threads));
     let table = table_bytes(board);
@@ -75,22 +71,10 @@ pub(crate) fn plan(
         let limits = Limits { list_bytes: whole_lists, most_pairs: usual_pairs };
         let memory =
             MemoryUse { shared: table, per_thread: wanted, strategy: "quadrant lists shared" };
-        return Ok((memory, limits));
+        return (memory, limits);
     }
-    let least = least_worker_bytes(board);
     let per_thread = wanted.min(resources.memory / threads);
-    if per_thread < least {
-        return Err(Error::MemoryBudget(Shortage {
-            engine: "halves",
-            n: board.size,
-            needed: least.saturating_mul(threads),
-            threads: resources.threads,
-            least,
-            fitting: fitting_threads(resources.memory, least),
-            budget: resources.memory,
-            given: true,
-        }));
-    }
+    assert!(per_thread >= least_worker_bytes(board), "no lists fit {per_thread} bytes");
     // Smaller products cost less time than pieces, until they get very small.
     let for_join = per_thread.saturating_sub(whole_lists).max(per_thread / 4);
     let [least, usual] = [LEAST_PAIRS, usual_pairs].map(|pairs| join_bytes(board, pairs));
@@ -101,5 +85,5 @@ pub(crate) fn plan(
         true => "quadrant lists in pieces",
         false => "quadrant lists by row set",
     };
-    Ok((MemoryUse { shared: 0, per_thread, strategy }, Limits { list_bytes, most_pairs }))
+    (MemoryUse { shared: 0, per_thread, strategy }, Limits { list_bytes, most_pairs })
 }

@@ -23,13 +23,13 @@ use std::cmp::Ordering;
 
 use super::half_board::Half;
 use crate::board::size::BoardSize;
-use crate::engine::pass::Pass;
+use crate::engine::unit::Pass;
 
 /// A canonical row set and its symmetries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CanonicalRows {
     half: u32,
-    pub(crate) rows: u32,
+    rows: u32,
     /// Whether k = h/2, so that all four flips keep the case.
     balanced: bool,
     image: Image,
@@ -78,6 +78,11 @@ impl CanonicalRows {
             Image::RowsFlipped => self.reversed(self.rows),
         };
         if half == Half::East { east } else { self.complement(east) }
+    }
+
+    /// The southern rows of E, on which it depends which groups count.
+    pub(crate) fn top_rows(&self) -> u32 {
+        self.rows >> self.half
     }
 
     /// The half and the southern columns of a group before it became one of the image. They are
@@ -161,13 +166,12 @@ impl CanonicalRows {
     /// is greater, all pairs count twice unless the group of the other half ties or is less.
     pub(crate) fn compare_group(&self, half: Half, south: u32) -> Ordering {
         let (half, south) = self.before_image(half, south);
-        let top = self.rows >> self.half;
         let other = !south & ((1 << self.half) - 1);
         let image = match (self.balanced, half) {
             (true, _) => south.min(other),
             (false, Half::East) => south,
             (false, Half::West) => other,
         };
-        image.cmp(&top)
+        image.cmp(&self.top_rows())
     }
 }

@@ -15,7 +15,7 @@
 //! good as the best one. Otherwise the sides of both counts would often be split on bits that are each
 //! other's images, into parts of the same lengths.
 
-use crate::engine::pass::Pass;
+use crate::engine::unit::Pass;
 
 /// The numbers of one count.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering::{self, Equal, Greater};
 
-use super::join::{Factored, Group, all_pairs};
-use super::kernel::JoinKernel;
-use super::quadrants::{HalfCache, HalfRows, QuadrantLists};
+use super::group::{Group, all_pairs};
+use super::join::Factored;
+use super::quadrants::{HalfCache, HalfRows, QuadrantLists, WordsLeft};
 use super::word_list::WordList;
 use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
 
 /// The half-boards of one half as factored lists, those that tie first.
 #[derive(Default)]
@@ -18,28 +19,31 @@ pub(crate) struct GroupedHalf {
     pub(crate) ties: usize,
     /// The quadrant lists of its last row set.
     cache: HalfCache,
+    words_left: WordsLeft,
     /// The half-boards, if they were made, and where those of each group end.
     half_boards: WordList,
     ends: Vec<usize>,
 }
 
 impl GroupedHalf {
-    /// Makes the quadrant lists of these rows, and the groups of their half-boards. `compare` is given
-    /// the southern columns of a group: the groups for which it returns `Equal` tie, and those for
-    /// which it returns `Less` are left out.
+    /// Makes the quadrant lists of these rows, with at most this many words, and the groups of their
+    /// half-boards. `compare` is given the southern columns of a group: the groups for which it returns
+    /// `Equal` tie, and those for which it returns `Less` are left out.
     pub(crate) fn make(
         &mut self,
         quadrants: &QuadrantLists,
         wanted: HalfRows,
+        most_words: u64,
         compare: impl Fn(u32) -> Ordering,
         cancel: &Cancel,
     ) {
         let half = quadrants.board.half;
         let all = (1 << half) - 1;
-        let HalfRows { rows, middle_columns, .. } = wanted;
-        let southern = (rows >> half).count_ones() + u32::from(middle_columns > 0);
+        let [northern, southern] = wanted.rows_of_quadrants(half);
+        self.words_left.set(most_words, self.cache.words_in_use(northern.max(southern)));
         let is_wanted = |columns| compare(columns).is_ge();
-        let [north, south] = quadrants.of_half(wanted, is_wanted, &mut self.cache, cancel);
+        let [north, south] =
+            quadrants.of_half(wanted, is_wanted, &mut self.cache, &self.words_left, cancel);
         self.groups.clear();
         self.south.clear();
         for wanted in [Equal, Greater] {
@@ -65,6 +69,11 @@ impl GroupedHalf {
         }
     }
 
+    /// Whether the lists had too many words and were not finished.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.words_left.is_overdrawn()
+    }
+
     /// The pairs of words of all groups.
     pub(crate) fn pairs(&self) -> u64 {
         all_pairs(&self.groups)
@@ -72,7 +81,7 @@ impl GroupedHalf {
 
     /// Makes the half-boards of all groups: of one group after the other if they are wanted by group,
     /// or else all at once, which is faster.
-    pub(crate) fn multiply(&mut self, kernel: JoinKernel, by_group: bool) {
+    pub(crate) fn multiply(&mut self, kernel: Kernel, by_group: bool) {
         let lists = self.cache.words().map(|words| &*words);
         self.half_boards.clear();
         self.ends.clear();
@@ -88,11 +97,6 @@ impl GroupedHalf {
             self.half_boards.grow(made);
             self.ends.push(self.half_boards.len());
         }
-    }
-
-    /// The number of half-boards that were made.
-    pub(crate) fn half_boards(&self) -> usize {
-        self.half_boards.len()
     }
 
     /// The half-boards of a group, if they were made.

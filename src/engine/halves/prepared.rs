@@ -1,49 +1,70 @@
 //! What the workers of a count share: the units, the quadrant lists, and how both halves are cut.
 
 use super::budget::Limits;
-use super::canonical::CanonicalRows;
 use super::cuts::Cuts;
 use super::half_board::Half;
-use super::kernel::JoinKernel;
-use super::off_centre::OffCentre;
-use super::quadrants::{Pieces, QuadrantLists, sizes};
+use super::quadrants::pieces::{self, Pieces};
+use super::quadrants::{Piece, QuadrantLists};
+use super::unit_rows::UnitRows;
 use super::units::UnitList;
-use super::worker::HalvesWorker;
 use crate::cancel::Cancel;
-use crate::engine::pass::Pass;
-use crate::engine::unit::{MemoryUse, Prepared, Worker};
+use crate::engine::simd::Kernel;
+use crate::engine::unit::{MemoryUse, Pass};
 use crate::error::Error;
 
 /// The units with the quadrant lists that all threads share.
 pub(crate) struct PreparedHalves<'a> {
     pub(super) units: &'a UnitList,
     pub(super) quadrants: QuadrantLists,
-    memory: MemoryUse,
+    pub(super) memory: MemoryUse,
     pub(super) limits: Limits,
-    pub(super) pass: Pass,
+    pass: Pass,
     pub(super) cuts: Cuts,
-    pub(super) pieces: PiecesOfUnits,
+    pub(super) list_plans: ListPlans,
     /// For units of which only a part is counted.
-    pub(super) sampled_pieces: PiecesOfUnits,
+    pub(super) sampled_list_plans: ListPlans,
 }
 
-/// How both halves of a unit are cut into pieces, by the number of rows of the north-east quadrant.
-pub(super) struct PiecesOfUnits {
-    pub(super) canonical: Vec<[Pieces; 2]>,
-    pub(super) off_centre: Vec<[Pieces; 2]>,
+/// How both halves of a unit are cut, by the numbers of rows of their larger quadrants.
+pub(super) struct ListPlans {
+    half: u32,
+    pub(super) plans: Vec<ListPlan>,
 }
 
-impl PiecesOfUnits {
-    fn new(pass: Pass, half: u32, list_bytes: u64) -> Self {
-        let pieces = |larger| sizes::pieces(half, larger, list_bytes);
-        let canonical = |north: u32| pieces([north.max(half - north); 2]);
-        let off_centre = |north| pieces(OffCentre::larger_quadrants(pass, half, north));
-        Self {
-            canonical: (0..=half).map(canonical).collect(),
-            off_centre: (0..=half).map(off_centre).collect(),
-        }
+/// How the halves of a unit are cut into pieces, and the most words of the lists of each.
+#[derive(Clone, Copy)]
+pub(super) struct ListPlan {
+    pub(super) larger_quadrants: [u32; 2],
+    pub(super) pieces: [Pieces; 2],
+    pub(super) most_words: [u64; 2],
+}
+
+impl ListPlans {
+    fn new(half: u32, list_bytes: u64) -> Self {
+        let plan = |larger_quadrants| {
+            let pieces = pieces::cut(half, larger_quadrants, list_bytes);
+            let planned = pieces::bytes(larger_quadrants, pieces);
+            // What the plan leaves is for both halves.
+            let spare = list_bytes.saturating_sub(planned[0] + planned[1]) / 2;
+            let most_words = planned.map(|bytes| (bytes + spare) / 8 + SLACK_WORDS);
+            ListPlan { larger_quadrants, pieces, most_words }
+        };
+        let rows = 0..=half;
+        let plans = rows.clone().flat_map(|east| rows.clone().map(move |west| [east, west]));
+        Self { half, plans: plans.map(plan).collect() }
+    }
+
+    pub(super) fn of(&self, unit: &UnitRows) -> ListPlan {
+        let rows_of = |half| unit.rows_of(half, Piece::WHOLE).rows_of_quadrants(self.half);
+        let [east, west] = [Half::East, Half::West].map(|half| rows_of(half).into_iter().max());
+        let place = east.unwrap_or(0) * (self.half + 1) + west.unwrap_or(0);
+        self.plans[place as usize]
     }
 }
+
+/// Short lists may be longer than planned by this much: it comes from the memory for buffers, of which
+/// boards with short lists need little.
+pub(super) const SLACK_WORDS: u64 = 1 << 15;
 
 /// The lists of a unit of which only a part is counted take at most about this many bytes. Larger ones,
 /// from n = 30 on, would take a second and more to make; the unit itself takes minutes then, and hardly
@@ -54,7 +75,7 @@ impl<'a> PreparedHalves<'a> {
     pub(crate) fn new(
         units: &'a UnitList,
         pass: Pass,
-        kernel: JoinKernel,
+        kernel: Kernel,
         (memory, limits): (MemoryUse, Limits),
         cancel: &Cancel,
     ) -> Result<Self, Error> {
@@ -64,7 +85,7 @@ impl<'a> PreparedHalves<'a> {
         if cancel.is_cancelled() {
             return Err(Error::PreparationStopped);
         }
-        let pieces = |list_bytes| PiecesOfUnits::new(pass, board.half, list_bytes);
+        let list_plans = |list_bytes| ListPlans::new(board.half, list_bytes);
         Ok(Self {
             units,
             quadrants,
@@ -72,40 +93,18 @@ impl<'a> PreparedHalves<'a> {
             limits,
             pass,
             cuts,
-            pieces: pieces(limits.list_bytes),
-            sampled_pieces: pieces(limits.list_bytes.min(SAMPLED_BYTES)),
+            list_plans: list_plans(limits.list_bytes),
+            sampled_list_plans: list_plans(limits.list_bytes.min(SAMPLED_BYTES)),
         })
     }
 
-    /// A canonical unit as it is counted, and the number of rows of its north-east quadrant. The
-    /// south-west quadrant has as many rows, and the two others have the rest of h.
-    pub(super) fn canonical(&self, rows: u32) -> (CanonicalRows, usize) {
-        let canonical = CanonicalRows::new(self.units.board.half, rows).in_pass(self.pass);
-        (canonical, self.north_east_rows(canonical.rows_of(Half::East)))
-    }
-
-    /// An off-centre unit as it is counted, and the number of rows of its north-east quadrant.
-    pub(super) fn off_centre(&self, below: u32, rows: u32) -> (OffCentre, usize) {
-        let unit = OffCentre::new(self.units.board, below, rows).in_pass(self.pass);
-        (unit, self.north_east_rows(unit.east))
-    }
-
-    fn north_east_rows(&self, east: u32) -> usize {
-        (east & ((1 << self.units.board.half) - 1)).count_ones() as usize
+    /// A unit as it is counted.
+    pub(super) fn unit(&self, unit: usize) -> UnitRows {
+        UnitRows::new(self.units.board, self.units.unit(unit), self.pass)
     }
 
     /// The bits of a half-board, and the most pairs of words that are multiplied at once.
     pub(super) fn join_limits(&self) -> (u32, u64) {
         (2 * self.units.board.field(), self.limits.most_pairs)
-    }
-}
-
-impl Prepared for PreparedHalves<'_> {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(HalvesWorker::new(self))
-    }
-
-    fn memory(&self) -> Option<MemoryUse> {
-        Some(self.memory)
     }
 }

@@ -15,30 +15,29 @@
 //! the time of a unit, so the raw lists of all row sets, or of short ones, are made once, and all
 //! threads read them ([`Table`]).
 //!
-//! **Memory:** about nine times as many words for each step of h, 8 bytes each; see [`sizes`].
+//! **Memory:** about nine times as many words for each step of h, 8 bytes each; see [`pieces`].
 //!
 //! **Invariants:** only [`Table`] and the column sets are shared by threads.
 
 mod lists;
-mod pieces;
-mod prefixes;
+pub(crate) mod pieces;
+mod raw;
 mod row_set;
-pub(crate) mod sizes;
-mod table;
 
 use super::half_board::{Half, HalvedBoard, Quadrant};
-use super::kernel::JoinKernel;
 use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
+pub(crate) use lists::WordsLeft;
 use lists::{ColumnSets, Maker, RowSetLists};
-pub(crate) use pieces::{Piece, Pieces};
+pub(crate) use pieces::Piece;
+use raw::Table;
 pub(crate) use row_set::HalfCache;
 use row_set::Wanted;
-use table::Table;
 
 /// What the units of a plan share: the column sets and, on small boards, the raw lists.
 #[derive(Debug)]
 pub(crate) struct QuadrantLists {
-    pub(crate) kernel: JoinKernel,
+    pub(crate) kernel: Kernel,
     pub(crate) board: HalvedBoard,
     pub(crate) columns: ColumnSets,
     /// Words that are moved at once.
@@ -63,34 +62,44 @@ pub(crate) struct HalfRows {
     pub(crate) piece: Piece,
 }
 
+impl HalfRows {
+    /// The numbers of rows of the northern and of the southern quadrant.
+    pub(crate) fn rows_of_quadrants(&self, half: u32) -> [u32; 2] {
+        let southern = (self.rows >> half).count_ones() + u32::from(self.middle_columns > 0);
+        [(self.rows & ((1 << half) - 1)).count_ones(), southern]
+    }
+}
+
 impl QuadrantLists {
     /// Makes the column sets and, if `with_table`, the raw lists that threads share. After a
     /// cancellation they are unusable.
     pub(crate) fn new(
-        kernel: JoinKernel,
+        kernel: Kernel,
         board: HalvedBoard,
         batch: usize,
         with_table: bool,
         cancel: &Cancel,
     ) -> Self {
         let columns = ColumnSets::new(board.half);
-        let maker = Maker { kernel, board, columns: &columns, batch, cancel };
+        let left = WordsLeft::unlimited();
+        let maker = Maker { kernel, board, columns: &columns, batch, left: &left, cancel };
         let table = with_table.then(|| Table::new(maker));
         Self { kernel, board, columns, batch, table }
     }
 
     /// The lists of the northern and the southern quadrant of a half, for the column sets of the south
     /// that are wanted; others may be empty. Which ones are wanted must depend on the half and its
-    /// deciding rows alone. Some are missing after a cancellation.
+    /// deciding rows alone. Some are missing after a cancellation, or if no words are left.
     pub(crate) fn of_half<'a>(
         &'a self,
         wanted: HalfRows,
         is_wanted: impl Fn(u32) -> bool,
         cache: &'a mut HalfCache,
+        left: &'a WordsLeft,
         cancel: &'a Cancel,
     ) -> [RowSetLists<'a>; 2] {
         let Self { kernel, board, columns, batch, table } = self;
-        let maker = Maker { kernel: *kernel, board: *board, columns, batch: *batch, cancel };
+        let maker = Maker { kernel: *kernel, board: *board, columns, batch: *batch, left, cancel };
         let HalfRows { half, rows, deciding_rows, middle_queen, middle_columns, piece } = wanted;
         let avoid = |quadrant| match middle_queen {
             Some(row) => board.raw_middle_column(quadrant, row),

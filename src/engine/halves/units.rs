@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 use super::canonical::CanonicalRows;
 use super::half_board::HalvedBoard;
 use crate::board::size::BoardSize;
-use crate::engine::domains::{RowDomains, Weighing};
+use crate::engine::unit::{RowDomains, Weighing};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {

@@ -69,7 +69,7 @@ impl WordList {
 
     /// Adds `count` words that were written to [`room`](Self::room) to the list.
     pub(crate) fn grow(&mut self, count: usize) {
-        debug_assert!(
+        assert!(
             self.len + count + SLACK <= self.words.len(),
             "{count} words were added without room for them"
         );

@@ -4,21 +4,21 @@
 //! groups of half-boards may be left out or counted twice. Each worker owns its lists and scratch
 //! memory and reuses them, so threads share only what [`PreparedHalves`] holds.
 
-mod paths;
-
-use std::cmp::Ordering;
-
-use super::canonical::CanonicalRows;
+use super::group::Group;
 use super::grouped_half::GroupedHalf;
 use super::half_board::Half;
-use super::join::{Group, Join};
-use super::off_centre::OffCentre;
-use super::prepared::PreparedHalves;
-use super::quadrants::{HalfRows, Piece};
-use super::units::Unit;
+use super::join::Join;
+use super::prepared::{ListPlan, ListPlans, PreparedHalves};
+use super::quadrants::Piece;
+use super::quadrants::pieces::{self, Pieces};
+use super::unit_rows::UnitRows;
 use super::word_list::WordList;
 use crate::cancel::Cancel;
-use crate::engine::unit::{Interrupt, UnitEstimate, Worker};
+use crate::engine::unit::{Interrupt, MemoryUse, Prepared, UnitEstimate, Worker};
+use crate::machine::cpu::Stopwatch;
+
+/// Paths through the join of the half-boards that do not tie, for which the lists are made once.
+const PATHS: u32 = 2;
 
 /// Counts units, with working memory of its own.
 pub(crate) struct HalvesWorker<'p> {
@@ -50,53 +50,61 @@ impl<'p> HalvesWorker<'p> {
         }
     }
 
+    /// Counts or estimates a unit. If its lists become longer than was planned, its pieces are cut finer:
+    /// the plan is partly extrapolated, and the memory is for all threads.
+    fn measure<T>(
+        &mut self,
+        unit: usize,
+        list_plans: &ListPlans,
+        cancel: &Cancel,
+        mut measure: impl FnMut(&mut Self, &UnitRows, ListPlan) -> Option<T>,
+    ) -> Result<T, Interrupt> {
+        let unit = self.prepared.unit(unit);
+        let mut plan = list_plans.of(&unit);
+        loop {
+            let result = measure(self, &unit, plan);
+            if cancel.is_cancelled() {
+                self.release();
+                return Err(Interrupt::Cancelled);
+            }
+            if !self.east.is_too_long() && !self.west.is_too_long() {
+                return result.ok_or(Interrupt::Overflow);
+            }
+            self.release();
+            let finer = pieces::cut_finer(plan.larger_quadrants, plan.pieces);
+            plan.pieces = finer.expect("the smallest pieces of quadrant lists fit their memory");
+        }
+    }
+
     /// The join of two lists counts at most the product of their lengths, which fits; the sums of
-    /// joins are checked. `None` if they do not fit, or after a cancellation.
-    fn count_canonical(&mut self, rows: u32, cancel: &Cancel) -> Option<u64> {
-        let (canonical, north_east) = self.prepared.canonical(rows);
-        let [east, west] = self.prepared.pieces.canonical[north_east];
+    /// joins are checked. `None` if they do not fit, or if lists are missing.
+    fn count_unit(&mut self, unit: &UnitRows, plan: ListPlan, cancel: &Cancel) -> Option<u64> {
+        let [east, west] = plan.pieces;
         let mut pairs = 0u64;
-        for east in east.each() {
-            self.make_half(&canonical, Half::East, east, cancel);
+        for piece in east.each() {
+            self.make(unit, Half::East, piece, plan.most_words, cancel)?;
             if self.east.groups.is_empty() {
                 continue;
             }
-            for west in west.each() {
-                self.make_half(&canonical, Half::West, west, cancel);
-                if cancel.is_cancelled() {
-                    return None;
-                }
+            for piece in west.each() {
+                self.make(unit, Half::West, piece, plan.most_words, cancel)?;
                 let is_small = self.multiply_if_small();
-                pairs = pairs.checked_add(self.count_pieces(&canonical, is_small, cancel)?)?;
+                pairs = pairs.checked_add(self.count_pieces(unit, is_small, cancel)?)?;
             }
         }
         Some(pairs)
     }
 
-    /// Joins an east and a west piece of a canonical unit, whose half-boards are made if they are small.
-    fn count_pieces(
-        &mut self,
-        canonical: &CanonicalRows,
-        is_small: bool,
-        cancel: &Cancel,
-    ) -> Option<u64> {
+    /// Joins an east and a west piece of a unit, whose half-boards are made if they are small.
+    fn count_pieces(&mut self, unit: &UnitRows, is_small: bool, cancel: &Cancel) -> Option<u64> {
         let mut pairs = 0u64;
         for (half, ties) in [(Half::East, self.east.ties), (Half::West, self.west.ties)] {
             for tie in 0..ties {
-                let joined = self.count_tie(canonical, half, tie, is_small, cancel)?;
-                pairs = pairs.checked_add(joined)?;
+                pairs = pairs.checked_add(self.count_tie(unit, half, tie, is_small, cancel)?)?;
             }
         }
-        self.count_strict(is_small, cancel).checked_mul(2)?.checked_add(pairs)
-    }
-
-    /// Makes all half-boards of a canonical unit, if they are few, and returns their number.
-    pub(crate) fn make_half_boards(&mut self, rows: u32, cancel: &Cancel) -> usize {
-        let canonical = CanonicalRows::new(self.prepared.units.board.half, rows);
-        self.make_half(&canonical, Half::East, Piece::WHOLE, cancel);
-        self.make_half(&canonical, Half::West, Piece::WHOLE, cancel);
-        self.multiply_if_small();
-        self.east.half_boards() + self.west.half_boards()
+        let strict = self.count_strict(is_small, cancel);
+        strict.checked_mul(unit.strict_weight())?.checked_add(pairs)
     }
 
     /// Makes all half-boards of two pieces if they are few, and says whether it did.
@@ -121,36 +129,37 @@ impl<'p> HalvesWorker<'p> {
         self.join.count(bits, self.east.strict(), self.west.strict(), most_pairs, cancel)
     }
 
-    /// Makes the half-boards of a piece that can count in a canonical unit.
-    fn make_half(&mut self, canonical: &CanonicalRows, half: Half, piece: Piece, cancel: &Cancel) {
-        let board = self.prepared.units.board;
-        let middle_queen = (board.gap == 1).then_some(board.half);
-        let made = if half == Half::East { &mut self.east } else { &mut self.west };
-        let (rows, deciding_rows) = (canonical.rows_of(half), canonical.rows >> board.half);
-        let compare = |columns| canonical.compare_group(half, columns);
-        let wanted = HalfRows { half, rows, deciding_rows, middle_queen, middle_columns: 0, piece };
-        made.make(&self.prepared.quadrants, wanted, compare, cancel);
-    }
-
-    /// Makes the half-boards of a piece of an off-centre unit.
-    fn make_off_centre(&mut self, unit: &OffCentre, half: Half, piece: Piece, cancel: &Cancel) {
-        let made = if half == Half::East { &mut self.east } else { &mut self.west };
-        // Every group counts, whatever the rows.
-        let every_group = |_| Ordering::Greater;
-        made.make(&self.prepared.quadrants, unit.rows_of(half, piece), every_group, cancel);
+    /// Makes the half-boards of a piece that can count. `None` if they are not complete: after a
+    /// cancellation, or if there are more than `most_words` for this half.
+    fn make(
+        &mut self,
+        unit: &UnitRows,
+        half: Half,
+        piece: Piece,
+        most_words: [u64; 2],
+        cancel: &Cancel,
+    ) -> Option<()> {
+        let (made, most_words) = match half {
+            Half::East => (&mut self.east, most_words[0]),
+            Half::West => (&mut self.west, most_words[1]),
+        };
+        let compare = |columns| unit.compare_group(half, columns);
+        let wanted = unit.rows_of(half, piece);
+        made.make(&self.prepared.quadrants, wanted, most_words, compare, cancel);
+        (!cancel.is_cancelled() && !made.is_too_long()).then_some(())
     }
 
     /// Joins one tie group with the groups of the other half that make it count. Pairs of two tie
     /// groups are left to the east.
     fn count_tie(
         &mut self,
-        canonical: &CanonicalRows,
+        unit: &UnitRows,
         half: Half,
         tie: usize,
         is_small: bool,
         cancel: &Cancel,
     ) -> Option<u64> {
-        self.choose_others(canonical, half, tie);
+        self.choose_others(unit, half, tie);
         if cancel.is_cancelled() {
             return None;
         }
@@ -183,7 +192,7 @@ impl<'p> HalvesWorker<'p> {
     }
 
     /// Chooses the groups of the other half that count twice or once with a tie group.
-    fn choose_others(&mut self, canonical: &CanonicalRows, half: Half, tie: usize) {
+    fn choose_others(&mut self, unit: &UnitRows, half: Half, tie: usize) {
         let first_other = if half == Half::East { 0 } else { self.east.ties };
         let [own, other] = match half {
             Half::East => [&self.east, &self.west],
@@ -197,7 +206,7 @@ impl<'p> HalvesWorker<'p> {
                 Half::East => (south, other_south),
                 Half::West => (other_south, south),
             };
-            match canonical.transposed_weight(south_east, south_west) {
+            match unit.pair_weight(south_east, south_west) {
                 2 => self.twice.push(group),
                 1 => self.once.push(group),
                 _ => {}
@@ -211,41 +220,122 @@ impl<'p> HalvesWorker<'p> {
         *self = Self::new(self.prepared);
     }
 
-    /// `None` if the sum does not fit, or after a cancellation.
-    fn count_off_centre(&mut self, below: u32, rows: u32, cancel: &Cancel) -> Option<u64> {
-        let (unit, north_east) = self.prepared.off_centre(below, rows);
-        let [east, west] = self.prepared.pieces.off_centre[north_east];
-        let mut pairs = 0u64;
-        for piece in east.each() {
-            self.make_off_centre(&unit, Half::East, piece, cancel);
-            if self.east.groups.is_empty() {
-                continue;
-            }
-            for piece in west.each() {
-                self.make_off_centre(&unit, Half::West, piece, cancel);
-                if cancel.is_cancelled() {
-                    return None;
-                }
-                let is_small = self.multiply_if_small();
-                let joined = self.count_strict(is_small, cancel);
-                pairs = pairs.checked_add(joined)?;
-            }
+    /// Estimates a unit from random paths through its joins.
+    ///
+    /// One piece of each half is chosen, each as probable as the others, and its lists are made. Then a
+    /// few paths lead through the joins of the two pieces. At n = 28 and 29 all this takes about a
+    /// hundredth of the time of the unit.
+    fn sample_unit(
+        &mut self,
+        unit: &UnitRows,
+        plan: ListPlan,
+        random: &mut fastrand::Rng,
+        cancel: &Cancel,
+    ) -> Option<UnitEstimate> {
+        let [(east, in_east), (west, in_west)] = plan.pieces.map(|pieces| any_of(pieces, random));
+        let mut stopwatch = Stopwatch::start();
+        self.make(unit, Half::East, east, plan.most_words, cancel)?;
+        let mut seconds = stopwatch.lap() * in_east;
+        // The west is made again for each piece of the east.
+        self.make(unit, Half::West, west, plan.most_words, cancel)?;
+        seconds += stopwatch.lap() * (in_east * in_west);
+        let joined = self.sample_pieces(unit, random, cancel)?;
+        seconds += joined.seconds * (in_east * in_west);
+        Some(UnitEstimate { solutions: joined.solutions * (in_east * in_west), seconds })
+    }
+
+    /// Estimates the joins of two pieces of a unit.
+    fn sample_pieces(
+        &mut self,
+        unit: &UnitRows,
+        random: &mut fastrand::Rng,
+        cancel: &Cancel,
+    ) -> Option<UnitEstimate> {
+        let mut stopwatch = Stopwatch::start();
+        if self.multiply_if_small() {
+            let solutions = self.count_pieces(unit, true, cancel)?;
+            return Some(UnitEstimate::of_path(solutions, stopwatch.lap(), 1.0));
         }
-        Some(pairs)
+        let mut estimate = self.sample_strict(random, cancel);
+        estimate.solutions *= unit.strict_weight() as f64;
+        let ties = self.east.ties + self.west.ties;
+        if ties > 0 {
+            let chosen = random.usize(..ties);
+            let (half, tie) = match chosen.checked_sub(self.east.ties) {
+                None => (Half::East, chosen),
+                Some(tie) => (Half::West, tie),
+            };
+            let tie = self.sample_tie(unit, half, tie, random, cancel);
+            estimate.solutions += tie.solutions * ties as f64;
+            estimate.seconds += tie.seconds * ties as f64;
+        }
+        Some(estimate)
+    }
+
+    /// Estimates the join of the half-boards that do not tie.
+    fn sample_strict(&mut self, random: &mut fastrand::Rng, cancel: &Cancel) -> UnitEstimate {
+        let (bits, most_pairs) = self.prepared.join_limits();
+        let mut estimate = UnitEstimate::default();
+        for _ in 0..PATHS {
+            let [east, west] = [self.east.strict(), self.west.strict()];
+            let path = self.join.sample(bits, east, west, most_pairs, random, cancel);
+            estimate.solutions += path.solutions / f64::from(PATHS);
+            estimate.seconds += path.seconds / f64::from(PATHS);
+        }
+        estimate
+    }
+
+    /// Estimates the joins of a tie group, as [`HalvesWorker::count_tie`] counts them.
+    fn sample_tie(
+        &mut self,
+        unit: &UnitRows,
+        half: Half,
+        tie: usize,
+        random: &mut fastrand::Rng,
+        cancel: &Cancel,
+    ) -> UnitEstimate {
+        let mut stopwatch = Stopwatch::start();
+        self.choose_others(unit, half, tie);
+        let (bits, most_pairs) = self.prepared.join_limits();
+        let [own, other] = match half {
+            Half::East => [&mut self.east, &mut self.west],
+            Half::West => [&mut self.west, &mut self.east],
+        };
+        let mut estimate = UnitEstimate { solutions: 0.0, seconds: stopwatch.lap() };
+        for (weight, others) in [(2.0, &self.twice), (1.0, &self.once)] {
+            self.other_groups.clear();
+            self.other_groups.extend(others.iter().map(|&group| other.groups[group]));
+            let tie = [own.groups[tie]];
+            let (tie, others) = (own.chosen(&tie), other.chosen(&self.other_groups));
+            let path = self.join.sample(bits, tie, others, most_pairs, random, cancel);
+            estimate.solutions += weight * path.solutions;
+            estimate.seconds += path.seconds;
+        }
+        estimate
+    }
+}
+
+/// One of the pieces, and how many there are.
+fn any_of(pieces: Pieces, random: &mut fastrand::Rng) -> (Piece, f64) {
+    let all: Vec<Piece> = pieces.each().collect();
+    (all[random.usize(..all.len())], all.len() as f64)
+}
+
+impl Prepared for PreparedHalves<'_> {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(HalvesWorker::new(self))
+    }
+
+    fn memory(&self) -> Option<MemoryUse> {
+        Some(self.memory)
     }
 }
 
 impl Worker for HalvesWorker<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let count = match self.prepared.units.unit(unit) {
-            Unit::Canonical { rows } => self.count_canonical(rows, cancel),
-            Unit::OffCentre { below, rows } => self.count_off_centre(below, rows, cancel),
-        };
-        if cancel.is_cancelled() {
-            self.release();
-            return Err(Interrupt::Cancelled);
-        }
-        count.ok_or(Interrupt::Overflow)
+        self.measure(unit, &self.prepared.list_plans, cancel, |worker, unit, plan| {
+            worker.count_unit(unit, plan, cancel)
+        })
     }
 
     fn deepest(&self) -> usize {
@@ -259,11 +349,8 @@ impl Worker for HalvesWorker<'_> {
         random: &mut fastrand::Rng,
         cancel: &Cancel,
     ) -> Result<UnitEstimate, Interrupt> {
-        let estimate = self.sample_paths(self.prepared.units.unit(unit), random, cancel);
-        if cancel.is_cancelled() {
-            self.release();
-            return Err(Interrupt::Cancelled);
-        }
-        estimate.ok_or(Interrupt::Overflow)
+        self.measure(unit, &self.prepared.sampled_list_plans, cancel, |worker, unit, plan| {
+            worker.sample_unit(unit, plan, random, cancel)
+        })
     }
 }

@@ -23,7 +23,7 @@ use super::kernel;
 use super::level::{CAPACITY, Level, Node};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
-use crate::engine::kernel::Kernel;
+use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
 /// Nodes in a full pass: a multiple of all kernels' lanes, large enough that the mispredicted
@@ -131,7 +131,7 @@ impl Levels {
         match &mut self.levels[row..] {
             [last] => {
                 let below = [blocked[row + 1], blocked[row + 2]];
-                kernel::finish(kernel, last, from, below, self.size.columns())
+                kernel.finish(last, from, below, self.size.columns())
             }
             [level, next, ..] => {
                 let below = [blocked[row + 1], blocked[row + 2], blocked[row + 3]];

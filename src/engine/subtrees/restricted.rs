@@ -20,10 +20,10 @@ use super::level::Node;
 use super::levels::{BATCH, Levels};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
-use crate::engine::bitmask::Restricted;
-use crate::engine::domains::{RowDomains, Weighing};
-use crate::engine::kernel::Kernel;
+use crate::engine::simd::Kernel;
+use crate::engine::single_unit::Restricted;
 use crate::engine::unit::{CountDomains, Interrupt};
+use crate::engine::unit::{RowDomains, Weighing};
 
 /// On smaller boards the northern rows reach the last three, which a pass closes at once.
 const SMALLEST: usize = 5;

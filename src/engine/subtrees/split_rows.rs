@@ -3,9 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{SMALLEST, Subtrees};
-use crate::board::size::BoardSize;
-use crate::board::square::FixedQueens;
 use crate::error::Error;
 
 /// The number of first rows that a prefix fills: 1 to 4.
@@ -40,24 +37,6 @@ impl SplitRows {
     #[must_use]
     pub fn get(self) -> u32 {
         u32::from(self.0)
-    }
-
-    /// The fewest rows that give each thread at least 30 units, so that the last ones to finish
-    /// cost little, and that keep units down to seconds up to n = 24, so that progress shows.
-    #[must_use]
-    pub fn suited_to(size: BoardSize, threads: usize) -> Self {
-        if size.rows() < SMALLEST {
-            return Self::TWO;
-        }
-        let for_threads = 30 * threads;
-        let for_progress = 1 << size.get().saturating_sub(10);
-        (Self::MIN..=Self::MAX)
-            .filter_map(|rows| Self::new(rows).ok())
-            .find(|rows| {
-                Subtrees::forecast(size, &FixedQueens::default(), *rows).0
-                    >= for_threads.max(for_progress)
-            })
-            .unwrap_or(Self(4))
     }
 }
 

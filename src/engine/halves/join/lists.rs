@@ -2,10 +2,11 @@
 //! a leaf hundreds at a time.
 
 use super::super::cuts::Cuts;
-use super::super::kernel::{JoinKernel, Tables};
+use super::super::kernel::Tables;
 use super::super::word_list::SLACK;
 use super::bits::SplitBits;
 use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
 
 /// Lists at most this long are joined by comparing all pairs.
 const PLAIN: usize = 12;
@@ -16,7 +17,7 @@ const ARENA: usize = 4;
 
 /// The working memory for joining lists.
 pub(super) struct ListJoin {
-    kernel: JoinKernel,
+    kernel: Kernel,
     cuts: Cuts,
     tables: Tables,
     arena: Vec<u64>,
@@ -29,7 +30,7 @@ struct Splits<'a> {
 }
 
 impl ListJoin {
-    pub(super) fn new(kernel: JoinKernel, cuts: Cuts) -> Self {
+    pub(super) fn new(kernel: Kernel, cuts: Cuts) -> Self {
         Self { kernel, cuts, tables: kernel.tables(), arena: Vec::new() }
     }
 

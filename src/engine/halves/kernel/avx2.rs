@@ -3,12 +3,13 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::super::join::Group;
-use super::bit_order::{BitMove, BitOrder};
-use super::room::{Room, fetch_after, fetch_before, partition_rest};
-use super::tables::{BYTES, ByteTable, ByteTables, CHUNK_BITS, CacheLines, Tables, valid_words};
-use super::vector::vector_kernel;
-use crate::engine::kernel::avx2::{load, store};
+use super::super::group::Group;
+use super::partition_rest;
+use super::tables::{
+    BYTES, BitMove, BitOrder, ByteTable, ByteTables, CHUNK_BITS, CacheLines, Tables, valid_words,
+};
+use super::vector::{Room, fetch_after, fetch_before, vector_kernel};
+use crate::engine::simd::avx2::{load, store};
 
 /// Words of one vector.
 const WORDS: usize = 4;

@@ -3,15 +3,15 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::super::join::Group;
-use super::bit_order::{BitMove, BitOrder};
-use super::room::{Room, fetch_after, fetch_before, partition_rest};
+use super::super::group::Group;
+use super::partition_rest;
 use super::tables::{
-    BlockTables, CHUNK_BITS, CHUNK_VALUES, CacheLines, MAX_CHUNKS, Table, Tables, valid_words,
+    BitMove, BitOrder, BlockTables, CHUNK_BITS, CHUNK_VALUES, CacheLines, MAX_CHUNKS, Table,
+    Tables, valid_words,
 };
-use super::vector::vector_kernel;
-use crate::engine::kernel::LANES_TO_FRONT;
-use crate::engine::kernel::avx512::{load, store};
+use super::vector::{Room, fetch_after, fetch_before, vector_kernel};
+use crate::engine::simd::LANES_TO_FRONT;
+use crate::engine::simd::avx512::{load, store};
 
 /// Words of one vector.
 const WORDS: usize = 8;

@@ -8,11 +8,20 @@
 use std::array::from_fn;
 use std::ops::Range;
 
-use super::super::join::Group;
-use super::bit_order::{BitMove, BitOrder};
-use super::tables::{BlockTables, CHUNK_BITS, CHUNK_VALUES, MAX_CHUNKS, Tables, valid_words};
+use super::super::group::Group;
+use super::partition_rest;
+use super::tables::{
+    BitMove, BitOrder, BlockTables, CHUNK_BITS, CHUNK_VALUES, MAX_CHUNKS, Table, Tables,
+    valid_words,
+};
 
 const WORDS: usize = 4;
+
+const MOST_CHUNKS: usize = MAX_CHUNKS;
+const CHUNK_DISTANCE: u32 = CHUNK_BITS as u32;
+type LeafTables = BlockTables<WORDS>;
+
+common_loops!(Four);
 
 /// One bit of each of 256 build words.
 type Slice = [u64; WORDS];
@@ -77,44 +86,6 @@ pub(super) fn multiply(lists: [&[u64]; 2], groups: &[Group], out: &mut [u64]) ->
         }
     }
     kept
-}
-
-pub(super) fn gather(
-    lists: [&[u64]; 2],
-    groups: &[Group],
-    out: &mut [u64],
-    copies: &mut Vec<Group>,
-) -> usize {
-    let mut end = 0;
-    for group in groups {
-        let starts = group.words(lists).map(|words| {
-            let start = end;
-            out[start..][..words.len()].copy_from_slice(words);
-            end += words.len();
-            start as u32
-        });
-        copies.push(Group { north: starts[0], south: starts[1], ..*group });
-    }
-    end
-}
-
-pub(super) fn split_groups(
-    lists: [&mut [u64]; 2],
-    groups: &mut Vec<Group>,
-    range: Range<usize>,
-    bit: u64,
-    scratch: &mut [u64],
-    with: &mut Vec<Group>,
-) {
-    let [north, south] = lists;
-    for at in range {
-        let group = groups[at];
-        let words = &mut north[group.north as usize..][..group.north_len as usize];
-        let northern = partition_in_place(words, bit, scratch);
-        let words = &mut south[group.south as usize..][..group.south_len as usize];
-        let southern = partition_in_place(words, bit, scratch);
-        group.push_parts(northern, southern, groups, with);
-    }
 }
 
 /// Moves the words without `bit` to the front, and returns how many there are.
@@ -188,14 +159,7 @@ pub(super) fn partition(words: &[u64], bit: u64, out: &mut [u64]) -> usize {
         back -= GROUP - lack;
         words = rest;
     }
-    for &word in words {
-        out[front] = word;
-        out[back - 1] = word;
-        let has = usize::from(word & bit != 0);
-        front += 1 - has;
-        back -= has;
-    }
-    front
+    front + partition_rest(words, bit, &mut out[front..back]).0
 }
 
 pub(super) fn nested_loop(build: &[u64], probe: &[u64]) -> u64 {
@@ -208,40 +172,13 @@ pub(super) fn nested_loop(build: &[u64], probe: &[u64]) -> u64 {
     pairs
 }
 
-pub(super) fn count_bit_sliced(
-    build: &[u64],
-    probe: &[u64],
-    bits: u32,
-    tables: &mut Tables,
-) -> u64 {
-    let Tables::Four(tables) = tables else { unreachable!("tables are made for their kernel") };
-    match (bits as usize).div_ceil(CHUNK_BITS) {
-        ..=2 => count_blocks::<2>(build, probe, tables),
-        3 => count_blocks::<3>(build, probe, tables),
-        4 => count_blocks::<4>(build, probe, tables),
-        5 => count_blocks::<5>(build, probe, tables),
-        6 => count_blocks::<6>(build, probe, tables),
-        7 => count_blocks::<7>(build, probe, tables),
-        8 => count_blocks::<8>(build, probe, tables),
-        _ => count_blocks::<MAX_CHUNKS>(build, probe, tables),
-    }
-}
-
-fn count_blocks<const CHUNKS: usize>(
-    build: &[u64],
-    probe: &[u64],
-    tables: &mut BlockTables<WORDS>,
-) -> u64 {
-    let mut pairs = 0;
-    for block in build.chunks(64 * WORDS) {
-        fill_tables(block, CHUNKS, tables);
-        pairs += count_probes::<CHUNKS>(probe, tables);
-    }
-    pairs
-}
-
 /// Transposes a block of build words and tabulates the ANDs of its bit slices.
-fn fill_tables(block: &[u64], chunks: usize, tables: &mut BlockTables<WORDS>) {
+fn fill_tables<const CHUNKS: usize>(block: &[u64], tables: &mut LeafTables) {
+    fill_chunks(block, CHUNKS, tables);
+}
+
+/// The same for any number of chunks: the code is not worth eight copies.
+fn fill_chunks(block: &[u64], chunks: usize, tables: &mut LeafTables) {
     let BlockTables { tables, slices, padded } = tables;
     // What follows the last word of a partial block is masked out.
     let whole = if let Some(whole) = block.as_chunks::<WORDS>().0.first_chunk() {
@@ -306,11 +243,12 @@ fn swap_squares<const DISTANCE: usize>(rows: &mut [[u64; WORDS]; 32], low: u64) 
 
 /// The build words that fit a probe word.
 #[inline]
-fn look_up<const CHUNKS: usize>(word: u64, tables: &BlockTables<WORDS>) -> Slice {
-    let mut fit = tables.tables[0][word as usize % CHUNK_VALUES];
+#[expect(clippy::needless_range_loop, reason = "a range of constants is unrolled")]
+fn look_up<const CHUNKS: usize>(word: u64, tables: &[Table<WORDS>; MAX_CHUNKS]) -> Slice {
+    let mut fit = tables[0][word as usize % CHUNK_VALUES];
     for chunk in 1..CHUNKS {
         let value = (word >> (CHUNK_BITS * chunk)) as usize % CHUNK_VALUES;
-        fit = and(fit, tables.tables[chunk][value]);
+        fit = and(fit, tables[chunk][value]);
     }
     fit
 }
@@ -324,7 +262,7 @@ fn and(a: Slice, b: Slice) -> Slice {
 ///
 /// Carry-save adders gather eight lookups into one slice of weight eight, so eight probe words need
 /// only one popcount.
-fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &BlockTables<WORDS>) -> u64 {
+fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[Table<WORDS>; MAX_CHUNKS]) -> u64 {
     let zero = [0; WORDS];
     let (mut ones, mut twos, mut fours, mut eights) = (zero, zero, zero, zero);
     let (groups, rest) = probe.as_chunks::<8>();

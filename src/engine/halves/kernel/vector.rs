@@ -22,6 +22,69 @@
 //! Functions compiled for CPU features cannot be generic over them, so a macro writes the loops.
 //! Arithmetic on vectors is safe in such functions; loads and stores take references.
 
+/// How far ahead of a store its cache line is asked for: six lines. A partition of lists that fit the
+/// second-level cache but not the first takes 0.3 ns a word with it, and 0.55 ns without.
+const AHEAD: usize = 48;
+
+/// Memory for whole vectors at any place; the number of places is computed once.
+pub(super) struct Room<'a, const WORDS: usize> {
+    words: &'a mut [u64],
+    places: usize,
+}
+
+impl<'a, const WORDS: usize> Room<'a, WORDS> {
+    pub(super) fn new(words: &'a mut [u64]) -> Self {
+        let places = (words.len() + 1).saturating_sub(WORDS);
+        Self { words, places }
+    }
+
+    /// The place for a whole vector at `at`; callers keep room for a vector after what they count. A
+    /// store without room would lose words and make the count wrong, so it stops the process.
+    #[inline]
+    #[expect(unsafe_code, reason = "a second check would be paid for each vector")]
+    pub(super) fn at(&mut self, at: usize) -> &mut [u64; WORDS] {
+        if at >= self.places {
+            no_room(at, self.words.len());
+        }
+        // SAFETY: `places` leaves room for `WORDS` words from `at` on.
+        unsafe { &mut *self.words.as_mut_ptr().add(at).cast() }
+    }
+
+    /// Asks for the line that stores to `at`, which increases, will reach soon.
+    #[inline]
+    pub(super) fn fetch_after(&self, at: usize) {
+        fetch_after(self.words.as_ptr().wrapping_add(at));
+    }
+}
+
+/// Asks for the line that stores to `place`, which increases, will reach soon.
+#[inline]
+pub(super) fn fetch_after(place: *const u64) {
+    prefetch(place.wrapping_add(AHEAD));
+}
+
+/// Asks for the line that stores to `place`, which decreases, will reach soon.
+#[inline]
+pub(super) fn fetch_before(place: *const u64) {
+    prefetch(place.wrapping_sub(AHEAD));
+}
+
+/// Brings a line into the first-level cache, if there is memory at that place.
+#[inline]
+#[expect(unsafe_code, reason = "the instruction takes a pointer")]
+fn prefetch(place: *const u64) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: a prefetch reads nothing that the program sees, and no address makes it fail.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
+}
+
+/// Out of line, so that a store with room costs only a comparison.
+#[cold]
+#[inline(never)]
+fn no_room(at: usize, len: usize) -> ! {
+    panic!("no room for a vector at word {at} of {len}: words would be lost");
+}
+
 /// Defines the loops of a kernel, compiled for these CPU features, with the tables of its width.
 macro_rules! vector_kernel {
     ($features:literal, $width:ident) => {
@@ -39,6 +102,7 @@ macro_rules! vector_kernel {
             let add = |(next, lost): (*mut u64, isize), vector: &[u64; WORDS]| {
                 let vector = load(vector);
                 let lanes = test.lanes_with(vector);
+                debug_assert!(0 <= -lost && -lost <= (next.addr() - start.addr()) as isize / 8);
                 // SAFETY: not more words were lost than the vectors so far have. So the place does not
                 // start before `out`, and ends at most at `len`.
                 let place = unsafe { &mut *next.wrapping_offset(lost).cast::<[u64; WORDS]>() };
@@ -59,6 +123,7 @@ macro_rules! vector_kernel {
                 state = add(state, vector);
             }
             let (_, lost) = state;
+            assert!(lost <= 0 && lost.unsigned_abs() <= len, "a store was out of place");
             let kept = len - lost.unsigned_abs();
             if rest.is_empty() {
                 return kept;
@@ -130,53 +195,6 @@ macro_rules! vector_kernel {
                 }
             }
             kept
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn gather(
-            lists: [&[u64]; 2],
-            groups: &[Group],
-            out: &mut [u64],
-            copies: &mut Vec<Group>,
-        ) -> usize {
-            let mut room = Room::<WORDS>::new(out);
-            let mut end = 0;
-            for group in groups {
-                let starts = group.words(lists).map(|words| {
-                    let start = end;
-                    let (vectors, rest) = words.as_chunks::<WORDS>();
-                    for (at, vector) in vectors.iter().enumerate() {
-                        store(room.at(start + at * WORDS), load(vector));
-                    }
-                    if !rest.is_empty() {
-                        store(room.at(start + vectors.len() * WORDS), load_part(rest).0);
-                    }
-                    end += words.len();
-                    start as u32
-                });
-                copies.push(Group { north: starts[0], south: starts[1], ..*group });
-            }
-            end
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn split_groups(
-            lists: [&mut [u64]; 2],
-            groups: &mut Vec<Group>,
-            range: Range<usize>,
-            bit: u64,
-            scratch: &mut [u64],
-            with: &mut Vec<Group>,
-        ) {
-            let [north, south] = lists;
-            for at in range {
-                let group = groups[at];
-                let words = &mut north[group.north as usize..][..group.north_len as usize];
-                let northern = partition_in_place(words, bit, scratch);
-                let words = &mut south[group.south as usize..][..group.south_len as usize];
-                let southern = partition_in_place(words, bit, scratch);
-                group.push_parts(northern, southern, groups, with);
-            }
         }
 
         /// Moves the words without `bit` to the front, and returns how many there are.
@@ -275,6 +293,7 @@ macro_rules! vector_kernel {
                 // At least as many places are free as words are left, so whole vectors fit at both
                 // ends: the first lanes stay at the front, the last ones at the back, and the others
                 // are overwritten.
+                debug_assert!(0 <= -with && -with <= (front.addr() - start.addr()) as isize / 8);
                 // SAFETY: not more words have the bit than the vectors so far have. So the place at the
                 // front does not start before the free memory, and ends at most at `len`.
                 let at_front = unsafe { &mut *front.wrapping_offset(with).cast::<[u64; WORDS]>() };
@@ -299,6 +318,7 @@ macro_rules! vector_kernel {
             for vector in odd {
                 state = add(state, vector);
             }
+            assert!(state.1 <= 0 && state.1.unsigned_abs() <= len, "a store was out of place");
             let with = state.1.unsigned_abs();
             let (front, back) = (first + len - with, middle - with);
             front + partition_rest(last.as_flattened(), bit, &mut out[front..back]).0
@@ -319,41 +339,10 @@ macro_rules! vector_kernel {
             pairs
         }
 
-        #[target_feature(enable = $features)]
-        pub(super) fn count_bit_sliced(
-            build: &[u64],
-            probe: &[u64],
-            bits: u32,
-            tables: &mut Tables,
-        ) -> u64 {
-            let Tables::$width(tables) = tables else {
-                unreachable!("tables are made for their kernel");
-            };
-            match bits.div_ceil(CHUNK_DISTANCE) {
-                ..=2 => count_blocks::<2>(build, probe, tables),
-                3 => count_blocks::<3>(build, probe, tables),
-                4 => count_blocks::<4>(build, probe, tables),
-                5 => count_blocks::<5>(build, probe, tables),
-                6 => count_blocks::<6>(build, probe, tables),
-                7 => count_blocks::<7>(build, probe, tables),
-                8 => count_blocks::<8>(build, probe, tables),
-                _ => count_blocks::<MOST_CHUNKS>(build, probe, tables),
-            }
-        }
-
-        #[target_feature(enable = $features)]
-        fn count_blocks<const CHUNKS: usize>(
-            build: &[u64],
-            probe: &[u64],
-            tables: &mut LeafTables,
-        ) -> u64 {
-            let mut pairs = 0;
-            for block in build.chunks(64 * WORDS) {
-                fill_tables::<CHUNKS>(block, tables);
-                pairs += count_probes::<CHUNKS>(probe, &tables.tables);
-            }
-            pairs
-        }
+        common_loops!(
+            #[target_feature(enable = $features)]
+            $width
+        );
     };
 }
 pub(super) use vector_kernel;

@@ -1,11 +1,13 @@
 //! Lists of the words of quadrants, by row set and column set.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::super::half_board::HalvedBoard;
-use super::super::kernel::{BitMove, JoinKernel};
+use super::super::kernel::BitMove;
 use super::super::word_list::WordList;
 use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
 
 /// The most columns of a quadrant.
 const MOST_COLUMNS: usize = 16;
@@ -60,15 +62,49 @@ impl<'a> RowSetLists<'a> {
 /// Everything that lists are made with.
 #[derive(Clone, Copy)]
 pub(super) struct Maker<'a> {
-    pub(super) kernel: JoinKernel,
+    pub(super) kernel: Kernel,
     pub(super) board: HalvedBoard,
     pub(super) columns: &'a ColumnSets,
     /// Words that are moved at once; see [`Cuts`](super::super::cuts::Cuts).
     pub(super) batch: usize,
+    pub(super) left: &'a WordsLeft,
     pub(super) cancel: &'a Cancel,
 }
 
+/// The words that lists may still have. The plan for them is partly extrapolated, so it is checked while
+/// they are made.
+#[derive(Debug, Default)]
+pub(crate) struct WordsLeft(Cell<i64>);
+
+impl WordsLeft {
+    pub(super) fn unlimited() -> Self {
+        Self(Cell::new(i64::MAX / 2))
+    }
+
+    /// Begins with this many words, of which some are in use.
+    pub(crate) fn set(&self, most: u64, used: usize) {
+        self.0.set(most.cast_signed() - used as i64);
+    }
+
+    /// Whether lists had more words than they may have, and were not finished.
+    pub(crate) fn is_overdrawn(&self) -> bool {
+        self.0.get() < 0
+    }
+
+    /// Once overdrawn, nothing that is freed helps: lists are missing.
+    fn change(&self, freed: usize, used: usize) {
+        if !self.is_overdrawn() {
+            self.0.set(self.0.get() + freed as i64 - used as i64);
+        }
+    }
+}
+
 impl Maker<'_> {
+    /// Whether no more words shall be made; then lists are missing.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.cancel.is_cancelled() || self.left.is_overdrawn()
+    }
+
     /// Appends the words of these lists, each with the square that is added to it.
     pub(super) fn add_squares(
         &self,
@@ -102,19 +138,22 @@ pub(super) struct Added {
 }
 
 impl Lists {
-    /// Makes the list of each set of `size` columns. Some are missing after a cancellation.
+    /// Makes the list of each set of `size` columns. Some are missing if the maker is stopped.
     pub(super) fn make(
         &mut self,
         maker: Maker<'_>,
         size: u32,
         append: impl Fn(u32, &mut WordList),
     ) {
+        maker.left.change(self.words.len(), 0);
         self.words.clear();
         self.starts.clear();
         for &set in maker.columns.of_size(size) {
-            self.starts.push(start(self.words.len()));
-            if !maker.cancel.is_cancelled() {
+            let before = self.words.len();
+            self.starts.push(start(before));
+            if !maker.is_stopped() {
                 append(set, &mut self.words);
+                maker.left.change(0, self.words.len() - before);
             }
         }
         self.starts.push(start(self.words.len()));

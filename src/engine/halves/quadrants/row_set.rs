@@ -5,8 +5,7 @@ use super::super::kernel::BitMove;
 use super::super::word_list::WordList;
 use super::lists::{Added, Lists, Maker, RowSetLists};
 use super::pieces::Piece;
-use super::prefixes::Prefixes;
-use super::table::Table;
+use super::raw::{Prefixes, Table};
 
 /// Which lists of a row set are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +52,20 @@ impl HalfCache {
                 cache.made_for = None;
                 let is_wanted = |columns| is_wanted(wanted.quadrant, columns);
                 cache.lists.make_wanted(maker, table, prefixes, wanted, is_wanted);
-                // After a cancellation lists are missing, and another count must not use them.
-                cache.made_for = (!maker.cancel.is_cancelled()).then_some(wanted);
+                // If the maker is stopped, lists are missing, and another count must not use them.
+                cache.made_for = (!maker.is_stopped()).then_some(wanted);
             }
         }
         let most_rows = wanted.map(|wanted| wanted.rows.count_ones());
         prefixes.release_from(most_rows[0].max(most_rows[1]));
         let [north, south] = row_sets;
         [north, south].map(|cache| cache.lists.by_columns(maker.columns))
+    }
+
+    /// The words of all lists that halves with at most this many rows in a quadrant are made from.
+    pub(crate) fn words_in_use(&self, most_rows: u32) -> usize {
+        let words = self.row_sets.iter().map(|cache| cache.lists.words.len());
+        words.sum::<usize>() + self.prefixes.words_below(most_rows)
     }
 
     /// The northern and the southern words of the lists. A join may change their order within each

@@ -1,11 +1,11 @@
 //! The lists are those of a plain search, and sizes are bounded.
 
+use super::pieces::{Pieces, half_bytes, most_words};
 use super::*;
-use crate::engine::Kernel;
 use crate::engine::tests::{kernels, random};
 
 fn quadrants(kernel: Kernel, size: u32, with_table: bool) -> QuadrantLists {
-    QuadrantLists::new(JoinKernel(kernel), HalvedBoard::new(size), 1000, with_table, &Cancel::new())
+    QuadrantLists::new(kernel, HalvedBoard::new(size), 1000, with_table, &Cancel::new())
 }
 
 /// The bits of the diagonals of these squares of the board, by row and distance from the middle line,
@@ -80,7 +80,8 @@ fn listed(
     let north = (rows & ((1 << quadrants.board.half) - 1)).count_ones();
     let south = rows.count_ones() - north + u32::from(middle_columns > 0);
     let cancel = Cancel::new();
-    let lists = quadrants.of_half(wanted, |_| true, cache, &cancel);
+    let left = WordsLeft::unlimited();
+    let lists = quadrants.of_half(wanted, |_| true, cache, &left, &cancel);
     [(lists[0], north), (lists[1], south)].map(|(lists, size)| {
         let sets = quadrants.columns.of_size(size).iter();
         let mut words: Vec<_> =
@@ -148,11 +149,11 @@ fn sizes_are_those_of_the_largest_lists() {
             let most = &mut most[rows.count_ones() as usize];
             *most = (*most).max(set.words.len() as u64);
         }
-        let known: Vec<_> = (0..=half).map(|rows| sizes::most_words(half, rows)).collect();
+        let known: Vec<_> = (0..=half).map(|rows| most_words(half, rows)).collect();
         assert_eq!(most, known, "h = {half}");
         let shorter = most[..half as usize].iter().sum::<u64>();
         let words = shorter + most[half as usize] + 1;
-        let bytes = sizes::half_bytes(half, Pieces::whole(half));
+        let bytes = half_bytes(half, Pieces::whole(half));
         assert_eq!(bytes, 8 * words + (8 << half), "h = {half}");
     }
 }

@@ -4,22 +4,20 @@ use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::engine::halves::Halves;
 use crate::engine::halves::budget;
-use crate::engine::halves::kernel::JoinKernel;
 use crate::engine::halves::prepared::PreparedHalves;
 use crate::engine::halves::units::{Unit, UnitList};
-use crate::engine::kernel::Kernel;
-use crate::engine::pass::Pass;
+use crate::engine::simd::Kernel;
 use crate::engine::tests::{kernels, size};
+use crate::engine::unit::Pass;
 use crate::engine::unit::{Interrupt, MemoryUse, Prepared, Resources, Units};
 use crate::error::Error;
 
 /// Counts as on boards whose quadrant lists do not fit the budget.
 fn total_by_row_set(n: u32, kernel: Kernel) -> u128 {
     let units = UnitList::new(size(n));
-    let planned = budget::plan(units.board, &resources(1 << 30)).expect("small boards fit");
+    let planned = budget::plan(units.board, &resources(1 << 30));
     let planned = (MemoryUse { shared: 0, ..planned.0 }, planned.1);
-    let prepared =
-        PreparedHalves::new(&units, Pass::First, JoinKernel(kernel), planned, &Cancel::new());
+    let prepared = PreparedHalves::new(&units, Pass::First, kernel, planned, &Cancel::new());
     let prepared = prepared.expect("not cancelled");
     let mut worker = prepared.worker();
     let weighted = |unit| {

@@ -2,17 +2,19 @@
 
 use crate::cancel::Cancel;
 use crate::engine::halves::cuts::Cuts;
-use crate::engine::halves::join::{Factored, Group, Join, all_pairs};
-use crate::engine::halves::kernel::{BitMove, BitOrder, JoinKernel, Layout};
-use crate::engine::halves::word_list::SLACK;
-use crate::engine::pass::Pass;
+use crate::engine::halves::group::{self, Group, all_pairs};
+use crate::engine::halves::join::{Factored, Join};
+use crate::engine::halves::kernel::{BitMove, BitOrder, Layout};
+use crate::engine::halves::word_list::{SLACK, WordList};
+use crate::engine::simd::Kernel;
 use crate::engine::tests::{kernels, random};
+use crate::engine::unit::Pass;
 
 const SIZES: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1030];
 
 /// Runs a check with every kernel of this CPU.
-fn for_every_kernel(check: fn(JoinKernel)) {
-    kernels().into_iter().for_each(|kernel| check(JoinKernel(kernel)));
+fn for_every_kernel(check: fn(Kernel)) {
+    kernels().into_iter().for_each(check);
 }
 
 fn double_loop(build: &[u64], probe: &[u64]) -> u64 {
@@ -36,7 +38,7 @@ fn placed(layout: Layout, words: &[u64]) -> Vec<u64> {
     words.iter().map(places).collect()
 }
 
-fn check_leaf(kernel: JoinKernel) {
+fn check_leaf(kernel: Kernel) {
     let mut random = random();
     let mut tables = kernel.tables();
     let layout = kernel.layout();
@@ -71,7 +73,7 @@ fn check_leaf(kernel: JoinKernel) {
     }
 }
 
-fn check_lists(kernel: JoinKernel) {
+fn check_lists(kernel: Kernel) {
     let mut random = random();
     for size in SIZES {
         let words = random_words(&mut random, size, 64);
@@ -166,7 +168,7 @@ fn half_boards(lists: &[Vec<u64>; 2], groups: &[Group]) -> Vec<u64> {
     made
 }
 
-fn check_groups(kernel: JoinKernel) {
+fn check_groups(kernel: Kernel) {
     let mut random = random();
     for (count, most) in [(0, 9), (1, 1), (7, 9), (9, 40), (3, 300)] {
         let (mut lists, mut groups) = random_groups(&mut random, count, most, 64);
@@ -179,10 +181,9 @@ fn check_groups(kernel: JoinKernel) {
         product.sort_unstable();
         assert_eq!(product, expected, "multiplied {count} groups");
 
-        let mut copied = vec![0; slices[0].len() + slices[1].len() + SLACK];
-        let mut copies = Vec::new();
-        let words = kernel.gather(slices, &groups, &mut copied, &mut copies);
-        assert_eq!(words, copied.len() - SLACK);
+        let (mut copied, mut copies) = (WordList::default(), Vec::new());
+        group::gather(slices, &groups, &mut copied, &mut copies);
+        let copied = copied.as_slice().to_vec();
         assert_eq!(half_boards(&[copied.clone(), copied], &copies), expected, "gathered");
 
         for shift in [0, 31, 63] {
@@ -216,12 +217,12 @@ fn factored<'a>(lists: &'a mut [Vec<u64>; 2], groups: &'a [Group]) -> Factored<'
 }
 
 /// A join counts the same with any bound on its products, in the first and in the second count.
-fn check_join(kernel: JoinKernel) {
+fn check_join(kernel: Kernel) {
     check_join_of(kernel, Pass::First);
     check_join_of(kernel, Pass::Second);
 }
 
-fn check_join_of(kernel: JoinKernel, pass: Pass) {
+fn check_join_of(kernel: Kernel, pass: Pass) {
     let mut random = random();
     let cuts = Cuts::of(pass);
     let mut join = Join::new(kernel, cuts);
@@ -279,7 +280,7 @@ fn joins_count_like_the_double_loop() {
 }
 
 /// Twenty words do not fit into eight, whichever operation writes them.
-fn check_stops(kernel: JoinKernel) {
+fn check_stops(kernel: Kernel) {
     let words = [0; 20];
     let stops = |write: &dyn Fn() -> usize| {
         let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(write));
@@ -290,7 +291,6 @@ fn check_stops(kernel: JoinKernel) {
     stops(&|| kernel.partition(&words, 1, &mut [0; 8]));
     let group = [Group { north: 0, north_len: 1, south: 0, south_len: 20 }];
     stops(&|| kernel.multiply([&words; 2], &group, &mut [0; 8]));
-    stops(&|| kernel.gather([&words; 2], &group, &mut [0; 8], &mut Vec::new()));
 }
 
 #[test]

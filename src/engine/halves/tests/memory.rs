@@ -1,22 +1,23 @@
 //! What a budget allows, and counts with little memory.
 
 use crate::cancel::Cancel;
+use crate::engine::Engine;
 use crate::engine::halves::budget::{self, Limits};
 use crate::engine::halves::half_board::HalvedBoard;
 use crate::engine::halves::join::LEAST_PAIRS;
-use crate::engine::halves::kernel::JoinKernel;
-use crate::engine::halves::prepared::PreparedHalves;
-use crate::engine::halves::quadrants::{Pieces, sizes};
+use crate::engine::halves::prepared::{PreparedHalves, SLACK_WORDS};
+use crate::engine::halves::quadrants::pieces::{self, Pieces};
 use crate::engine::halves::units::UnitList;
-use crate::engine::kernel::Kernel;
-use crate::engine::pass::Pass;
+use crate::engine::simd::Kernel;
 use crate::engine::tests::{kernels, random, size};
+use crate::engine::unit::Pass;
 use crate::engine::unit::{MemoryUse, Prepared, Resources};
 use crate::error::Error;
 
 fn plan(n: u32, threads: usize, memory: u64) -> Result<(MemoryUse, Limits), Error> {
     let resources = Resources { kernel: Kernel::detect(), threads, memory };
-    budget::plan(HalvedBoard::new(n), &resources)
+    Engine::Halves.check_memory(size(n), &resources)?;
+    Ok(budget::plan(HalvedBoard::new(n), &resources))
 }
 
 #[test]
@@ -84,19 +85,19 @@ fn units_count_the_same_with_any_memory() {
         let half = units.board.half;
         let (memory, limits) = plan(n, 1, 1 << 30).expect("it fits");
         let prepare = |pass, memory, limits| {
-            PreparedHalves::new(&units, pass, JoinKernel(kernel), (memory, limits), &cancel)
+            PreparedHalves::new(&units, pass, kernel, (memory, limits), &cancel)
                 .expect("not cancelled")
         };
         let roomy = prepare(Pass::First, memory, limits);
         let mut roomy = roomy.worker();
-        let whole = sizes::list_bytes(half, false);
+        let whole = pieces::list_bytes(half, false);
         // The smallest pieces of large boards take too long for a test.
         let halvings = if n < 15 { 24 } else { 8 };
         for _ in 0..6 {
             let list_bytes = whole >> random.u32(0..=halvings);
             let larger = random.u32(half.div_ceil(2)..=half);
             in_pieces +=
-                u32::from(sizes::pieces(half, [larger; 2], list_bytes) != [Pieces::whole(half); 2]);
+                u32::from(pieces::cut(half, [larger; 2], list_bytes) != [Pieces::whole(half); 2]);
             let limits = Limits { list_bytes, most_pairs: random.u64(0..200_000) };
             let tight = [Pass::First, Pass::Second]
                 .map(|pass| prepare(pass, MemoryUse { shared: 0, ..memory }, limits));
@@ -111,4 +112,37 @@ fn units_count_the_same_with_any_memory() {
         }
     }
     assert!(in_pieces > 30, "only {in_pieces} limits made pieces");
+}
+
+/// Plans that allow too few words are found out while the lists are made.
+#[test]
+fn lists_longer_than_planned_are_cut_finer() {
+    let mut random = random();
+    let cancel = Cancel::new();
+    for n in [22, 23] {
+        let units = UnitList::new(size(n));
+        let (memory, limits) = plan(n, 1, 1 << 30).expect("it fits");
+        let memory = MemoryUse { shared: 0, ..memory };
+        for pass in [Pass::First, Pass::Second] {
+            let prepare = || {
+                PreparedHalves::new(&units, pass, Kernel::detect(), (memory, limits), &cancel)
+                    .expect("not cancelled")
+            };
+            let (roomy, mut tight) = (prepare(), prepare());
+            for plan in &mut tight.list_plans.plans {
+                let rows = plan.larger_quadrants;
+                let least = pieces::bytes(rows, pieces::cut(units.board.half, rows, 0));
+                plan.most_words = least.map(|bytes| bytes / 8 + SLACK_WORDS);
+            }
+            let (mut roomy, mut tight) = (roomy.worker(), tight.worker());
+            for _ in 0..10 {
+                let unit = random.usize(..units.len());
+                assert_eq!(
+                    tight.count(unit, &cancel),
+                    roomy.count(unit, &cancel),
+                    "n = {n}, {unit}"
+                );
+            }
+        }
+    }
 }

@@ -2,17 +2,15 @@
 
 use crate::cancel::Cancel;
 use crate::engine::halves::budget;
-use crate::engine::halves::canonical::CanonicalRows;
 use crate::engine::halves::half_board::Half;
-use crate::engine::halves::kernel::JoinKernel;
-use crate::engine::halves::off_centre::OffCentre;
 use crate::engine::halves::prepared::PreparedHalves;
 use crate::engine::halves::quadrants::Piece;
-use crate::engine::halves::units::{Unit, UnitList};
+use crate::engine::halves::unit_rows::UnitRows;
+use crate::engine::halves::units::UnitList;
 use crate::engine::halves::worker::HalvesWorker;
-use crate::engine::kernel::Kernel;
-use crate::engine::pass::Pass;
+use crate::engine::simd::Kernel;
 use crate::engine::tests::{random, size};
+use crate::engine::unit::Pass;
 use crate::engine::unit::{Resources, Worker};
 
 const PASSES: [Pass; 2] = [Pass::First, Pass::Second];
@@ -23,15 +21,9 @@ fn every_unit_has_other_row_sets() {
         let units = UnitList::new(size(n));
         let board = units.board;
         for unit in (0..units.len()).map(|unit| units.unit(unit)) {
-            let [first, second] = PASSES.map(|pass| match unit {
-                Unit::Canonical { rows } => {
-                    (CanonicalRows::new(board.half, rows).in_pass(pass).rows_of(Half::East), None)
-                }
-                Unit::OffCentre { below, rows } => {
-                    let unit = OffCentre::new(board, below, rows).in_pass(pass);
-                    let east = unit.rows_of(Half::East, Piece::WHOLE);
-                    (east.rows, east.middle_queen)
-                }
+            let [first, second] = PASSES.map(|pass| {
+                let east = UnitRows::new(board, unit, pass).rows_of(Half::East, Piece::WHOLE);
+                (east.rows, east.middle_queen)
             });
             assert_ne!(first, second, "n = {n}, {unit:?}");
         }
@@ -52,9 +44,9 @@ fn the_lists_of_units_differ() {
         let units = UnitList::new(size(n));
         let kernel = Kernel::detect();
         let resources = Resources { kernel, threads: 1, memory: 1 << 30 };
-        let planned = budget::plan(units.board, &resources).expect("it fits");
+        let planned = budget::plan(units.board, &resources);
         let prepared = PASSES.map(|pass| {
-            PreparedHalves::new(&units, pass, JoinKernel(kernel), planned, &Cancel::new())
+            PreparedHalves::new(&units, pass, kernel, planned, &Cancel::new())
                 .expect("not cancelled")
         });
         let mut workers = prepared.each_ref().map(HalvesWorker::new);

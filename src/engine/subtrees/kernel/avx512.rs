@@ -1,84 +1,26 @@
 //! Sixteen nodes at a time with AVX-512 F; `vpcompressd` packs the survivors.
 //!
 //! The packed vector goes through a register and a full store: the form of `vpcompressd` that
-//! writes to memory is many times slower on some CPUs. What the store writes after the last
-//! node is overwritten later or never read.
+//! writes to memory is many times slower on some CPUs.
 
 use std::arch::x86_64::*;
 
 use super::super::level::Level;
-use crate::engine::kernel::avx512::{load, store};
+use crate::engine::simd::avx512::{load, store};
 
 const LANES: usize = 16;
+type Lanes = __mmask16;
+type Vector = __m512i;
 
 /// `!(a | b | c)`, as a truth table for `vpternlogd`.
 const NONE_OF: i32 = 0b0000_0001;
 
-#[derive(Clone, Copy)]
-struct Nodes {
-    columns: __m512i,
-    falling: __m512i,
-    rising: __m512i,
-    free: __m512i,
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
-pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]) {
-    let blocked = blocked.map(|row| _mm512_set1_epi32(row.cast_signed()));
-    let len = level.len;
-    let (mut kept, mut added) = (from, next.len);
-    for at in (from..len).step_by(LANES) {
-        let present = first_lanes(len - at);
-        let nodes = load_nodes(level, at);
-        let (child, rest) = next_child(nodes, blocked[0]);
-        let free_2 = free_below::<1>(child, blocked[1]);
-        let free_3 = free_below::<2>(child, blocked[2]);
-        let alive = _mm512_mask_test_epi32_mask(present, child.free, child.free);
-        let alive = _mm512_mask_test_epi32_mask(alive, free_2, free_2);
-        let alive = _mm512_mask_test_epi32_mask(alive, free_3, free_3);
-        added += pack(next, added, child, alive);
-        kept += keep_unfinished(level, kept, nodes, rest, present);
-    }
-    (level.len, next.len) = (kept, added);
-}
-
-/// See the portable kernel for the rule.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
-pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u32) -> u64 {
-    let blocked = blocked.map(|row| _mm512_set1_epi32(row.cast_signed()));
-    let board = _mm512_set1_epi32(board.cast_signed());
-    let len = level.len;
-    let mut kept = from;
-    let mut solutions = 0;
-    for at in (from..len).step_by(LANES) {
-        let present = first_lanes(len - at);
-        let nodes = load_nodes(level, at);
-        let (child, rest) = next_child(nodes, blocked[0]);
-        let free_last = free_below::<1>(child, blocked[1]);
-        let left = _mm512_andnot_si512(child.columns, board);
-        let neighbours = _mm512_slli_epi32::<1>(left);
-        let either = _mm512_or_si512(child.free, free_last);
-        let both = _mm512_and_si512(child.free, free_last);
-        let one_way = _mm512_mask_testn_epi32_mask(present, left, neighbours);
-        let one_way = _mm512_mask_cmpeq_epi32_mask(one_way, either, left);
-        let one_way = _mm512_mask_test_epi32_mask(one_way, child.free, child.free);
-        let one_way = _mm512_mask_test_epi32_mask(one_way, free_last, free_last);
-        let both_ways = _mm512_mask_cmpeq_epi32_mask(one_way, both, left);
-        solutions += u64::from(one_way.count_ones() + both_ways.count_ones());
-        kept += keep_unfinished(level, kept, nodes, rest, present);
-    }
-    level.len = kept;
-    solutions
-}
-
-/// The lanes that hold nodes when `len` of them are left, at least one.
-fn first_lanes(len: usize) -> __mmask16 {
-    if len >= LANES { !0 } else { (1 << len) - 1 }
-}
+vector_passes!("avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt");
 
 /// Each node's child on its lowest free square, and the squares left after it.
+#[inline]
 #[target_feature(enable = "avx512f")]
-fn next_child(nodes: Nodes, blocked: __m512i) -> (Nodes, __m512i) {
+fn next_child(nodes: Nodes, limit: Vector) -> (Nodes, Vector) {
     let minus_one = _mm512_set1_epi32(-1);
     let rest = _mm512_and_si512(nodes.free, _mm512_add_epi32(nodes.free, minus_one));
     let queen = _mm512_xor_si512(nodes.free, rest);
@@ -88,57 +30,62 @@ fn next_child(nodes: Nodes, blocked: __m512i) -> (Nodes, __m512i) {
         rising: _mm512_srli_epi32::<1>(_mm512_or_si512(nodes.rising, queen)),
         free: nodes.free,
     };
-    child.free = free_below::<0>(child, blocked);
+    child.free = free_below::<0>(child, limit);
     (child, rest)
 }
 
 /// The free squares `ROWS` rows further down.
+#[inline]
 #[target_feature(enable = "avx512f")]
-fn free_below<const ROWS: u32>(nodes: Nodes, blocked: __m512i) -> __m512i {
-    let columns = _mm512_or_si512(nodes.columns, blocked);
+fn free_below<const ROWS: u32>(nodes: Nodes, limit: Vector) -> Vector {
+    let columns = _mm512_or_si512(nodes.columns, limit);
     let falling = _mm512_slli_epi32::<ROWS>(nodes.falling);
     let rising = _mm512_srli_epi32::<ROWS>(nodes.rising);
     _mm512_ternarylogic_epi32::<NONE_OF>(columns, falling, rising)
 }
 
-/// Keeps the nodes that have squares left to try, from `at` on; returns how many.
+#[inline]
 #[target_feature(enable = "avx512f")]
-fn keep_unfinished(
-    level: &mut Level,
-    at: usize,
-    nodes: Nodes,
-    rest: __m512i,
-    present: __mmask16,
-) -> usize {
-    let unfinished = _mm512_mask_test_epi32_mask(present, rest, rest);
-    pack(level, at, Nodes { free: rest, ..nodes }, unfinished)
+fn splat(word: u32) -> Vector {
+    _mm512_set1_epi32(word.cast_signed())
 }
 
-/// Writes the chosen lanes from `at` on; returns how many.
+/// The forbidden squares.
+#[inline]
 #[target_feature(enable = "avx512f")]
-fn pack(level: &mut Level, at: usize, nodes: Nodes, chosen: __mmask16) -> usize {
-    store::<_, LANES>(
-        level.columns.lanes_mut(at),
-        _mm512_maskz_compress_epi32(chosen, nodes.columns),
-    );
-    store::<_, LANES>(
-        level.falling.lanes_mut(at),
-        _mm512_maskz_compress_epi32(chosen, nodes.falling),
-    );
-    store::<_, LANES>(
-        level.rising.lanes_mut(at),
-        _mm512_maskz_compress_epi32(chosen, nodes.rising),
-    );
-    store::<_, LANES>(level.free.lanes_mut(at), _mm512_maskz_compress_epi32(chosen, nodes.free));
-    chosen.count_ones() as usize
+fn limit(blocked: u32) -> Vector {
+    splat(blocked)
 }
 
+#[inline]
 #[target_feature(enable = "avx512f")]
-fn load_nodes(level: &Level, at: usize) -> Nodes {
-    Nodes {
-        columns: load::<_, LANES>(level.columns.lanes(at)),
-        falling: load::<_, LANES>(level.falling.lanes(at)),
-        rising: load::<_, LANES>(level.rising.lanes(at)),
-        free: load::<_, LANES>(level.free.lanes(at)),
+fn lanes_with_squares<const ROWS: usize>(mut lanes: Lanes, rows: [Vector; ROWS]) -> Lanes {
+    for row in rows {
+        lanes = _mm512_mask_test_epi32_mask(lanes, row, row);
     }
+    lanes
+}
+
+/// See the portable kernel for the rule.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn ways(lanes: Lanes, child: Nodes, free_last: Vector, board: Vector) -> (Lanes, Lanes) {
+    let left = _mm512_andnot_si512(child.columns, board);
+    let neighbours = _mm512_slli_epi32::<1>(left);
+    let either = _mm512_or_si512(child.free, free_last);
+    let both = _mm512_and_si512(child.free, free_last);
+    let one_way = _mm512_mask_testn_epi32_mask(lanes, left, neighbours);
+    let one_way = _mm512_mask_cmpeq_epi32_mask(one_way, either, left);
+    let one_way = lanes_with_squares(one_way, [child.free, free_last]);
+    (one_way, _mm512_mask_cmpeq_epi32_mask(one_way, both, left))
+}
+
+fn order(lanes: Lanes) -> Lanes {
+    lanes
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn to_front(lanes: Lanes, vector: Vector) -> Vector {
+    _mm512_maskz_compress_epi32(lanes, vector)
 }

@@ -75,7 +75,7 @@ fn every_kernel_finishes_as_the_portable_one() {
     let found = [4, 6, 16, 31, 32].map(|n| {
         let board = u32::MAX >> (32 - n);
         agree(n, n - 3, &move |kernel, level, _, from, _| {
-            finish(kernel, level, from, [!board; 2], board)
+            kernel.finish(level, from, [!board; 2], board)
         })
     });
     assert!(found.iter().sum::<u64>() > 100, "the levels hold solutions to count");

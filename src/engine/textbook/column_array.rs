@@ -15,9 +15,6 @@
 
 use crate::cancel::Cancel;
 
-/// 4 s on one core; the next board takes ten times as long.
-pub(crate) const LARGEST_SENSIBLE: u32 = 14;
-
 pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
     extend(&mut first_columns.to_vec(), n, cancel)
 }

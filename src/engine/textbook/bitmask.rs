@@ -24,12 +24,7 @@
 //! **Sources.** J. Somers, "The N Queens Problem: a study in optimization", 1999–2002; M. Richards,
 //! "Backtracking algorithms in MCPL using bit patterns and recursion", 1997.
 
-use super::domains::RowDomains;
-use super::unit::{CountDomains, Interrupt};
 use crate::cancel::Cancel;
-
-/// 8 s on one core; the next board takes ten times as long.
-pub(crate) const LARGEST_SENSIBLE: u32 = 16;
 
 pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
     let board = u32::MAX >> (32 - n);
@@ -59,43 +54,4 @@ fn fill(board: u32, columns: u32, falling: u32, rising: u32, cancel: &Cancel) ->
             fill(board, columns | queen, (falling | queen) << 1, (rising | queen) >> 1, cancel);
     }
     solutions
-}
-
-/// Counts the units of any engine by the same recursion: squares that a unit forbids count as taken.
-/// It would need centuries to reach a count that overflows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Restricted;
-
-impl CountDomains for Restricted {
-    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let count = fill_allowed(domains, 0, 0, 0, 0, cancel);
-        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
-    }
-}
-
-/// The weighted number of ways to fill the rows from `row` on.
-fn fill_allowed(
-    domains: &RowDomains,
-    row: usize,
-    columns: u32,
-    falling: u32,
-    rising: u32,
-    cancel: &Cancel,
-) -> u64 {
-    let weight = domains.weight_at(row, columns).unwrap_or(1);
-    if row == domains.size.rows() {
-        return weight;
-    }
-    if weight == 0 || cancel.is_cancelled() {
-        return 0;
-    }
-    let mut solutions = 0;
-    let mut free = domains.allowed[row] & !(columns | falling | rising);
-    while free != 0 {
-        let queen = free & free.wrapping_neg();
-        free ^= queen;
-        let (falling, rising) = ((falling | queen) << 1, (rising | queen) >> 1);
-        solutions += fill_allowed(domains, row + 1, columns | queen, falling, rising, cancel);
-    }
-    weight * solutions
 }

@@ -16,9 +16,6 @@
 
 use crate::cancel::Cancel;
 
-/// 5 s on one core; the next board takes thirteen times as long.
-pub(crate) const LARGEST_SENSIBLE: u32 = 12;
-
 pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
     let mut columns = first_columns.to_vec();
     columns.extend((0..n).filter(|column| !first_columns.contains(column)));

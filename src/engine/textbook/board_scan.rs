@@ -16,9 +16,6 @@
 
 use crate::cancel::Cancel;
 
-/// 2 s on one core; the next board takes ten times as long.
-pub(crate) const LARGEST_SENSIBLE: u32 = 13;
-
 /// `board[row][column]` is true where a queen stands.
 type Board = Vec<Vec<bool>>;
 

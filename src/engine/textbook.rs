@@ -1,12 +1,16 @@
-//! The units of the textbook engines: one for each column of the first row's queen.
+//! The textbook engines, and their units: one for each column of the first row's queen.
 //!
 //! Their counts form a palindrome, since mirroring the board maps the solutions of column c to those
 //! of column n - 1 - c. The textbook engines do not use that, but the tests do. The empty board has
 //! one unit with one solution (A000170).
 
-use super::domains::RowDomains;
-use super::pass::Pass;
-use super::unit::{Interrupt, Prepared, Resources, UnitEstimate, Units, Worker};
+pub(super) mod bitmask;
+pub(super) mod board_scan;
+pub(super) mod bool_arrays;
+pub(super) mod column_array;
+pub(super) mod permutation;
+
+use super::unit::{Interrupt, Pass, Prepared, Resources, RowDomains, UnitEstimate, Units, Worker};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -32,8 +36,12 @@ pub(crate) struct FirstRowUnits {
 }
 
 impl FirstRowUnits {
-    pub(crate) fn new(size: BoardSize, count: CountWithQueens, attacked: Attacked) -> Self {
-        Self { size, count, attacked }
+    pub(crate) fn boxed(
+        size: BoardSize,
+        count: CountWithQueens,
+        attacked: Attacked,
+    ) -> Box<dyn Units> {
+        Box::new(Self { size, count, attacked })
     }
 
     /// Whether the engine tries this column after these ones.

@@ -23,9 +23,6 @@
 
 use crate::cancel::Cancel;
 
-/// 2 s on one core; the next board takes ten times as long.
-pub(crate) const LARGEST_SENSIBLE: u32 = 14;
-
 /// The lines that hold a queen.
 struct Taken {
     columns: Vec<bool>,

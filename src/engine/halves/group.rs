@@ -1,5 +1,7 @@
 //! Groups: half-boards that are not made yet.
 
+use super::word_list::WordList;
+
 /// A list of northern and a list of southern quadrants. Every pair of one of each that shares no bit
 /// is a half-board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +70,23 @@ impl Group {
 /// The pairs of all groups.
 pub(crate) fn all_pairs(groups: &[Group]) -> u64 {
     groups.iter().map(|group| group.pairs()).sum()
+}
+
+/// Appends the words of groups to a list, one group after the other, and groups of the copies.
+pub(crate) fn gather(
+    lists: [&[u64]; 2],
+    groups: &[Group],
+    words: &mut WordList,
+    copies: &mut Vec<Group>,
+) {
+    for group in groups {
+        let [north, south] = group.words(lists).map(|list| {
+            let start = words.len() as u32;
+            words.extend_from_slice(list);
+            start
+        });
+        copies.push(Group { north, south, ..*group });
+    }
 }
 
 /// Chooses pairs of words at random, as many from each group as its share of all pairs, and appends
