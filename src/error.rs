@@ -137,6 +137,13 @@ pub enum Error {
         unit: usize,
     },
 
+    /// A unit needs more memory than the plan gives a thread.
+    #[error("unit {unit} needs more memory than its thread may use")]
+    UnitOutOfMemory {
+        /// The unit's number in its plan.
+        unit: usize,
+    },
+
     /// The count was cancelled before its end.
     #[error(
         "stopped after {done} of {units} units, {solutions} solutions so far{}",

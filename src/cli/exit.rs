@@ -187,6 +187,9 @@ impl From<&Error> for Failure {
             E::UnitOverflow { .. } => {
                 Self::Failed(format!("{error}: split off more rows (--split-rows)"))
             }
+            E::UnitOutOfMemory { .. } => Self::NotNow(format!(
+                "{error}: allow more (--memory), or count on fewer threads (--threads)"
+            )),
             E::Stopped { journal_fault: Some(fault), .. } => Self::Failed(match &**fault {
                 // The message ends with that of the fault.
                 E::Journal { error: reason, .. } => format!("{error}{}", journal_way_out(reason).1),

@@ -208,6 +208,8 @@ pub(crate) enum Interrupt {
     Cancelled,
     /// The unit's count passed `u64::MAX`.
     Overflow,
+    /// The unit needs more memory than was planned.
+    OutOfMemory,
 }
 
 impl Interrupt {
@@ -216,6 +218,7 @@ impl Interrupt {
         match self {
             Self::Cancelled => Error::UnitStopped { unit },
             Self::Overflow => Error::UnitOverflow { unit },
+            Self::OutOfMemory => Error::UnitOutOfMemory { unit },
         }
     }
 }

@@ -72,7 +72,7 @@ macro_rules! common_loops {
             let mut pairs = 0;
             for block in build.chunks(64 * WORDS) {
                 fill_tables::<CHUNKS>(block, tables);
-                pairs += count_probes::<CHUNKS>(probe, &tables.tables);
+                pairs += count_probes::<CHUNKS>(probe, tables);
             }
             pairs
         }

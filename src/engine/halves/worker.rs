@@ -72,7 +72,7 @@ impl<'p> HalvesWorker<'p> {
             }
             self.release();
             let finer = pieces::cut_finer(plan.larger_quadrants, plan.pieces);
-            plan.pieces = finer.expect("the smallest pieces of quadrant lists fit their memory");
+            plan.pieces = finer.ok_or(Interrupt::OutOfMemory)?;
         }
     }
 

@@ -335,7 +335,7 @@ fn bytes_of(words: &[u64]) -> &[[u8; 8]] {
 /// Carry-save adders gather eight lookups into one vector of weight eight, so eight probe words need
 /// only one popcount.
 #[target_feature(enable = "avx2,bmi2,popcnt")]
-fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[ByteTable; BYTES]) -> u64 {
+fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &LeafTables) -> u64 {
     debug_assert!(
         probe.iter().all(|word| word & 0x0303_0303_0303_0303 == 0),
         "half-boards have no spare bits"
@@ -348,7 +348,8 @@ fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[ByteTable; BYTES])
         for (quad, four) in group.as_chunks::<4>().0.iter().zip(&mut four_of) {
             let mut two_of = [zero; 2];
             for ([a, b], two) in quad.as_chunks::<2>().0.iter().zip(&mut two_of) {
-                let (a, b) = (look_up::<CHUNKS>(a, tables), look_up::<CHUNKS>(b, tables));
+                let (a, b) =
+                    (look_up::<CHUNKS>(a, &tables.tables), look_up::<CHUNKS>(b, &tables.tables));
                 (ones, *two) = full_adder(ones, a, b);
             }
             (twos, *four) = full_adder(twos, two_of[0], two_of[1]);
@@ -359,7 +360,7 @@ fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[ByteTable; BYTES])
     }
     let mut singles = zero;
     for word in rest {
-        singles = _mm256_add_epi64(singles, lane_popcount(look_up::<CHUNKS>(word, tables)));
+        singles = _mm256_add_epi64(singles, lane_popcount(look_up::<CHUNKS>(word, &tables.tables)));
     }
     sum_of_lanes(singles)
         + sum_of_lanes(lane_popcount(ones))

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::super::group::Group;
 use super::partition_rest;
 use super::tables::{
-    BitMove, BitOrder, BlockTables, CHUNK_BITS, CHUNK_VALUES, CacheLines, MAX_CHUNKS, Table,
-    Tables, valid_words,
+    BitMove, BitOrder, BlockTables, CHUNK_BITS, CHUNK_VALUES, CacheLines, MAX_CHUNKS, Tables,
+    valid_words,
 };
 use super::vector::{Room, fetch_after, fetch_before, vector_kernel};
 use crate::engine::simd::LANES_TO_FRONT;
@@ -241,7 +241,8 @@ fn transpose<const HIGH: bool>(rows: &[[u64; WORDS]; 64], slices: &mut [[u64; WO
 
 /// Looks up every probe word and counts the build words that fit.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")]
-fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &[Table<WORDS>; MAX_CHUNKS]) -> u64 {
+fn count_probes<const CHUNKS: usize>(probe: &[u64], tables: &LeafTables) -> u64 {
+    let tables = &tables.tables;
     let mut sums = _mm512_setzero_si512();
     for &word in probe {
         let mut fit = load(&tables[0][word as usize % CHUNK_VALUES]);

@@ -10,8 +10,7 @@ use crate::engine::halves::quadrants::pieces::{self, Pieces};
 use crate::engine::halves::units::UnitList;
 use crate::engine::simd::Kernel;
 use crate::engine::tests::{kernels, random, size};
-use crate::engine::unit::Pass;
-use crate::engine::unit::{MemoryUse, Prepared, Resources};
+use crate::engine::unit::{Interrupt, MemoryUse, Pass, Prepared, Resources};
 use crate::error::Error;
 
 fn plan(n: u32, threads: usize, memory: u64) -> Result<(MemoryUse, Limits), Error> {
@@ -129,11 +128,18 @@ fn lists_longer_than_planned_are_cut_finer() {
                     .expect("not cancelled")
             };
             let (roomy, mut tight) = (prepare(), prepare());
+            let mut too_tight = prepare();
             for plan in &mut tight.list_plans.plans {
                 let rows = plan.larger_quadrants;
                 let least = pieces::bytes(rows, pieces::cut(units.board.half, rows, 0));
                 plan.most_words = least.map(|bytes| bytes / 8 + SLACK_WORDS);
             }
+            for plan in &mut too_tight.list_plans.plans {
+                plan.most_words = [1000; 2];
+            }
+            let unit = random.usize(..units.len());
+            let count = too_tight.worker().count(unit, &cancel);
+            assert_eq!(count, Err(Interrupt::OutOfMemory), "n = {n}, {unit}");
             let (mut roomy, mut tight) = (roomy.worker(), tight.worker());
             for _ in 0..10 {
                 let unit = random.usize(..units.len());
