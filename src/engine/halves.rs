@@ -32,8 +32,6 @@
 //!
 //! **Invariants.** The number of units, and what each of them counts, depend on n alone.
 //!
-//! **Tried and lost:** see docs/HALVES.md.
-//!
 //! **Sources.** E. Kluev's N-Queens-Count-Sol joins quadrants, after an idea from the older
 //! "DeepGreen" page; the cut into halves by row sets, the symmetries group by group and the
 //! bit-sliced join are derived in docs/HALVES.md. Meet in the middle and the orthogonal-vectors

@@ -37,20 +37,6 @@
 //! **Invariants.** A buffered node has at least one free square in its row and queens in all rows
 //! above; only rows before the last two have buffers.
 //!
-//! **Tried and lost** (n = 16, one core of a Xeon with AVX-512, textbook program 3.25 s):
-//!
-//! | variant | seconds |
-//! |---|---|
-//! | all four border queens first, then the inner rows, recursive | 2.3 |
-//! | the same, looking two and three rows ahead | 2.2, 2.2 |
-//! | row buffers, one node at a time, looking 1, 2, 3 rows ahead | 0.85, 0.57, 0.61 |
-//! | row buffers, AVX2, looking 1, 2, 3 rows ahead | 0.17, 0.15, 0.16 |
-//! | row buffers, AVX-512, looking 1, 2, 3 rows ahead | 0.24, 0.13, 0.12 |
-//! | the last, passes of 32, 64, 96, 120 nodes | 0.18, 0.14, 0.12, 0.14 |
-//!
-//! Looking four rows ahead saves another 7 % of the nodes and takes the same time (AVX-512, 0.115 s
-//! each); five would save 3 % more.
-//!
 //! **Sources.** The reduction to one image in eight goes back to Takaken's N-Queens page (corner
 //! queen and border tests). Database engines know passes over buffers with branch-free packing as
 //! selection vectors.
