@@ -5,11 +5,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{NQUEENS, refused, stderr, stdout};
+use crate::common::processes::{send, wait_for_work};
+use crate::common::{NQUEENS, finish, refused, stderr, stdout};
 
 /// A control group, removed at the end.
 struct Group {
@@ -78,9 +79,6 @@ impl Drop for Group {
     }
 }
 
-/// Stops a program after some seconds.
-const STOPPED: &str = "exec timeout --preserve-status 3";
-
 fn shell(command: &str) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
@@ -106,7 +104,14 @@ mod needs_cgroups {
             let words = ["n = 28 on 5 threads", "--threads 3", "nqueens cpu", "core-years"];
             refused(&group.run("count 28 --threads 5"), 4, &words);
             // What the message proposes does fit, until it is stopped.
-            let stopped = shell(&group.shell("count 28 --threads 3").replace("exec", STOPPED));
+            let mut counting = Command::new("sh")
+                .args(["-c", &group.shell("count 28 --threads 3")])
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("a shell");
+            wait_for_work(&mut counting, Duration::from_secs(3));
+            send("TERM", &counting);
+            let stopped = finish(counting);
             assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, stderr(&stopped));
             let words = ["one thread alone needs 282", "--engine subtrees", "core-years"];
             refused(&group.run("count 30 --threads 2"), 4, &words);

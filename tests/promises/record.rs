@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nqueens::record::Record;
 
-use crate::common::processes::{send, shim, wait_for};
+use crate::common::processes::{send, shim, wait_for, wait_until_stopped};
 use crate::common::{
     NQUEENS, finish, fresh_folder, nqueens, raise_counts, result, run, some_units, without_reader,
 };
@@ -329,13 +329,17 @@ fn cpu_time_does_not_pass_while_a_process_is_stopped() {
     let path = fresh_folder("record-stopped").join("q.journal");
     let mut child = slow_count(&path).spawn().expect("the program starts");
     wait_for_units(&path, &mut child);
+    let stopped = std::time::Instant::now();
     send("STOP", &child);
-    std::thread::sleep(Duration::from_secs(3));
+    wait_until_stopped(&mut child);
+    let pause = Duration::from_millis(500);
+    std::thread::sleep(pause.saturating_sub(stopped.elapsed()));
     send("CONT", &child);
     let output = finish(child);
     assert_eq!(result(&output), (Some(0), TOTAL, ""));
     let run = some_units(&path).expect("units").files[0].runs.remove(0);
-    assert!(run.elapsed >= run.cpu_time + Duration::from_millis(2500), "{run:?}");
+    // One thread counts, and it cannot use more than the time in which the process was not stopped.
+    assert!(run.elapsed >= run.cpu_time + pause / 2, "{run:?}");
 }
 
 /// The message of `verify` names the unit, and `salvage` leaves it out.

@@ -76,18 +76,23 @@ fn a_stopped_estimate_still_answers() {
     }
 }
 
-/// `timeout` sends its signal to the program and to its process group, so it comes twice.
+/// Job systems, and the program `timeout`, send a signal to the program and to its process group, so it
+/// comes twice.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_comes_twice_at_once_stops_the_count() {
     use std::os::unix::process::CommandExt;
+    use std::time::Duration;
 
     for _ in 0..10 {
-        let count =
-            format!("exec timeout --preserve-status 0.3 {NQUEENS} count 24 --progress never");
-        let mut shell = Command::new("sh");
-        let shell = shell.args(["-c", &count]).process_group(0).stderr(Stdio::piped());
-        let output = shell.output().expect("a shell");
+        let mut count = nqueens(&["count", "24", "--progress", "never"]);
+        let mut child = count.process_group(0).spawn().expect("the program starts");
+        crate::common::processes::wait_for_work(&mut child, Duration::from_millis(200));
+        let pid = child.id().to_string();
+        let group = format!("-{pid}");
+        let sent = Command::new("kill").args(["-TERM", "--", &pid, &group]).status();
+        assert!(sent.expect("kill is installed").success(), "the program runs");
+        let output = child.wait_with_output().expect("ended");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(3), "{message}");
         assert!(message.contains("stopped "), "{message}");

@@ -79,6 +79,16 @@ pub(crate) fn wait_for_work(child: &mut Child, time: Duration) {
     wait_until("enough CPU time", child, || cpu_time(pid) >= enough);
 }
 
+/// Waits until SIGSTOP has stopped the process.
+#[cfg(target_os = "linux")]
+pub(crate) fn wait_until_stopped(child: &mut Child) {
+    let status = format!("/proc/{}/status", child.id());
+    wait_until("a stop", child, || {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        field(&status, "State").is_some_and(|state| state.starts_with('T'))
+    });
+}
+
 /// Waits until a process, the child or one of its own, is blocked after it has set its signal handlers:
 /// all of its threads sleep, and none has run between two checks.
 #[cfg(target_os = "linux")]
