@@ -6,15 +6,7 @@
 //! Everything else (threads, progress, cancellation, the sum) belongs to the driver and is the same
 //! for all engines.
 //!
-//! # How to add an engine
-//!
-//! 1. Write `engine/NAME.rs` with a module header (what it counts, the idea, what it changes from
-//!    the engine before it, time and memory, invariants, sources), and its [`Units`]. A textbook
-//!    engine is a function in `engine/textbook/NAME.rs`, which [`FirstRowUnits`] calls.
-//! 2. Add a variant to [`Engine`] and to [`Engine::ALL`], and a row to [`ENGINES`]. The summary is
-//!    what users read in the help, so name the textbook's method.
-//! 3. Run `cargo test`: the tests find the new engine in [`Engine::ALL`].
-//! 4. Add a row to the tables in README.md, with figures from `nqueens compare`.
+//! CONTRIBUTING.md has a recipe for adding an engine.
 
 #[macro_use]
 mod simd;

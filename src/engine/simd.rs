@@ -6,14 +6,7 @@
 //! `dispatch!` makes its calls from functions that are compiled for these, where the compiler finds
 //! any call that needs others.
 //!
-//! # How to add a kernel
-//!
-//! 1. Add its instructions to `instructions!`, a `token!`, a variant to [`Kernel`], a name to
-//!    [`Kernel::NAMES`] and an arm to `dispatch!`.
-//! 2. Write the functions of the portable kernels, under the same names, in `subtrees/kernel/NAME.rs`
-//!    and `halves/kernel/NAME.rs`. The latter only needs a vector type and its operations:
-//!    `vector_kernel!` makes the loops from them.
-//! 3. Run `cargo test`: the tests take the new kernel from [`Kernel::available`].
+//! CONTRIBUTING.md has a recipe for adding a kernel.
 
 use std::fmt;
 use std::str::FromStr;
