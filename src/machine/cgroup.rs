@@ -42,57 +42,30 @@ enum Version {
     Two,
 }
 
-/// The limits on memory, from the process's own group upwards.
+/// The limits on memory, from the process's own group upwards. File pages that the operating system can
+/// drop at once do not count as used.
 pub(crate) fn memory(root: &Path) -> Vec<GroupLimit> {
-    let mut limits = Vec::new();
-    let mut add = |version, folder: &Path, name: &str, limit: Option<u64>| {
-        let limit = limit.filter(|limit| *limit < UNLIMITED);
-        let used = || used_memory(version, folder);
-        limits.extend(limit.map(|limit| GroupLimit {
-            file: folder.join(name),
-            limit,
-            used: used(),
-        }));
-    };
-    let mut own = None;
-    for (version, folder) in groups(root, "memory") {
-        let names: &[&str] = match version {
-            // Above `memory.high` processes are not killed, but slowed to a crawl.
-            Version::Two => &["memory.max", "memory.high"],
-            // Without `use_hierarchy` the groups above do not limit those below.
+    let limits = groups(root, "memory").into_iter().flat_map(|(version, folder)| {
+        let (limits, usage, inactive): (&[&str], _, _) = match version {
             Version::One => {
-                match own.is_some() && number(&folder.join("memory.use_hierarchy")) == Some(0) {
-                    true => &[],
-                    false => &["memory.limit_in_bytes"],
-                }
+                (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file")
             }
+            // Above `memory.high` processes are not killed, but slowed to a crawl.
+            Version::Two => (&["memory.max", "memory.high"], "memory.current", "inactive_file"),
         };
-        names.iter().for_each(|name| add(version, &folder, name, number(&folder.join(name))));
-        if version == Version::One {
-            own.get_or_insert(folder);
-        }
-    }
-    // The `memory.stat` of the process's own group, which came first, includes the limits of groups
-    // above it that a container cannot see.
-    if let Some(own) = own {
-        let limit = field(&own.join("memory.stat"), "hierarchical_memory_limit");
-        add(Version::One, &own, "memory.stat", limit);
-    }
-    limits
+        let reclaimable = field(&folder.join("memory.stat"), inactive).unwrap_or(0);
+        let used = number(&folder.join(usage)).unwrap_or(0).saturating_sub(reclaimable);
+        limits.iter().filter_map(move |name| {
+            let file = folder.join(name);
+            let limit = number(&file).filter(|limit| *limit < UNLIMITED)?;
+            Some(GroupLimit { file, limit, used })
+        })
+    });
+    limits.collect()
 }
 
 /// Without a limit, version 1 writes the largest number of whole pages.
 const UNLIMITED: u64 = 1 << 62;
-
-/// Bytes that a group uses. File pages that the operating system can drop at once do not count.
-fn used_memory(version: Version, folder: &Path) -> u64 {
-    let (usage, inactive) = match version {
-        Version::One => ("memory.usage_in_bytes", "total_inactive_file"),
-        Version::Two => ("memory.current", "inactive_file"),
-    };
-    let reclaimable = field(&folder.join("memory.stat"), inactive).unwrap_or(0);
-    number(&folder.join(usage)).unwrap_or(0).saturating_sub(reclaimable)
-}
 
 /// The tightest limit on processes and threads: the one that leaves the fewest.
 pub(crate) fn tasks(root: &Path) -> Option<GroupLimit> {
@@ -129,10 +102,14 @@ fn number(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// A number in a file of lines `NAME NUMBER`.
-fn field(file: &Path, name: &str) -> Option<u64> {
+/// A number in a file of lines `NAME NUMBER`, with or without a unit behind it.
+pub(crate) fn field(file: &Path, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
-    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+    let mut lines = text.lines().map(str::split_whitespace);
+    lines
+        .find_map(|mut words| words.next().filter(|word| *word == name).and(words.next()))?
+        .parse()
+        .ok()
 }
 
 /// The folders of the process's groups in the hierarchies that may have this controller, each

@@ -22,10 +22,9 @@ impl Root {
     }
 
     /// A group of version 1 that uses this much.
-    fn v1(&self, folder: &str, limit: &str, used: &str, hierarchy: &str) {
+    fn v1(&self, folder: &str, limit: &str, used: &str) {
         self.file(&format!("{folder}/memory.limit_in_bytes"), limit);
         self.file(&format!("{folder}/memory.usage_in_bytes"), used);
-        self.file(&format!("{folder}/memory.use_hierarchy"), hierarchy);
     }
 
     /// A group of version 2 that uses this much.
@@ -99,31 +98,18 @@ fn nested_groups_of_version_1_on_a_hybrid_machine() {
     let groups = "8:pids:/\n4:memory:/a b/c\n2:cpu,cpuacct:/a\n1:name=systemd:/z\n0::/\n";
     let root = Root::new("v1", groups, HYBRID);
     let memory = "sys/fs/cgroup/memory";
-    root.v1(memory, NONE, "5000\n", "1\n");
-    root.v1(&format!("{memory}/a b"), "1000\n", "700\n", "1\n");
+    root.v1(memory, NONE, "5000\n");
+    root.v1(&format!("{memory}/a b"), "1000\n", "700\n");
     root.file(&format!("{memory}/a b/memory.stat"), "cache 3\ntotal_inactive_file 200\n");
-    root.v1(&format!("{memory}/a b/c"), NONE, "50\n", "1\n");
-    root.file(&format!("{memory}/a b/c/memory.stat"), "hierarchical_memory_limit 1000\n");
+    root.v1(&format!("{memory}/a b/c"), NONE, "50\n");
     root.file("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "250000\n");
     root.file("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
     root.file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
     root.file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-    let expected = [
-        limit("sys/fs/cgroup/memory/a b/memory.limit_in_bytes", 1000, 500),
-        limit("sys/fs/cgroup/memory/a b/c/memory.stat", 1000, 950),
-    ];
+    let expected = [limit("sys/fs/cgroup/memory/a b/memory.limit_in_bytes", 1000, 500)];
     assert_eq!(root.memory(), expected);
     assert_eq!(cpu_quota(&root.0), Some(2.5));
     assert_eq!(tasks(&root.0), None, "the root group has no limit");
-}
-
-#[test]
-fn without_hierarchy_the_groups_above_do_not_apply() {
-    let root = Root::new("flat", "4:memory:/a/b\n", HYBRID);
-    root.v1("sys/fs/cgroup/memory/a", "100\n", "90\n", "0\n");
-    root.v1("sys/fs/cgroup/memory/a/b", "1000\n", "10\n", "0\n");
-    let expected = [limit("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", 1000, 990)];
-    assert_eq!(root.memory(), expected);
 }
 
 /// The process reads its path on the host, which does not exist below the mount.
@@ -133,13 +119,9 @@ fn a_container_sees_its_own_group_as_the_root_of_the_mount() {
         800 791 0:32 /docker/abc /sys/fs/cgroup/memory ro master:15 - cgroup cgroup rw,memory\n\
         801 791 0:33 /elsewhere /sys/fs/cgroup/pids ro master:16 - cgroup cgroup rw,pids\n";
     let root = Root::new("container", "4:memory:/docker/abc\n8:pids:/docker/abc\n", mounts);
-    root.v1("sys/fs/cgroup/memory", "1000\n", "400\n", "1\n");
-    root.file("sys/fs/cgroup/memory/memory.stat", "hierarchical_memory_limit 700\n");
+    root.v1("sys/fs/cgroup/memory", "1000\n", "400\n");
     root.file("sys/fs/cgroup/pids/pids.max", "9\n");
-    let expected = [
-        limit("sys/fs/cgroup/memory/memory.limit_in_bytes", 1000, 600),
-        limit("sys/fs/cgroup/memory/memory.stat", 700, 300),
-    ];
+    let expected = [limit("sys/fs/cgroup/memory/memory.limit_in_bytes", 1000, 600)];
     assert_eq!(root.memory(), expected);
     assert_eq!(tasks(&root.0).map(|tasks| tasks.limit), Some(9));
 }
@@ -154,13 +136,22 @@ fn a_namespace_of_groups() {
     }
 }
 
+#[test]
+fn numbers_of_a_status() {
+    let root = Root::new("status", "", "");
+    root.file("proc/self/status", "Name:\tx\nVmSize:\t    3172 kB\nVmData:\t     360 kB\n");
+    let status = root.0.join("proc/self/status");
+    assert_eq!(field(&status, "VmData:"), Some(360));
+    assert_eq!(field(&status, "VmPeak:"), None);
+}
+
 /// The first mount shows only another group.
 #[test]
 fn the_mount_that_shows_the_processs_group_is_used() {
     let mounts = format!("7 5 0:32 /x /other\\040place rw - cgroup cgroup rw,memory\n{HYBRID}");
     let root = Root::new("two-mounts", "4:memory:/y\n", &mounts);
-    root.v1("other place", "1\n", "1\n", "1\n");
-    root.v1("sys/fs/cgroup/memory/y", "77\n", "7\n", "1\n");
+    root.v1("other place", "1\n", "1\n");
+    root.v1("sys/fs/cgroup/memory/y", "77\n", "7\n");
     let expected = [limit("sys/fs/cgroup/memory/y/memory.limit_in_bytes", 77, 70)];
     assert_eq!(root.memory(), expected);
 }
