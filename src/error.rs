@@ -365,20 +365,13 @@ pub enum JournalError {
         asked: String,
     },
 
-    /// The same board and engine, but other units.
-    #[error(
-        "was written by nqueens {version}, whose plan (hash {holds:08x}, {units} units) this \
-         version does not make (hash {makes:08x})"
-    )]
+    /// This version has no such plan: no such engine, or other units.
+    #[error("was begun by nqueens {version}, whose plan ({holds}) this version does not make")]
     OtherPlan {
         /// The version that began the journal.
         version: String,
-        /// The plan's hash in the journal.
-        holds: u32,
-        /// The number of units in the journal.
-        units: usize,
-        /// The hash of this version's plan.
-        makes: u32,
+        /// The name of the plan, as in the first line.
+        holds: String,
     },
 
     /// The journal's plan does not fit in memory.

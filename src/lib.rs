@@ -44,6 +44,7 @@ pub mod forecast;
 mod machine;
 mod observe;
 mod plan;
+mod ranges;
 pub mod record;
 #[cfg(feature = "serde")]
 mod serialize;
@@ -63,8 +64,9 @@ pub use engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 pub use error::{Error, Shortage};
 pub use machine::threads::{MAX_THREADS, thread_pool};
 pub use machine::{cpu, memory};
-pub use observe::{DiskTrouble, Observer, Sampling, Start, UnitsDone};
+pub use observe::{Observer, Sampling, Start, UnitsDone};
 pub use plan::{Plan, Prepared, Worker};
+pub use record::DiskTrouble;
 pub use shard::Shard;
 
 /// Runs the README's Rust examples as tests.

@@ -25,8 +25,8 @@ use rayon::prelude::*;
 
 use super::header::pass_of;
 use super::name::named_shard;
-use super::reader::Named;
-use super::{Mode, Record};
+use super::reader::{Mode, Named};
+use super::union::Record;
 use crate::board::size::BoardSize;
 use crate::engine::Pass;
 use crate::error::{Error, JournalError};
@@ -72,10 +72,11 @@ impl Folder {
 
     /// What the folder holds of the shard. `None` if no journal names a plan; then only the errors.
     pub(crate) fn read(&self, shard: Shard) -> Result<(Option<Record>, Vec<Error>), Error> {
+        let at = |path: &PathBuf| Named::at(path, Mode::SkipDamaged);
         let paths = || self.files.iter().map(|(path, _)| path);
-        let named = paths().chain(&self.samples).find_map(|path| Named::at(path).ok().flatten());
-        let Some(named) = named else {
-            return Ok((None, paths().filter_map(|path| Named::at(path).err()).collect()));
+        let Some(named) = paths().chain(&self.samples).find_map(|path| at(path).ok().flatten())
+        else {
+            return Ok((None, paths().filter_map(|path| at(path).err()).collect()));
         };
         let units = named.plan.units();
         let may_hold = |(_, named): &&(PathBuf, Option<Shard>)| {

@@ -16,11 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::line::{DoneLine, Line, Seal};
-use super::reader::Named;
-use super::{JournalFile, Mode, Record, Units, weighted_sum};
+use super::line::{DoneLine, Line};
+use super::reader::{Mode, Named};
+use super::union::{JournalFile, Record};
+use super::units::{Units, weighted_sum};
 use crate::error::{Error, JournalError};
-use crate::plan::Plan;
 
 /// Units whose counts are in memory at once.
 const AT_ONCE: usize = 1 << 20;
@@ -63,8 +63,7 @@ impl Record {
         new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let new = new.tempfile_in(folder).map_err(refused)?;
         let finished = &self.finished - without;
-        let written = self.write(BufWriter::new(new.as_file()), &finished)?;
-        let solutions = written.map_err(cannot_write)?;
+        let solutions = self.write(BufWriter::new(new.as_file()), into, &finished)?;
         new.as_file().sync_all().map_err(cannot_write)?;
         let held = Self::read(&[new.path().to_owned()], Mode::Strict)?;
         if held.is_none_or(|held| held.finished != finished || held.solutions != solutions) {
@@ -82,11 +81,11 @@ impl Record {
     }
 
     /// Writes the lines. Returns the solutions in them.
-    fn write(&self, out: impl Write, finished: &Units) -> Result<io::Result<u128>, Error> {
-        let named = Named::of(Arc::clone(&self.plan), Path::new(""));
-        let (seal, plan, next_run, solutions) = (named.seal(), &*self.plan, 0, 0);
-        let mut writer = LineWriter { out, seal, plan, next_run, solutions, result: Ok(()) };
-        writer.put(&named.first_line());
+    fn write(&self, out: impl Write, into: &Path, finished: &Units) -> Result<u128, Error> {
+        let named = Named::of(Arc::clone(&self.plan), into);
+        let (bytes, next_run, solutions, result) = (0, 0, 0, Ok(()));
+        let mut writer = LineWriter { out, named, bytes, next_run, solutions, result };
+        writer.put(writer.named.first_line());
         let is_all = *finished == self.finished && self.shared.is_empty();
         let mut written = HashSet::new();
         for file in &self.files {
@@ -108,7 +107,9 @@ impl Record {
             })?;
             writer.put_units(file, &mut held);
         }
-        Ok(writer.result.and_then(|()| writer.out.flush()).map(|()| writer.solutions))
+        let written = writer.result.and_then(|()| writer.out.flush());
+        written.map_err(|error| JournalError::cannot_write(error).at(into))?;
+        Ok(writer.solutions)
     }
 
     /// The CPU time of all units that were counted, also of those that were counted again.
@@ -120,10 +121,10 @@ impl Record {
 }
 
 /// Writes the lines of a new journal.
-struct LineWriter<'a, W> {
+struct LineWriter<W> {
     out: W,
-    seal: Seal,
-    plan: &'a Plan,
+    named: Named,
+    bytes: u64,
     /// The first run of the present file that has no line yet.
     next_run: usize,
     solutions: u128,
@@ -131,7 +132,7 @@ struct LineWriter<'a, W> {
     result: io::Result<()>,
 }
 
-impl<W: Write> LineWriter<'_, W> {
+impl<W: Write> LineWriter<W> {
     /// Writes units with the numbers of their runs, and takes them away.
     fn put_units(&mut self, file: &JournalFile, held: &mut Vec<(usize, usize, u64)>) {
         held.sort_unstable();
@@ -144,20 +145,22 @@ impl<W: Write> LineWriter<'_, W> {
             let Some(run) = file.runs.get(number) else { continue };
             let mut cpu_time = Duration::ZERO;
             if number >= self.next_run {
-                self.put(&self.seal.close(&Line::Run(run.clone())));
+                self.put(self.named.seal().close(&Line::Run(run.clone())));
                 (self.next_run, cpu_time) = (number + 1, run.cpu_time);
             }
             let counts: Vec<u64> = line.iter().map(|(.., count)| *count).collect();
-            let solutions = weighted_sum(self.plan, first, &counts);
+            let solutions = weighted_sum(&self.named.plan, first, &counts);
             self.solutions += solutions;
             let (units, elapsed) = (first..first + counts.len(), run.elapsed);
             let done = DoneLine { units, solutions, elapsed, cpu_time, counts };
-            self.put(&self.seal.close(&Line::Done(done)));
+            self.put(self.named.seal().close(&Line::Done(done)));
         }
         held.clear();
     }
 
-    fn put(&mut self, text: &str) {
+    fn put(&mut self, line: String) {
+        let text = self.named.with_copy(line, self.bytes);
+        self.bytes += text.len() as u64;
         if self.result.is_ok() {
             self.result = self.out.write_all(text.as_bytes());
         }

@@ -336,7 +336,7 @@ fn a_packed_journal_holds_what_the_others_held() {
     let repeated = before.files[2].runs[0].cpu_time;
     assert_eq!(packed.cpu_time() + repeated, before.cpu_time());
     assert_eq!((packed.shards(), packed.files[0].runs.len()), (Some(4), 2));
-    assert_eq!(counts(&packed), counts(&before));
+    assert!(counts(&packed).iter().eq(counts(&before).iter()));
 
     // The old journals are removed, and the shards find their units in the new one.
     fs::remove_dir_all(&folder).expect("the folder can be removed");
