@@ -392,14 +392,7 @@ pub enum JournalError {
         available: u64,
     },
 
-    /// The first line has changed since it was written.
-    #[error("line 1 is damaged ({what}), so its plan is not known, and the file is left unchanged")]
-    DamagedHeader {
-        /// What is wrong with it.
-        what: &'static str,
-    },
-
-    /// A line has changed since it was written.
+    /// A line has changed since it was written. Line 1 names the plan.
     #[error("line {line} is damaged ({what}), and the file is left unchanged")]
     Damaged {
         /// The line's number, from 1.

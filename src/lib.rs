@@ -53,7 +53,7 @@ pub mod verify;
 
 pub use board::known::Published;
 pub use board::size::BoardSize;
-pub use board::solution::{Solution, Solutions, SvgSheet, UnicodeBoard};
+pub use board::solution::{Solution, Solutions, SvgSheet};
 pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;

@@ -18,6 +18,7 @@
 //!   the CPU time of the thread that counted them.
 //! * The CRC of all lines after the first starts from that of the plan's text (from `n=` on). So a line
 //!   of another plan or count never has the right CRC, and one of the same plan is true wherever it lies.
+//! * A copy of the first line follows each line that passes a multiple of 64 KiB.
 //!
 //! docs/JOURNAL.md describes the format for other programs, and what is guaranteed.
 //!
@@ -38,15 +39,15 @@ mod units;
 mod writer;
 
 pub use crate::error::{IoError, JournalError};
-pub(crate) use folder::Folder;
+pub(crate) use folder::read_shard;
 pub use folder::{journals_in, split_by_pass};
 pub(crate) use line::DoneLine;
 pub use line::Run;
-pub use reader::Mode;
+pub use reader::{JournalFile, Mode};
 pub use save::Saved;
 pub use second::{Comparison, compare};
 pub use shards::ShardUnits;
-pub use union::{JournalFile, Record, Witness};
+pub use union::{Record, Witness};
 pub use units::{Counts, Units, half_open};
 pub(crate) use units::{len, units_of};
 pub use writer::{DiskTrouble, is_locked};

@@ -15,7 +15,7 @@ use crate::forecast::{Effort, Estimate, Sample};
 use crate::machine::memory::fitting_threads;
 use crate::observe::Start;
 use crate::plan::Plan;
-use crate::record::{Folder, Journal, Locked, Record, Run, half_open, len, units_of};
+use crate::record::{Journal, Locked, Record, Run, half_open, len, read_shard, units_of};
 use crate::shard::Shard;
 
 /// Shards choose their split rows as if for this many threads, so that every machine makes the same
@@ -274,8 +274,8 @@ impl<'a> Job<'a> {
                 Ok(Opened { locked: Some(locked), record, left_out: Vec::new() })
             }
             Place::Folder(path) => {
-                let folder = Folder::list(path, self.count.size, self.count.pass, self.shard)?;
-                let (record, left_out) = folder.read(self.shard)?;
+                let Count { size, pass, .. } = *self.count;
+                let (record, left_out) = read_shard(path, size, pass, self.shard)?;
                 // A machine made errors. Whatever this one counts, it would not be settled.
                 let differ = |error: &&Error| matches!(error, Error::CountsDiffer { .. });
                 match left_out.iter().find(differ) {

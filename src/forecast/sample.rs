@@ -173,8 +173,29 @@ impl Sample<'_> {
     /// Takes the sample, and tells whether it was cancelled before its end.
     fn take(&self, begun: Instant) -> Result<(Totals, bool), Error> {
         let is_whole = self.has_time_for_whole_units() || self.prepared.worker().deepest() == 0;
-        let records = Mutex::default();
-        let ended = self.watched(begun, &records, |cancel| {
+        let records = Records::default();
+        // Raised with the caller's, or if the sample takes too long and says something already.
+        let stop = Cancel::new();
+        let time = self.effort.time;
+        let longest = time.saturating_add(LEAST_WAIT.max(time / 2));
+        let look = || {
+            let counted = records.lock().unwrap_or_else(PoisonError::into_inner).len();
+            let elapsed = begun.elapsed();
+            if self.cancel.is_cancelled() || elapsed > longest && counted >= FEWEST_PARTS {
+                stop.cancel();
+            }
+            self.observer.sampling(&Sampling { elapsed, time, counted });
+        };
+        let ended = thread::scope(|scope| {
+            let (_end, ended) = channel::<()>();
+            let watch = move || {
+                while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    look();
+                }
+            };
+            // Where no thread can be started, only the caller can stop what takes too long.
+            let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
+            let cancel = if watch.is_ok() { &stop } else { self.cancel };
             let turns = if is_whole { self.clusters(cancel)? } else { self.parts(cancel)? };
             self.count(&turns, begun, &records, cancel)
         });
@@ -193,35 +214,6 @@ impl Sample<'_> {
             _ if !is_enough => Err(Error::SampleStopped),
             ended => Ok((sampled, ended.is_err() && self.cancel.is_cancelled())),
         }
-    }
-
-    /// Runs a sample, and reports its progress. The cancellation that it is given is raised with the
-    /// caller's, or if it takes too long and says something already.
-    fn watched<T>(&self, begun: Instant, records: &Records, take: impl FnOnce(&Cancel) -> T) -> T {
-        let stop = Cancel::new();
-        let time = self.effort.time;
-        let longest = time.saturating_add(LEAST_WAIT.max(time / 2));
-        let look = || {
-            let counted = records.lock().unwrap_or_else(PoisonError::into_inner).len();
-            let elapsed = begun.elapsed();
-            if self.cancel.is_cancelled() || elapsed > longest && counted >= FEWEST_PARTS {
-                stop.cancel();
-            }
-            self.observer.sampling(&Sampling { elapsed, time, counted });
-        };
-        thread::scope(|scope| {
-            let (end, ended) = channel::<()>();
-            let watch = move || {
-                while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                    look();
-                }
-            };
-            // Where no thread can be started, only the caller can stop what takes too long.
-            let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
-            let result = take(if watch.is_ok() { &stop } else { self.cancel });
-            drop(end);
-            result
-        })
     }
 
     /// Seconds of CPU time for the sample.

@@ -61,7 +61,7 @@ impl Header {
         }
         input.skip_until(b'\n').map_err(cannot_read)?;
         match is_beginning {
-            true => Err(JournalError::DamagedHeader { what: "it has no end" }),
+            true => Err(JournalError::Damaged { line: 1, what: "it has no end" }),
             false => Err(foreign(text)),
         }
     }
@@ -83,7 +83,7 @@ impl Header {
         if !Self::begins(line) {
             return Err(foreign(line));
         }
-        let damaged = |what| JournalError::DamagedHeader { what };
+        let damaged = |what| JournalError::Damaged { line: 1, what };
         let text = Seal::FIRST_LINE.open(line).map_err(damaged)?;
         let fields = text.strip_prefix(&format!("{MAGIC} {FORMAT} version="));
         let fields = fields.and_then(|rest| rest.split_once(' ')).filter(|(_, plan)| {
@@ -137,7 +137,7 @@ impl Header {
 /// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
 fn foreign(line: &[u8]) -> JournalError {
     match line.starts_with(&[0]) {
-        true => JournalError::DamagedHeader { what: "it begins with zeros" },
+        true => JournalError::Damaged { line: 1, what: "it begins with zeros" },
         false => JournalError::NotAJournal,
     }
 }

@@ -1,12 +1,15 @@
 //! Reads one journal, line by line, and checks everything in it.
 
 use std::io::{BufRead, BufReader, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::header::{Header, open};
 use super::line::{DoneLine, LONGEST_LINE, Line, Run, Seal, may_be_cut_off, without_zeros};
-use super::units::weighted_sum;
+use super::name::named_host;
+use super::units::{Units, units_of, weighted_sum};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
@@ -31,16 +34,35 @@ pub(super) struct Named {
     path: PathBuf,
 }
 
-/// What the lines of one journal say, apart from their counts.
-#[derive(Debug)]
-pub(super) struct Scan {
+/// One of the journals of a record.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct JournalFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The processes that wrote it.
+    pub runs: Vec<Run>,
+    /// The units that it holds.
+    pub units: Units,
+    /// Bytes of its lines.
+    pub bytes: u64,
+    /// Bytes after them, of a line that was cut off in the middle of a write.
+    pub cut_off: u64,
+    /// When it was last written, by the clock of the file system.
+    pub modified: Option<SystemTime>,
     pub(super) named: Named,
-    pub(super) runs: Vec<Run>,
+    /// The solutions in its lines, and the units of these, which may overlap.
+    pub(super) solutions: u128,
+    pub(super) ranges: Vec<Range<usize>>,
     pub(super) left_out: Vec<Error>,
-    /// Bytes up to the end of the last line.
-    pub(super) bytes: u64,
-    /// Bytes after it, of a line that was cut off.
-    pub(super) cut_off: u64,
+}
+
+impl JournalFile {
+    /// The host in the name of the file, if the process of a shard made it.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        named_host(&self.path)
+    }
 }
 
 impl Named {
@@ -110,8 +132,8 @@ impl Named {
         input: impl Read,
         mode: Mode,
         mut take: impl FnMut(usize, DoneLine),
-    ) -> Result<Option<Scan>, Error> {
-        use JournalError::{Damaged, DamagedHeader, NotAJournal};
+    ) -> Result<Option<JournalFile>, Error> {
+        use JournalError::{Damaged, NotAJournal};
         let of_file = |error: JournalError| error.at(path);
         let mut input = BufReader::with_capacity(1 << 16, input.take(u64::MAX));
         let mut first_error = None;
@@ -120,7 +142,7 @@ impl Named {
             (Ok(Some(header)), None) => Self::by(path, header)?,
             (Ok(Some(header)), Some(known)) => known.also_by(path, header)?,
             // No line of another plan has the right CRC.
-            (Err(error @ (DamagedHeader { .. } | NotAJournal)), Some(known))
+            (Err(error @ (Damaged { .. } | NotAJournal)), Some(known))
                 if mode == Mode::SkipDamaged =>
             {
                 first_error = Some(of_file(error));
@@ -130,7 +152,18 @@ impl Named {
         };
         let bytes = u64::MAX - input.get_ref().limit() - input.buffer().len() as u64;
         let left_out = first_error.iter().cloned().collect();
-        let mut scan = Scan { named, runs: Vec::new(), left_out, bytes, cut_off: 0 };
+        let mut scan = JournalFile {
+            path: path.to_owned(),
+            runs: Vec::new(),
+            units: Units::new(),
+            bytes,
+            cut_off: 0,
+            modified: None,
+            named,
+            solutions: 0,
+            ranges: Vec::new(),
+            left_out,
+        };
         let seal = scan.named.seal();
         // Whether it is known who counted the units of the next line.
         let mut is_begun = false;
@@ -184,6 +217,7 @@ impl Named {
             }
             number += usize::from(text.ends_with(b"\n"));
         }
+        scan.units = units_of(scan.ranges.iter().cloned());
         match first_error.filter(|_| scan.runs.is_empty()) {
             Some(error) => Err(error),
             None => Ok(Some(scan)),
@@ -196,7 +230,7 @@ impl Named {
     }
 }
 
-impl Scan {
+impl JournalFile {
     /// Adds a line to the last run.
     fn take(&mut self, done: DoneLine, take: &mut impl FnMut(usize, DoneLine)) {
         let last = self.runs.len() - 1;
@@ -204,6 +238,11 @@ impl Scan {
         run.units += done.units.len();
         run.elapsed = run.elapsed.max(done.elapsed);
         run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
+        self.solutions = self.solutions.saturating_add(done.solutions);
+        match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
+            Some(last) => last.end = done.units.end,
+            None => self.ranges.push(done.units.clone()),
+        }
         take(last, done);
     }
 }

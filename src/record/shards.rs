@@ -6,7 +6,8 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::line::Run;
-use super::union::{JournalFile, Record};
+use super::reader::JournalFile;
+use super::union::Record;
 use super::units::{Units, half_open, len, units_of};
 use super::writer::is_locked;
 use crate::error::Error;

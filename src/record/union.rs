@@ -11,6 +11,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
+use std::mem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,9 +20,8 @@ use std::time::SystemTime;
 use rayon::prelude::*;
 
 use super::header::open;
-use super::line::{DoneLine, Run};
-use super::name::named_host;
-use super::reader::{Mode, Named, Scan};
+use super::line::DoneLine;
+use super::reader::{JournalFile, Mode, Named};
 use super::units::{Counts, Units, len, units_of};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -49,33 +49,6 @@ pub struct Record {
     pub(super) shared: Units,
 }
 
-/// One of the journals of a record.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct JournalFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// The processes that wrote it.
-    pub runs: Vec<Run>,
-    /// The units that it holds.
-    pub units: Units,
-    /// Bytes of its lines.
-    pub bytes: u64,
-    /// Bytes after them, of a line that was cut off in the middle of a write.
-    pub cut_off: u64,
-    /// When it was last written, by the clock of the file system.
-    pub modified: Option<SystemTime>,
-    pub(super) named: Named,
-}
-
-impl JournalFile {
-    /// The host in the name of the file, if the process of a shard made it.
-    #[must_use]
-    pub fn host(&self) -> Option<&str> {
-        named_host(&self.path)
-    }
-}
-
 /// A count of a unit, and where it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -88,15 +61,6 @@ pub struct Witness {
     pub path: PathBuf,
     /// The machine that counted it.
     pub machine: String,
-}
-
-/// A journal whose lines were all read.
-struct Lines {
-    file: JournalFile,
-    /// The units of its lines, which may overlap.
-    ranges: Vec<Range<usize>>,
-    solutions: u128,
-    left_out: Vec<Error>,
 }
 
 impl Record {
@@ -118,9 +82,11 @@ impl Record {
 
     /// The same, given the plan.
     pub(super) fn read_named(paths: &[PathBuf], named: &Named, mode: Mode) -> Result<Self, Error> {
-        let read = |path: &PathBuf| match open(path) {
-            Ok(file) => Lines::read(Some(named), path, &file, &file, mode),
-            Err(error) => Err(error),
+        let read = |path: &PathBuf| {
+            let file = open(path)?;
+            let modified = modified(&file);
+            let held = Named::scan(Some(named), path, file, mode, |_, _| ())?;
+            Ok(held.map(|held| JournalFile { modified, ..held }))
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
         let (mut held, mut unbegun, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
@@ -146,23 +112,21 @@ impl Record {
         input: impl Read,
         known: Option<&Named>,
     ) -> Result<Option<Self>, Error> {
-        let held = Lines::read(known, path, file, input, Mode::Strict)?;
-        let plan = |held: &Lines| Arc::clone(&held.file.named.plan);
+        let modified = modified(file);
+        let held = Named::scan(known, path, input, Mode::Strict, |_, _| ())?;
+        let held = held.map(|held| JournalFile { modified, ..held });
+        let plan = |held: &JournalFile| Arc::clone(&held.named.plan);
         held.map(|held| Self::of(plan(&held), vec![held], Mode::Strict)).transpose()
     }
 
-    fn of(plan: Arc<Plan>, held: Vec<Lines>, mode: Mode) -> Result<Self, Error> {
-        let ranges = held.iter().flat_map(|held| &held.ranges).cloned().collect();
+    fn of(plan: Arc<Plan>, mut files: Vec<JournalFile>, mode: Mode) -> Result<Self, Error> {
+        let ranges = files.iter_mut().flat_map(|file| mem::take(&mut file.ranges));
+        let ranges: Vec<Range<usize>> = ranges.collect();
+        let lines: usize = ranges.iter().map(Range::len).sum();
         let (finished, shared) = unite(ranges);
-        let lines: usize = held.iter().flat_map(|held| &held.ranges).map(Range::len).sum();
         let repeated = lines - len(&finished);
-        let solutions = held.iter().fold(0, |sum: u128, held| sum.saturating_add(held.solutions));
-        let mut left_out = Vec::new();
-        let files = held.into_iter().map(|held| {
-            left_out.extend(held.left_out);
-            held.file
-        });
-        let files = files.collect();
+        let solutions = files.iter().fold(0, |sum: u128, file| sum.saturating_add(file.solutions));
+        let left_out = files.iter_mut().flat_map(|file| mem::take(&mut file.left_out)).collect();
         let unbegun = Vec::new();
         let mut record =
             Self { plan, finished, solutions, files, unbegun, repeated, left_out, mode, shared };
@@ -231,7 +195,7 @@ impl Record {
     ) -> Result<(), Error> {
         let input = open(&file.path)?.take(file.bytes);
         match Named::scan(Some(&file.named), &file.path, input, self.mode, take)? {
-            Some(Scan { bytes, .. }) if bytes == file.bytes => Ok(()),
+            Some(held) if held.bytes == file.bytes => Ok(()),
             _ => {
                 let what = "it was changed while it was read".to_owned();
                 Err(JournalError::NotAsWritten { what }.at(&file.path))
@@ -271,30 +235,10 @@ fn conflict(witnesses: &[Witness]) -> Error {
     }
 }
 
-impl Lines {
-    /// Reads a journal. `None` if it has not begun.
-    fn read(
-        named: Option<&Named>,
-        path: &Path,
-        file: &File,
-        input: impl Read,
-        mode: Mode,
-    ) -> Result<Option<Self>, Error> {
-        // The time is taken first: what is written later is read as well, or is not old.
-        let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
-        let (mut ranges, mut solutions) = (Vec::<Range<usize>>::new(), 0_u128);
-        let scan = Named::scan(named, path, input, mode, |_, done| {
-            solutions = solutions.saturating_add(done.solutions);
-            match ranges.last_mut().filter(|last| last.end == done.units.start) {
-                Some(last) => last.end = done.units.end,
-                None => ranges.push(done.units),
-            }
-        })?;
-        let Some(Scan { named, runs, left_out, bytes, cut_off }) = scan else { return Ok(None) };
-        let (path, units) = (path.to_owned(), units_of(ranges.iter().cloned()));
-        let file = JournalFile { path, runs, units, bytes, cut_off, modified, named };
-        Ok(Some(Self { file, ranges, solutions, left_out }))
-    }
+/// When a file was last written. To be asked before it is read: what is written later is read as well,
+/// or is not old.
+fn modified(file: &File) -> Option<SystemTime> {
+    file.metadata().and_then(|metadata| metadata.modified()).ok()
 }
 
 /// The units in any of these ranges, and those in several of them.

@@ -211,7 +211,7 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
         let refused = Count::new(size(11)).engine(Engine::Halves).journal(&path).run();
         let error = journal_error(refused);
         assert!(
-            matches!(error, JournalError::NotAJournal | JournalError::DamagedHeader { .. }),
+            matches!(error, JournalError::NotAJournal | JournalError::Damaged { line: 1, .. }),
             "{damage}: {error:?}"
         );
         assert_eq!(fs::read(&path).expect("still there"), bytes, "{damage}");
@@ -313,7 +313,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
         assert_eq!(error_in("formats", seal_first(&other)), expected, "{bad}");
     }
     let error = error_in("formats", header.to_owned() + " 00000000\n");
-    assert!(matches!(error, JournalError::DamagedHeader { .. }), "{error:?}");
+    assert!(matches!(error, JournalError::Damaged { line: 1, .. }), "{error:?}");
 }
 
 /// No two plans, and no two counts of one, have lines with the same CRC.
