@@ -71,7 +71,7 @@ pub enum Error {
     ThreadsNotStarted {
         /// How many were asked for.
         threads: usize,
-        /// The operating system's reason, and the limit that was reached, if known.
+        /// The operating system's reason.
         reason: String,
     },
 

@@ -5,9 +5,9 @@
 //!
 //! `/proc/self/cgroup` names the group in each hierarchy: `4:memory:/slurm/job_7` for version 1,
 //! `0::/user.slice` for version 2. They are mounted in `/sys/fs/cgroup`: version 1 in a folder for each
-//! controller, version 2 there, or in `unified` if both are in use. In a container the mount often shows
-//! only a part of the tree, of which the container's own group is the root. So the longest end of the
-//! group's path that exists below the mount is taken.
+//! controller (or for those that share a hierarchy), version 2 there, or in `unified` if both are in use.
+//! In a container the mount often shows only a part of the tree, of which the container's own group is
+//! the root. So the longest end of the group's path that exists below the mount is taken.
 //!
 //! A missing file sets no limit. Systems other than Linux have none of these files.
 //!
@@ -114,7 +114,9 @@ fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
             "" if unified.is_dir() => (Version::Two, unified),
             "" => (Version::Two, mounts.clone()),
             _ if controllers.split(',').any(|name| name == controller) => {
-                (Version::One, mounts.join(controller))
+                let mut places =
+                    [controller, controllers].map(|name| mounts.join(name)).into_iter();
+                (Version::One, places.find(|place| place.is_dir())?)
             }
             _ => return None,
         };
