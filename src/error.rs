@@ -71,7 +71,7 @@ pub enum Error {
     ThreadsNotStarted {
         /// How many were asked for.
         threads: usize,
-        /// The operating system's reason, and the limit that was reached, if known.
+        /// The operating system's reason.
         reason: String,
     },
 
@@ -372,20 +372,13 @@ pub enum JournalError {
         asked: String,
     },
 
-    /// The same board and engine, but other units.
-    #[error(
-        "was written by nqueens {version}, whose plan (hash {holds:08x}, {units} units) this \
-         version does not make (hash {makes:08x})"
-    )]
+    /// This version has no such plan: no such engine, or other units.
+    #[error("was begun by nqueens {version}, whose plan ({holds}) this version does not make")]
     OtherPlan {
         /// The version that began the journal.
         version: String,
-        /// The plan's hash in the journal.
-        holds: u32,
-        /// The number of units in the journal.
-        units: usize,
-        /// The hash of this version's plan.
-        makes: u32,
+        /// The name of the plan, as in the first line.
+        holds: String,
     },
 
     /// The journal's plan does not fit in memory.
@@ -406,14 +399,7 @@ pub enum JournalError {
         available: u64,
     },
 
-    /// The first line has changed since it was written.
-    #[error("line 1 is damaged ({what}), so its plan is not known, and the file is left unchanged")]
-    DamagedHeader {
-        /// What is wrong with it.
-        what: &'static str,
-    },
-
-    /// A line has changed since it was written.
+    /// A line has changed since it was written. Line 1 names the plan.
     #[error("line {line} is damaged ({what}), and the file is left unchanged")]
     Damaged {
         /// The line's number, from 1.

@@ -44,6 +44,7 @@ pub mod forecast;
 mod machine;
 mod observe;
 mod plan;
+mod ranges;
 pub mod record;
 #[cfg(feature = "serde")]
 mod serialize;
@@ -52,7 +53,7 @@ pub mod verify;
 
 pub use board::known::Published;
 pub use board::size::BoardSize;
-pub use board::solution::{Solution, Solutions, SvgSheet, UnicodeBoard};
+pub use board::solution::{Solution, Solutions, SvgSheet};
 pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
@@ -63,8 +64,9 @@ pub use engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 pub use error::{Error, Shortage};
 pub use machine::threads::{MAX_THREADS, thread_pool};
 pub use machine::{cpu, memory};
-pub use observe::{DiskTrouble, Observer, Sampling, Start, UnitsDone};
+pub use observe::{Observer, Sampling, Start, UnitsDone};
 pub use plan::{Plan, Prepared, Worker};
+pub use record::DiskTrouble;
 pub use shard::Shard;
 
 /// Runs the README's Rust examples as tests.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::error::IoError;
 use crate::plan::Plan;
+use crate::record::DiskTrouble;
 use crate::shard::Shard;
 
 /// Watches a count. By default every method does nothing. The counting threads call them, so they
@@ -68,34 +68,6 @@ pub struct Start<'a> {
     pub cut_off: u64,
 }
 
-/// What is wrong with the disk while a journal is written.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum DiskTrouble {
-    /// The last lines have been waiting for it for this long.
-    Hangs {
-        /// How long.
-        waited: Duration,
-        /// The solutions, with weights, if all units are counted.
-        total: Option<u128>,
-    },
-    /// It did not take the last lines, but it did when they were written again.
-    Repaired {
-        /// The operating system's reason.
-        error: IoError,
-    },
-}
-
-impl DiskTrouble {
-    /// The same at the end of a count with this total.
-    pub(crate) fn with_total(self, total: Option<u128>) -> Self {
-        match self {
-            Self::Hangs { waited, .. } => Self::Hangs { waited, total },
-            repaired @ Self::Repaired { .. } => repaired,
-        }
-    }
-}
-
 /// The state of a sample.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -127,25 +99,4 @@ pub struct UnitsDone {
     pub turn: usize,
     /// Whether they are the last of that range.
     pub ends_turn: bool,
-}
-
-impl UnitsDone {
-    /// No units yet; the next one is `first`, of this turn.
-    pub(crate) fn none_from(first: usize, turn: usize) -> Self {
-        let (units, counts, solutions) = (first..first, Vec::new(), 0);
-        let (busy, cpu_time) = (Duration::ZERO, Duration::ZERO);
-        Self { units, counts, solutions, busy, cpu_time, turn, ends_turn: false }
-    }
-
-    /// Adds the units that follow.
-    pub(crate) fn append(&mut self, mut next: Self) {
-        debug_assert_eq!(self.units.end, next.units.start, "units are missing between the two");
-        debug_assert_eq!(self.turn, next.turn, "they belong to different ranges");
-        self.units.end = next.units.end;
-        self.counts.append(&mut next.counts);
-        self.solutions += next.solutions;
-        self.busy += next.busy;
-        self.cpu_time += next.cpu_time;
-        self.ends_turn = next.ends_turn;
-    }
 }

@@ -3,8 +3,10 @@
 mod iter;
 mod pictures;
 
+use std::{array, mem};
+
 pub use iter::Solutions;
-pub use pictures::{SvgSheet, UnicodeBoard};
+pub use pictures::SvgSheet;
 
 /// A way to place n queens on an n x n board so that none attacks another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,7 +36,7 @@ impl Solution {
                 && [column, row + column, row + n - column]
                     .into_iter()
                     .zip(&mut lines)
-                    .all(|(line, taken)| !std::mem::replace(&mut taken[line], true))
+                    .all(|(line, taken)| !mem::replace(&mut taken[line], true))
         });
         is_legal.then_some(Self { columns })
     }
@@ -63,12 +65,6 @@ impl Solution {
         &self.columns
     }
 
-    /// A chequered board with a chess queen in each row, for printing.
-    #[must_use]
-    pub fn unicode(&self) -> UnicodeBoard<'_> {
-        UnicodeBoard(self)
-    }
-
     /// The images under the eight symmetries of the square: turns by 0°, 90°, 180° and 270°, then
     /// the same mirrored. Symmetric solutions repeat.
     ///
@@ -83,21 +79,15 @@ impl Solution {
     /// ```
     #[must_use]
     pub fn images(&self) -> [Self; 8] {
-        let turn_90 = self.turned();
-        let turn_180 = turn_90.turned();
-        let turn_270 = turn_180.turned();
-        let mirrored = [&turn_90, &turn_180, &turn_270].map(Self::mirrored);
-        let [mirrored_90, mirrored_180, mirrored_270] = mirrored;
-        [
-            self.clone(),
-            turn_90,
-            turn_180,
-            turn_270,
-            self.mirrored(),
-            mirrored_90,
-            mirrored_180,
-            mirrored_270,
-        ]
+        let mut next = self.clone();
+        let turns: [Self; 4] = array::from_fn(|_| {
+            let turned = next.turned();
+            mem::replace(&mut next, turned)
+        });
+        array::from_fn(|image| match image {
+            0..4 => turns[image].clone(),
+            _ => turns[image - 4].mirrored(),
+        })
     }
 
     /// Turned clockwise by 90°: row r, column c goes to row c, column n - 1 - r.

@@ -250,10 +250,10 @@ fn journal_way_out(error: &JournalError) -> (fn(String) -> Failure, String) {
         J::TooLarge { needed, .. } => {
             return (NotNow, format!(": read it where {} is available", readable(*needed)));
         }
-        J::DamagedHeader { .. } => (
+        J::Damaged { line: 1, .. } => (
             Failed,
-            ": put line 1 of another journal of the same count in its place, then 'nqueens salvage \
-             JOURNAL --into NEW' keeps its good lines",
+            ": 'nqueens salvage JOURNAL --into NEW' keeps its good lines, of a short journal only with line \
+             1 of another one of the same count in front of it",
         ),
         J::Damaged { .. } => {
             (Failed, ": 'nqueens salvage JOURNAL --into NEW' keeps its good lines")

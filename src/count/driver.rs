@@ -2,7 +2,7 @@
 //!
 //! Units are handed out in ranges, so that scheduling costs little even if a unit takes only
 //! microseconds. The ranges are taken in a scattered order, the same in every run, see
-//! [`ranges`](super::ranges).
+//! [`ranges`](crate::ranges).
 //!
 //! A thread records what it has finished in batches: the longer the run, the longer the batches, so
 //! that a journal stays small and a kill loses a hundredth of the work at most. The observer learns of
@@ -15,16 +15,13 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::ranges::{Ranges, Turn};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::machine::cpu::thread_time;
 use crate::observe::{Observer, UnitsDone};
 use crate::plan::{Plan, Prepared, Worker};
-use crate::record::Journal;
-
-/// A range reports its progress this often, between two units.
-pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
+use crate::ranges::{REPORT_EVERY, Ranges, Turn};
+use crate::record::{DoneLine, Journal, Record};
 
 /// Finished units are recorded once they have taken this part of the age of the run, which is all
 /// that a kill can lose of them. Short intervals would make a journal of long units several times
@@ -52,6 +49,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// What a record holds.
+    pub(super) fn of(record: &Record) -> Self {
+        Self { units: record.units_done(), solutions: record.solutions }
+    }
+
     pub(super) fn plus(self, other: Self) -> Self {
         Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
     }
@@ -84,7 +86,8 @@ impl Driver<'_> {
         Turn { turn, units: mut rest }: Turn,
     ) -> Result<Tally, Error> {
         let mut whole = Tally::default();
-        let mut batch = Batch { driver: self, done: UnitsDone::none_from(rest.start, turn) };
+        let line = DoneLine { units: rest.start..rest.start, ..DoneLine::default() };
+        let mut batch = Batch { driver: self, busy: Duration::ZERO, line };
         while !rest.is_empty() && !self.must_stop() {
             let (done, ended) = self.count_some(worker, rest.clone(), turn);
             rest.start = done.units.end;
@@ -92,12 +95,12 @@ impl Driver<'_> {
             if !done.units.is_empty() {
                 self.observer.units_done(&done);
             }
-            if let Some(trouble) = self.journal.and_then(Journal::trouble) {
+            if let Some(trouble) = self.journal.and_then(|journal| journal.trouble(None)) {
                 self.observer.disk_trouble(&trouble);
             }
-            batch.done.append(done);
+            batch.add(done);
             let part = self.begun.elapsed() / RECORDED_PART;
-            if batch.done.busy >= part.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end()) {
+            if batch.busy >= part.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end()) {
                 batch.record();
             }
             match ended {
@@ -154,15 +157,32 @@ impl Driver<'_> {
 /// Consecutive units of one thread that are finished, but not recorded.
 struct Batch<'a> {
     driver: &'a Driver<'a>,
-    done: UnitsDone,
+    /// Wall time that they took.
+    busy: Duration,
+    line: DoneLine,
 }
 
 impl Batch<'_> {
+    /// Adds the units that follow.
+    fn add(&mut self, done: UnitsDone) {
+        debug_assert_eq!(
+            self.line.units.end, done.units.start,
+            "units are missing between the two"
+        );
+        self.busy += done.busy;
+        self.line.units.end = done.units.end;
+        self.line.counts.extend(done.counts);
+        self.line.solutions += done.solutions;
+        self.line.cpu_time += done.cpu_time;
+    }
+
     fn record(&mut self) {
-        let next = UnitsDone::none_from(self.done.units.end, self.done.turn);
-        let done = std::mem::replace(&mut self.done, next);
-        if let Some(journal) = self.driver.journal.filter(|_| !done.units.is_empty()) {
-            journal.append(&done);
+        let end = self.line.units.end;
+        let next = DoneLine { units: end..end, ..DoneLine::default() };
+        let line = std::mem::replace(&mut self.line, next);
+        self.busy = Duration::ZERO;
+        if let Some(journal) = self.driver.journal.filter(|_| !line.units.is_empty()) {
+            journal.append(line);
         }
     }
 }

@@ -1,20 +1,21 @@
 //! The one way through a count or a shard: open its journal, plan, prepare, drive, close.
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::driver::{Driver, Tally};
-use super::{Count, Outcome};
+use super::settings::Count;
 use crate::board::known::{Published, known};
-use crate::engine::{Engine, Kernel, Resources, SplitRows};
+use crate::board::size::BoardSize;
+use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 use crate::error::{Error, JournalError, Shortage};
+use crate::forecast::{Effort, Estimate, Sample};
 use crate::machine::memory::fitting_threads;
 use crate::observe::Start;
 use crate::plan::Plan;
-use crate::record::{Folder, Journal, Locked, Record, Run, half_open, len, units_of};
+use crate::record::{Journal, Locked, Record, Run, half_open, len, read_shard, units_of};
 use crate::shard::Shard;
 
 /// Shards choose their split rows as if for this many threads, so that every machine makes the same
@@ -27,8 +28,99 @@ const RECORD_BYTES: u64 = 1;
 /// What the counts take that a shard may have to read, for each of its units.
 const COUNT_BYTES: u64 = 8;
 
+/// A finished count, or a finished shard of one.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The board.
+    pub size: BoardSize,
+    /// The shard; of a whole count, all of it.
+    pub shard: Shard,
+    /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
+    pub total: u128,
+    /// The engine that counted.
+    pub engine: Engine,
+    /// The kernel that it used; portable for engines without kernels.
+    pub kernel: Kernel,
+    /// The number of counting threads.
+    pub threads: usize,
+    /// How many units were to be counted.
+    pub units: usize,
+    /// How many of them journals already held.
+    pub units_before: usize,
+    /// How memory was used; `None` for engines that need little.
+    pub memory: Option<MemoryUse>,
+    /// Wall time, not including the start of the threads.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    pub elapsed: Duration,
+    /// How the total compares with the published one; unknown for shards.
+    pub published: Published,
+    /// The processes that worked on the journal, as read back from it.
+    pub runs: Vec<Run>,
+    /// The journal that was written; `None` if nothing was left to count.
+    pub journal: Option<PathBuf>,
+    /// Why the journal cannot be relied on, although all units are counted.
+    pub journal_fault: Option<Error>,
+    /// Why lines and journals of a folder were left out. Their units counted as not finished.
+    pub left_out: Vec<Error>,
+}
+
+impl Count<'_> {
+    /// Counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PreparationStopped`] or [`Error::Stopped`] after a cancellation,
+    /// [`Error::QueensGiven`] or [`Error::SquareOffBoard`] for queens that cannot be given,
+    /// [`Error::ThreadsOutOfRange`] and
+    /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::MemoryBudget`] if the engine
+    /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit,
+    /// [`Error::NoSecondCount`] if the engine has no second count, [`Error::Journal`] if the journal
+    /// cannot be used.
+    pub fn run(&self) -> Result<Outcome, Error> {
+        self.on_its_threads(|| Job::whole(self).run())?
+    }
+
+    /// Counts only one shard of the units, and records them for
+    /// [`Record::read`](crate::record::Record::read). `out` is a journal if it is a file or ends in `.journal`; otherwise it is a folder, in which every
+    /// process creates its own journal. Units that journals in the folder already hold are not
+    /// counted again, and the plan is taken from those journals. Without any, an engine and split
+    /// rows that are not set depend on the board alone. [`Count::journal`] has no effect on shards.
+    ///
+    /// # Errors
+    ///
+    /// As [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in
+    /// the folder do not belong together.
+    pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
+        self.on_its_threads(|| Job::of_shard(self, shard, out)?.run())?
+    }
+
+    /// Estimates the time and the result of [`Count::run`] from a random sample of the units.
+    ///
+    /// # Errors
+    ///
+    /// As [`Count::run`], but [`Error::SampleStopped`] after a cancellation before the sample was large
+    /// enough; a larger one is used as it is.
+    pub fn estimate(&self, effort: Effort) -> Result<Estimate, Error> {
+        self.check_queens(true)?;
+        self.on_its_threads(|| {
+            let job = Job::whole(self);
+            let plan = job.plan(None)?;
+            let resources = job.within_budget(&plan)?;
+            let begun = Instant::now();
+            let prepared = plan.prepare(&resources, &self.cancel)?;
+            let (preparation, kernel) = (begun.elapsed(), kernel_of(&resources, plan.engine()));
+            let Self { observer, cancel, .. } = self;
+            let (plan, prepared, observer) = (&*plan, &prepared, *observer);
+            Sample { plan, prepared, kernel, effort, observer, cancel }.estimate(preparation)
+        })?
+    }
+}
+
 /// Where finished units are recorded.
-pub(super) enum Place {
+enum Place {
     Nowhere,
     /// One journal.
     File(PathBuf),
@@ -36,8 +128,18 @@ pub(super) enum Place {
     Folder(PathBuf),
 }
 
+/// What is finished before a count begins.
+#[derive(Default)]
+struct Opened {
+    /// The journal to write, if it is a file.
+    locked: Option<Locked>,
+    record: Option<Record>,
+    /// Why lines and journals of a folder were left out.
+    left_out: Vec<Error>,
+}
+
 /// The units to count, and where to record them.
-pub(super) struct Job<'a> {
+struct Job<'a> {
     count: &'a Count<'a>,
     shard: Shard,
     place: Place,
@@ -48,7 +150,7 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// All units.
-    pub(super) fn whole(count: &'a Count<'a>) -> Self {
+    fn whole(count: &'a Count<'a>) -> Self {
         let place = count.journal.clone().map_or(Place::Nowhere, Place::File);
         let machine = count.machine();
         let suited = (machine.kernel, machine.threads);
@@ -56,7 +158,7 @@ impl<'a> Job<'a> {
     }
 
     /// The units of a shard, recorded in a journal or in a folder, which is created if it is missing.
-    pub(super) fn of_shard(count: &'a Count<'a>, shard: Shard, out: &Path) -> Result<Self, Error> {
+    fn of_shard(count: &'a Count<'a>, shard: Shard, out: &Path) -> Result<Self, Error> {
         let is_file = out.is_file() || out.extension().is_some_and(|name| name == "journal");
         let place = if is_file {
             Place::File(out.to_owned())
@@ -70,12 +172,11 @@ impl<'a> Job<'a> {
         Ok(Self { count, shard, place, machine: count.machine(), suited })
     }
 
-    pub(super) fn run(&self) -> Result<Outcome, Error> {
+    fn run(&self) -> Result<Outcome, Error> {
         let begun = Instant::now();
         let Self { count, shard, machine, .. } = *self;
         count.check_queens(!matches!(self.place, Place::Nowhere))?;
-        let mut left_out = Vec::new();
-        let (locked, record) = self.open(&mut left_out)?;
+        let Opened { locked, record, left_out } = self.open()?;
         let plan = self.plan(record.as_ref())?;
         let units = units_of(shard.ranges(plan.units()));
         let (mut todo, mut before) = (units.clone(), Tally::default());
@@ -89,7 +190,7 @@ impl<'a> Job<'a> {
             shard,
             total: before.solutions,
             engine: plan.engine(),
-            kernel: machine.kernel_of(plan.engine()),
+            kernel: kernel_of(&machine, plan.engine()),
             threads: machine.threads,
             units: len(&units),
             units_before: before.units,
@@ -104,13 +205,11 @@ impl<'a> Job<'a> {
         if !todo.is_empty() {
             let prepared = plan.prepare(&self.within_budget(&plan)?, &count.cancel)?;
             outcome.memory = prepared.memory();
-            let held = locked.as_ref().and(record.as_ref());
+            // In a folder, what others have recorded is not read back.
+            let held = record.as_ref().filter(|_| locked.is_some());
+            let recorded = held.map_or(Tally::default(), Tally::of);
             let cut_off = held.map_or(0, |record| record.files[0].cut_off);
-            let held = held.map_or(Tally::default(), |record| Tally {
-                units: record.units_done(),
-                solutions: record.solutions,
-            });
-            let journal = self.begin(locked, &plan)?;
+            let journal = self.begin(locked, held, &plan)?;
             count.observer.started(&Start {
                 plan: &plan,
                 shard,
@@ -132,22 +231,20 @@ impl<'a> Job<'a> {
             let counted = driver.run(half_open(&todo));
             let has_failed = journal.as_ref().is_some_and(Journal::has_failed);
             let is_complete = counted.as_ref().is_ok_and(|now| now.units == len(&todo));
-            let total = counted.as_ref().ok().map(|now| before.plus(*now).solutions);
+            let total = counted.as_ref().ok().filter(|_| is_complete);
+            let total = total.map(|now| before.plus(*now).solutions);
             outcome.journal = journal.as_ref().map(|journal| journal.path.clone());
             let closed = journal.map(|journal| {
-                let total = total.filter(|_| is_complete);
-                journal.close(&plan, &|trouble| {
-                    count.observer.disk_trouble(&trouble.with_total(total));
-                })
+                journal.close(total, &|trouble| count.observer.disk_trouble(&trouble))
             });
             let now = counted?;
-            let checked = closed
-                .map(|closed| closed.and_then(|record| check_written(record, held.plus(now))));
-            match checked.transpose() {
+            let check = |record| check_written(record, recorded.plus(now));
+            match closed.map(|closed| closed.and_then(check)) {
+                None => {}
+                Some(Ok(record)) => outcome.runs = record.runs().cloned().collect(),
                 // A journal that failed is the reason why the count stopped.
-                Err(error) if !is_complete && has_failed => return Err(error),
-                Err(error) => outcome.journal_fault = Some(error),
-                Ok(runs) => outcome.runs = runs.unwrap_or_default(),
+                Some(Err(error)) if !is_complete && has_failed => return Err(error),
+                Some(Err(error)) => outcome.journal_fault = Some(error),
             }
             let sum = before.plus(now);
             if !is_complete {
@@ -169,22 +266,22 @@ impl<'a> Job<'a> {
 
     /// Locks the journal, and reads what is finished. In a folder, this is what journals hold that may
     /// have units of the shard; those of the other count are not read.
-    fn open(&self, left_out: &mut Vec<Error>) -> Result<(Option<Locked>, Option<Record>), Error> {
+    fn open(&self) -> Result<Opened, Error> {
         match &self.place {
-            Place::Nowhere => Ok((None, None)),
+            Place::Nowhere => Ok(Opened::default()),
             Place::File(path) => {
-                let mut locked = Locked::open(path)?;
-                let record = locked.record.take();
-                Ok((Some(locked), record))
+                let (locked, record) = Locked::open(path)?;
+                Ok(Opened { locked: Some(locked), record, left_out: Vec::new() })
             }
             Place::Folder(path) => {
                 let Count { size, pass, .. } = *self.count;
-                let folder = Folder::list(path, size, pass, self.shard)?;
-                let record;
-                (record, *left_out) = folder.read(self.shard)?;
+                let (record, left_out) = read_shard(path, size, pass, self.shard)?;
                 // A machine made errors. Whatever this one counts, it would not be settled.
                 let differ = |error: &&Error| matches!(error, Error::CountsDiffer { .. });
-                left_out.iter().find(differ).map_or(Ok((None, record)), |error| Err(error.clone()))
+                match left_out.iter().find(differ) {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(Opened { locked: None, record, left_out }),
+                }
             }
         }
     }
@@ -204,11 +301,16 @@ impl<'a> Job<'a> {
     }
 
     /// Begins the journal that this process writes, if there is to be one.
-    fn begin(&self, locked: Option<Locked>, plan: &Arc<Plan>) -> Result<Option<Journal>, Error> {
-        let Resources { threads, .. } = self.machine;
-        let run = Run::begin(self.machine.kernel_of(plan.engine()), threads, self.shard);
+    fn begin(
+        &self,
+        locked: Option<Locked>,
+        held: Option<&Record>,
+        plan: &Arc<Plan>,
+    ) -> Result<Option<Journal>, Error> {
+        let kernel = kernel_of(&self.machine, plan.engine());
+        let run = Run::begin(kernel, self.machine.threads, self.shard);
         match (locked, &self.place) {
-            (Some(locked), _) => locked.begin(plan, &run).map(Some),
+            (Some(locked), _) => locked.begin(held, plan, &run).map(Some),
             (None, Place::Folder(folder)) => Journal::create_in(folder, plan, &run).map(Some),
             (None, _) => Ok(None),
         }
@@ -216,7 +318,7 @@ impl<'a> Job<'a> {
 
     /// The part of the memory that is left for the engine's lists. It is worked out before anything is
     /// built: nobody should wait for a plan only to learn that the rest does not fit.
-    pub(super) fn within_budget(&self, plan: &Plan) -> Result<Resources, Error> {
+    fn within_budget(&self, plan: &Plan) -> Result<Resources, Error> {
         let Resources { threads, memory: budget, .. } = self.machine;
         let (units, list) = plan.forecast();
         let units = units as u64;
@@ -245,32 +347,28 @@ impl<'a> Job<'a> {
 
 /// Makes sure that a recorded plan is the one that is asked for.
 fn check_same(asked: &Plan, held: &Plan) -> Result<(), JournalError> {
-    let rows = |split_rows: Option<SplitRows>| split_rows.map_or(0, SplitRows::get);
-    let fields: [(_, &dyn Display, &dyn Display); 4] = [
-        ("n", &held.size(), &asked.size()),
-        ("engine", &held.engine(), &asked.engine()),
-        ("split rows", &rows(held.split_rows()), &rows(asked.split_rows())),
-        ("count", &held.pass(), &asked.pass()),
-    ];
-    let fields =
-        fields.map(|(name, held, asked)| (format!("{name} = {held}"), format!("{name} = {asked}")));
-    let differing = fields.into_iter().find(|(held, asked)| held != asked);
+    let fields = |plan: &Plan| {
+        [
+            format!("n = {}", plan.size()),
+            format!("engine = {}", plan.engine()),
+            format!("split rows = {}", plan.split_rows().map_or(0, SplitRows::get)),
+            format!("count = {}", plan.pass()),
+        ]
+    };
+    let differing = fields(held).into_iter().zip(fields(asked)).find(|(held, asked)| held != asked);
     differing.map_or(Ok(()), |(holds, asked)| Err(JournalError::OtherCount { holds, asked }))
 }
 
-/// Makes sure that a journal, read back, holds what was counted. Returns who counted.
-fn check_written(record: Record, expected: Tally) -> Result<Vec<Run>, Error> {
-    let written = Tally { units: record.units_done(), solutions: record.solutions };
-    if written == expected {
-        return Ok(record.runs().cloned().collect());
+/// Makes sure that a journal, read back, holds what was counted.
+fn check_written(record: Record, expected: Tally) -> Result<Record, Error> {
+    if Tally::of(&record) == expected {
+        return Ok(record);
     }
     let what = "units are missing or have different counts".to_owned();
     Err(JournalError::NotAsWritten { what }.at(&record.files[0].path))
 }
 
-impl Resources {
-    /// The kernel that an engine uses.
-    pub(super) fn kernel_of(&self, engine: Engine) -> Kernel {
-        if engine.has_kernels() { self.kernel } else { Kernel::Portable }
-    }
+/// The kernel that an engine uses.
+fn kernel_of(machine: &Resources, engine: Engine) -> Kernel {
+    if engine.has_kernels() { machine.kernel } else { Kernel::Portable }
 }

@@ -7,15 +7,17 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
+use super::cost::core_hours;
+use super::ratio::Approximate;
 use super::sampled::{Record, Totals};
-use super::{Effort, core_hours};
+use crate::board::known::known;
 use crate::cancel::Cancel;
-use crate::count::range_length;
-use crate::engine::Kernel;
+use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
 use crate::machine::cpu::Stopwatch;
 use crate::observe::{Observer, Sampling};
 use crate::plan::{Plan, Prepared, Worker};
+use crate::ranges::range_length;
 
 /// Clusters that a sample should have, if the time allows it.
 const CLUSTERS: u32 = 64;
@@ -49,39 +51,151 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Lists of units up to this length are gone through evenly, in a random order.
 const LISTED: usize = 1 << 16;
 
-pub(super) struct Sample<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) prepared: &'a Prepared<'a>,
-    pub(super) kernel: Kernel,
-    pub(super) effort: Effort,
+/// Runs of the same count differ by some percent, which one sample does not show: a standard error of
+/// this share of the time is added to that of the sample.
+const TIMES_DIFFER: f64 = 0.03;
+
+/// The expected time and result of a count.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The engine that would count.
+    pub engine: Engine,
+    /// The kernel that it would use; portable for engines that have no kernels.
+    pub kernel: Kernel,
+    /// How many threads would count.
+    pub threads: usize,
+    /// How many units the count has.
+    pub units: usize,
+    /// Whole units counted for the sample.
+    pub units_sampled: usize,
+    /// How many clusters of neighbouring units they form.
+    pub clusters: usize,
+    /// How many units were estimated from a random part of them. Either this is 0, or the two numbers
+    /// above are.
+    pub parts: usize,
+    /// Whether the sample was cancelled before its end.
+    pub cancelled: bool,
+    /// How long the sample took, in wall time.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    pub elapsed: Duration,
+    /// Seconds of CPU time for all units.
+    pub cpu_seconds: Approximate,
+    /// Seconds of wall time for all units on the threads that took the sample, including
+    /// preparation.
+    pub seconds: Approximate,
+    /// The number of solutions: an estimate, not a count. Its standard error is infinite if the sample
+    /// has none.
+    pub total: Approximate,
+    /// How memory is planned; `None` for engines that need little.
+    pub memory: Option<MemoryUse>,
+}
+
+/// The limits of a sample. The default is ten seconds of counting, with seed 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Time to count, on all threads. What has begun then is finished, unless it takes half as long
+    /// again, or a second if that is longer; but the sample goes on until it has two clusters or parts.
+    pub time: Duration,
+    /// The most units to count, or to estimate from parts.
+    pub units: usize,
+    /// The seed of the sample: the same seed draws the same units, if clusters or parts are as large.
+    /// That depends on the time they take.
+    pub seed: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(10), units: usize::MAX, seed: 0 }
+    }
+}
+
+/// A sample of a count, to be taken on the current rayon pool.
+pub(crate) struct Sample<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) prepared: &'a Prepared<'a>,
+    pub(crate) kernel: Kernel,
+    pub(crate) effort: Effort,
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) cancel: &'a Cancel,
 }
 
 /// What is counted, in the order of the threads' turns.
-enum Turns {
-    /// Clusters of neighbouring units.
-    Clusters { chosen: Vec<usize>, length: usize },
-    /// Parts of units at this depth. A short list of units is gone through in this order.
-    Parts { depth: usize, order: Vec<usize> },
+struct Turns {
+    /// The numbers of clusters, or of units if parts of them are counted.
+    order: Vec<usize>,
+    /// Neighbouring units of a cluster.
+    length: usize,
+    /// The depth of parts; 0 if whole units are counted.
+    depth: usize,
 }
 
 /// What the threads have counted, by turns.
 type Records = Mutex<BTreeMap<usize, Record>>;
 
-/// A sample, and how long it took.
-pub(super) struct Taken {
-    pub(super) sampled: Totals,
-    pub(super) elapsed: Duration,
-    /// Whether it was cancelled before its end.
-    pub(super) cancelled: bool,
-}
-
 impl Sample<'_> {
-    /// Takes the sample on the current rayon pool.
-    pub(super) fn take(&self, observer: &dyn Observer, cancel: &Cancel) -> Result<Taken, Error> {
-        let begun = Instant::now();
+    /// Takes the sample, and estimates the count from it and from the time that its preparation took.
+    pub(crate) fn estimate(&self, preparation: Duration) -> Result<Estimate, Error> {
+        let (begun, threads) = (Instant::now(), rayon::current_num_threads());
+        let (sampled, cancelled) = self.take(begun)?;
+        let (plan, elapsed) = (self.plan, begun.elapsed());
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let (units, total) =
+            (plan.units() as f64, known(plan.size()).total.map(|total| total as f64));
+        let differ = if sampled.units == plan.units() { 0.0 } else { TIMES_DIFFER };
+        let cpu = sampled.cpu_seconds(units, total).with_relative_error(differ);
+        let wall_for_cpu = sampled.wall_for_cpu();
+        // The thread with the most units is the last one.
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let wall = wall_for_cpu.value * plan.units().div_ceil(threads) as f64 / units.max(1.0);
+        let cpu_and_wall = cpu.with_relative_error(wall_for_cpu.relative_error());
+        Ok(Estimate {
+            engine: plan.engine(),
+            kernel: self.kernel,
+            threads,
+            units: plan.units(),
+            units_sampled: sampled.units,
+            clusters: if sampled.parts > 0 { 0 } else { sampled.clusters() },
+            parts: sampled.parts,
+            cancelled,
+            elapsed,
+            cpu_seconds: cpu,
+            seconds: Approximate {
+                value: cpu.value * wall + preparation.as_secs_f64(),
+                standard_error: cpu_and_wall.standard_error * wall,
+            },
+            total: sampled.solutions.sum_or_whole(units),
+            memory: self.prepared.memory(),
+        })
+    }
+
+    /// Takes the sample, and tells whether it was cancelled before its end.
+    fn take(&self, begun: Instant) -> Result<(Totals, bool), Error> {
         let is_whole = self.has_time_for_whole_units() || self.prepared.worker().deepest() == 0;
-        let records = Mutex::default();
-        let ended = self.watched(begun, &records, observer, cancel, |cancel| {
+        let records = Records::default();
+        // Raised with the caller's, or if the sample takes too long and says something already.
+        let stop = Cancel::new();
+        let time = self.effort.time;
+        let longest = time.saturating_add(LEAST_WAIT.max(time / 2));
+        let look = || {
+            let counted = records.lock().unwrap_or_else(PoisonError::into_inner).len();
+            let elapsed = begun.elapsed();
+            if self.cancel.is_cancelled() || elapsed > longest && counted >= FEWEST_PARTS {
+                stop.cancel();
+            }
+            self.observer.sampling(&Sampling { elapsed, time, counted });
+        };
+        let ended = thread::scope(|scope| {
+            let (_end, ended) = channel::<()>();
+            let watch = move || {
+                while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    look();
+                }
+            };
+            // Where no thread can be started, only the caller can stop what takes too long.
+            let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
+            let cancel = if watch.is_ok() { &stop } else { self.cancel };
             let turns = if is_whole { self.clusters(cancel)? } else { self.parts(cancel)? };
             self.count(&turns, begun, &records, cancel)
         });
@@ -95,49 +209,11 @@ impl Sample<'_> {
         let mut sampled = Totals::new(!is_whole);
         records.into_values().take(counted).for_each(|record| sampled.add(record));
         let is_enough = sampled.clusters() >= FEWEST_PARTS || sampled.units == self.plan.units();
-        let elapsed = begun.elapsed();
         match ended {
             Err(error) if !error.is_cancelled() => Err(error),
             _ if !is_enough => Err(Error::SampleStopped),
-            Err(_) => Ok(Taken { sampled, elapsed, cancelled: cancel.is_cancelled() }),
-            Ok(()) => Ok(Taken { sampled, elapsed, cancelled: false }),
+            ended => Ok((sampled, ended.is_err() && self.cancel.is_cancelled())),
         }
-    }
-
-    /// Runs a sample, and reports its progress. The cancellation that it is given is raised with the
-    /// caller's, or if it takes too long and says something already.
-    fn watched<T>(
-        &self,
-        begun: Instant,
-        records: &Records,
-        observer: &dyn Observer,
-        cancel: &Cancel,
-        take: impl FnOnce(&Cancel) -> T,
-    ) -> T {
-        let stop = Cancel::new();
-        let time = self.effort.time;
-        let longest = time.saturating_add(LEAST_WAIT.max(time / 2));
-        let look = || {
-            let counted = records.lock().unwrap_or_else(PoisonError::into_inner).len();
-            let elapsed = begun.elapsed();
-            if cancel.is_cancelled() || elapsed > longest && counted >= FEWEST_PARTS {
-                stop.cancel();
-            }
-            observer.sampling(&Sampling { elapsed, time, counted });
-        };
-        thread::scope(|scope| {
-            let (end, ended) = channel::<()>();
-            let watch = move || {
-                while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                    look();
-                }
-            };
-            // Where no thread can be started, only the caller can stop what takes too long.
-            let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
-            let result = take(if watch.is_ok() { &stop } else { cancel });
-            drop(end);
-            result
-        })
     }
 
     /// Seconds of CPU time for the sample.
@@ -159,9 +235,9 @@ impl Sample<'_> {
         let length = self.cluster_length(&mut random, cancel)?;
         let all = self.plan.units().div_ceil(length);
         let most = MOST.min(self.effort.units.div_ceil(length)).max(FEWEST_CLUSTERS);
-        let mut chosen = random.choose_multiple(0..all, most.min(all));
-        random.shuffle(&mut chosen);
-        Ok(Turns::Clusters { chosen, length })
+        let mut order = random.choose_multiple(0..all, most.min(all));
+        random.shuffle(&mut order);
+        Ok(Turns { order, length, depth: 0 })
     }
 
     /// How many neighbouring units form a cluster. Always taking eight overstated the time of n = 20
@@ -210,7 +286,7 @@ impl Sample<'_> {
             }
             depth -= 1;
         }
-        Ok(Turns::Parts { depth, order })
+        Ok(Turns { order, length: 1, depth })
     }
 
     /// Counts on all threads until the time is up.
@@ -221,9 +297,9 @@ impl Sample<'_> {
         records: &Records,
         cancel: &Cancel,
     ) -> Result<(), Error> {
-        let (fewest, most) = match turns {
-            Turns::Clusters { chosen, .. } => (FEWEST_CLUSTERS, chosen.len()),
-            Turns::Parts { .. } => (FEWEST_PARTS, MOST.min(self.effort.units).max(FEWEST_PARTS)),
+        let (fewest, most) = match turns.depth {
+            0 => (FEWEST_CLUSTERS, turns.order.len()),
+            _ => (FEWEST_PARTS, MOST.min(self.effort.units).max(FEWEST_PARTS)),
         };
         let next = AtomicUsize::new(0);
         let ended = rayon::broadcast(|_| {
@@ -233,14 +309,9 @@ impl Sample<'_> {
                 if turn >= most || turn >= fewest && begun.elapsed() >= self.effort.time {
                     return Ok(());
                 }
-                let record = match turns {
-                    Turns::Clusters { chosen, length } => {
-                        let first = chosen[turn] * length;
-                        self.count_cluster(&mut worker, first, *length, cancel)?
-                    }
-                    Turns::Parts { depth, order } => {
-                        self.count_part(&mut worker, turn, (*depth, order), cancel)?
-                    }
+                let record = match turns.depth {
+                    0 => self.count_cluster(&mut worker, turn, turns, cancel)?,
+                    _ => self.count_part(&mut worker, turn, turns, cancel)?,
                 };
                 records.lock().unwrap_or_else(PoisonError::into_inner).insert(turn, record);
             }
@@ -251,14 +322,15 @@ impl Sample<'_> {
     fn count_cluster(
         &self,
         worker: &mut Worker<'_>,
-        first: usize,
-        length: usize,
+        turn: usize,
+        Turns { order, length, .. }: &Turns,
         cancel: &Cancel,
     ) -> Result<Record, Error> {
+        let first = order[turn] * length;
         let units = first..self.plan.units().min(first + length);
         let mut count = |unit| worker.count(unit, cancel);
         // As in a whole count, the unit before loads what neighbours share.
-        if let Some(before) = first.checked_sub(1).filter(|_| length > 1) {
+        if let Some(before) = first.checked_sub(1).filter(|_| *length > 1) {
             count(before)?;
         }
         let (mut stopwatch, begun) = (Stopwatch::start(), Instant::now());
@@ -277,18 +349,18 @@ impl Sample<'_> {
         &self,
         worker: &mut Worker<'_>,
         turn: usize,
-        (depth, order): (usize, &[usize]),
+        Turns { order, depth, .. }: &Turns,
         cancel: &Cancel,
     ) -> Result<Record, Error> {
         let seed = self.effort.seed ^ (turn as u64).wrapping_mul(ODD);
         // The generator does not mix its seed, but its first number is mixed.
         let mut random = fastrand::Rng::with_seed(fastrand::Rng::with_seed(seed).u64(..));
-        let unit = match order {
-            [] => random.usize(..self.plan.units()),
-            order => order[turn % order.len()],
+        let unit = match order.len() {
+            0 => random.usize(..self.plan.units()),
+            units => order[turn % units],
         };
         let (mut stopwatch, begun) = (Stopwatch::start(), Instant::now());
-        let estimate = worker.sample(unit, depth, &mut random, cancel)?;
+        let estimate = worker.sample(unit, *depth, &mut random, cancel)?;
         let (wall, cpu) = (begun.elapsed().as_secs_f64(), stopwatch.lap());
         let solutions = estimate.solutions * self.plan.weight(unit) as f64;
         Ok(Record { whole_units: 0, solutions, seconds: estimate.seconds, wall, cpu })

@@ -1,26 +1,25 @@
 //! The limits that control groups, version 1 or 2, set for this process.
 //!
 //! A group's limit also binds every group below it. So the limit that applies is the tightest one
-//! between the process's own group and the root. Two files show where the groups are:
+//! between the process's own group and the root.
 //!
-//! * `/proc/self/cgroup` names the group in each hierarchy: `4:memory:/slurm/job_7` for version 1,
-//!   `0::/user.slice` for version 2.
-//! * `/proc/self/mountinfo` shows where a hierarchy is mounted, and which of its groups is the root
-//!   of that mount. In a container this is often the container's own group, whose path does not
-//!   exist below the mount. If a group's folder is not found, the root of the mount is used.
+//! `/proc/self/cgroup` names the group in each hierarchy: `4:memory:/slurm/job_7` for version 1,
+//! `0::/user.slice` for version 2. They are mounted in `/sys/fs/cgroup`: version 1 in a folder for each
+//! controller (or for those that share a hierarchy), version 2 there, or in `unified` if both are in use.
+//! In a container the mount often shows only a part of the tree, of which the container's own group is
+//! the root. So the longest end of the group's path that exists below the mount is taken.
 //!
-//! On a hybrid machine both versions are mounted, and each controller belongs to one of them. A
-//! missing file sets no limit. Systems other than Linux have none of these files.
+//! A missing file sets no limit. Systems other than Linux have none of these files.
 //!
 //! All functions take the folder that stands for `/`, so that tests can build one.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 #[cfg(test)]
 mod tests;
 
-/// What a group and all groups below it may use: bytes of memory, or processes and threads.
+/// The bytes of memory that a group and all groups below it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupLimit {
     /// The file that sets the limit.
@@ -42,66 +41,30 @@ enum Version {
     Two,
 }
 
-/// The limits on memory, from the process's own group upwards.
+/// The limits on memory, from the process's own group upwards. File pages that the operating system can
+/// drop at once do not count as used.
 pub(crate) fn memory(root: &Path) -> Vec<GroupLimit> {
-    let mut limits = Vec::new();
-    let mut add = |version, folder: &Path, name: &str, limit: Option<u64>| {
-        let limit = limit.filter(|limit| *limit < UNLIMITED);
-        let used = || used_memory(version, folder);
-        limits.extend(limit.map(|limit| GroupLimit {
-            file: folder.join(name),
-            limit,
-            used: used(),
-        }));
-    };
-    let mut own = None;
-    for (version, folder) in groups(root, "memory") {
-        let names: &[&str] = match version {
-            // Above `memory.high` processes are not killed, but slowed to a crawl.
-            Version::Two => &["memory.max", "memory.high"],
-            // Without `use_hierarchy` the groups above do not limit those below.
+    let limits = groups(root, "memory").into_iter().flat_map(|(version, folder)| {
+        let (limits, usage, inactive): (&[&str], _, _) = match version {
             Version::One => {
-                match own.is_some() && number(&folder.join("memory.use_hierarchy")) == Some(0) {
-                    true => &[],
-                    false => &["memory.limit_in_bytes"],
-                }
+                (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file")
             }
+            // Above `memory.high` processes are not killed, but slowed to a crawl.
+            Version::Two => (&["memory.max", "memory.high"], "memory.current", "inactive_file"),
         };
-        names.iter().for_each(|name| add(version, &folder, name, number(&folder.join(name))));
-        if version == Version::One {
-            own.get_or_insert(folder);
-        }
-    }
-    // The `memory.stat` of the process's own group, which came first, includes the limits of groups
-    // above it that a container cannot see.
-    if let Some(own) = own {
-        let limit = field(&own.join("memory.stat"), "hierarchical_memory_limit");
-        add(Version::One, &own, "memory.stat", limit);
-    }
-    limits
+        let reclaimable = field(&folder.join("memory.stat"), inactive).unwrap_or(0);
+        let used = number(&folder.join(usage)).unwrap_or(0).saturating_sub(reclaimable);
+        limits.iter().filter_map(move |name| {
+            let file = folder.join(name);
+            let limit = number(&file).filter(|limit| *limit < UNLIMITED)?;
+            Some(GroupLimit { file, limit, used })
+        })
+    });
+    limits.collect()
 }
 
 /// Without a limit, version 1 writes the largest number of whole pages.
 const UNLIMITED: u64 = 1 << 62;
-
-/// Bytes that a group uses. File pages that the operating system can drop at once do not count.
-fn used_memory(version: Version, folder: &Path) -> u64 {
-    let (usage, inactive) = match version {
-        Version::One => ("memory.usage_in_bytes", "total_inactive_file"),
-        Version::Two => ("memory.current", "inactive_file"),
-    };
-    let reclaimable = field(&folder.join("memory.stat"), inactive).unwrap_or(0);
-    number(&folder.join(usage)).unwrap_or(0).saturating_sub(reclaimable)
-}
-
-/// The tightest limit on processes and threads: the one that leaves the fewest.
-pub(crate) fn tasks(root: &Path) -> Option<GroupLimit> {
-    let limits = groups(root, "pids").into_iter().filter_map(|(_, folder)| {
-        let (file, used) = (folder.join("pids.max"), number(&folder.join("pids.current")));
-        Some(GroupLimit { limit: number(&file)?, file, used: used.unwrap_or(0) })
-    });
-    limits.min_by_key(GroupLimit::left)
-}
 
 /// The tightest CPU quota, in cores.
 pub(crate) fn cpu_quota(root: &Path) -> Option<f64> {
@@ -129,86 +92,41 @@ fn number(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// A number in a file of lines `NAME NUMBER`.
-fn field(file: &Path, name: &str) -> Option<u64> {
+/// A number in a file of lines `NAME NUMBER`, with or without a unit behind it.
+pub(crate) fn field(file: &Path, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
-    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+    let mut lines = text.lines().map(str::split_whitespace);
+    lines
+        .find_map(|mut words| words.next().filter(|word| *word == name).and(words.next()))?
+        .parse()
+        .ok()
 }
 
 /// The folders of the process's groups in the hierarchies that may have this controller, each
 /// from the process's own group up to the root of the mount.
 fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
-    let Ok(own) = fs::read_to_string(root.join("proc/self/cgroup")) else { return Vec::new() };
-    let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
-    let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::parse).collect();
+    let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mounts = root.join("sys/fs/cgroup");
     let of_hierarchy = |line: &str| {
         let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
-        let version = match controllers {
-            "" => Version::Two,
-            _ if controllers.split(',').any(|name| name == controller) => Version::One,
+        let unified = mounts.join("unified");
+        let (version, top) = match controllers {
+            "" if unified.is_dir() => (Version::Two, unified),
+            "" => (Version::Two, mounts.clone()),
+            _ if controllers.split(',').any(|name| name == controller) => {
+                let mut places =
+                    [controller, controllers].map(|name| mounts.join(name)).into_iter();
+                (Version::One, places.find(|place| place.is_dir())?)
+            }
             _ => return None,
         };
-        let fits = |mount: &&Mount| {
-            mount.version == version
-                && (version == Version::Two
-                    || mount.options.split(',').any(|name| name == controller))
-        };
-        // A hierarchy may be mounted more than once, with the group visible in only one mount.
-        let place = |mount: &Mount| (mount.place(root), mount.folder(root, Path::new(group)));
-        let places: Vec<(PathBuf, PathBuf)> = mounts.iter().filter(fits).map(place).collect();
-        let seen = places.iter().find(|(top, folder)| folder != top);
-        let (top, folder) = seen.or(places.first())?;
-        let up = folder.ancestors().take_while(|folder| folder.starts_with(top));
+        // A group outside the namespace is not below the mount.
+        let group = if group.starts_with("/..") { "" } else { group.trim_start_matches('/') };
+        let names: Vec<&str> = group.split('/').collect();
+        let mut ends = (0..=names.len()).map(|start| top.join(names[start..].join("/")));
+        let folder = ends.find(|folder| folder.is_dir())?;
+        let up = folder.ancestors().take_while(|folder| folder.starts_with(&top));
         Some(up.map(|folder| (version, folder.to_owned())).collect::<Vec<_>>())
     };
     own.lines().filter_map(of_hierarchy).flatten().collect()
-}
-
-/// A line of `mountinfo` that mounts a hierarchy of groups.
-#[derive(Debug)]
-struct Mount {
-    version: Version,
-    /// The mount options. In version 1 they include the controllers of the hierarchy.
-    options: String,
-    /// The group that is the root of the mount.
-    top: PathBuf,
-    /// Where it is mounted.
-    point: PathBuf,
-}
-
-impl Mount {
-    /// `31 23 0:28 TOP POINT OPTIONS [TAGS...] - TYPE SOURCE CONTROLLERS`
-    fn parse(line: &str) -> Option<Self> {
-        let (left, right) = line.split_once(" - ")?;
-        let mut left = left.split(' ').skip(3);
-        let (top, point) = (unescaped(left.next()?), unescaped(left.next()?));
-        let mut right = right.split(' ');
-        let version = match right.next()? {
-            "cgroup" => Version::One,
-            "cgroup2" => Version::Two,
-            _ => return None,
-        };
-        let options = right.nth(1).unwrap_or_default().to_owned();
-        Some(Self { version, options, top, point })
-    }
-
-    /// Where the mount is, below the folder that stands for `/`.
-    fn place(&self, root: &Path) -> PathBuf {
-        root.join(self.point.strip_prefix("/").unwrap_or(&self.point))
-    }
-
-    /// The folder of a group, or that of the mount if the group is not visible in it.
-    fn folder(&self, root: &Path, group: &Path) -> PathBuf {
-        let place = self.place(root);
-        let inside = group.strip_prefix(&self.top).unwrap_or(Path::new(""));
-        let plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
-        let folder = place.join(inside);
-        if plain && folder.is_dir() { folder } else { place }
-    }
-}
-
-/// Undoes the escapes of `mountinfo`: a space is written as `\040`.
-fn unescaped(text: &str) -> PathBuf {
-    let plain = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    plain.iter().fold(text.to_owned(), |text, (code, plain)| text.replace(code, plain)).into()
 }

@@ -10,8 +10,7 @@
 //! cover the program itself and the stacks of the threads: a few megabytes, and a few tens of
 //! kilobytes for each thread.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
@@ -25,34 +24,9 @@ pub struct Memory {
     pub total: u64,
     /// Memory that is free or can be freed.
     pub available: u64,
-    /// What sets these numbers: the limit that leaves the least.
-    pub limit: MemoryLimit,
-}
-
-/// What limits the memory of a process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MemoryLimit {
-    /// The memory of the machine.
-    Machine,
-    /// A control group, by the file that sets its limit.
-    ControlGroup(PathBuf),
-    /// The process's limit on address space.
-    AddressSpace,
-    /// The process's limit on data.
-    Data,
-}
-
-/// As `ulimit -v`.
-impl fmt::Display for MemoryLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Machine => f.write_str("this machine"),
-            Self::ControlGroup(file) => write!(f, "{}", file.display()),
-            Self::AddressSpace => f.write_str("ulimit -v"),
-            Self::Data => f.write_str("ulimit -d"),
-        }
-    }
+    /// What sets these numbers, the limit that leaves the least: `this machine`, the file of a control
+    /// group, or the limits of a process, `ulimit -v` and `ulimit -d`.
+    pub limit: String,
 }
 
 impl Memory {
@@ -62,11 +36,11 @@ impl Memory {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let (total, available) = (system.total_memory(), system.available_memory());
-        let machine = Self { total, available, limit: MemoryLimit::Machine };
+        let machine = Self { total, available, limit: "this machine".to_owned() };
         let groups = cgroup::memory(Path::new("/")).into_iter().map(|group| Self {
             total: group.limit,
             available: group.left(),
-            limit: MemoryLimit::ControlGroup(group.file),
+            limit: group.file.display().to_string(),
         });
         Self::tightest(machine, groups.chain(process_limits()))
     }
@@ -83,15 +57,13 @@ impl Memory {
 fn process_limits() -> Vec<Memory> {
     use rustix::process::{Resource, getrlimit};
 
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kinds = [
-        (Resource::As, "VmSize:", MemoryLimit::AddressSpace),
-        (Resource::Data, "VmData:", MemoryLimit::Data),
-    ];
+    let status = Path::new("/proc/self/status");
+    let kinds = [(Resource::As, "VmSize:", "ulimit -v"), (Resource::Data, "VmData:", "ulimit -d")];
     let limits = kinds.into_iter().filter_map(|(resource, used, limit)| {
         let total = getrlimit(resource).current?;
-        let available = total.saturating_sub(kibibytes(&status, used).unwrap_or(0) << 10);
-        Some(Memory { total, available, limit })
+        let kibibytes = cgroup::field(status, used).unwrap_or(0);
+        let available = total.saturating_sub(kibibytes << 10);
+        Some(Memory { total, available, limit: limit.to_owned() })
     });
     limits.collect()
 }
@@ -99,13 +71,6 @@ fn process_limits() -> Vec<Memory> {
 #[cfg(not(unix))]
 fn process_limits() -> Vec<Memory> {
     Vec::new()
-}
-
-/// A number in a text with lines like `NAME: NUMBER kB`.
-#[cfg(unix)]
-fn kibibytes(status: &str, name: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
 /// The bytes that a count may use by default: three quarters of what is available.
@@ -136,10 +101,13 @@ mod tests {
 
     #[test]
     fn the_limit_that_leaves_the_least_applies() {
-        let memory = |total, available, limit| Memory { total, available, limit };
-        let machine = memory(100, 80, MemoryLimit::Machine);
-        let roomy = memory(1000, 900, MemoryLimit::Data);
-        let full = memory(90, 10, MemoryLimit::AddressSpace);
+        let memory = |total, available, limit: &str| {
+            let limit = limit.to_owned();
+            Memory { total, available, limit }
+        };
+        let machine = memory(100, 80, "this machine");
+        let roomy = memory(1000, 900, "ulimit -d");
+        let full = memory(90, 10, "ulimit -v");
         let tightest =
             |limits: &[Memory]| Memory::tightest(machine.clone(), limits.iter().cloned());
         assert_eq!(tightest(&[]), machine);
@@ -156,13 +124,5 @@ mod tests {
     fn this_machine_has_memory() {
         let memory = Memory::detect();
         assert!(memory.available > 0 && memory.available <= memory.total, "{memory:?}");
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn numbers_of_a_status() {
-        let status = "Name:\tx\nVmSize:\t    3172 kB\nVmData:\t     360 kB\n";
-        assert_eq!(kibibytes(status, "VmData:"), Some(360));
-        assert_eq!(kibibytes(status, "VmPeak:"), None);
     }
 }

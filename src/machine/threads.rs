@@ -1,9 +1,6 @@
 //! The threads of a count.
 
-use std::path::Path;
-
 use crate::error::Error;
-use crate::machine::cgroup::{self, GroupLimit};
 
 /// The most threads that a count can start.
 pub const MAX_THREADS: usize = 4096;
@@ -28,32 +25,5 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
         .num_threads(threads)
         .thread_name(|index| format!("nqueens-{index}"))
         .build()
-        .map_err(|error| {
-            let reason = limit().map_or(error.to_string(), |limit| format!("{error}; {limit}"));
-            Error::ThreadsNotStarted { threads, reason }
-        })
-}
-
-/// The tightest limit on processes and threads, if there is one.
-fn limit() -> Option<String> {
-    let group = cgroup::tasks(Path::new("/"));
-    let own = user_limit();
-    match group {
-        Some(GroupLimit { file, limit, .. }) if own.is_none_or(|own| limit < own) => {
-            Some(format!("{} allows {limit} processes and threads", file.display()))
-        }
-        _ => own.map(|own| format!("ulimit -u allows this user {own} processes and threads")),
-    }
-}
-
-/// The limit of `ulimit -u`. It does not bind root.
-#[cfg(unix)]
-fn user_limit() -> Option<u64> {
-    use rustix::process::{Resource, getrlimit};
-    getrlimit(Resource::Nproc).current
-}
-
-#[cfg(not(unix))]
-fn user_limit() -> Option<u64> {
-    None
+        .map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
 }

@@ -19,14 +19,15 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::header::pass_of;
 use super::name::named_shard;
-use super::reader::Named;
-use super::{Mode, Record};
+use super::reader::{Mode, Named};
+use super::union::Record;
 use crate::board::size::BoardSize;
 use crate::engine::Pass;
 use crate::error::{Error, JournalError};
@@ -35,56 +36,43 @@ use crate::shard::Shard;
 /// How many of the journals that are passed over may be asked for their plan.
 const SAMPLES: usize = 16;
 
-/// The journals in a folder.
-pub(crate) struct Folder {
-    /// Those that may hold units of the shard, with the shards in their names, in order of names.
-    files: Vec<(PathBuf, Option<Shard>)>,
-    /// Some of the others.
-    samples: Vec<PathBuf>,
-}
-
-impl Folder {
-    /// Lists what matters to a shard of a board.
-    pub(crate) fn list(
-        path: &Path,
-        size: BoardSize,
-        pass: Pass,
-        shard: Shard,
-    ) -> Result<Self, Error> {
-        let (mut files, mut samples) = (Vec::new(), Vec::new());
-        for name in journal_names(path)? {
-            let named = name.to_str().and_then(named_shard).filter(|(n, ..)| *n == size.get());
-            let (file, other) = (path.join(name), named.map(|(.., shard)| shard));
-            let is_passed_over = |other: Shard| other.shards() == shard.shards() && other != shard;
-            match other {
-                _ if named.is_some_and(|(_, named, _)| named != pass) => {}
-                Some(other) if is_passed_over(other) && samples.len() >= SAMPLES => {}
-                Some(other) if is_passed_over(other) => samples.push(file),
-                _ => files.push((file, other)),
-            }
+/// What the journals in a folder hold that may be of a shard, and what was left out. `None` if no journal
+/// names a plan.
+pub(crate) fn read_shard(
+    folder: &Path,
+    size: BoardSize,
+    pass: Pass,
+    shard: Shard,
+) -> Result<(Option<Record>, Vec<Error>), Error> {
+    // Journals that may hold its units, with the shards in their names, and some of the others.
+    let (mut files, mut samples) = (Vec::new(), Vec::new());
+    for name in journal_names(folder)? {
+        let named = name.to_str().and_then(named_shard).filter(|(n, ..)| *n == size.get());
+        let (file, other) = (folder.join(name), named.map(|(.., shard)| shard));
+        let is_passed_over = |other: Shard| other.shards() == shard.shards() && other != shard;
+        match other {
+            _ if named.is_some_and(|(_, named, _)| named != pass) => {}
+            Some(other) if is_passed_over(other) && samples.len() >= SAMPLES => {}
+            Some(other) if is_passed_over(other) => samples.push(file),
+            _ => files.push((file, other)),
         }
-        // Whatever its name says, a journal of the other count is of no use.
-        files.retain(|(file, _)| pass_of(file).is_none_or(|other| other == pass));
-        samples.retain(|file| pass_of(file) == Some(pass));
-        files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        Ok(Self { files, samples })
     }
+    // Whatever its name says, a journal of the other count is of no use.
+    files.retain(|(file, _)| pass_of(file).is_none_or(|other| other == pass));
+    samples.retain(|file| pass_of(file) == Some(pass));
+    files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
 
-    /// What the folder holds of the shard. `None` if no journal names a plan; then only the errors.
-    pub(crate) fn read(&self, shard: Shard) -> Result<(Option<Record>, Vec<Error>), Error> {
-        let paths = || self.files.iter().map(|(path, _)| path);
-        let named = paths().chain(&self.samples).find_map(|path| Named::at(path).ok().flatten());
-        let Some(named) = named else {
-            return Ok((None, paths().filter_map(|path| Named::at(path).err()).collect()));
-        };
-        let units = named.plan.units();
-        let may_hold = |(_, named): &&(PathBuf, Option<Shard>)| {
-            named.is_none_or(|other| other.shares_units_with(shard, units))
-        };
-        let paths = self.files.iter().filter(may_hold).map(|(path, _)| path.clone());
-        let record = Record::read_named(&paths.collect::<Vec<_>>(), &named, Mode::SkipDamaged)?;
-        Ok((Some(record.clone()), record.left_out))
-    }
+    let at = |path: &PathBuf| Named::at(path, Mode::SkipDamaged);
+    let mut paths = files.iter().map(|(path, _)| path).chain(&samples);
+    let Some(named) = paths.find_map(|path| at(path).ok().flatten()) else {
+        return Ok((None, files.iter().filter_map(|(path, _)| at(path).err()).collect()));
+    };
+    let units = named.plan.units();
+    files.retain(|(_, other)| other.is_none_or(|other| other.shares_units_with(shard, units)));
+    let paths: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
+    let mut record = Record::read_named(&paths, &named, Mode::SkipDamaged)?;
+    let left_out = mem::take(&mut record.left_out);
+    Ok((Some(record), left_out))
 }
 
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it

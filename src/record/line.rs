@@ -8,22 +8,47 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::Run;
-use super::header::PlanName;
+use crate::engine::Kernel;
+use crate::machine::cpu::Cpu;
+use crate::shard::Shard;
 
 /// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
 pub(super) const LONGEST_LINE: u64 = 1 << 20;
 
+/// The work of one process, as recorded in a journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Run {
+    /// The program's version.
+    pub version: String,
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The number of counting threads.
+    pub threads: usize,
+    /// The shard that it was asked to count.
+    pub shard: Shard,
+    /// The CPU's brand.
+    pub machine: String,
+    /// The number of units that it finished.
+    pub units: usize,
+    /// Wall time from its start to its last line.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    pub elapsed: Duration,
+    /// The CPU time that all its threads spent on units.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    pub cpu_time: Duration,
+}
+
 /// Finished units.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DoneLine {
-    pub(super) units: Range<usize>,
-    pub(super) solutions: u128,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DoneLine {
+    pub(crate) units: Range<usize>,
+    pub(crate) solutions: u128,
     /// Wall time since the run began, in whole milliseconds.
-    pub(super) elapsed: Duration,
+    pub(crate) elapsed: Duration,
     /// CPU time, in whole microseconds.
-    pub(super) cpu_time: Duration,
-    pub(super) counts: Vec<u64>,
+    pub(crate) cpu_time: Duration,
+    pub(crate) counts: Vec<u64>,
 }
 
 /// A line after the first one.
@@ -42,8 +67,9 @@ pub(super) struct Seal(u32);
 impl Seal {
     pub(super) const FIRST_LINE: Self = Self(0);
 
-    pub(super) fn of(plan: &PlanName) -> Self {
-        Self(crc32fast::hash(plan.to_string().as_bytes()))
+    /// Of all lines after the first one, by the name of the plan.
+    pub(super) fn of(plan: &str) -> Self {
+        Self(crc32fast::hash(plan.as_bytes()))
     }
 
     fn crc(self, text: &str) -> u32 {
@@ -73,28 +99,33 @@ impl Seal {
 /// What is wrong with a line that has its CRC.
 const MISWRITTEN: &str = "its CRC is right, but its fields are not";
 
-/// Reads a value, and makes sure that it would be written in the same way. Control characters are
-/// refused, so that none can reach a terminal.
-pub(super) fn strictly<T: fmt::Display>(
-    text: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, &'static str> {
-    parse(text)
-        .filter(|value| !text.contains(char::is_control) && value.to_string() == text)
-        .ok_or(MISWRITTEN)
-}
-
 impl Line {
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         // Almost all lines are of this kind. Writing each again would take most of the time.
         if let Some(rest) = text.strip_prefix("done ") {
             return DoneLine::parse(rest).map(Self::Done).ok_or(MISWRITTEN);
         }
-        strictly(text, |text| Run::parse(text.strip_prefix("run ")?).map(Self::Run))
+        // Control characters are refused, so that none can reach a terminal.
+        let run = text.strip_prefix("run ").and_then(Run::parse).map(Self::Run);
+        run.filter(|run| !text.contains(char::is_control) && run.to_string() == text)
+            .ok_or(MISWRITTEN)
     }
 }
 
 impl Run {
+    /// The work of this process, which begins.
+    pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
+        let (version, kernel) = (env!("CARGO_PKG_VERSION").to_owned(), kernel.name().to_owned());
+        let machine = Cpu::detect().brand.replace(char::is_control, " ");
+        Self { version, kernel, threads, shard, machine, ..Self::default() }
+    }
+
+    /// Stands for a run whose own line is lost.
+    pub(super) fn unknown() -> Self {
+        let [version, kernel, machine] = [(); 3].map(|()| "unknown".to_owned());
+        Self { version, kernel, threads: 1, machine, ..Self::default() }
+    }
+
     fn parse(text: &str) -> Option<Self> {
         // The machine's name comes last, because it may contain spaces.
         let mut fields = text.splitn(5, ' ');

@@ -1,17 +1,21 @@
 //! Reads one journal, line by line, and checks everything in it.
 
 use std::io::{BufRead, BufReader, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use super::header::{Header, PlanName, open};
-use super::line::{DoneLine, LONGEST_LINE, Line, Seal, may_be_cut_off};
-use super::{Run, weighted_sum};
-use crate::engine::Kernel;
+use super::header::{Header, open};
+use super::line::{DoneLine, LONGEST_LINE, Line, Run, Seal, may_be_cut_off, without_zeros};
+use super::name::named_host;
+use super::units::{Units, units_of, weighted_sum};
 use crate::error::{Error, JournalError};
-use crate::machine::cpu::Cpu;
 use crate::plan::Plan;
-use crate::shard::Shard;
+
+/// A journal has a copy of its first line at least once in so many bytes and a line, so that damage to
+/// the first line costs no other.
+const COPY_EVERY: u64 = 1 << 16;
 
 /// What to do about lines that are not as they were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,52 +26,96 @@ pub enum Mode {
     SkipDamaged,
 }
 
-/// The plan that journals name.
+/// The plan that a journal names, and the line in which it does.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub(super) plan: Arc<Plan>,
-    name: PlanName,
-    /// The first journal that names it.
+    header: Header,
     path: PathBuf,
 }
 
-/// What the lines of one journal say, apart from their counts.
-#[derive(Debug, Default)]
-pub(super) struct Scan {
-    pub(super) runs: Vec<Run>,
+/// One of the journals of a record.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct JournalFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The processes that wrote it.
+    pub runs: Vec<Run>,
+    /// The units that it holds.
+    pub units: Units,
+    /// Bytes of its lines.
+    pub bytes: u64,
+    /// Bytes after them, of a line that was cut off in the middle of a write.
+    pub cut_off: u64,
+    /// When it was last written, by the clock of the file system.
+    pub modified: Option<SystemTime>,
+    pub(super) named: Named,
+    /// The solutions in its lines, and the units of these, which may overlap.
+    pub(super) solutions: u128,
+    pub(super) ranges: Vec<Range<usize>>,
     pub(super) left_out: Vec<Error>,
-    /// Bytes up to the end of the last line.
-    pub(super) bytes: u64,
-    /// Bytes after it, of a line that was cut off.
-    pub(super) cut_off: u64,
+}
+
+impl JournalFile {
+    /// The host in the name of the file, if the process of a shard made it.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        named_host(&self.path)
+    }
 }
 
 impl Named {
+    /// Names the plan of a new journal.
     pub(super) fn of(plan: Arc<Plan>, path: &Path) -> Self {
-        Self { name: PlanName::of(&plan), plan, path: path.to_owned() }
+        Self { header: Header::of(&plan), plan, path: path.to_owned() }
     }
 
     /// The plan that a journal names. `None` if it has not begun.
-    pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
-        let header = Header::read(&mut BufReader::new(open(path)?));
+    pub(super) fn at(path: &Path, mode: Mode) -> Result<Option<Self>, Error> {
+        let mut input = BufReader::new(open(path)?);
+        let header = Header::read(&mut input).or_else(|error| match mode {
+            Mode::Strict => Err(error),
+            Mode::SkipDamaged => Header::find_copy(&mut input).map(Some).ok_or(error),
+        });
         let header = header.map_err(|error| error.at(path))?;
-        header.map(|(header, _)| Self::by(path, header)).transpose()
+        header.map(|header| Self::by(path, header)).transpose()
     }
 
     fn by(path: &Path, header: Header) -> Result<Self, Error> {
-        let plan = header.plan.plan(&header.version).map_err(|error| error.at(path))?;
-        Ok(Self { plan: Arc::new(plan), name: header.plan, path: path.to_owned() })
+        let plan = header.plan().map_err(|error| error.at(path))?;
+        Ok(Self { plan: Arc::new(plan), header, path: path.to_owned() })
+    }
+
+    /// The same plan, named by the first line of another journal.
+    fn also_by(&self, path: &Path, header: Header) -> Result<Self, Error> {
+        if header.plan != self.header.plan {
+            return Err(Error::PlansDiffer {
+                first: self.path.clone(),
+                first_plan: self.header.plan.clone(),
+                second: path.to_owned(),
+                second_plan: header.plan,
+            });
+        }
+        Ok(Self { plan: Arc::clone(&self.plan), header, path: path.to_owned() })
     }
 
     /// What seals the lines of its journals.
     pub(super) fn seal(&self) -> Seal {
-        Seal::of(&self.name)
+        Seal::of(&self.header.plan)
     }
 
-    /// The first line that this version writes.
+    /// The first line.
     pub(super) fn first_line(&self) -> String {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        Seal::FIRST_LINE.close(&Header { version, plan: self.name.clone() })
+        Seal::FIRST_LINE.close(&self.header)
+    }
+
+    /// A line that is to be written at this place of the file, with a copy of the first one if it is time.
+    pub(super) fn with_copy(&self, line: String, at: u64) -> String {
+        match at / COPY_EVERY == (at + line.len() as u64) / COPY_EVERY {
+            true => line,
+            false => line + &self.first_line(),
+        }
     }
 
     /// Reads a journal of this plan, or of any plan, which is then made. Every line with finished units is
@@ -84,26 +132,39 @@ impl Named {
         input: impl Read,
         mode: Mode,
         mut take: impl FnMut(usize, DoneLine),
-    ) -> Result<Option<(Arc<Plan>, Scan)>, Error> {
+    ) -> Result<Option<JournalFile>, Error> {
+        use JournalError::{Damaged, NotAJournal};
         let of_file = |error: JournalError| error.at(path);
-        let mut input = BufReader::with_capacity(1 << 16, input);
-        let Some((header, bytes)) = Header::read(&mut input).map_err(of_file)? else {
-            return Ok(None);
-        };
-        let named = match known {
-            None => Self::by(path, header)?,
-            Some(known) if known.name == header.plan => known.clone(),
-            Some(known) => {
-                return Err(Error::PlansDiffer {
-                    first: known.path.clone(),
-                    first_plan: known.name.to_string(),
-                    second: path.to_owned(),
-                    second_plan: header.plan.to_string(),
-                });
+        let mut input = BufReader::with_capacity(1 << 16, input.take(u64::MAX));
+        let mut first_error = None;
+        let named = match (Header::read(&mut input), known) {
+            (Ok(None), _) => return Ok(None),
+            (Ok(Some(header)), None) => Self::by(path, header)?,
+            (Ok(Some(header)), Some(known)) => known.also_by(path, header)?,
+            // No line of another plan has the right CRC.
+            (Err(error @ (Damaged { .. } | NotAJournal)), Some(known))
+                if mode == Mode::SkipDamaged =>
+            {
+                first_error = Some(of_file(error));
+                known.clone()
             }
+            (Err(error), _) => return Err(of_file(error)),
         };
-        let mut scan = Scan { bytes, ..Scan::default() };
-        let seal = named.seal();
+        let bytes = u64::MAX - input.get_ref().limit() - input.buffer().len() as u64;
+        let left_out = first_error.iter().cloned().collect();
+        let mut scan = JournalFile {
+            path: path.to_owned(),
+            runs: Vec::new(),
+            units: Units::new(),
+            bytes,
+            cut_off: 0,
+            modified: None,
+            named,
+            solutions: 0,
+            ranges: Vec::new(),
+            left_out,
+        };
+        let seal = scan.named.seal();
         // Whether it is known who counted the units of the next line.
         let mut is_begun = false;
         let mut text = Vec::new();
@@ -115,34 +176,39 @@ impl Named {
             let length = length.map_err(JournalError::cannot_read).map_err(of_file)? as u64;
             let line = match text.split_last() {
                 None => break,
+                Some((b'\n', text)) if Header::begins(text) => match Header::parse(text) {
+                    Ok(copy) if copy == scan.named.header => Ok(None),
+                    _ => Err("it differs from the first one"),
+                },
                 Some((b'\n', text)) => {
                     let line = seal.open(text).and_then(Line::parse);
-                    line.and_then(|line| check(&named.plan, line))
+                    line.and_then(|line| check(&scan.named.plan, line)).map(Some)
                 }
-                Some(_) if length < LONGEST_LINE && may_be_cut_off(&text) => {
+                Some(_) if length < LONGEST_LINE && scan.named.may_be_cut_off(&text) => {
                     scan.cut_off = length;
                     break;
                 }
                 Some(_) => Err("it has no end"),
             };
             scan.bytes += length;
-            let is_alone = !is_begun && matches!(line, Ok(Line::Done(_)));
+            let is_alone = !is_begun && matches!(line, Ok(Some(Line::Done(_))));
             let line = match is_alone && mode == Mode::Strict {
                 true => Err("no run begins before it"),
                 false => line,
             };
             // Damage may have hidden the beginning of another run.
-            is_begun = line.is_ok();
+            is_begun = matches!(line, Ok(Some(_))) || is_begun && line.is_ok();
             match line {
-                Ok(Line::Run(run)) => scan.runs.push(run),
-                Ok(Line::Done(done)) => {
+                Ok(None) => {}
+                Ok(Some(Line::Run(run))) => scan.runs.push(run),
+                Ok(Some(Line::Done(done))) => {
                     if is_alone {
                         scan.runs.push(Run::unknown());
                     }
                     scan.take(done, &mut take);
                 }
                 Err(what) => {
-                    let error = of_file(JournalError::Damaged { line: number, what });
+                    let error = of_file(Damaged { line: number, what });
                     match mode {
                         Mode::Strict => return Err(error),
                         Mode::SkipDamaged => scan.left_out.push(error),
@@ -151,11 +217,20 @@ impl Named {
             }
             number += usize::from(text.ends_with(b"\n"));
         }
-        Ok(Some((named.plan, scan)))
+        scan.units = units_of(scan.ranges.iter().cloned());
+        match first_error.filter(|_| scan.runs.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(Some(scan)),
+        }
+    }
+
+    /// Whether a line without an end may be the beginning of one that was being written.
+    fn may_be_cut_off(&self, tail: &[u8]) -> bool {
+        may_be_cut_off(tail) || self.first_line().as_bytes().starts_with(without_zeros(tail))
     }
 }
 
-impl Scan {
+impl JournalFile {
     /// Adds a line to the last run.
     fn take(&mut self, done: DoneLine, take: &mut impl FnMut(usize, DoneLine)) {
         let last = self.runs.len() - 1;
@@ -163,22 +238,12 @@ impl Scan {
         run.units += done.units.len();
         run.elapsed = run.elapsed.max(done.elapsed);
         run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
+        self.solutions = self.solutions.saturating_add(done.solutions);
+        match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
+            Some(last) => last.end = done.units.end,
+            None => self.ranges.push(done.units.clone()),
+        }
         take(last, done);
-    }
-}
-
-impl Run {
-    /// The work of this process, which begins.
-    pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
-        let (version, kernel) = (env!("CARGO_PKG_VERSION").to_owned(), kernel.name().to_owned());
-        let machine = Cpu::detect().brand.replace(char::is_control, " ");
-        Self { version, kernel, threads, shard, machine, ..Self::default() }
-    }
-
-    /// Stands for a run whose own line is lost.
-    fn unknown() -> Self {
-        let [version, kernel, machine] = [(); 3].map(|()| "unknown".to_owned());
-        Self { version, kernel, threads: 1, machine, ..Self::default() }
     }
 }
 

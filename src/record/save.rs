@@ -1,13 +1,11 @@
 //! Writes what a record holds to one new journal: many journals packed into one, or what is good of a
 //! damaged one.
 //!
-//! The new journal has the lines of one that a single process could have written: a `run` line for
-//! every process, and behind it the units that this process was the first to record, in increasing
-//! order, up to [`UNITS_A_LINE`] a line. The CPU time of a process is in its first line; that of a
-//! process whose units are all left out is lost.
+//! The new journal has the lines of one that a single process could have written: those of the old ones,
+//! in their order, without the units that a line before has recorded. The CPU time of a line stays with
+//! the first units that are left of it; a `run` line without units is left out.
 //!
-//! One journal after the other is read, and of a long one so many units at once that memory holds a few
-//! dozen megabytes.
+//! One journal after the other is read, so the memory holds no more than a line.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,16 +14,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::line::{DoneLine, Line, Seal};
-use super::reader::Named;
-use super::{JournalFile, Mode, Record, Units, weighted_sum};
+use super::line::Line;
+use super::reader::{Mode, Named};
+use super::union::Record;
+use super::units::{Units, weighted_sum};
 use crate::error::{Error, JournalError};
-use crate::plan::Plan;
-
-/// Units whose counts are in memory at once.
-const AT_ONCE: usize = 1 << 20;
-/// Units of a line, at most: damage to a line costs all of them.
-const UNITS_A_LINE: usize = 1024;
 
 /// A new journal.
 #[derive(Clone, Debug)]
@@ -63,8 +56,7 @@ impl Record {
         new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let new = new.tempfile_in(folder).map_err(refused)?;
         let finished = &self.finished - without;
-        let written = self.write(BufWriter::new(new.as_file()), &finished)?;
-        let solutions = written.map_err(cannot_write)?;
+        let solutions = self.write(BufWriter::new(new.as_file()), into, &finished)?;
         new.as_file().sync_all().map_err(cannot_write)?;
         let held = Self::read(&[new.path().to_owned()], Mode::Strict)?;
         if held.is_none_or(|held| held.finished != finished || held.solutions != solutions) {
@@ -82,33 +74,42 @@ impl Record {
     }
 
     /// Writes the lines. Returns the solutions in them.
-    fn write(&self, out: impl Write, finished: &Units) -> Result<io::Result<u128>, Error> {
-        let named = Named::of(Arc::clone(&self.plan), Path::new(""));
-        let (seal, plan, next_run, solutions) = (named.seal(), &*self.plan, 0, 0);
-        let mut writer = LineWriter { out, seal, plan, next_run, solutions, result: Ok(()) };
-        writer.put(&named.first_line());
-        let is_all = *finished == self.finished && self.shared.is_empty();
+    fn write(&self, out: impl Write, into: &Path, finished: &Units) -> Result<u128, Error> {
+        let named = Named::of(Arc::clone(&self.plan), into);
+        let (bytes, solutions, result) = (0, 0, Ok(()));
+        let mut writer = LineWriter { out, named, bytes, solutions, result };
+        writer.put(writer.named.first_line());
         let mut written = HashSet::new();
         for file in &self.files {
-            let mut held = Vec::new();
-            writer.next_run = 0;
-            self.rescan(file, |run, DoneLine { units, counts, .. }| {
-                let mut is_wanted = |unit| {
-                    let is_new = !self.shared.contains(unit) || written.insert(unit);
-                    is_new && finished.contains(unit)
+            let mut next_run = 0;
+            self.rescan(file, |number, mut line| {
+                let units = line.units.clone().zip(line.counts.drain(..));
+                let wanted = units.filter(|(unit, _)| {
+                    let is_new = !self.shared.contains(*unit) || written.insert(*unit);
+                    is_new && finished.contains(*unit)
+                });
+                let wanted: Vec<(usize, u64)> = wanted.collect();
+                // Somebody may have changed the file since it was read; the end will tell.
+                let Some(run) = file.runs.get(number).filter(|_| !wanted.is_empty()) else {
+                    return;
                 };
-                let all = units.zip(counts).map(|(unit, count)| (run, unit, count));
-                match is_all {
-                    true => held.extend(all),
-                    false => held.extend(all.filter(|(_, unit, _)| is_wanted(*unit))),
+                if number >= next_run {
+                    writer.put_line(&Line::Run(run.clone()));
+                    next_run = number + 1;
                 }
-                if held.len() >= AT_ONCE {
-                    writer.put_units(file, &mut held);
+                for units in wanted.chunk_by(|(unit, _), (next, _)| unit + 1 == *next) {
+                    line.units = units[0].0..units[0].0 + units.len();
+                    line.counts = units.iter().map(|(_, count)| *count).collect();
+                    line.solutions = weighted_sum(&self.plan, line.units.start, &line.counts);
+                    writer.solutions += line.solutions;
+                    writer.put_line(&Line::Done(line.clone()));
+                    line.cpu_time = Duration::ZERO;
                 }
             })?;
-            writer.put_units(file, &mut held);
         }
-        Ok(writer.result.and_then(|()| writer.out.flush()).map(|()| writer.solutions))
+        let written = writer.result.and_then(|()| writer.out.flush());
+        written.map_err(|error| JournalError::cannot_write(error).at(into))?;
+        Ok(writer.solutions)
     }
 
     /// The CPU time of all units that were counted, also of those that were counted again.
@@ -120,44 +121,23 @@ impl Record {
 }
 
 /// Writes the lines of a new journal.
-struct LineWriter<'a, W> {
+struct LineWriter<W> {
     out: W,
-    seal: Seal,
-    plan: &'a Plan,
-    /// The first run of the present file that has no line yet.
-    next_run: usize,
+    named: Named,
+    bytes: u64,
     solutions: u128,
     /// The first error ends the writing.
     result: io::Result<()>,
 }
 
-impl<W: Write> LineWriter<'_, W> {
-    /// Writes units with the numbers of their runs, and takes them away.
-    fn put_units(&mut self, file: &JournalFile, held: &mut Vec<(usize, usize, u64)>) {
-        held.sort_unstable();
-        let follows = |one: &(usize, usize, u64), next: &(usize, usize, u64)| {
-            (one.0, one.1 + 1) == (next.0, next.1)
-        };
-        for line in held.chunk_by(follows).flat_map(|units| units.chunks(UNITS_A_LINE)) {
-            let (number, first, _) = line[0];
-            // Somebody may have changed the file since it was read; the end will tell.
-            let Some(run) = file.runs.get(number) else { continue };
-            let mut cpu_time = Duration::ZERO;
-            if number >= self.next_run {
-                self.put(&self.seal.close(&Line::Run(run.clone())));
-                (self.next_run, cpu_time) = (number + 1, run.cpu_time);
-            }
-            let counts: Vec<u64> = line.iter().map(|(.., count)| *count).collect();
-            let solutions = weighted_sum(self.plan, first, &counts);
-            self.solutions += solutions;
-            let (units, elapsed) = (first..first + counts.len(), run.elapsed);
-            let done = DoneLine { units, solutions, elapsed, cpu_time, counts };
-            self.put(&self.seal.close(&Line::Done(done)));
-        }
-        held.clear();
+impl<W: Write> LineWriter<W> {
+    fn put_line(&mut self, line: &Line) {
+        self.put(self.named.seal().close(line));
     }
 
-    fn put(&mut self, text: &str) {
+    fn put(&mut self, line: String) {
+        let text = self.named.with_copy(line, self.bytes);
+        self.bytes += text.len() as u64;
         if self.result.is_ok() {
             self.result = self.out.write_all(text.as_bytes());
         }

@@ -1,6 +1,7 @@
 //! Compares the first and the second count of a plan, unit by unit.
 
-use super::{Record, Units, Witness, len, units_of};
+use super::union::{Record, Witness};
+use super::units::{Units, len, units_of};
 use crate::engine::Pass;
 use crate::error::Error;
 

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::line::Run;
+use super::reader::JournalFile;
+use super::union::Record;
+use super::units::{Units, half_open, len, units_of};
 use super::writer::is_locked;
-use super::{JournalFile, Record, Run, Units, half_open, len, units_of};
 use crate::error::Error;
 use crate::shard::Shard;
 

@@ -11,18 +11,43 @@
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
+use std::mem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use rayon::prelude::*;
 
 use super::header::open;
 use super::line::DoneLine;
-use super::reader::{Named, Scan};
-use super::{Counts, JournalFile, Mode, Record, Units, len, units_of};
+use super::reader::{JournalFile, Mode, Named};
+use super::units::{Counts, Units, len, units_of};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
+
+/// What journals of one plan hold together.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Record {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// The units that are finished in any of the journals.
+    pub finished: Units,
+    /// The solutions in them, with their weights.
+    pub solutions: u128,
+    /// The journals, in the order in which they were named.
+    pub files: Vec<JournalFile>,
+    /// Journals that hold nothing: they are empty, or end within their first line.
+    pub unbegun: Vec<PathBuf>,
+    /// How many times a unit is held once more, with the same count.
+    pub repeated: usize,
+    /// Why lines, journals and units with two counts were left out, if that is allowed.
+    pub left_out: Vec<Error>,
+    mode: Mode,
+    /// The units that are held more than once.
+    pub(super) shared: Units,
+}
 
 /// A count of a unit, and where it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,15 +63,6 @@ pub struct Witness {
     pub machine: String,
 }
 
-/// A journal whose lines were all read.
-struct Lines {
-    file: JournalFile,
-    /// The units of its lines, which may overlap.
-    ranges: Vec<Range<usize>>,
-    solutions: u128,
-    left_out: Vec<Error>,
-}
-
 impl Record {
     /// Reads journals of one plan. `None` if none of them holds anything.
     ///
@@ -57,23 +73,26 @@ impl Record {
     /// With [`Mode::SkipDamaged`] only other plans are an error.
     pub fn read(paths: &[PathBuf], mode: Mode) -> Result<Option<Self>, Error> {
         // A journal that cannot be read is reported below, in the order of the files.
-        let Some(named) = paths.iter().find_map(|path| Named::at(path).ok().flatten()) else {
-            return paths.iter().try_for_each(|path| Named::at(path).map(|_| ())).map(|()| None);
+        let at = |path: &PathBuf| Named::at(path, mode);
+        let Some(named) = paths.iter().find_map(|path| at(path).ok().flatten()) else {
+            return paths.iter().try_for_each(|path| at(path).map(|_| ())).map(|()| None);
         };
         Self::read_named(paths, &named, mode).map(Some)
     }
 
     /// The same, given the plan.
     pub(super) fn read_named(paths: &[PathBuf], named: &Named, mode: Mode) -> Result<Self, Error> {
-        let read = |path: &PathBuf| match open(path) {
-            Ok(file) => Lines::read(Some(named), path, &file, &file, mode),
-            Err(error) => Err(error),
+        let read = |path: &PathBuf| {
+            let file = open(path)?;
+            let modified = modified(&file);
+            let held = Named::scan(Some(named), path, file, mode, |_, _| ())?;
+            Ok(held.map(|held| JournalFile { modified, ..held }))
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
         let (mut held, mut unbegun, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (path, file) in paths.iter().zip(files) {
             match file {
-                Ok(Some((_, file))) => held.push(file),
+                Ok(Some(file)) => held.push(file),
                 Ok(None) => unbegun.push(path.clone()),
                 Err(error @ Error::Journal { .. }) if mode == Mode::SkipDamaged => {
                     left_out.push(error);
@@ -91,53 +110,51 @@ impl Record {
         path: &Path,
         file: &File,
         input: impl Read,
-        plan: Option<&Arc<Plan>>,
+        known: Option<&Named>,
     ) -> Result<Option<Self>, Error> {
-        let named = plan.map(|plan| Named::of(Arc::clone(plan), path));
-        let held = Lines::read(named.as_ref(), path, file, input, Mode::Strict)?;
-        held.map(|(plan, held)| Self::of(plan, vec![held], Mode::Strict)).transpose()
+        let modified = modified(file);
+        let held = Named::scan(known, path, input, Mode::Strict, |_, _| ())?;
+        let held = held.map(|held| JournalFile { modified, ..held });
+        let plan = |held: &JournalFile| Arc::clone(&held.named.plan);
+        held.map(|held| Self::of(plan(&held), vec![held], Mode::Strict)).transpose()
     }
 
-    fn of(plan: Arc<Plan>, held: Vec<Lines>, mode: Mode) -> Result<Self, Error> {
-        let ranges = held.iter().flat_map(|held| &held.ranges).cloned().collect();
+    fn of(plan: Arc<Plan>, mut files: Vec<JournalFile>, mode: Mode) -> Result<Self, Error> {
+        let ranges = files.iter_mut().flat_map(|file| mem::take(&mut file.ranges));
+        let ranges: Vec<Range<usize>> = ranges.collect();
+        let lines: usize = ranges.iter().map(Range::len).sum();
         let (finished, shared) = unite(ranges);
-        let lines: usize = held.iter().flat_map(|held| &held.ranges).map(Range::len).sum();
         let repeated = lines - len(&finished);
-        let solutions = held.iter().fold(0, |sum: u128, held| sum.saturating_add(held.solutions));
-        let mut left_out = Vec::new();
-        let files = held.into_iter().map(|held| {
-            left_out.extend(held.left_out);
-            held.file
-        });
-        let files = files.collect();
+        let solutions = files.iter().fold(0, |sum: u128, file| sum.saturating_add(file.solutions));
+        let left_out = files.iter_mut().flat_map(|file| mem::take(&mut file.left_out)).collect();
         let unbegun = Vec::new();
         let mut record =
             Self { plan, finished, solutions, files, unbegun, repeated, left_out, mode, shared };
-        let compared = record.gather(&record.shared)?;
-        record.solutions -= compared.repeated;
-        record.leave_out(&compared)?;
+        let shared = record.gather(&record.shared)?;
+        record.solutions -= shared.repeated;
+        record.leave_out(&shared)?;
         Ok(record)
     }
 
     /// Leaves out units with different counts.
-    fn leave_out(&mut self, Compared { counts, conflicts, .. }: &Compared) -> Result<(), Error> {
-        let Some(first) = conflicts.first() else { return Ok(()) };
+    fn leave_out(&mut self, shared: &Counts) -> Result<(), Error> {
+        let Some(first) = shared.conflicts.first() else { return Ok(()) };
         if self.mode == Mode::Strict {
             return Err(conflict(&self.witnesses(&Units::from_iter([first]))?));
         }
-        let mut witnesses = self.witnesses(conflicts)?;
+        let mut witnesses = self.witnesses(&shared.conflicts)?;
         witnesses.sort_by_key(|witness| witness.unit);
         for witnesses in witnesses.chunk_by(|one, next| one.unit == next.unit) {
-            // The sum holds the known count once, and every other count.
-            let known = counts.get(witnesses[0].unit).unwrap_or_default();
-            let others = witnesses.iter().map(|witness| witness.count);
-            let sum: u128 =
-                others.filter(|count| *count != known).chain([known]).map(u128::from).sum();
-            self.solutions -= sum * u128::from(self.plan.weight(witnesses[0].unit));
             self.left_out.push(conflict(witnesses));
         }
-        self.finished = &self.finished - conflicts;
+        let kept = shared.iter().filter(|(unit, _)| shared.conflicts.contains(*unit));
+        self.solutions -= self.weighted(kept);
+        self.finished = &self.finished - &shared.conflicts;
         Ok(())
+    }
+
+    fn weighted(&self, counts: impl Iterator<Item = (usize, u64)>) -> u128 {
+        counts.map(|(unit, count)| u128::from(count) * u128::from(self.plan.weight(unit))).sum()
     }
 
     /// Reads the counts of some units. Units that are not finished have none.
@@ -146,7 +163,7 @@ impl Record {
     ///
     /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
     pub fn counts(&self, units: &Units) -> Result<Counts, Error> {
-        self.gather(&(units & &self.finished)).map(|compared| compared.counts)
+        self.gather(&(units & &self.finished))
     }
 
     /// The solutions in some of the finished units, with their weights.
@@ -154,23 +171,20 @@ impl Record {
         if self.finished.is_subset(units) {
             return Ok(self.solutions);
         }
-        let counts = self.counts(units)?;
-        let weighted = |(unit, count)| u128::from(count) * u128::from(self.plan.weight(unit));
-        Ok(counts.iter().map(weighted).sum())
+        Ok(self.weighted(self.counts(units)?.iter()))
     }
 
-    fn gather(&self, units: &Units) -> Result<Compared, Error> {
-        let compared = Mutex::new(Compared { counts: Counts::of(units), ..Compared::default() });
+    fn gather(&self, units: &Units) -> Result<Counts, Error> {
+        let counts = Mutex::new(Counts::of(units));
         let holds = |file: &&JournalFile| !file.units.is_disjoint(units);
         let holders: Vec<_> = self.files.iter().filter(holds).collect();
         holders.par_iter().try_for_each(|file| {
             self.rescan(file, |_, done| {
-                let mut compared = compared.lock().unwrap_or_else(PoisonError::into_inner);
-                let Compared { counts, repeated, conflicts } = &mut *compared;
-                *repeated += counts.add(&self.plan, done.units.start, &done.counts, conflicts);
+                let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+                counts.add(&self.plan, done.units.start, &done.counts);
             })
         })?;
-        Ok(compared.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reads one of the files again, as far as it was read before.
@@ -179,14 +193,12 @@ impl Record {
         file: &JournalFile,
         take: impl FnMut(usize, DoneLine),
     ) -> Result<(), Error> {
-        let path = &file.path;
-        let named = Named::of(Arc::clone(&self.plan), path);
-        let input = open(path)?.take(file.bytes);
-        match Named::scan(Some(&named), path, input, self.mode, take)? {
-            Some((_, Scan { bytes, .. })) if bytes == file.bytes => Ok(()),
+        let input = open(&file.path)?.take(file.bytes);
+        match Named::scan(Some(&file.named), &file.path, input, self.mode, take)? {
+            Some(held) if held.bytes == file.bytes => Ok(()),
             _ => {
                 let what = "it was changed while it was read".to_owned();
-                Err(JournalError::NotAsWritten { what }.at(path))
+                Err(JournalError::NotAsWritten { what }.at(&file.path))
             }
         }
     }
@@ -223,39 +235,10 @@ fn conflict(witnesses: &[Witness]) -> Error {
     }
 }
 
-/// The counts of some units, and what was found in comparing them.
-#[derive(Debug, Default)]
-struct Compared {
-    counts: Counts,
-    /// The weighted sum of the solutions in units that are held once more.
-    repeated: u128,
-    conflicts: Units,
-}
-
-impl Lines {
-    /// Reads a journal. `None` if it has not begun.
-    fn read(
-        named: Option<&Named>,
-        path: &Path,
-        file: &File,
-        input: impl Read,
-        mode: Mode,
-    ) -> Result<Option<(Arc<Plan>, Self)>, Error> {
-        // The time is taken first: what is written later is read as well, or is not old.
-        let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
-        let (mut ranges, mut solutions) = (Vec::<Range<usize>>::new(), 0_u128);
-        let scan = Named::scan(named, path, input, mode, |_, done| {
-            solutions = solutions.saturating_add(done.solutions);
-            match ranges.last_mut().filter(|last| last.end == done.units.start) {
-                Some(last) => last.end = done.units.end,
-                None => ranges.push(done.units),
-            }
-        })?;
-        let Some((plan, Scan { runs, left_out, bytes, cut_off })) = scan else { return Ok(None) };
-        let (path, units) = (path.to_owned(), units_of(ranges.iter().cloned()));
-        let file = JournalFile { path, runs, units, bytes, cut_off, modified };
-        Ok(Some((plan, Self { file, ranges, solutions, left_out })))
-    }
+/// When a file was last written. To be asked before it is read: what is written later is read as well,
+/// or is not old.
+fn modified(file: &File) -> Option<SystemTime> {
+    file.metadata().and_then(|metadata| metadata.modified()).ok()
 }
 
 /// The units in any of these ranges, and those in several of them.

@@ -22,13 +22,12 @@ use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use super::folder::identity;
-use super::line::{DoneLine, Line, Seal};
+use super::line::{DoneLine, Line, Run};
 use super::name::file_name;
 use super::reader::Named;
 use super::save::sync_folder;
-use super::{Record, Run};
-use crate::error::{Error, JournalError};
-use crate::observe::{DiskTrouble, UnitsDone};
+use super::union::Record;
+use crate::error::{Error, IoError, JournalError};
 use crate::plan::Plan;
 
 /// How often the file is forced to disk, if that takes no longer than this.
@@ -37,38 +36,53 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// long.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often it is looked at while nothing else is left to do.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// How often a lock that is held is tried again, and how long to wait before that: whoever looks whether
 /// a process is writing takes a shared lock for a moment.
 const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// What is wrong with the disk while a journal is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum DiskTrouble {
+    /// The last lines have been waiting for it for this long.
+    Hangs {
+        /// How long.
+        waited: Duration,
+        /// The solutions, with weights, if all units are counted.
+        total: Option<u128>,
+    },
+    /// It did not take the last lines, but it did when they were written again.
+    Repaired {
+        /// The operating system's reason.
+        error: IoError,
+    },
+}
+
 /// A journal that no other process writes, and that this one may write.
 pub(crate) struct Locked {
     path: PathBuf,
     /// `None` if there is no file yet; the error if it can only be read.
     file: Result<Option<File>, JournalError>,
-    /// Bytes that were read, and those of them that are whole lines.
+    /// Bytes that were read.
     seen: u64,
-    bytes: u64,
-    /// What it holds. `None` if it has not begun.
-    pub(crate) record: Option<Record>,
 }
 
 /// A journal that is being written.
 pub(crate) struct Journal {
     pub(crate) path: PathBuf,
     begun: Instant,
-    seal: Seal,
     shared: Arc<Shared>,
-    /// `None` once it was told to end.
+    /// The thread that syncs. `None` once it was told to end.
     syncer: Option<JoinHandle<()>>,
 }
 
 /// What the counting threads share with the one that syncs.
 struct Shared {
     file: File,
+    named: Named,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -77,13 +91,10 @@ struct Shared {
 struct State {
     /// Bytes of the lines in the file.
     bytes: u64,
-    /// How many of them the disk has.
-    synced: u64,
-    /// The others.
+    /// The last of them, which the disk may not have.
     unsynced: Vec<u8>,
     /// Whether no more lines will come.
     is_ending: bool,
-    has_ended: bool,
     /// Why no more lines can be written.
     failure: Option<JournalError>,
     /// A failure that did no harm, until it is reported.
@@ -96,7 +107,7 @@ struct State {
 
 impl Locked {
     /// Locks the journal at a path and reads it. If there is none, it is created when it begins.
-    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path) -> Result<(Self, Option<Record>), Error> {
         use io::ErrorKind as Kind;
         let of_file = |error: JournalError| error.at(path);
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
@@ -126,13 +137,19 @@ impl Locked {
                 read_from_disk(path, &file, None)?
             }
         };
-        let bytes = record.as_ref().map_or(0, |record| record.files[0].bytes);
-        Ok(Self { path: path.to_owned(), file, seen, bytes, record })
+        Ok((Self { path: path.to_owned(), file, seen }, record))
     }
 
-    /// Begins to write, with the lines that tell who counts.
-    pub(crate) fn begin(self, plan: &Arc<Plan>, run: &Run) -> Result<Journal, Error> {
-        let Self { path, file, seen, bytes, .. } = self;
+    /// Begins to write behind what it holds, with the lines that tell who counts.
+    pub(crate) fn begin(
+        self,
+        record: Option<&Record>,
+        plan: &Arc<Plan>,
+        run: &Run,
+    ) -> Result<Journal, Error> {
+        let Self { path, file, seen } = self;
+        let held = record.map(|record| &record.files[0]);
+        let bytes = held.map_or(0, |held| held.bytes);
         let prepare = || {
             let Some(file) = file? else {
                 let file = create(&path).map_err(|error| match error.kind() {
@@ -140,15 +157,17 @@ impl Locked {
                     _ => JournalError::cannot_open(error),
                 })?;
                 lock(&file)?;
-                return Ok((file, 0));
+                return Ok(file);
             };
             if bytes < seen {
                 file.set_len(bytes).map_err(JournalError::cannot_write)?;
             }
-            Ok((file, bytes))
+            Ok(file)
         };
-        let (file, bytes) = prepare().map_err(|error: JournalError| error.at(&path))?;
-        Journal::begin(path, file, bytes, plan, run)
+        let file = prepare().map_err(|error: JournalError| error.at(&path))?;
+        let new = || Named::of(Arc::clone(plan), &path);
+        let named = held.map_or_else(new, |held| held.named.clone());
+        Journal::begin(path, file, bytes, named, run)
     }
 }
 
@@ -164,7 +183,8 @@ impl Journal {
                 Ok(file) => {
                     // Without locks, nobody sees that it is being written.
                     let _ = lock(&file);
-                    return Self::begin(path, file, 0, plan, run);
+                    let named = Named::of(Arc::clone(plan), &path);
+                    return Self::begin(path, file, 0, named, run);
                 }
             }
         }
@@ -175,16 +195,13 @@ impl Journal {
         path: PathBuf,
         file: File,
         bytes: u64,
-        plan: &Arc<Plan>,
+        named: Named,
         run: &Run,
     ) -> Result<Self, Error> {
-        let named = Named::of(Arc::clone(plan), &path);
-        let seal = named.seal();
-        let state = State { bytes, synced: bytes, ..State::default() };
-        let shared = Arc::new(Shared { file, state: Mutex::new(state), changed: Condvar::new() });
-        let mut lines = if bytes == 0 { named.first_line() } else { String::new() };
-        lines += &seal.close(&Line::Run(run.clone()));
-        shared.append(lines.as_bytes());
+        let first = if bytes == 0 { named.first_line() } else { String::new() };
+        let state = Mutex::new(State { bytes, ..State::default() });
+        let shared = Arc::new(Shared { file, named, state, changed: Condvar::new() });
+        shared.append(first, &Line::Run(run.clone()));
         if let Some(failure) = shared.state().failure.take() {
             return Err(failure.at(&path));
         }
@@ -196,15 +213,13 @@ impl Journal {
         let no_thread =
             |error: io::Error| Error::ThreadsNotStarted { threads: 1, reason: error.to_string() };
         let syncer = Some(syncer.map_err(no_thread)?);
-        Ok(Self { path, begun: Instant::now(), seal, shared, syncer })
+        Ok(Self { path, begun: Instant::now(), shared, syncer })
     }
 
     /// Appends finished units. If that fails, [`Journal::has_failed`].
-    pub(crate) fn append(&self, done: &UnitsDone) {
-        let UnitsDone { units, counts, solutions, cpu_time, .. } = done.clone();
-        let elapsed = self.begun.elapsed();
-        let line = Line::Done(DoneLine { units, solutions, elapsed, cpu_time, counts });
-        self.shared.append(self.seal.close(&line).as_bytes());
+    pub(crate) fn append(&self, done: DoneLine) {
+        let done = DoneLine { elapsed: self.begun.elapsed(), ..done };
+        self.shared.append(String::new(), &Line::Done(done));
     }
 
     /// Whether no more lines can be written.
@@ -212,8 +227,8 @@ impl Journal {
         self.shared.state().failure.is_some()
     }
 
-    /// What should be reported of the disk now.
-    pub(crate) fn trouble(&self) -> Option<DiskTrouble> {
+    /// What should be reported of the disk now, with the total if all units are counted.
+    pub(crate) fn trouble(&self, total: Option<u128>) -> Option<DiskTrouble> {
         let mut state = self.shared.state();
         if let Some(error) = state.repaired.take() {
             return Some(DiskTrouble::Repaired { error: error.into() });
@@ -222,7 +237,7 @@ impl Journal {
         let is_due = waited >= state.patience;
         is_due.then(|| {
             state.patience = waited * 10;
-            DiskTrouble::Hangs { waited, total: None }
+            DiskTrouble::Hangs { waited, total }
         })
     }
 
@@ -230,15 +245,16 @@ impl Journal {
     /// wrong with the disk.
     pub(crate) fn close(
         mut self,
-        plan: &Arc<Plan>,
+        total: Option<u128>,
         report: &dyn Fn(DiskTrouble),
     ) -> Result<Record, Error> {
-        self.end(report).map_err(|error| error.at(&self.path))?;
+        self.end(total, report).map_err(|error| error.at(&self.path))?;
         let not_as_written = |what| JournalError::NotAsWritten { what }.at(&self.path);
         if let Some(what) = self.change() {
             return Err(not_as_written(what));
         }
-        let (record, _) = read_from_disk(&self.path, &self.shared.file, Some(plan))?;
+        let Shared { file, named, .. } = &*self.shared;
+        let (record, _) = read_from_disk(&self.path, file, Some(named))?;
         record.ok_or_else(|| not_as_written("it is empty".to_owned()))
     }
 
@@ -259,24 +275,23 @@ impl Journal {
         }
     }
 
-    fn end(&mut self, report: &dyn Fn(DiskTrouble)) -> Result<(), JournalError> {
+    fn end(
+        &mut self,
+        total: Option<u128>,
+        report: &dyn Fn(DiskTrouble),
+    ) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
-        let Shared { changed, .. } = &*self.shared;
         let mut state = self.shared.state();
         // Whoever waits now should know at once why.
         (state.is_ending, state.patience) = (true, PATIENCE);
         drop(state);
-        changed.notify_all();
-        loop {
-            let state = self.shared.state();
-            let waited = changed.wait_timeout_while(state, LOOK_EVERY, |state| !state.has_ended);
-            let has_ended = waited.unwrap_or_else(PoisonError::into_inner).0.has_ended;
-            self.trouble().map(report);
-            if has_ended || syncer.is_finished() {
-                break;
-            }
+        self.shared.changed.notify_all();
+        while !syncer.is_finished() {
+            sleep(LOOK_EVERY);
+            self.trouble(total).map(report);
         }
         syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        self.trouble(total).map(report);
         self.shared.state().failure.take().map_or(Ok(()), Err)
     }
 }
@@ -285,7 +300,7 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         // The panic is the error to report.
-        let _ = self.end(&|_| ());
+        let _ = self.end(None, &|_| ());
     }
 }
 
@@ -294,13 +309,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends whole lines. If this fails, the part that was written is cut off again.
-    fn append(&self, text: &[u8]) {
+    /// Appends a line behind what may come before it. If this fails, the part that was written is cut off
+    /// again.
+    fn append(&self, before: String, line: &Line) {
+        let line = before + &self.named.seal().close(line);
         let mut state = self.state();
         if state.failure.is_some() {
             return;
         }
-        if let Err(error) = (&self.file).write_all(text) {
+        let text = self.named.with_copy(line, state.bytes);
+        if let Err(error) = (&self.file).write_all(text.as_bytes()) {
             let written = state.bytes..state.bytes + text.len() as u64;
             if self.length().is_ok_and(|length| written.contains(&length)) {
                 // If this fails too, the reader leaves the part out.
@@ -309,7 +327,7 @@ impl Shared {
             state.failure = Some(JournalError::cannot_write(error));
         } else {
             state.bytes += text.len() as u64;
-            state.unsynced.extend_from_slice(text);
+            state.unsynced.extend_from_slice(text.as_bytes());
         }
         drop(state);
         self.changed.notify_all();
@@ -323,15 +341,15 @@ impl Shared {
     fn sync_until_end(&self, mut new: Option<PathBuf>) {
         let mut state = self.state();
         loop {
-            let is_idle = |state: &mut State| !state.is_ending && state.bytes == state.synced;
+            let is_idle = |state: &mut State| !state.is_ending && state.unsynced.is_empty();
             state = self.changed.wait_while(state, is_idle).unwrap_or_else(PoisonError::into_inner);
-            if state.bytes == state.synced {
+            if state.unsynced.is_empty() {
                 break;
             }
             let paused =
                 self.changed.wait_timeout_while(state, SYNC_EVERY, |state| !state.is_ending);
             state = paused.unwrap_or_else(PoisonError::into_inner).0;
-            let bytes = state.bytes;
+            let length = state.unsynced.len();
             (state.syncing, state.patience) = (Some(Instant::now()), PATIENCE);
             drop(state);
             let sync = || {
@@ -341,11 +359,7 @@ impl Shared {
             let synced = sync();
             state = self.state();
             match synced {
-                Ok(()) => {
-                    let length = usize::try_from(bytes - state.synced).unwrap_or(usize::MAX);
-                    state.unsynced.drain(..length);
-                    state.synced = bytes;
-                }
+                Ok(()) => drop(state.unsynced.drain(..length)),
                 Err(error) => self.write_again(&mut state, error, sync),
             }
             (state.syncing, new) = (None, None);
@@ -353,8 +367,6 @@ impl Shared {
                 break;
             }
         }
-        state.has_ended = true;
-        self.changed.notify_all();
     }
 
     /// Writes what the disk did not take once more. If it does not take it now, the file ends where it was
@@ -362,22 +374,23 @@ impl Shared {
     fn write_again(&self, state: &mut State, error: io::Error, sync: impl Fn() -> io::Result<()>) {
         // If somebody else wrote as well, that stays.
         let is_ours = self.length().is_ok_and(|length| length == state.bytes);
+        let synced = state.bytes - state.unsynced.len() as u64;
         let again = || {
-            self.file.set_len(state.synced)?;
+            self.file.set_len(synced)?;
             (&self.file).write_all(&state.unsynced)?;
             sync()
         };
         if is_ours && again().is_ok() {
-            state.synced = state.bytes;
             state.unsynced.clear();
             state.repaired = Some(error);
             return;
         }
-        let is_cut_back = is_ours && self.file.set_len(state.synced).is_ok();
+        let is_cut_back = is_ours && self.file.set_len(synced).is_ok();
         // Who reads it now should see what the disk has.
         let _ = self.file.sync_data();
         drop_cache(&self.file);
-        state.bytes = state.synced;
+        state.bytes = synced;
+        state.unsynced.clear();
         state.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
     }
 }
@@ -420,13 +433,13 @@ fn drop_cache(file: &File) {
 fn read_from_disk(
     path: &Path,
     mut file: &File,
-    plan: Option<&Arc<Plan>>,
+    known: Option<&Named>,
 ) -> Result<(Option<Record>, u64), Error> {
     let cannot_read = |error| JournalError::cannot_read(error).at(path);
     drop_cache(file);
     file.rewind().map_err(cannot_read)?;
     let mut input = file.take(u64::MAX);
-    let record = Record::read_open(path, file, &mut input, plan)?;
+    let record = Record::read_open(path, file, &mut input, known)?;
     let read = u64::MAX - input.limit();
     // A read that ended early must not make anybody cut off the rest.
     match file.metadata().map_err(cannot_read)?.len() {

@@ -211,7 +211,7 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
         let refused = Count::new(size(11)).engine(Engine::Halves).journal(&path).run();
         let error = journal_error(refused);
         assert!(
-            matches!(error, JournalError::NotAJournal | JournalError::DamagedHeader { .. }),
+            matches!(error, JournalError::NotAJournal | JournalError::Damaged { line: 1, .. }),
             "{damage}: {error:?}"
         );
         assert_eq!(fs::read(&path).expect("still there"), bytes, "{damage}");
@@ -299,24 +299,21 @@ fn journals_of_other_formats_and_plans_are_refused() {
     let plan = Plan::new(size(8), Engine::Halves, None);
     let hash = format!("plan={:08x}", plan.hash());
     assert!(header.contains(&hash), "{header}");
-    let expected = JournalError::OtherPlan {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        holds: 7,
-        units: plan.units(),
-        makes: plan.hash(),
-    };
-    let other = header.replace(&hash, "plan=00000007");
-    assert_eq!(error_in("formats", seal_first(&other)), expected);
-    for (field, bad) in
-        [("n=8", "n=33"), ("split-rows=none", "split-rows=2"), ("engine=halves", "engine=bitmask")]
-    {
-        let error = error_in("formats", seal_first(&header.replace(field, bad)));
-        assert!(matches!(error, JournalError::OtherPlan { .. }), "{bad}: {error:?}");
+    for (field, bad) in [
+        (&*hash, "plan=00000007"),
+        ("n=8", "n=33"),
+        ("split-rows=none", "split-rows=2"),
+        ("engine=halves", "engine=bitmask"),
+        ("engine=halves", "engine=x"),
+    ] {
+        let other = header.replace(field, bad);
+        let holds = other[other.find("n=8").or(other.find("n=33")).expect("a board")..].to_owned();
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let expected = JournalError::OtherPlan { version, holds };
+        assert_eq!(error_in("formats", seal_first(&other)), expected, "{bad}");
     }
-    let error = error_in("formats", seal_first(&header.replace("engine=halves", "engine=x")));
-    assert!(matches!(error, JournalError::UnknownFormat { .. }), "{error:?}");
     let error = error_in("formats", header.to_owned() + " 00000000\n");
-    assert!(matches!(error, JournalError::DamagedHeader { .. }), "{error:?}");
+    assert!(matches!(error, JournalError::Damaged { line: 1, .. }), "{error:?}");
 }
 
 /// No two plans, and no two counts of one, have lines with the same CRC.

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use crate::common::processes::wait_for;
-use crate::common::{contents, counts, fresh_folder, json, nqueens, raised, read, result, run};
+use crate::common::{
+    contents, counts, fresh_folder, journal_error, json, nqueens, raised, read, result, run,
+    seal_first, unsealed,
+};
 
 /// A finished journal, in lines of one unit.
 fn finished(folder: &Path) -> (PathBuf, String) {
@@ -95,6 +98,73 @@ fn damaged_blocks_line_ends_and_headers_cost_only_their_own_units() {
     }
 }
 
+/// A journal that is long enough for a copy of its first line, and this line.
+fn long(folder: &Path) -> (PathBuf, String, String) {
+    let path = folder.join("long.journal");
+    let mut command = nqueens(&["count", "15", "--engine", "halves", "--journal"]);
+    assert!(run(command.arg(&path)).status.success());
+    let text = fs::read_to_string(&path).expect("text");
+    let first = text.lines().next().expect("a line").to_owned();
+    (path, text, first)
+}
+
+#[test]
+fn damage_to_the_first_line_costs_only_the_lines_that_it_touches() {
+    let folder = fresh_folder("salvage-copies");
+    let (path, text, first) = long(&folder);
+    assert_eq!(text.lines().filter(|line| **line == first).count(), 2);
+    let all = contents(&path).units_done();
+    for (block, byte) in [(1, 0), (1, b'x'), (64, 0), (64, b'x'), (4096, 0), (4096, b'x')] {
+        let mut bytes = text.clone().into_bytes();
+        bytes[..block].fill(byte);
+        fs::write(&path, &bytes).expect("the folder can be written");
+        let refused = run(nqueens(&["count", "15", "--quiet", "--journal"]).arg(&path));
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{refused:?}");
+        assert_eq!(fs::read(&path).expect("still there"), bytes);
+
+        let new = folder.join(format!("{block}-{byte}.journal"));
+        let saved = salvage(&path, &new, &[]);
+        assert_eq!(saved.status.code(), Some(0), "{block} times {byte}: {saved:?}");
+        let begins = |line: &&str| line.as_ptr() as usize - text.as_ptr() as usize;
+        let touched = text.lines().filter(|line| begins(line) < block);
+        let lost: usize = touched
+            .filter_map(|line| line.split_once("counts="))
+            .map(|(_, counts)| counts.split(',').count())
+            .sum();
+        assert_eq!(json(&saved)["kept"], all - lost, "{block} times {byte}");
+        let resumed = run(nqueens(&["count", "15", "--quiet", "--journal"]).arg(&new));
+        assert_eq!(result(&resumed), (Some(0), "2279184\n", ""), "{block} times {byte}");
+    }
+}
+
+#[test]
+fn every_copy_of_the_first_line_is_that_line() {
+    let folder = fresh_folder("salvage-other-copy");
+    let (path, text, first) = long(&folder);
+    let older = unsealed(&first).replace("version=0.1.0", "version=0.0.9");
+    let begun = seal_first(&older);
+    let at = text.rfind(&first).expect("a copy");
+    let other = text[..at].to_owned() + &begun + &text[at + first.len() + 1..];
+    fs::write(&path, &other).expect("the folder can be written");
+    let error = journal_error(read(&path)).to_string();
+    assert!(error.contains("differs from the first one"), "{error}");
+
+    // A journal that another version began keeps its first line.
+    fs::write(&path, &begun).expect("the folder can be written");
+    let resumed = run(nqueens(&["count", "15", "--quiet", "--journal"]).arg(&path));
+    assert_eq!(result(&resumed), (Some(0), "2279184\n", ""));
+    let text = fs::read_to_string(&path).expect("text");
+    assert_eq!(text.matches(&begun).count(), 2);
+    assert!(contents(&path).is_complete());
+
+    // Of a copy that is cut off at the end of the file nothing is taken.
+    let at = text.rfind(&begun).expect("a copy") + begun.len() / 2;
+    fs::write(&path, &text[..at]).expect("the folder can be written");
+    assert!(contents(&path).files[0].cut_off > 0);
+    let resumed = run(nqueens(&["count", "15", "--quiet", "--journal"]).arg(&path));
+    assert_eq!(result(&resumed).0, Some(0), "{resumed:?}");
+}
+
 /// The first line is the same in all journals of a count of one version.
 #[test]
 fn a_first_line_can_be_put_back_from_another_journal() {
@@ -111,7 +181,7 @@ fn a_first_line_can_be_put_back_from_another_journal() {
     let new = folder.join("new.journal");
     let refused = salvage(&path, &new, &[]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-    assert!(result(&refused).2.contains("line 1 of another journal"), "{refused:?}");
+    assert!(result(&refused).2.contains("line 1 of another one"), "{refused:?}");
 
     fs::write(&path, first.expect("a line") + "\n" + &damaged).expect("the folder can be written");
     let saved = salvage(&path, &new, &[]);

@@ -1,14 +1,9 @@
 //! Pictures of solutions in text and SVG, with the coordinates of chess: row 1 is at the bottom,
 //! column a on the left, and the square a1 is dark.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use super::Solution;
-
-/// A chequered board with chess queens, from [`Solution::unicode`]. Each square is two characters
-/// wide.
-#[derive(Clone, Copy, Debug)]
-pub struct UnicodeBoard<'a>(pub(super) &'a Solution);
 
 /// Boards in a grid, as one SVG picture.
 #[derive(Clone, Copy, Debug)]
@@ -24,21 +19,26 @@ impl fmt::Display for Solution {
     }
 }
 
-impl fmt::Display for UnicodeBoard<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        draw(f, self.0.columns(), 2, |queen, dark| match (queen, dark) {
+impl Solution {
+    /// A chequered board with a chess queen in each row. Each square is two characters wide.
+    #[must_use]
+    pub fn unicode(&self) -> String {
+        let mut text = String::new();
+        let square = |queen, dark| match (queen, dark) {
             (true, true) => "♛░",
             (true, false) => "♛ ",
             (false, true) => "░░",
             (false, false) => "  ",
-        })
+        };
+        draw(&mut text, &self.columns, 2, square).expect("a string takes all text");
+        text
     }
 }
 
 /// Draws a board from squares of this many characters, which depend on whether they hold a queen
 /// and whether they are dark.
 fn draw(
-    f: &mut fmt::Formatter<'_>,
+    f: &mut impl fmt::Write,
     columns: &[u32],
     width: usize,
     square: fn(queen: bool, dark: bool) -> &'static str,
@@ -176,7 +176,7 @@ mod tests {
         let solution = Solution::new([1, 3, 0, 2]).expect("legal");
         assert_eq!(solution.to_string(), "4 ##Q#\n3 Q###\n2 ###Q\n1 #Q##\n  abcd");
         let unicode = "4   ░░♛ ░░\n3 ♛░  ░░  \n2   ░░  ♛░\n1 ░░♛ ░░  \n  a b c d";
-        assert_eq!(solution.unicode().to_string(), unicode);
+        assert_eq!(solution.unicode(), unicode);
         let svg = SvgSheet::new(&[solution]).to_string();
         assert!(svg.contains(r##"<use href="#queen" x="1" y="3""##), "row 1 is the last: {svg}");
         assert!(svg.contains("M0 3h1v1h-1z"), "a1 is dark: {svg}");

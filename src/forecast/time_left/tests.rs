@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::*;
-use crate::count::{REPORT_EVERY, Ranges, Turn};
+use crate::ranges::{REPORT_EVERY, Ranges, Turn};
 
 /// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
@@ -48,6 +48,12 @@ impl Board {
     }
 }
 
+fn no_units_from(first: usize, turn: usize) -> UnitsDone {
+    let (units, counts, solutions) = (first..first, Vec::new(), 0);
+    let (busy, cpu_time) = (Duration::ZERO, Duration::ZERO);
+    UnitsDone { units, counts, solutions, busy, cpu_time, turn, ends_turn: false }
+}
+
 /// What a thread counts until its next report.
 struct Job {
     rest: Turn,
@@ -56,7 +62,7 @@ struct Job {
 
 impl Job {
     fn new(Turn { turn, units }: Turn, times: &[Duration]) -> Self {
-        let mut report = UnitsDone::none_from(units.start, turn);
+        let mut report = no_units_from(units.start, turn);
         while report.busy < REPORT_EVERY && report.units.end < units.end {
             report.busy += times[report.units.end];
             report.units.end += 1;
@@ -134,12 +140,7 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
 fn the_sample_ends_where_a_range_is_not_finished() {
     let report = |turn, seconds| {
         let busy = Duration::from_secs(seconds);
-        UnitsDone {
-            units: turn..turn + 1,
-            busy,
-            ends_turn: true,
-            ..UnitsDone::none_from(turn, turn)
-        }
+        UnitsDone { units: turn..turn + 1, busy, ends_turn: true, ..no_units_from(turn, turn) }
     };
     let mut left = TimeLeft::new(100, 2);
     (0..19).chain(20..60).for_each(|turn| left.record(&report(turn, 1)));

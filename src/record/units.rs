@@ -1,4 +1,4 @@
-//! The counts of finished units.
+//! Sets of units, and the counts of some of them.
 //!
 //! A journal may hold a hundred million counts, and most readers need none of them. So counts are read
 //! when they are asked for, and only as many as are.
@@ -6,24 +6,46 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Units, half_open};
 use crate::plan::Plan;
+
+/// A set of unit numbers, kept as disjoint ranges.
+pub type Units = range_set_blaze::RangeSetBlaze<usize>;
+
+/// The ranges of a set in increasing order, the ends excluded.
+pub fn half_open(units: &Units) -> impl Iterator<Item = Range<usize>> {
+    units.ranges().map(|range| *range.start()..range.end() + 1)
+}
+
+/// The units of some ranges, the ends excluded.
+pub(crate) fn units_of(ranges: impl IntoIterator<Item = Range<usize>>) -> Units {
+    let inclusive = |range: Range<usize>| range.start..=range.end - 1;
+    ranges.into_iter().filter(|range| !range.is_empty()).map(inclusive).collect()
+}
+
+/// How many units there are.
+pub(crate) fn len(units: &Units) -> usize {
+    units.len() as usize
+}
 
 /// Marks a count that is not known. No count is this large: a unit that reaches it is an overflow.
 const UNKNOWN: u64 = u64::MAX;
 
 /// The counts of some units of a plan, each before its weight.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Counts of consecutive units, by the first of them.
     ranges: BTreeMap<usize, Vec<u64>>,
+    /// The solutions, with weights, in counts of units that were known before.
+    pub(super) repeated: u128,
+    /// The units with two different counts; the first one is kept.
+    pub(super) conflicts: Units,
 }
 
 impl Counts {
     /// Room for the counts of these units; none is known yet.
     pub(super) fn of(units: &Units) -> Self {
         let room = |range: Range<usize>| (range.start, vec![UNKNOWN; range.len()]);
-        Self { ranges: half_open(units).map(room).collect() }
+        Self { ranges: half_open(units).map(room).collect(), ..Self::default() }
     }
 
     /// The count of a unit; `None` if it is not known.
@@ -39,29 +61,23 @@ impl Counts {
         all.map(|(unit, count)| (unit, *count)).filter(|(_, count)| *count != UNKNOWN)
     }
 
-    /// Adds consecutive units from `first` on, as far as there is room for them. Returns the weighted sum
-    /// of the units that are known already, with the same count. Those known with another count are
-    /// added to `conflicts`, and stay as they are.
-    pub(super) fn add(
-        &mut self,
-        plan: &Plan,
-        first: usize,
-        counts: &[u64],
-        conflicts: &mut Units,
-    ) -> u128 {
-        let (mut repeated, end) = (0, first + counts.len());
+    /// Adds consecutive units from `first` on, as far as there is room for them.
+    pub(super) fn add(&mut self, plan: &Plan, first: usize, counts: &[u64]) {
+        let end = first + counts.len();
         let start = self.ranges.range(..=first).next_back().map_or(first, |(start, _)| *start);
         for (start, room) in self.ranges.range_mut(start..end) {
             for unit in first.max(*start)..end.min(start + room.len()) {
                 let (count, known) = (counts[unit - first], &mut room[unit - start]);
-                match *known {
-                    UNKNOWN => *known = count,
-                    known if known == count => repeated += weighted_sum(plan, unit, &[count]),
-                    _ => drop(conflicts.insert(unit)),
+                if *known == UNKNOWN {
+                    *known = count;
+                    continue;
+                }
+                self.repeated += weighted_sum(plan, unit, &[count]);
+                if *known != count {
+                    self.conflicts.insert(unit);
                 }
             }
         }
-        repeated
     }
 }
 
@@ -82,12 +98,13 @@ mod tests {
     fn counts_are_those_for_which_there_is_room() {
         let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
         let mut counts = Counts::of(&Units::from_iter([1..=3, 5..=6]));
-        let mut conflicts = Units::new();
-        let mut add = |first, each: &[u64]| counts.add(&plan, first, each, &mut conflicts);
-        assert_eq!(add(0, &[4, 8, 16]), 0);
-        assert_eq!(add(2, &[16, 18, 18, 16, 8]), 16, "unit 2 again");
-        assert_eq!(add(5, &[16, 9]), 16, "unit 5 again");
-        assert_eq!(conflicts, Units::from_iter([6]));
+        let repeated = [(0, &[4, 8, 16][..]), (2, &[16, 18, 18, 16, 8]), (5, &[16, 9])];
+        let repeated = repeated.map(|(first, each)| {
+            counts.add(&plan, first, each);
+            counts.repeated
+        });
+        assert_eq!(repeated, [0, 16, 16 + 16 + 9], "unit 2, then units 5 and 6 again");
+        assert_eq!(counts.conflicts, Units::from_iter([6]));
         let known: Vec<_> = counts.iter().collect();
         assert_eq!(known, [(1, 8), (2, 16), (3, 18), (5, 16), (6, 8)]);
         let each = [0, 1, 3, 4, 6, 7].map(|unit| counts.get(unit));

@@ -6,6 +6,10 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// The count of a range reports its progress this often, between two units.
+pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// Ranges for each thread: enough for the last one to be short.
 const RANGES_PER_THREAD: usize = 256;

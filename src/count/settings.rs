@@ -1,0 +1,175 @@
+//! The settings of a count, and what follows from them.
+
+use std::path::{Path, PathBuf};
+
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
+use crate::cancel::Cancel;
+use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
+use crate::error::Error;
+use crate::machine::memory;
+use crate::machine::threads::thread_pool;
+use crate::observe::Observer;
+use crate::plan::Plan;
+
+/// A count with its settings.
+///
+/// ```
+/// use nqueens::{BoardSize, Count, Engine, Published};
+///
+/// let outcome = Count::new(BoardSize::new(12)?).engine(Engine::Subtrees).threads(2).run()?;
+/// assert_eq!(outcome.total, 14_200);
+/// assert_eq!(outcome.published, Published::Agrees);
+/// # Ok::<(), nqueens::Error>(())
+/// ```
+///
+/// A cancelled count reports how far it got, or that it had not begun:
+///
+/// ```
+/// use nqueens::{BoardSize, Cancel, Count, Error};
+///
+/// let cancel = Cancel::new();
+/// cancel.cancel(); // usually from another thread
+/// let stopped = Count::new(BoardSize::new(20)?).cancel(&cancel).run();
+/// assert_eq!(stopped.err(), Some(Error::PreparationStopped));
+/// # Ok::<(), nqueens::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a count does nothing until it is run"]
+pub struct Count<'a> {
+    pub(super) size: BoardSize,
+    engine: Option<Engine>,
+    kernel: Option<Kernel>,
+    split_rows: Option<SplitRows>,
+    pub(super) pass: Pass,
+    pub(super) memory: Option<u64>,
+    threads: Option<usize>,
+    pool: Option<&'a rayon::ThreadPool>,
+    pub(super) queens: FixedQueens,
+    pub(super) journal: Option<PathBuf>,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) cancel: Cancel,
+}
+
+impl<'a> Count<'a> {
+    /// A count of this board with the fastest engine and kernel on the current rayon pool.
+    pub fn new(size: BoardSize) -> Self {
+        Self {
+            size,
+            engine: None,
+            kernel: None,
+            split_rows: None,
+            pass: Pass::First,
+            memory: None,
+            threads: None,
+            pool: None,
+            queens: FixedQueens::default(),
+            journal: None,
+            observer: &(),
+            cancel: Cancel::new(),
+        }
+    }
+
+    /// Counts with this engine.
+    pub fn engine(self, engine: Engine) -> Self {
+        Self { engine: Some(engine), ..self }
+    }
+
+    /// Counts with this kernel, if the engine has kernels.
+    pub fn kernel(self, kernel: Kernel) -> Self {
+        Self { kernel: Some(kernel), ..self }
+    }
+
+    /// Splits off this many rows, if the engine is [`Engine::Subtrees`].
+    pub fn split_rows(self, split_rows: SplitRows) -> Self {
+        Self { split_rows: Some(split_rows), ..self }
+    }
+
+    /// Counts the units for the first or the second time. A journal holds one of the two counts, and a
+    /// shard reads only the journals of its own.
+    pub fn pass(self, pass: Pass) -> Self {
+        Self { pass, ..self }
+    }
+
+    /// Counts only the *completions*, the solutions that contain these queens, with
+    /// [`Engine::Subtrees`]. They have no published value, and no journal or shard can hold them.
+    pub fn with_queens(self, queens: FixedQueens) -> Self {
+        Self { queens, ..self }
+    }
+
+    /// Uses at most this many bytes; the default is [`memory::default_budget`]. The module
+    /// [`memory`] explains what the budget covers.
+    pub fn memory(self, bytes: u64) -> Self {
+        Self { memory: Some(bytes), ..self }
+    }
+
+    /// Starts this many threads for the count, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads), pool: None, ..self }
+    }
+
+    /// Counts on this pool.
+    pub fn pool(self, pool: &'a rayon::ThreadPool) -> Self {
+        Self { threads: None, pool: Some(pool), ..self }
+    }
+
+    /// Records finished units in this file. Units that it already holds are not counted again. The
+    /// engine and the split rows are then those of the file, and setting others is an error. See
+    /// [`record`](crate::record).
+    pub fn journal(self, path: impl AsRef<Path>) -> Self {
+        Self { journal: Some(path.as_ref().to_owned()), ..self }
+    }
+
+    /// Reports to this observer.
+    pub fn observer(self, observer: &'a dyn Observer) -> Self {
+        Self { observer, ..self }
+    }
+
+    /// Stops when this is cancelled.
+    pub fn cancel(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
+    }
+
+    pub(super) fn on_its_threads<T: Send>(
+        &self,
+        count: impl FnOnce() -> T + Send,
+    ) -> Result<T, Error> {
+        Ok(match (self.threads, self.pool) {
+            (Some(threads), _) => thread_pool(threads)?.install(count),
+            (None, Some(pool)) => pool.install(count),
+            (None, None) => count(),
+        })
+    }
+
+    /// The resources that the count may use.
+    pub(super) fn machine(&self) -> Resources {
+        Resources {
+            kernel: self.kernel.unwrap_or_else(Kernel::detect),
+            threads: rayon::current_num_threads(),
+            memory: self.memory.unwrap_or_else(memory::default_budget),
+        }
+    }
+
+    /// The plan that is asked for. Settings that are missing come from the plan of a journal;
+    /// without one, they suit this kernel and this number of threads.
+    pub(super) fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
+        let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
+        let split_rows = split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
+        let engine = self.engine.or(held.map(Plan::engine));
+        let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
+            true => Engine::auto(self.size, kernel),
+            false => Engine::Subtrees,
+        });
+        let plan = Plan::new(self.size, engine, Some(split_rows)).in_pass(self.pass);
+        if self.queens.is_empty() { plan } else { plan.with_queens(self.queens.clone()) }
+    }
+
+    /// Given queens work only with engine `subtrees`, and without a journal.
+    pub(super) fn check_queens(&self, has_journal: bool) -> Result<(), Error> {
+        let other_engine = self.engine.is_some_and(|engine| engine != Engine::Subtrees);
+        if !self.queens.is_empty() && (other_engine || has_journal) {
+            return Err(Error::QueensGiven);
+        }
+        self.queens.check(self.size)
+    }
+}
