@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # All of CI: every stage in order, or only the stages named.
 #
-#   scripts/check.sh [--install] [fmt] [modules] [clippy] [test] [ignored] [one-thread] [kernels] [kill-resume]
-#                    [terminal] [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck] [licences]
-#                    [audit]
+#   scripts/check.sh [--install] [fmt] [modules] [clippy] [test] [ignored] [one-thread] [kernels] [miri]
+#                    [kill-resume] [terminal] [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck]
+#                    [licences] [audit]
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
 # (shellcheck, faketime, zsh, fish, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
@@ -118,6 +118,15 @@ kernels() {
   done
 }
 
+# The kernels and the code around their loads and stores, interpreted: Miri finds undefined behaviour.
+miri() {
+  if cargo +nightly miri --version >/dev/null 2>&1; then
+    cargo +nightly miri test --lib --no-default-features -- engine::halves::tests::kernels engine::subtrees::kernel
+  else
+    skip "miri, which no installed nightly toolchain has"
+  fi
+}
+
 # A long run that is killed and resumed twenty times.
 kill-resume() { scripts/kill-resume.sh; }
 
@@ -198,7 +207,7 @@ audit() {
   fi
 }
 
-stages=(fmt modules clippy test ignored one-thread kernels kill-resume terminal slurm dask k8s bench doc msrv
+stages=(fmt modules clippy test ignored one-thread kernels miri kill-resume terminal slurm dask k8s bench doc msrv
   aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
