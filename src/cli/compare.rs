@@ -18,16 +18,15 @@ use nqueens::cpu::Cpu;
 use nqueens::known::known;
 use nqueens::{BoardSize, Cancel, Engine, Kernel, memory, thread_pool};
 
-use crate::cli::args::{OrAuto, RowOutput, engine_or_all, kernel_or_auto};
+use crate::cli::args::{OrAuto, engine_or_all, kernel_or_auto};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
 use crate::cli::format::many;
 use crate::cli::plot;
 use crate::cli::progress::{Progress, ProgressWhen, Work};
-use crate::cli::rows::RowWriter;
+use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message};
-use crate::cli::stdout::stdout;
 use crate::cli::timings::{self, Timing};
 use crate::cli::values::{bytes, default_threads, file, number_of_threads, sizes};
 use rounds::{Contestant, Rounds};
@@ -74,7 +73,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
     memory: Option<u64>,
 
-    /// Draw time against n, and speed-up against threads if there are several numbers of them
+    /// Draw time against n, on the fewest threads
     #[arg(long, value_name = "FILE", value_parser = file())]
     svg: Option<PathBuf>,
 
@@ -88,7 +87,7 @@ pub(crate) struct CompareArgs {
     progress: ProgressWhen,
 
     #[command(flatten)]
-    output: RowOutput,
+    format: RowFormat,
 }
 
 impl CompareArgs {
@@ -101,8 +100,7 @@ impl CompareArgs {
             None => self.measure(&cancel, &mut rows),
         };
         if let Some(file) = picture.filter(|_| !rows.is_empty()) {
-            let svg = plot::picture(&rows).map_err(|error| cannot_write(file.path(), &*error))?;
-            file.write(&svg).map_err(|error| cannot_write(file.path(), &error))?;
+            file.write(&plot::picture(&rows)).map_err(|error| cannot_write(file.path(), &error))?;
         }
         result
     }
@@ -162,20 +160,14 @@ impl CompareArgs {
         let (cancel, progress) = (rounds.cancel, rounds.progress);
         let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
-        let format = self.output.format();
         let Reference { engine, threads } = reference;
-        let notes = [
-            format!("{} each on {cpu}", many(self.repeat as usize, "run")),
-            format!(
-                "ratio: times as fast as {engine} on {}, ± two standard errors",
-                many(threads, "thread")
-            ),
-        ];
-        let begun = || stdout().and_then(|out| RowWriter::begin::<Timing>(format, &notes, out));
-        let mut writer = match progress.suspend(begun) {
-            Ok(writer) => writer,
-            Err(error) => return Ok(exit.unprinted(&error)),
-        };
+        let heading = format!(
+            "{} each on {cpu}\nratio: times as fast as {engine} on {}, ± two standard errors\n{}",
+            many(self.repeat as usize, "run"),
+            many(threads, "thread"),
+            timings::TITLES
+        );
+        let mut writer = progress.suspend(|| RowWriter::begin(self.format, heading))?;
         for size in sizes {
             let measured = rounds.measure(*size, contestants)?;
             let rows = statistics::timings(*size, &measured, reference, &cpu);

@@ -6,12 +6,13 @@ use clap::Args;
 use nqueens::{BoardSize, FixedQueens, Kernel, Outcome, Published, Square};
 use serde_json::{Value, json};
 
-use crate::cli::args::{COMMIT, EngineArgs, Output, pass};
+use crate::cli::args::{COMMIT, EngineArgs, pass};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many, sum};
 use crate::cli::journals::machines;
 use crate::cli::progress::LongCount;
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
+use crate::cli::session::Session;
 use crate::cli::stderr::{alarm, escaped, message};
 use crate::cli::values::file;
 
@@ -54,13 +55,13 @@ pub(crate) struct CountArgs {
     journal: Option<PathBuf>,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let queens = FixedQueens::new(self.n, &self.place)?;
-        let mut session = self.engine.session()?;
+        let mut session = Session::counting(&self.engine)?;
         let mut count = self.engine.count(self.n).pass(pass(self.second));
         if queens.is_empty() {
             let kernel = self.engine.machine.kernel.unwrap_or_else(Kernel::detect);
@@ -86,7 +87,7 @@ impl CountArgs {
             None => _ = report.field("journal", Value::Null),
         }
         report.field("pass", pass(self.second).to_string());
-        Ok(judge(&outcome).answer(self.output.format(), report))
+        Ok(judge(&outcome).answer(self.format, report))
     }
 }
 

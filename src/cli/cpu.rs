@@ -7,9 +7,8 @@ use nqueens::Kernel;
 use nqueens::cpu::{self, Cpu};
 use nqueens::memory::{self, Memory, readable};
 
-use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
 use crate::cli::values::default_threads;
 
 /// Show what the program sees of this machine
@@ -21,7 +20,7 @@ Examples:
   nqueens cpu --json                       the same for a script")]
 pub(crate) struct CpuArgs {
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl CpuArgs {
@@ -65,7 +64,7 @@ impl CpuArgs {
             .field("memory_budget", budget)
             .row("limit", format_args!("{} (it leaves the least memory)", memory.limit))
             .field("memory_limit", memory.limit.to_string());
-        Ok(Exit::Done.answer(self.output.format(), report))
+        Ok(Exit::Done.answer(self.format, report))
     }
 }
 

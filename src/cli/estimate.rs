@@ -7,10 +7,11 @@ use nqueens::BoardSize;
 use nqueens::forecast::{Approximate, Effort, Estimate};
 use nqueens::known::known;
 
-use crate::cli::args::{EngineArgs, Output};
+use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, long_time, many, rounded};
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
+use crate::cli::session::Session;
 use crate::cli::stderr::message;
 use crate::cli::values::whole_number;
 
@@ -44,7 +45,7 @@ pub(crate) struct EstimateArgs {
     engine: EngineArgs,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 fn sample_time(text: &str) -> Result<Duration, String> {
@@ -64,7 +65,7 @@ fn sample_time(text: &str) -> Result<Duration, String> {
 
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = self.engine.session()?;
+        let session = Session::counting(&self.engine)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let effort = Effort { time: self.seconds, units: usize::MAX, seed };
         let count = session.set_up(self.engine.count(self.n));
@@ -78,7 +79,7 @@ impl EstimateArgs {
                 duration(self.seconds)
             );
         }
-        Ok(exit.answer(self.output.format(), report))
+        Ok(exit.answer(self.format, report))
     }
 }
 

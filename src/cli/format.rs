@@ -39,17 +39,6 @@ pub(crate) fn sum(times: impl Iterator<Item = Duration>) -> Duration {
     times.fold(Duration::ZERO, Duration::saturating_add)
 }
 
-/// A rough time to two figures, in the unit that suits it: `11 minutes`, `1.2 hours`, `5.2 years`.
-pub(crate) fn rough_time(hours: f64) -> String {
-    let (number, unit) = match hours {
-        ..1.0 => (hours * 60.0, "minutes"),
-        ..48.0 => (hours, "hours"),
-        ..9600.0 => (hours / 24.0, "days"),
-        _ => (hours / 8766.0, "years"),
-    };
-    format!("{} {unit}", figures(number, 2))
-}
-
 /// A rough CPU time to two figures: `570 core-hours`, `68 core-years`.
 pub(crate) fn core_time(hours: f64) -> String {
     match hours {
@@ -72,6 +61,11 @@ pub(crate) fn figures(number: f64, figures: usize) -> String {
             format!("{number:.decimals$}")
         }
     }
+}
+
+/// A number of pixels, to the tenth.
+pub(crate) fn px(pixels: f64) -> f64 {
+    rounded(pixels, 1)
 }
 
 /// More figures are noise.
@@ -159,11 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn rough_times_have_two_figures() {
-        let texts = [0.1833, 1.17, 23.4, 170.0, 46_000.0, 8e9].map(rough_time);
-        let expected =
-            ["11 minutes", "1.2 hours", "23 hours", "7.1 days", "5.2 years", "910000 years"];
-        assert_eq!(texts, expected);
+    fn cpu_times_have_two_figures() {
         let texts = [0.1, 6.3, 92_000.0, 6e5, 1.3e11].map(core_time);
         let expected = [
             "an hour of one core or less",

@@ -9,11 +9,10 @@ use nqueens::memory::readable;
 use nqueens::record::{Saved, Units, half_open};
 use serde_json::json;
 
-use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs, MissingShards};
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message};
 use crate::cli::values::{file, number_of_shards};
 
@@ -43,12 +42,12 @@ pub(crate) struct MergeArgs {
     twice: bool,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let format = self.output.format();
+        let format = self.format;
         if self.twice {
             let (exit, report) = twice::run(self.journals.read_both()?, self.shards)?;
             return Ok(exit.answer(format, report));

@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use clap::Args;
 use console::style;
 use nqueens::memory::readable;
 use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan, Published};
@@ -15,15 +16,16 @@ use serde_json::{Map, Value, json};
 use super::format::{json_seconds, many};
 use super::stderr::escaped;
 
-/// How an answer is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// Labels and values.
-    Text,
-    /// One object.
-    Json,
-    /// The bare numbers.
-    Quiet,
+/// How an answer is printed; without an option as labels and values.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Format {
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) json: bool,
+
+    /// Print the bare number
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Default)]
@@ -134,13 +136,15 @@ impl Report {
     }
 
     pub(crate) fn write(self, format: Format, out: &mut impl Write) -> io::Result<()> {
-        match format {
-            Format::Text => self.rows.iter().try_for_each(|(label, text)| {
-                writeln!(out, "{}", format!("{label:<13}{text}").trim_end())
-            }),
-            Format::Json => writeln!(out, "{}", Value::Object(self.fields)),
-            Format::Quiet => self.numbers.iter().try_for_each(|number| writeln!(out, "{number}")),
+        if format.json {
+            return writeln!(out, "{}", Value::Object(self.fields));
         }
+        if format.quiet {
+            return self.numbers.iter().try_for_each(|number| writeln!(out, "{number}"));
+        }
+        self.rows.iter().try_for_each(|(label, text)| {
+            writeln!(out, "{}", format!("{label:<13}{text}").trim_end())
+        })
     }
 }
 
@@ -157,7 +161,10 @@ mod tests {
             report.write(format, &mut out).expect("memory takes it");
             String::from_utf8(out).expect("text")
         };
-        assert_eq!(written(Format::Text), "journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
-        assert_eq!(written(Format::Json), "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n");
+        assert_eq!(written(Format::default()), "journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
+        assert_eq!(
+            written(Format { json: true, quiet: false }),
+            "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n"
+        );
     }
 }

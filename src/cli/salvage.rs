@@ -7,10 +7,9 @@ use clap::Args;
 use nqueens::Error;
 use nqueens::record::{JournalError, Mode, Record, Saved, Units, is_locked};
 
-use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message};
 use crate::cli::values::file;
 
@@ -38,7 +37,7 @@ pub(crate) struct SalvageArgs {
     without: Vec<Units>,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 /// Units as they are written on the command line: `17` or `40..44`.
@@ -66,7 +65,7 @@ impl SalvageArgs {
         let without = self.without.into_iter().fold(Units::new(), |sum, units| sum | units);
         let saved = record.save(&self.into, &without)?;
         let into = escaped(self.into.display());
-        Ok(judge(&record).answer(self.output.format(), report(&record, &saved, into)))
+        Ok(judge(&record).answer(self.format, report(&record, &saved, into)))
     }
 }
 

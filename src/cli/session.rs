@@ -1,12 +1,13 @@
 //! A command that counts: its threads, its progress, and the signals that stop it.
 
-use nqueens::{Cancel, Count, Error, Outcome, symmetry, thread_pool};
+use nqueens::{Cancel, Count, Engine, Error, Outcome, symmetry, thread_pool};
 use rayon::ThreadPool;
 
-use super::args::MachineArgs;
+use super::args::{EngineArgs, MachineArgs};
 use super::exit::Failure;
 use super::progress::Progress;
 use super::signals::cancel_on_signals;
+use super::stderr::message;
 
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -22,6 +23,19 @@ impl Session {
             pool: thread_pool(args.threads()?)?,
             progress: Progress::new(args.progress),
         })
+    }
+
+    /// A session for counts with these settings; it warns of options without effect.
+    pub(crate) fn counting(args: &EngineArgs) -> Result<Self, Failure> {
+        if let Some(engine) = args.engine {
+            if args.split_rows.is_some() && engine != Engine::Subtrees {
+                message!("warning: --split-rows has no effect on engine {engine}");
+            }
+            if args.machine.kernel.is_some() && !engine.has_kernels() {
+                message!("warning: --kernel has no effect on engine {engine}");
+            }
+        }
+        Self::new(&args.machine)
     }
 
     /// The count on these threads, with a bar, and stopped by signals.

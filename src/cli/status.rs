@@ -13,7 +13,6 @@ use clap::Args;
 use nqueens::Shard;
 use nqueens::record::{JournalFile, Record, Run, Units};
 
-use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
 use crate::cli::format::{self, duration, figures, json_seconds, many, rounded, seconds};
@@ -44,13 +43,13 @@ pub(crate) struct StatusArgs {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let to_stdout = self.html.as_deref().is_some_and(|path| path.as_os_str() == "-");
-        if to_stdout && self.output.format() != Format::Text {
+        if to_stdout && (self.format.json || self.format.quiet) {
             return Err(Failure::Usage(
                 "--html -: the page would go where --json and --quiet go, to standard output; name \
                  a file"
@@ -85,7 +84,7 @@ impl StatusArgs {
             }
             (None, second) => second.unwrap_or_default(),
         };
-        Ok(Exit::Done.answer(self.output.format(), report))
+        Ok(Exit::Done.answer(self.format, report))
     }
 }
 

@@ -6,12 +6,12 @@ use nqueens::record::Record;
 use nqueens::verify::{Difference, Sample, Verdict, verify};
 use serde_json::json;
 
-use crate::cli::args::{MachineArgs, Output};
+use crate::cli::args::MachineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs};
 use crate::cli::progress::Work;
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
 use crate::cli::values::whole_number;
@@ -44,7 +44,7 @@ pub(crate) struct VerifyArgs {
     machine: MachineArgs,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl VerifyArgs {
@@ -62,7 +62,7 @@ impl VerifyArgs {
         let verdict = pool.install(|| verify(plan, &counts, kernel, &counted, cancel));
         let verdict = session.end(verdict)?;
         let check = Check { journals, verdict, seed };
-        Ok(check.judge().answer(self.output.format(), check.report()))
+        Ok(check.judge().answer(self.format, check.report()))
     }
 }
 
