@@ -10,7 +10,7 @@ mod rounds;
 mod statistics;
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -28,7 +28,7 @@ use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message};
 use crate::cli::timings::{self, Timing};
-use crate::cli::values::{bytes, default_threads, file, number_of_threads, sizes};
+use crate::cli::values::{bytes, default_threads, file, number_of_threads, sizes, time};
 use rounds::{Contestant, Rounds};
 use statistics::Reference;
 
@@ -60,9 +60,9 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = repeats)]
     repeat: u32,
 
-    /// Leave engines out on boards where one run takes longer
+    /// Leave engines out on boards where one run takes longer: seconds, or a time like 10s or 2m
     #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
-    #[arg(value_parser = seconds)]
+    #[arg(value_parser = time)]
     seconds_limit: Duration,
 
     /// Vector instructions to use
@@ -94,13 +94,14 @@ impl CompareArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let cancel = cancel_on_signals()?;
         let mut rows = self.draw.as_deref().map(timings::read).transpose()?.unwrap_or_default();
-        let picture = self.svg.as_deref().map(picture_file).transpose()?;
+        let picture = |path: &PathBuf| OwnFile::new("--svg", path.clone(), plot::BEGINNING);
+        let picture = self.svg.as_ref().map(picture).transpose()?;
         let result = match &self.draw {
             Some(_) => Ok(Exit::Done),
             None => self.measure(&cancel, &mut rows),
         };
         if let Some(file) = picture.filter(|_| !rows.is_empty()) {
-            file.write(&plot::picture(&rows)).map_err(|error| cannot_write(file.path(), &error))?;
+            file.write(&plot::picture(&rows))?;
         }
         result
     }
@@ -205,11 +206,6 @@ fn repeats(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("choose a whole number from 1 to {MOST_REPEATS}"))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.filter(|limit| !limit.is_zero()).ok_or_else(|| "give seconds above 0".to_owned())
-}
-
 /// Each item at its first place.
 fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     items.fold(Vec::new(), |mut distinct, item| {
@@ -218,16 +214,4 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
         }
         distinct
     })
-}
-
-/// The file for the picture, looked at before any measuring: no measurements are lost for a wrong path.
-fn picture_file(path: &Path) -> Result<OwnFile, Failure> {
-    let refused = |reason| Failure::Usage(format!("--svg: {}: {reason}", path.display()));
-    let file = OwnFile::new(path.to_owned(), plot::BEGINNING).map_err(refused)?;
-    file.temporary().map_err(|error| cannot_write(path, &error))?;
-    Ok(file)
-}
-
-fn cannot_write(path: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::Failed(format!("--svg: cannot write {}: {error}", path.display()))
 }

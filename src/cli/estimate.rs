@@ -13,11 +13,7 @@ use crate::cli::format::{duration, json_seconds, long_time, many, rounded};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
-use crate::cli::values::whole_number;
-
-/// The times that a sample may take.
-const SHORTEST: Duration = Duration::from_millis(1);
-const LONGEST: Duration = Duration::from_secs(1_000_000);
+use crate::cli::values::{time, whole_number};
 
 /// Estimate, from a random sample, how long a count would take on this machine
 #[derive(Debug, Args)]
@@ -33,7 +29,7 @@ pub(crate) struct EstimateArgs {
 
     /// Count random units, or parts of them, for so long: seconds, or a time like 10s or 2m
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
-    #[arg(value_parser = sample_time)]
+    #[arg(value_parser = time)]
     seconds: Duration,
 
     /// Draw the same units again: the number that an earlier estimate printed
@@ -46,21 +42,6 @@ pub(crate) struct EstimateArgs {
 
     #[command(flatten)]
     format: Format,
-}
-
-fn sample_time(text: &str) -> Result<Duration, String> {
-    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let with_unit =
-        units.iter().find_map(|(name, seconds)| Some((text.strip_suffix(name)?, seconds)));
-    let (number, seconds) = with_unit.unwrap_or((text, &1.0));
-    let time = number
-        .parse()
-        .ok()
-        .and_then(|number: f64| Duration::try_from_secs_f64(number * seconds).ok());
-    time.filter(|time| (SHORTEST..=LONGEST).contains(time)).ok_or_else(|| {
-        "this is no time for a sample: choose 0.001 to 1000000 seconds, or a time like 2m"
-            .to_owned()
-    })
 }
 
 impl EstimateArgs {

@@ -160,7 +160,7 @@ impl Journals {
             "ranges": ranges.by_ref().take(MOST_RANGES).collect::<Vec<_>>(),
             "more_ranges": ranges.count(),
             "shards": missing.map(|missing| missing.shards),
-            "indices": missing.map(MissingShards::indices),
+            "indices": missing.map(|missing| missing.indices(usize::MAX)),
         });
         report.field("missing", json);
     }
@@ -194,9 +194,14 @@ impl MissingShards {
         self.missing.is_empty()
     }
 
-    /// All of them, as a job array is written: `3,7-9`.
-    pub(crate) fn indices(&self) -> String {
-        joined(&self.missing, ",", usize::MAX)
+    /// How many ranges they are.
+    pub(crate) fn ranges(&self) -> usize {
+        self.missing.ranges_len()
+    }
+
+    /// The first ranges, as a job array is written: `3,7-9`.
+    pub(crate) fn indices(&self, most: usize) -> String {
+        joined(&self.missing, ",", most)
     }
 }
 
@@ -245,7 +250,7 @@ mod tests {
     fn missing_shards_are_written_as_text_and_as_job_arrays() {
         let missing =
             |indices: &[usize]| MissingShards { shards: 100, missing: indices.iter().collect() };
-        let array = |indices: &[usize]| missing(indices).indices();
+        let array = |indices: &[usize]| missing(indices).indices(usize::MAX);
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
         assert_eq!(array(&[0, 1]), "0-1");

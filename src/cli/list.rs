@@ -121,20 +121,15 @@ impl ListArgs {
 
     /// Why a list is empty.
     fn why_nothing(&self) -> String {
-        let size = self.n;
-        if self.limit == Some(0) {
-            return "nothing is listed because of --limit 0".to_owned();
-        }
         let wanted = [
-            (!self.place.is_empty()).then_some("contains the queens of --place"),
-            self.from_columns.is_some().then_some("comes after --from-columns"),
-            self.fundamental.then_some("is the smallest of its class (--fundamental)"),
+            (self.limit == Some(0)).then_some("--limit 0"),
+            (!self.place.is_empty()).then_some("the queens of --place"),
+            self.from_columns.is_some().then_some("--from-columns"),
+            self.fundamental.then_some("--fundamental"),
         ];
         let wanted: Vec<&str> = wanted.into_iter().flatten().collect();
-        match size.get() {
-            2 | 3 => format!("there is no solution with {size} queens"),
-            _ => format!("there is no solution with {size} queens that {}", wanted.join(" and ")),
-        }
+        let with = if wanted.is_empty() { "" } else { " with " };
+        format!("there is no solution with {} queens{with}{}", self.n, wanted.join(" and "))
     }
 
     /// Returns how many solutions it wrote, as [`Self::write_svg`] does.

@@ -27,7 +27,7 @@ const LEGEND_LINE: f64 = 22.0;
 /// Labels on an axis, at most.
 const MOST_LABELS: f64 = 18.0;
 /// Longer captions would leave the picture.
-const CAPTION_CHARACTERS: usize = 120;
+const CAPTION_CHARACTERS: usize = 105;
 
 /// Colour and marker of each engine, in the order of [`Engine::ALL`]. The colours differ for colour-blind
 /// readers too (M. Okabe, K. Ito, "Color Universal Design", 2008), a little darker for thin lines on white.

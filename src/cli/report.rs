@@ -96,13 +96,11 @@ impl Report {
 
     /// Planned memory, if the engine needs much.
     pub(crate) fn memory(&mut self, memory: Option<MemoryUse>, threads: usize) -> &mut Self {
-        let Some(MemoryUse { shared, per_thread, strategy, .. }) = memory else {
-            return self.field("memory", Value::Null);
-        };
-        let json = json!({ "shared": shared, "per_thread": per_thread, "strategy": strategy });
-        let (shared, per_thread) = (readable(shared), readable(per_thread));
-        self.row("memory", format_args!("{strategy}: {shared} + {threads} x {per_thread}"));
-        self.field("memory", json)
+        if let Some(MemoryUse { shared, per_thread, strategy }) = memory {
+            let (shared, per_thread) = (readable(shared), readable(per_thread));
+            self.row("memory", format_args!("{strategy}: {shared} + {threads} x {per_thread}"));
+        }
+        self.field("memory", json!(memory))
     }
 
     /// The wall time of this run.

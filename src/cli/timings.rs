@@ -85,22 +85,13 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
         let path = path.display();
         Failure::Usage(format!("--draw: {path} is no output of 'nqueens compare --csv': {reason}"))
     };
-    let unread = |error: csv::Error| match (error.kind(), error.position()) {
-        (csv::ErrorKind::Io(error), _) => {
-            Failure::Usage(format!("--draw: cannot read {}: {error}", path.display()))
-        }
-        (_, Some(place)) => wrong(&format_args!("line {} is no row of it", place.line())),
-        (_, None) => wrong(&"it has other columns"),
-    };
-    let mut reader = csv::Reader::from_path(path).map_err(unread)?;
-    let rows = reader.deserialize().collect::<Result<Vec<Timing>, _>>().map_err(unread)?;
+    let rows = csv::Reader::from_path(path)
+        .and_then(|mut reader| reader.deserialize().collect::<Result<Vec<Timing>, _>>())
+        .map_err(|error| wrong(&error))?;
     for Timing { n, threads, median_seconds, min_seconds, max_seconds, .. } in &rows {
         let in_order = min_seconds <= median_seconds && median_seconds <= max_seconds;
-        if !(*min_seconds > 0.0 && in_order && max_seconds.is_finite()) {
+        if !(*min_seconds > 0.0 && in_order && max_seconds.is_finite() && *threads > 0) {
             return Err(wrong(&format!("n = {n}: times must be positive and in order")));
-        }
-        if *threads == 0 {
-            return Err(wrong(&format!("n = {n}: threads must be 1 or more")));
         }
     }
     if rows.is_empty() { Err(wrong(&"it has no rows")) } else { Ok(rows) }

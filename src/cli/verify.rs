@@ -116,13 +116,6 @@ impl Check {
             ),
             (0, _) => "none: no unit was recounted".to_owned(),
         };
-        let difference = |difference: &Difference| {
-            json!({
-                "unit": difference.unit,
-                "recorded": difference.recorded.to_string(),
-                "recounted": difference.recounted.to_string(),
-            })
-        };
         let mut report = self.journals.report();
         report.row("finished", format_args!("{finished}, every line and sum as it was written"));
         self.journals.report_total(&mut report);
@@ -134,7 +127,7 @@ impl Check {
             .field("recounted", *recounted)
             .field("recounted_by", *method)
             .field("seed", self.seed)
-            .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
+            .field("differences", json!(differences))
             .bare(differences.len())
             .row("evidence", evidence)
             .field("undetected_part", undetected_part);

@@ -1,5 +1,6 @@
 //! Who counts when: one run of each to warm up, then rounds in which each counts once.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome};
@@ -45,12 +46,6 @@ pub(super) struct Rounds<'a> {
     pub(super) measured: Vec<Measured>,
 }
 
-/// A contestant that does not count a board, and why.
-struct LeftOut<'a> {
-    contestant: &'a Contestant<'a>,
-    reason: String,
-}
-
 impl Rounds<'_> {
     /// Times all contestants that are fast enough for a board. After a cancellation the result is
     /// what was measured before.
@@ -72,7 +67,7 @@ impl Rounds<'_> {
                     round += outcome.elapsed;
                 }
                 Err(_) if self.cancel.is_cancelled() => {}
-                Err(reason) => left_out.push(LeftOut { contestant, reason }),
+                Err(reason) => left_out.push((contestant, reason)),
             }
         }
         self.report_left_out(size, contestants, &left_out);
@@ -147,33 +142,28 @@ impl Rounds<'_> {
         &self,
         size: BoardSize,
         contestants: &[Contestant<'_>],
-        left_out: &[LeftOut<'_>],
+        left_out: &[(&Contestant<'_>, String)],
     ) {
-        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-        for LeftOut { contestant, reason } in left_out {
-            self.progress.update(|state| state.all -= self.repeat as usize + 1);
+        if left_out.is_empty() {
+            return;
+        }
+        let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (contestant, reason) in left_out {
             let engine = contestant.engine;
             let all = contestants.iter().filter(|other| other.engine == engine).count();
-            let alike = left_out.iter().filter(|other| other.contestant.engine == engine);
-            let alike = alike.filter(|other| other.reason == *reason).count();
+            let is_alike =
+                |(other, why): &&(&Contestant<'_>, String)| other.engine == engine && why == reason;
+            let alike = left_out.iter().filter(is_alike).count();
             let name = if alike == all { engine.to_string() } else { contestant.name() };
-            let place = reasons.iter().position(|(other, _)| other == reason);
-            let place = place.unwrap_or_else(|| {
-                reasons.push((reason, Vec::new()));
-                reasons.len() - 1
-            });
-            let (_, names) = &mut reasons[place];
+            let names = names.entry(reason).or_default();
             if !names.contains(&name) {
                 names.push(name);
             }
         }
-        let reasons =
-            reasons.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
-        let reasons: Vec<String> = reasons.collect();
-        if !reasons.is_empty() {
-            let reasons = reasons.join("; ");
-            self.progress.suspend(|| message!("n = {size}: left out: {reasons}"));
-        }
+        self.progress.update(|state| state.all -= left_out.len() * (self.repeat as usize + 1));
+        let reasons = names.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
+        let reasons = reasons.collect::<Vec<_>>().join("; ");
+        self.progress.suspend(|| message!("n = {size}: left out: {reasons}"));
     }
 
     fn count(
