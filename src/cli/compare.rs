@@ -11,25 +11,24 @@ mod statistics;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use nqueens::cpu::Cpu;
 use nqueens::known::known;
-use nqueens::{BoardSize, Cancel, Engine, Kernel, memory, thread_pool};
+use nqueens::{BoardSize, Cancel, Engine, thread_pool};
 
-use crate::cli::args::{OrAuto, engine_or_all, kernel_or_auto};
+use crate::cli::args::{OrAuto, engine_or_all};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
 use crate::cli::format::many;
 use crate::cli::plot;
-use crate::cli::progress::{Progress, ProgressWhen, Work};
+use crate::cli::progress::{Progress, ProgressWhen};
 use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message};
 use crate::cli::timings::{self, Timing};
-use crate::cli::values::{bytes, default_threads, file, number_of_threads, sizes, time};
-use rounds::{Contestant, Rounds};
+use crate::cli::values::{default_threads, file, number_of_threads, sizes};
+use rounds::{Contestant, Rounds, RoundsArgs};
 use statistics::Reference;
 
 /// Time engines and numbers of threads side by side
@@ -55,23 +54,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = number_of_threads)]
     threads: Vec<usize>,
 
-    /// How often each is timed, after one run to warm up
-    #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = repeats)]
-    repeat: u32,
-
-    /// Leave engines out on boards where one run takes longer: seconds, or a time like 10s or 2m
-    #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
-    #[arg(value_parser = time)]
-    seconds_limit: Duration,
-
-    /// Vector instructions to use
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
-    kernel: OrAuto<Kernel>,
-
-    /// Memory that a count may use, for example 4G [default: three quarters of what is available]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
-    memory: Option<u64>,
+    #[command(flatten)]
+    rounds: RoundsArgs,
 
     /// Draw time against n, on the fewest threads
     #[arg(long, value_name = "FILE", value_parser = file())]
@@ -113,39 +97,23 @@ impl CompareArgs {
         // Ascending: a board's time is predicted from the one before.
         sizes.sort_unstable();
         sizes.dedup();
-        let engines = distinct(self.engines.iter().flat_map(|engine| match engine {
+        let engines = self.engines.iter().flat_map(|engine| match engine {
             Some(engine) => vec![*engine],
             None => Engine::ALL.to_vec(),
-        }));
-        let mut pools = Vec::new();
-        for threads in distinct(self.threads.iter().copied()) {
-            pools.push(thread_pool(threads)?);
-        }
-        if pools.is_empty() {
-            pools.push(thread_pool(default_threads()?)?);
-        }
+        });
+        let pools = match &self.threads[..] {
+            [] => vec![thread_pool(default_threads()?)?],
+            threads => threads.iter().map(|one| thread_pool(*one)).collect::<Result<_, _>>()?,
+        };
         let contestants = engines
-            .iter()
-            .flat_map(|engine| pools.iter().map(|pool| Contestant { engine: *engine, pool }));
-        let contestants: Vec<Contestant<'_>> = contestants.collect();
+            .flat_map(|engine| pools.iter().map(move |pool| Contestant { engine, pool }))
+            .collect();
         let reference = self.engines.first().copied().flatten().unwrap_or(Engine::Subtrees);
         let reference = Reference { engine: reference, threads: pools[0].current_num_threads() };
-
-        let runs = sizes.len() * contestants.len() * (self.repeat as usize + 1);
         let progress = Progress::new(self.progress);
-        progress.begin("compare", [0, runs], Work::Compare(Default::default()));
-        let mut rounds = Rounds {
-            repeat: self.repeat,
-            seconds_limit: self.seconds_limit,
-            kernel: self.kernel,
-            // Asked for once: to look at the machine's memory would take part of every small count.
-            memory: self.memory.unwrap_or_else(memory::default_budget),
-            memory_given: self.memory.is_some(),
-            cancel,
-            progress: &progress,
-            measured: Vec::new(),
-        };
-        let result = self.measure_boards(&sizes, &contestants, reference, &mut rounds, all_rows);
+        let mut rounds = Rounds::new(&self.rounds, contestants, cancel, &progress);
+        rounds.begin(sizes.len());
+        let result = self.measure_boards(&sizes, reference, &mut rounds, all_rows);
         progress.clear();
         result
     }
@@ -153,7 +121,6 @@ impl CompareArgs {
     fn measure_boards(
         &self,
         sizes: &[BoardSize],
-        contestants: &[Contestant<'_>],
         reference: Reference,
         rounds: &mut Rounds<'_>,
         all_rows: &mut Vec<Timing>,
@@ -164,13 +131,13 @@ impl CompareArgs {
         let Reference { engine, threads } = reference;
         let heading = format!(
             "{} each on {cpu}\nratio: times as fast as {engine} on {}, ± two standard errors\n{}",
-            many(self.repeat as usize, "run"),
+            many(self.rounds.repeat as usize, "run"),
             many(threads, "thread"),
             timings::TITLES
         );
         let mut writer = progress.suspend(|| RowWriter::begin(self.format, heading))?;
         for size in sizes {
-            let measured = rounds.measure(*size, contestants)?;
+            let measured = rounds.measure(*size)?;
             let rows = statistics::timings(*size, &measured, reference, &cpu);
             for line in statistics::differences(*size, known(*size).total, &measured) {
                 progress.suspend(|| message!("{line}"));
@@ -182,36 +149,13 @@ impl CompareArgs {
                 return Ok(exit.unprinted(&error));
             }
             if cancel.is_cancelled() {
-                let runs = measured.len() * self.repeat as usize;
-                let text = match measured.iter().map(|runs| runs.seconds.len()).sum::<usize>() {
-                    0 => format!("stopped at n = {size} before its first round"),
-                    done => format!("stopped at n = {size} after {done} of {runs} runs"),
-                };
-                if exit == Exit::Done {
-                    return Err(Failure::Stopped(text));
-                }
+                let runs = measured.len() * self.rounds.repeat as usize;
+                let done: usize = measured.iter().map(|runs| runs.seconds.len()).sum();
+                let text = format!("stopped at n = {size} after {done} of {runs} runs");
                 progress.suspend(|| message!("{text}"));
-                return Ok(exit);
+                return Ok(if exit == Exit::Done { Exit::Stopped } else { exit });
             }
         }
         Ok(exit)
     }
-}
-
-/// The most runs of each.
-const MOST_REPEATS: u32 = 100_000;
-
-fn repeats(text: &str) -> Result<u32, String> {
-    let number = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
-    number.ok_or_else(|| format!("choose a whole number from 1 to {MOST_REPEATS}"))
-}
-
-/// Each item at its first place.
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.fold(Vec::new(), |mut distinct, item| {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-        distinct
-    })
 }

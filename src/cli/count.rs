@@ -127,7 +127,7 @@ fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
     let Outcome { size, total, engine, runs, units_before, .. } = outcome;
     let wall = sum(runs.iter().map(|run| run.elapsed));
     let cpu = sum(runs.iter().map(|run| run.cpu_time));
-    let machines = machines(runs.iter()).into_keys().collect::<Vec<_>>().join("; ");
+    let machines = machines(runs.iter());
     let record = format!(
         "| {size} | {total} | {engine} | {machines} | {} | {} | {} | {COMMIT} |",
         duration(wall),

@@ -128,20 +128,3 @@ fn interval(value: Approximate, text: impl Fn(f64) -> String) -> String {
         () => format!("about {about}, at most {high_text} with 95 %"),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_units_or_are_seconds() {
-        for (text, seconds) in
-            [("10", 10.0), ("0.5", 0.5), ("10s", 10.0), ("2m", 120.0), ("1h", 3600.0)]
-        {
-            assert_eq!(sample_time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
-        }
-        for text in ["", "s", "m", "-1", "0", "1d", "2 m", "1e9", "nan", "inf", "1m30s"] {
-            assert!(sample_time(text).is_err(), "{text}");
-        }
-    }
-}

@@ -123,13 +123,15 @@ impl ListArgs {
     fn why_nothing(&self) -> String {
         let wanted = [
             (self.limit == Some(0)).then_some("--limit 0"),
-            (!self.place.is_empty()).then_some("the queens of --place"),
+            (!self.place.is_empty()).then_some("--place"),
             self.from_columns.is_some().then_some("--from-columns"),
             self.fundamental.then_some("--fundamental"),
         ];
         let wanted: Vec<&str> = wanted.into_iter().flatten().collect();
-        let with = if wanted.is_empty() { "" } else { " with " };
-        format!("there is no solution with {} queens{with}{}", self.n, wanted.join(" and "))
+        match wanted.is_empty() {
+            true => format!("there is no solution with {} queens", self.n),
+            false => format!("nothing is listed because of {}", wanted.join(" and ")),
+        }
     }
 
     /// Returns how many solutions it wrote, as [`Self::write_svg`] does.

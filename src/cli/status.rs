@@ -14,7 +14,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
 use crate::cli::journals::JournalsArgs;
 use crate::cli::report::Format;
-use crate::cli::values::{file, number_of_shards};
+use crate::cli::values::file;
 use state::Status;
 
 /// Show how far the shards have come
@@ -27,10 +27,6 @@ Examples:
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     journals: JournalsArgs,
-
-    /// How many shards there are, to name those that are missing [default: as in the journals]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
-    shards: Option<usize>,
 
     /// Write a page to look at in a browser, in place of an earlier one
     #[arg(long, value_name = "FILE", value_parser = file())]
@@ -46,7 +42,7 @@ impl StatusArgs {
         let file =
             self.html.map(|path| OwnFile::new("--html", path, page::BEGINNING)).transpose()?;
         let now = SystemTime::now();
-        let status = |journals| Status::new(journals, self.shards, now);
+        let status = |journals| Status::new(journals, now);
         let counts = self.journals.read_both()?.map(|journals| journals.map(status));
         if let Some(file) = file {
             file.write(&page::page(&counts, self.journals.paths()))?;

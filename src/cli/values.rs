@@ -161,4 +161,16 @@ mod tests {
             assert!(sizes(bad).is_err(), "{bad:?}");
         }
     }
+
+    #[test]
+    fn times_have_units_or_are_seconds() {
+        for (text, seconds) in
+            [("10", 10.0), ("0.5", 0.5), ("10s", 10.0), ("2m", 120.0), ("1h", 3600.0)]
+        {
+            assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for text in ["", "s", "m", "-1", "0", "1d", "2 m", "1e9", "nan", "inf", "1m30s"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
 }

@@ -91,9 +91,7 @@ impl Check {
             return Exit::Stopped;
         }
         if self.journals.total.is_none() {
-            let missing = self.journals.units_missing;
-            let units = many(self.journals.record.plan.units(), "unit");
-            message!("the count is not finished: {missing} of {units} are missing");
+            message!("the count is not finished: {}", self.journals.lacks());
             return Exit::Stopped;
         }
         Exit::Done
@@ -118,8 +116,9 @@ impl Check {
         };
         let mut report = self.journals.report();
         report.row("finished", format_args!("{finished}, every line and sum as it was written"));
-        self.journals.report_total(&mut report);
         report
+            .number("total", self.journals.total)
+            .published(self.journals.published)
             .row(
                 "recounted",
                 format_args!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed),

@@ -63,7 +63,7 @@ fn nothing_is_silent() {
     let last = "8 4 1 3 6 2 7 5";
     let cases: &[(&[&str], &str)] = &[
         (&["2"], "no solution with 2 queens"),
-        (&["6", "--place", "a1"], "the queens of --place"),
+        (&["6", "--place", "a1"], "--place"),
         (&["8", "--place", "h1", "--fundamental"], "--fundamental"),
         (&["8", "--from-columns", last], "--from-columns"),
         (&["8", "--limit", "0"], "--limit 0"),

@@ -117,24 +117,23 @@ pub(super) fn differences(
     published: Option<u128>,
     contestants: &[Runs],
 ) -> Vec<String> {
-    let first = contestants.first().and_then(|runs| runs.totals.first().copied());
-    let expected = match (published, first) {
-        (Some(published), _) => (published, "the published"),
-        (None, Some(first)) => (first, "the first engine's"),
-        (None, None) => return Vec::new(),
+    let first = || contestants.first()?.totals.first().copied();
+    let (whose, expected) = match published {
+        Some(published) => ("the published", Some(published)),
+        None => ("the first engine's", first()),
     };
-    let wrong = contestants.iter().flat_map(|runs| {
-        let wrong = runs.totals.iter().filter(|total| **total != expected.0);
-        wrong.map(move |total| {
-            let Runs { engine, kernel, threads, .. } = runs;
-            let (expected, whose) = expected;
+    let of = |Runs { engine, kernel, threads, totals, .. }: &Runs| {
+        let wrong = totals.iter().filter(|total| Some(**total) != expected);
+        let line = |total| {
             format!(
-                "Q({size}) = {total} by engine {engine}, kernel {kernel}, threads {threads}, \
-                 differs from {whose} {expected}: one of them is wrong"
+                "Q({size}) = {total} by engine {engine}, kernel {kernel}, threads {threads}, differs \
+                 from {whose} {}: one of them is wrong",
+                expected.unwrap_or_default()
             )
-        })
-    });
-    wrong.collect()
+        };
+        wrong.map(line).collect::<Vec<_>>()
+    };
+    contestants.iter().flat_map(of).collect()
 }
 
 #[cfg(test)]

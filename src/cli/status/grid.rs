@@ -32,7 +32,7 @@ struct Cell {
 }
 
 pub(super) fn section(status: &Status) -> Markup {
-    let Some(missing) = &status.missing else {
+    let Some(missing) = &status.journals.missing else {
         return html! {
             h3 { "Shards" }
             p {

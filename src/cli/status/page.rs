@@ -15,7 +15,7 @@ use nqueens::record::{JournalFile, Run};
 use super::state::{Status, units_per_second};
 use super::{grid, history};
 use crate::cli::format::{DATE, duration, figures, grouped, many, since_1970, sum, utc};
-use crate::cli::journals::MissingShards;
+use crate::cli::journals::{MissingShards, joined, number};
 use crate::cli::stderr::escaped;
 
 /// How every such page begins: nothing else is ever overwritten.
@@ -84,7 +84,7 @@ fn section(status: &Status) -> Markup {
             (history::section(status))
             (processes(status))
             (machines(status))
-            @if let Some(missing) = status.missing.as_ref().filter(|missing| !missing.is_empty()) {
+            @if let Some(missing) = status.journals.missing.as_ref().filter(|missing| !missing.indices.is_empty()) {
                 h3 { "What is missing" }
                 (commands(status, missing))
             }
@@ -150,8 +150,8 @@ fn commands(status: &Status, missing: &MissingShards) -> Markup {
     let n = plan.size();
     let second = if plan.pass() == Pass::Second { " --second" } else { "" };
     let shards = missing.shards;
-    let idle = missing.except(&status.running_indices(shards));
-    let (indices, is_cut) = (idle.indices(MOST_RANGES), idle.ranges() > MOST_RANGES);
+    let idle = &missing.indices - &status.running_indices(shards);
+    let (indices, is_cut) = (joined(&idle, ",", MOST_RANGES), idle.ranges_len() > MOST_RANGES);
     let sequence = |range: &str| match range.split_once('-') {
         Some((first, last)) => format!("$(seq {first} {last})"),
         None => range.to_owned(),
@@ -169,7 +169,7 @@ fn commands(status: &Status, missing: &MissingShards) -> Markup {
             pre { code { "nqueens count " (n) (second) " --journal " (quoted(&file.path)) } }
         } @else {
             p {
-                (grouped(idle.number())) " of " (grouped(shards))
+                (grouped(number(&idle))) " of " (grouped(shards))
                 " shards have missing units and no process"
                 @if is_cut { "; the first are listed" } "."
             }

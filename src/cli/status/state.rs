@@ -7,7 +7,7 @@ use nqueens::Shard;
 use nqueens::record::{JournalFile, Run, Units};
 
 use crate::cli::format::{self, duration, figures, json_seconds, many, rounded, seconds};
-use crate::cli::journals::{Journals, MissingShards};
+use crate::cli::journals::Journals;
 use crate::cli::report::Report;
 
 /// The least error of a forecast, as a part of it, that is told.
@@ -15,7 +15,6 @@ const WORTH_TELLING: f64 = 0.05;
 
 pub(super) struct Status {
     pub(super) journals: Journals,
-    pub(super) missing: Option<MissingShards>,
     /// The journals that processes write now.
     pub(super) running: Vec<JournalFile>,
     pub(super) now: SystemTime,
@@ -28,11 +27,10 @@ pub(super) fn units_per_second(run: &Run) -> f64 {
 }
 
 impl Status {
-    pub(super) fn new(journals: Journals, shards: Option<usize>, now: SystemTime) -> Self {
-        let missing = MissingShards::new(&journals.record, shards);
+    pub(super) fn new(journals: Journals, now: SystemTime) -> Self {
         let written = journals.record.being_written().into_iter();
         let running = written.filter(|file| !file.runs.is_empty()).cloned().collect();
-        Self { journals, missing, running, now }
+        Self { journals, running, now }
     }
 
     /// What the processes that write now have done so far.
@@ -89,10 +87,12 @@ impl Status {
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn report(&self) -> Report {
-        let Journals { record, units_done, units_missing, .. } = &self.journals;
+        let Journals { record, units_done, units_missing, missing, .. } = &self.journals;
         let (percent, done) = (self.percent(), many(*units_done, "unit"));
-        let shards = match &self.missing {
-            Some(missing) if missing.is_empty() => format!("{0} of {0} complete", missing.shards),
+        let shards = match missing {
+            Some(missing) if missing.indices.is_empty() => {
+                format!("{0} of {0} complete", missing.shards)
+            }
             Some(missing) => format!("missing: {missing}"),
             None => "unknown: the journals do not agree on how many there are".to_owned(),
         };
@@ -149,7 +149,6 @@ impl Status {
             .field("wall_seconds", longest.map(|(_, time)| json_seconds(time)))
             .row("end", end)
             .field("seconds_left", time_left.map(json_seconds));
-        self.journals.report_missing(&mut report, self.missing.as_ref());
         report
     }
 }
