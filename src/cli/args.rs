@@ -8,10 +8,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use git_version::git_version;
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
 
-use super::exit::Failure;
 use super::progress::ProgressWhen;
 use super::stderr::message;
-use super::values::{bytes, default_threads, number_of_threads};
+use super::values::{bytes, number_of_threads};
 
 /// The commit, with `-modified` if files were changed after it; `unknown` outside of a repository.
 pub(crate) const COMMIT: &str = git_version!(
@@ -83,13 +82,6 @@ impl EngineArgs {
             count = count.memory(bytes);
         }
         count
-    }
-}
-
-impl MachineArgs {
-    /// The threads to start.
-    pub(crate) fn threads(&self) -> Result<usize, Failure> {
-        self.threads.map_or_else(default_threads, Ok)
     }
 }
 

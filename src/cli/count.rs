@@ -12,8 +12,8 @@ use crate::cli::format::{duration, json_seconds, many, sum};
 use crate::cli::journals::machines;
 use crate::cli::progress::LongCount;
 use crate::cli::report::{Format, Report};
-use crate::cli::session::Session;
-use crate::cli::stderr::{alarm, escaped, message};
+use crate::cli::session::{Session, check_journal};
+use crate::cli::stderr::{escaped, print_differs};
 use crate::cli::values::file;
 
 /// Count the solutions of one board
@@ -94,17 +94,10 @@ impl CountArgs {
 /// Prints what is wrong with a count.
 fn judge(outcome: &Outcome) -> Exit {
     let Outcome { size, total, .. } = outcome;
-    let mut exit = Exit::Done;
-    if let Published::Differs { expected } = outcome.published {
-        alarm!("Q({size}) = {total} differs from the published {expected}: one of them is wrong");
-        exit = Exit::Failed;
-    }
-    if let Some(fault) = &outcome.journal_fault {
-        let fault = Failure::from(fault);
-        message!("Q({size}) = {total} is counted, but its journal needs attention: {fault}");
-        exit = Exit::Failed;
-    }
-    exit
+    let exit = check_journal(format_args!("Q({size}) = {total}"), outcome);
+    let Published::Differs { expected } = outcome.published else { return exit };
+    print_differs("Q", size.get(), *total, expected);
+    Exit::Failed
 }
 
 fn report(outcome: &Outcome, fundamental: Option<u128>) -> Report {

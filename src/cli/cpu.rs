@@ -76,8 +76,10 @@ fn affinity() -> Option<String> {
 }
 
 /// The instruction sets that kernels use or may come to use, as far as this CPU has them.
-#[cfg(target_arch = "x86_64")]
 fn features() -> Vec<&'static str> {
+    #[cfg(not(target_arch = "x86_64"))]
+    let found: [(&str, bool); 0] = [];
+    #[cfg(target_arch = "x86_64")]
     let found = [
         ("popcnt", is_x86_feature_detected!("popcnt")),
         ("bmi1", is_x86_feature_detected!("bmi1")),
@@ -90,9 +92,4 @@ fn features() -> Vec<&'static str> {
         ("avx512vpopcntdq", is_x86_feature_detected!("avx512vpopcntdq")),
     ];
     found.into_iter().filter_map(|(name, present)| present.then_some(name)).collect()
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn features() -> Vec<&'static str> {
-    Vec::new()
 }

@@ -26,12 +26,7 @@ impl OwnFile {
         beginning: &'static str,
     ) -> Result<Self, Failure> {
         let file = Self { option, path, beginning };
-        let is_journal = file.path.extension().is_some_and(|extension| extension == "journal");
-        let looked_at = match is_journal {
-            true => Err("the names of journals end so; choose another".to_owned()),
-            false => file.is_there(),
-        };
-        looked_at.map_err(|reason| {
+        file.is_there().map_err(|reason| {
             Failure::Usage(format!("{option}: {}: {reason}", file.path.display()))
         })?;
         file.temporary().map_err(|error| file.cannot_write(&error))?;

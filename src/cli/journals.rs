@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::report::Report;
-use crate::cli::stderr::{alarm, message};
+use crate::cli::stderr::{message, print_differs};
 use crate::cli::values::number_of_shards;
 
 /// Of the missing units, at most this many ranges are in JSON.
@@ -126,8 +126,7 @@ impl Journals {
     /// Prints it if the total is not the published one.
     pub(crate) fn check_published(&self) -> Exit {
         let Published::Differs { expected } = self.published else { return Exit::Done };
-        let (n, total) = (self.record.plan.size(), self.record.solutions);
-        alarm!("Q({n}) = {total} differs from the published {expected}");
+        print_differs("Q", self.record.plan.size().get(), self.record.solutions, expected);
         Exit::Failed
     }
 

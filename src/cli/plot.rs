@@ -44,14 +44,11 @@ const STYLES: [(&str, &str); 7] = [
 /// The dashes of each machine's lines, in the order of their names.
 const DASHES: [&str; 4] = ["none", "8 4", "2 3", "10 3 2 3"];
 
-fn style(engine: Engine) -> (&'static str, &'static str) {
-    let place = Engine::ALL.iter().position(|other| *other == engine).unwrap_or(0);
-    STYLES[place % STYLES.len()]
-}
-
 /// An engine on a machine, on the fewest threads.
 struct Line<'a> {
     engine: Engine,
+    colour: &'static str,
+    marker: &'static str,
     dashes: &'static str,
     points: Vec<&'a Timing>,
 }
@@ -71,12 +68,12 @@ pub(crate) fn picture(rows: &[Timing]) -> String {
     let shown: Vec<&Timing> = rows.iter().filter(|row| row.threads == threads).collect();
     let machines: BTreeSet<&str> = shown.iter().map(|row| row.cpu.as_str()).collect();
     let mut lines = Vec::new();
-    for engine in Engine::ALL {
+    for (engine, (colour, marker)) in Engine::ALL.into_iter().zip(STYLES) {
         for (machine, dashes) in machines.iter().zip(DASHES.iter().cycle()) {
             let points = shown.iter().filter(|row| row.engine == engine && row.cpu == *machine);
             let points: Vec<&Timing> = points.copied().collect();
             if !points.is_empty() {
-                lines.push(Line { engine, dashes, points });
+                lines.push(Line { engine, colour, marker, dashes, points });
             }
         }
     }
@@ -151,7 +148,7 @@ fn marks(first: f64, last: f64) -> impl Iterator<Item = f64> {
 impl Line<'_> {
     /// The line, and for each point its marker and a bar from the least to the greatest time.
     fn draw(&self, axes: &Axes) -> Markup {
-        let (colour, marker) = style(self.engine);
+        let Self { colour, marker, .. } = self;
         let place = |row: &Timing, seconds| (axes.x(f64::from(row.n)), axes.y(seconds));
         let places = self.points.iter().map(|row| place(row, row.median_seconds));
         let places: Vec<String> = places.map(|(x, y)| format!("{x} {y}")).collect();
@@ -171,12 +168,10 @@ impl Line<'_> {
 
 /// The name of each engine, beside its marker.
 fn legend(lines: &[Line<'_>]) -> Markup {
-    let mut engines: Vec<Engine> = lines.iter().map(|line| line.engine).collect();
-    engines.dedup();
     let heights = std::iter::successors(Some(TOP + 10.0), |y| Some(y + LEGEND_LINE));
+    let of_engines = lines.chunk_by(|one, next| one.engine == next.engine);
     html! {
-        @for (engine, y) in engines.iter().zip(heights) {
-            @let (colour, marker) = style(*engine);
+        @for (Line { engine, colour, marker, .. }, y) in of_engines.map(|some| &some[0]).zip(heights) {
             path d={ "M" (LEGEND) " " (y) "h32" } stroke=(colour) stroke-width="2" {}
             path transform={ "translate(" (LEGEND + 16.0) " " (y) ")" } d=(marker) fill=(colour) {}
             text x=(LEGEND + 40.0) y=(y + 5.0) { (engine) }

@@ -4,7 +4,7 @@
 //! subtrees 18 [==>       ] 26%, 84/325 units, 2.3s, ETA 5.1s ± 0.4s, 2.21e8 solutions
 //! estimate [==>       ] 2.6s of 10.0s, 318 counted
 //! compare [==>       ] 13/48 runs, n = 18: halves on 2 threads, 3.2s left
-//! verify [====>     ] 84/200 units, 1.8s, ETA 2.5s
+//! verify [====>     ] 84/200 units, 1.8s
 //! ```
 //!
 //! A thread redraws the line ten times a second. Where none can be started (`pids.max`, `ulimit -u`),
@@ -12,9 +12,8 @@
 //! the line, write the next one.
 
 use std::io::{self, IsTerminal};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -84,8 +83,7 @@ pub(crate) struct Progress {
     /// Announces counts that take long.
     pub(crate) long_count: Option<LongCount>,
     state: Arc<Mutex<State>>,
-    /// While there is work.
-    drawing: Mutex<Option<Drawing>>,
+    has_thread: bool,
 }
 
 #[derive(Debug)]
@@ -94,6 +92,8 @@ pub(crate) struct State {
     begun: Instant,
     /// When the next line is due: on a terminal only without a thread that draws.
     next_line: Duration,
+    /// Whether there is work.
+    is_active: bool,
     /// Whether the line is on the terminal.
     is_drawn: bool,
     /// Steps: units, runs, or milliseconds of a sample.
@@ -106,8 +106,6 @@ pub(crate) struct State {
 #[derive(Debug)]
 pub(crate) enum Work {
     Count {
-        /// Those of journals.
-        solutions_before: u128,
         solutions: u128,
         left: TimeLeft,
     },
@@ -123,17 +121,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
-        let state = Arc::new(Mutex::new(State::new("", [0, 0], Work::Verify)));
-        Self { display: when.display(), long_count: None, state, drawing: Mutex::default() }
+        let mut state = State::new("", [0, 0], Work::Verify);
+        state.is_active = false;
+        let (state, display) = (Arc::new(Mutex::new(state)), when.display());
+        let has_thread = display == Display::Bar && draw_in_a_thread(&state);
+        Self { display, long_count: None, state, has_thread }
     }
 
     /// Work of so many steps begins.
     pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
         self.clear();
         *lock(&self.state) = State::new(name, steps, work);
-        if self.display == Display::Bar {
-            *lock(&self.drawing) = Drawing::start(&self.state);
-        }
     }
 
     /// Takes the line off the terminal while something else is printed.
@@ -145,10 +143,9 @@ impl Progress {
 
     /// Takes the line off the terminal: the work has ended.
     pub(crate) fn clear(&self) {
-        // The thread may wait for the state, so nothing is locked while it ends.
-        let drawing = lock(&self.drawing).take();
-        drop(drawing);
-        lock(&self.state).clear();
+        let mut state = lock(&self.state);
+        state.is_active = false;
+        state.clear();
     }
 
     /// Something is done.
@@ -156,7 +153,6 @@ impl Progress {
         if self.display == Display::Nothing {
             return;
         }
-        let has_thread = lock(&self.drawing).is_some();
         let mut state = lock(&self.state);
         change(&mut state);
         let elapsed = state.begun.elapsed();
@@ -164,7 +160,7 @@ impl Progress {
             if let Some(line) = state.line_if_due(elapsed) {
                 message!("{line}");
             }
-        } else if elapsed >= state.next_line && !has_thread {
+        } else if elapsed >= state.next_line && !self.has_thread {
             state.next_line = elapsed + TICK;
             state.draw();
         }
@@ -187,11 +183,7 @@ impl Observer for Progress {
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let work = Work::Count {
-            solutions_before: solutions,
-            solutions,
-            left: TimeLeft::new(units - units_done, threads),
-        };
+        let work = Work::Count { solutions, left: TimeLeft::new(units - units_done, threads) };
         self.begin(&name, [units_done, units], work);
     }
 
@@ -238,7 +230,8 @@ impl Observer for Progress {
 impl State {
     fn new(name: &str, [done, all]: [usize; 2], work: Work) -> Self {
         let (name, begun) = (name.to_owned(), Instant::now());
-        Self { name, begun, next_line: FIRST_LINE, is_drawn: false, all, done, work }
+        let (is_active, is_drawn) = (true, false);
+        Self { name, begun, next_line: FIRST_LINE, is_active, is_drawn, all, done, work }
     }
 
     /// What is known. If not all of it fits, the less important is left out.
@@ -258,8 +251,11 @@ impl State {
         (line + &text).chars().take(columns).collect()
     }
 
-    /// Draws the line. A terminal that takes nothing shows nothing, and the count continues.
+    /// Draws the line if it is time. A terminal that takes nothing shows nothing, and the count continues.
     fn draw(&mut self) {
+        if !self.is_active || self.begun.elapsed() < QUIET_START {
+            return;
+        }
         let terminal = Term::buffered_stderr();
         let _ = terminal.clear_line();
         let _ = terminal.write_str(&self.line(columns()));
@@ -275,13 +271,10 @@ impl State {
     }
 
     /// The parts of the line in their order, with their ranks.
-    #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
     fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
         let Self { all, done, .. } = *self;
-        let time = elapsed.as_secs_f64().max(1e-3);
         match &self.work {
-            Work::Count { solutions_before, solutions, left } => {
-                let rate = (solutions - solutions_before) as f64 / time;
+            Work::Count { solutions, left } => {
                 let left = left.estimate(elapsed).map(|left| {
                     let both = [left.value, 2.0 * left.standard_error];
                     let [time, error] = both.map(|time| duration(seconds(time)));
@@ -292,10 +285,7 @@ impl State {
                     (5, format!("{done}/{all} units")),
                     (2, duration(elapsed)),
                 ];
-                let end = [
-                    (3, format!("{} solutions", scientific(*solutions as f64, 2))),
-                    (4, format!("{}/s", scientific(rate, 1))),
-                ];
+                let end = [(3, format!("{} solutions", scientific(*solutions as f64, 2)))];
                 begin.into_iter().chain(left).chain(end).collect()
             }
             Work::Sample(Sampling { time, counted, .. }) => vec![
@@ -305,12 +295,7 @@ impl State {
             Work::Compare([run, left]) => {
                 vec![(0, format!("{done}/{all} runs")), (1, run.clone()), (2, left.clone())]
             }
-            Work::Verify => {
-                let left = time * (all - done) as f64 / done.max(1) as f64;
-                let left = (1, format!("ETA {}", duration(seconds(left))));
-                let begin = [(0, format!("{done}/{all} units")), (2, duration(elapsed))];
-                begin.into_iter().chain((done > 0).then_some(left)).collect()
-            }
+            Work::Verify => vec![(0, format!("{done}/{all} units")), (1, duration(elapsed))],
         }
     }
 
@@ -338,7 +323,6 @@ fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
 
 /// How much is done, with the more decimals the more units there are. It is never rounded up: 100 % is
 /// the end.
-#[expect(clippy::cast_precision_loss, reason = "six digits are shown")]
 fn percent(done: usize, units: usize) -> String {
     let decimals = units.max(1).ilog10().saturating_sub(2).min(4);
     let parts_of_percent = 10_f64.powi(decimals as i32);
@@ -352,39 +336,17 @@ fn columns() -> usize {
     width.min(TERMINAL_COLUMNS).saturating_sub(FREE_COLUMNS).max(1)
 }
 
-/// A thread that draws the line, until this is dropped.
-#[derive(Debug)]
-struct Drawing {
-    /// Nothing is sent: the thread ends when it is dropped.
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Drawing {
-    /// `None` if no thread can be started.
-    fn start(state: &Arc<Mutex<State>>) -> Option<Self> {
-        let (end, ended) = channel();
-        let drawn = Arc::clone(state);
-        let draw = move || {
-            let mut pause = QUIET_START;
-            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                lock(&drawn).draw();
-                pause = TICK;
-            }
-        };
-        let thread = Builder::new().name("nqueens-bar".to_owned()).spawn(draw).ok()?;
-        Some(Self { end: Some(end), thread: Some(thread) })
-    }
-}
-
-impl Drop for Drawing {
-    fn drop(&mut self) {
-        drop(self.end.take());
-        if let Some(thread) = self.thread.take() {
-            // It draws and waits, and has no result; the message of a panic was printed already.
-            let _ = thread.join();
+/// Starts the thread that draws the line as long as the state is there. `false` if it cannot.
+fn draw_in_a_thread(state: &Arc<Mutex<State>>) -> bool {
+    let state = Arc::downgrade(state);
+    let draw = move || {
+        while let Some(state) = state.upgrade() {
+            lock(&state).draw();
+            drop(state);
+            sleep(TICK);
         }
-    }
+    };
+    Builder::new().name("nqueens-bar".to_owned()).spawn(draw).is_ok()
 }
 
 /// A count that may be long: a line before it tells what it takes, and how it can be resumed.
@@ -396,7 +358,6 @@ pub(crate) struct LongCount {
 
 impl LongCount {
     /// The line, if one is due.
-    #[expect(clippy::cast_precision_loss, reason = "a rough time")]
     fn warning(self, start: &Start<'_>) -> Option<String> {
         let Start { plan, units, units_done, threads, .. } = *start;
         let left = (units - units_done) as f64 / plan.units() as f64;
@@ -427,11 +388,7 @@ mod tests {
     use super::*;
 
     fn count() -> State {
-        let work = Work::Count {
-            solutions_before: 0,
-            solutions: 4_970_000_000_000,
-            left: TimeLeft::default(),
-        };
+        let work = Work::Count { solutions: 4_970_000_000_000, left: TimeLeft::default() };
         State::new("halves 20", [103_456_789, 123_456_789], work)
     }
 
@@ -454,7 +411,7 @@ mod tests {
         assert_eq!(text(compare("3.2s left"), 70), left);
         let short = "50/200 runs, n = 18: halves on 2 threads";
         assert_eq!(text(compare("warming up"), 40), short);
-        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s, ETA 6.0s");
+        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s");
     }
 
     #[test]
@@ -503,11 +460,6 @@ mod tests {
             due.extend(line.map(|_| second));
         }
         assert_eq!(due, [1, 2, 4, 8, 16, 32, 64, 124, 184, 244]);
-    }
-
-    #[test]
-    fn the_drawing_ends_when_it_is_dropped() {
-        drop(Drawing::start(&Arc::new(Mutex::new(count()))));
     }
 
     const WITHOUT: LongCount = LongCount { kernel: Kernel::Portable, has_journal: false };

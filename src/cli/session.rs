@@ -1,13 +1,16 @@
 //! A command that counts: its threads, its progress, and the signals that stop it.
 
+use std::fmt::Display;
+
 use nqueens::{Cancel, Count, Engine, Error, Outcome, symmetry, thread_pool};
 use rayon::ThreadPool;
 
 use super::args::{EngineArgs, MachineArgs};
-use super::exit::Failure;
+use super::exit::{Exit, Failure};
 use super::progress::Progress;
 use super::signals::cancel_on_signals;
 use super::stderr::message;
+use super::values::default_threads;
 
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -20,7 +23,7 @@ impl Session {
     pub(crate) fn new(args: &MachineArgs) -> Result<Self, Failure> {
         Ok(Self {
             cancel: cancel_on_signals()?,
-            pool: thread_pool(args.threads()?)?,
+            pool: thread_pool(args.threads.map_or_else(default_threads, Ok)?)?,
             progress: Progress::new(args.progress),
         })
     }
@@ -58,6 +61,13 @@ impl Session {
             reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
         })
     }
+}
+
+/// Prints it if the journal of a count, which has this name, needs attention.
+pub(crate) fn check_journal(name: impl Display, outcome: &Outcome) -> Exit {
+    let Some(fault) = &outcome.journal_fault else { return Exit::Done };
+    message!("{name} is counted, but its journal needs attention: {}", Failure::from(fault));
+    Exit::Failed
 }
 
 #[cfg(test)]

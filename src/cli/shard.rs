@@ -9,7 +9,7 @@ use crate::cli::args::{EngineArgs, pass};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{self, many};
 use crate::cli::report::{Format, Report};
-use crate::cli::session::Session;
+use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, message};
 use crate::cli::values::{file, number_of_shards, shard};
 
@@ -64,12 +64,7 @@ impl ShardArgs {
             let reason = Failure::from(reason);
             message!("warning: {reason}; its units were counted as not finished");
         }
-        let mut exit = Exit::Done;
-        if let Some(fault) = &outcome.journal_fault {
-            let fault = Failure::from(fault);
-            message!("{name} is counted, but its journal needs attention: {fault}");
-            exit = Exit::Failed;
-        }
+        let exit = check_journal(name, &outcome);
         let mut report = report(&outcome);
         report.field("pass", pass(self.second).to_string());
         Ok(exit.answer(self.format, report))

@@ -47,14 +47,9 @@ impl StatusArgs {
         if let Some(file) = file {
             file.write(&page::page(&counts, self.journals.paths()))?;
         }
-        let [first, second] = counts.map(|status| status.map(|status| status.report()));
-        let report = match (first, second) {
-            (Some(mut first), second) => {
-                first.section("second", second);
-                first
-            }
-            (None, second) => second.unwrap_or_default(),
-        };
+        let mut reports = counts.iter().flatten().map(Status::report);
+        let mut report = reports.next().unwrap_or_default();
+        report.section("second", reports.next());
         Ok(Exit::Done.answer(self.format, report))
     }
 }

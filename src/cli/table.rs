@@ -13,7 +13,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{as_string, json_seconds};
 use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::session::Session;
-use crate::cli::stderr::alarm;
+use crate::cli::stderr::print_differs;
 use crate::cli::values::sizes;
 
 /// Count a range of boards and compare them with the published table
@@ -73,10 +73,7 @@ fn verdict(n: u32, numbers: [(&str, u128, Option<u128>); 2]) -> Published {
     let verdicts = numbers.map(|(name, computed, published)| {
         let verdict = Published::compare(computed, published);
         if let Published::Differs { expected } = verdict {
-            alarm!(
-                "{name}({n}) = {computed} differs from the published {expected}: \
-                 one of them is wrong"
-            );
+            print_differs(name, n, computed, expected);
         }
         verdict
     });

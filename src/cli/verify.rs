@@ -13,11 +13,8 @@ use crate::cli::journals::{Journals, JournalsArgs};
 use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
-use crate::cli::stderr::message;
+use crate::cli::stderr::{message, print_first};
 use crate::cli::values::whole_number;
-
-/// Only the first differences are printed one by one.
-const PRINTED: usize = 5;
 
 /// Check journals: recount some of their units in another way
 #[derive(Debug, Args)]
@@ -76,12 +73,9 @@ impl Check {
     /// Prints what is wrong or missing.
     fn judge(&self) -> Exit {
         let Verdict { method, chosen, recounted, differences, .. } = &self.verdict;
-        for Difference { unit, recorded, recounted, .. } in differences.iter().take(PRINTED) {
-            message!("unit {unit} is recorded with {recorded}, {method} counts {recounted}");
-        }
-        if differences.len() > PRINTED {
-            message!("and {} more", differences.len() - PRINTED);
-        }
+        print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
+            format!("unit {unit} is recorded with {recorded}, {method} counts {recounted}")
+        }));
         if self.journals.check_published() == Exit::Failed || !differences.is_empty() {
             return Exit::Failed;
         }

@@ -1,13 +1,13 @@
 //! Who counts when: one run of each to warm up, then rounds in which each counts once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, memory};
 use rayon::ThreadPool;
 
-use super::forecast::{Measured, predicted_seconds, with_deadline};
+use super::forecast::{predicted_seconds, with_deadline};
 use super::statistics::Runs;
 use crate::cli::args::{OrAuto, kernel_or_auto};
 use crate::cli::exit::Failure;
@@ -27,11 +27,6 @@ impl Contestant<'_> {
     fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
-
-    /// `halves on 2 threads`
-    fn name(&self) -> String {
-        format!("{} on {}", self.engine, many(self.threads(), "thread"))
-    }
 }
 
 /// How contestants are timed on every board.
@@ -39,7 +34,7 @@ impl Contestant<'_> {
 pub(super) struct RoundsArgs {
     /// How often each is timed, after one run to warm up
     #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = repeats)]
+    #[arg(value_parser = value_parser!(u32).range(1..=100_000))]
     pub(super) repeat: u32,
 
     /// Leave engines out on boards where one run takes longer: seconds, or a time like 10s or 2m
@@ -56,14 +51,6 @@ pub(super) struct RoundsArgs {
     memory: Option<u64>,
 }
 
-/// The most runs of each.
-const MOST_REPEATS: u32 = 100_000;
-
-fn repeats(text: &str) -> Result<u32, String> {
-    let number = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
-    number.ok_or_else(|| format!("choose a whole number from 1 to {MOST_REPEATS}"))
-}
-
 /// The rounds of all boards.
 pub(super) struct Rounds<'a> {
     args: &'a RoundsArgs,
@@ -72,8 +59,8 @@ pub(super) struct Rounds<'a> {
     memory: u64,
     pub(super) cancel: &'a Cancel,
     pub(super) progress: &'a Progress,
-    /// The times so far, to tell who is too slow.
-    measured: Vec<Measured>,
+    /// The last board of each engine on a number of threads, and its time: to tell who is too slow.
+    last: HashMap<(Engine, usize), (u32, f64)>,
 }
 
 impl<'a> Rounds<'a> {
@@ -85,7 +72,7 @@ impl<'a> Rounds<'a> {
     ) -> Self {
         // Asked for once: to look at the machine's memory would take part of every small count.
         let memory = args.memory.unwrap_or_else(memory::default_budget);
-        Self { args, contestants, memory, cancel, progress, measured: Vec::new() }
+        Self { args, contestants, memory, cancel, progress, last: HashMap::new() }
     }
 
     /// The runs of each contestant on a board.
@@ -148,7 +135,8 @@ impl<'a> Rounds<'a> {
         let limit = self.args.seconds_limit;
         let longer = format!("longer than {} (--seconds-limit)", duration(limit));
         let (engine, threads) = (contestant.engine, contestant.threads());
-        let predicted = predicted_seconds(engine, threads, size.get(), &self.measured);
+        let predicted =
+            predicted_seconds(engine, size.get(), self.last.get(&(engine, threads)).copied());
         if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
             return Ok(Err(format!("a run would take {longer}")));
         }
@@ -176,37 +164,30 @@ impl<'a> Rounds<'a> {
 
     fn begin_run(&self, size: BoardSize, contestant: Contestant<'_>, left: Option<Duration>) {
         let left = left.map_or("warming up".to_owned(), |left| duration(left) + " left");
-        let run = format!("n = {size}: {}", contestant.name());
+        let Contestant { engine, .. } = contestant;
+        let run = format!("n = {size}: {engine} on {}", many(contestant.threads(), "thread"));
         self.progress.update(|state| state.work = Work::Compare([run, left]));
     }
 
     fn learn(&mut self, size: BoardSize, contestant: Contestant<'_>, seconds: f64) {
         let (engine, threads) = (contestant.engine, contestant.threads());
-        self.measured.push(Measured { engine, threads, n: size.get(), seconds });
+        self.last.insert((engine, threads), (size.get(), seconds));
     }
 
-    /// One line for a board: the contestants by reason, and their threads unless all are meant.
+    /// One line for a board: the engines by reason.
     fn report_left_out(&self, size: BoardSize, left_out: &[(Contestant<'_>, String)]) {
-        if left_out.is_empty() {
-            return;
-        }
-        let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut engines: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (contestant, reason) in left_out {
-            let engine = contestant.engine;
-            let all = self.contestants.iter().filter(|other| other.engine == engine).count();
-            let is_alike =
-                |(other, why): &&(Contestant<'_>, String)| other.engine == engine && why == reason;
-            let alike = left_out.iter().filter(is_alike).count();
-            let name = if alike == all { engine.to_string() } else { contestant.name() };
-            let names = names.entry(reason).or_default();
-            if !names.contains(&name) {
-                names.push(name);
-            }
+            engines.entry(reason).or_default().insert(contestant.engine.name());
         }
         self.progress.update(|state| state.all -= left_out.len() * self.runs());
-        let reasons = names.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", ")));
+        let names = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
+        let reasons = engines.into_iter();
+        let reasons = reasons.map(|(reason, engines)| format!("{}: {reason}", names(engines)));
         let reasons = reasons.collect::<Vec<_>>().join("; ");
-        self.progress.suspend(|| message!("n = {size}: left out: {reasons}"));
+        if !reasons.is_empty() {
+            self.progress.suspend(|| message!("n = {size}: left out: {reasons}"));
+        }
     }
 
     fn count(

@@ -41,7 +41,6 @@ impl Runs {
     }
 
     /// The time of all threads together.
-    #[expect(clippy::cast_precision_loss, reason = "at most 4096 threads")]
     fn thread_seconds(&self) -> Option<f64> {
         Some(self.threads as f64 * self.median()?)
     }
@@ -70,7 +69,6 @@ pub(super) fn timings(
         let timed = same_engine.filter(|other| !other.seconds.is_empty());
         let fewest = timed.min_by_key(|other| other.threads)?;
         let total = runs.totals.first().copied().unwrap_or_default();
-        #[expect(clippy::cast_precision_loss, reason = "a rate is shown with a few digits")]
         let solutions_per_second = total as f64 / median;
         let ratio = measured_by.and_then(Runs::median).map(|reference| reference / median);
         let ratio_error =
@@ -100,7 +98,6 @@ pub(super) fn timings(
 
 /// Two standard errors of the ratio of two contestants, as a part of it: from the ratio in each
 /// round, since whatever slows a round down falls on both. `None` from a single round.
-#[expect(clippy::cast_precision_loss, reason = "at most 100 000 rounds")]
 fn relative_error(reference: &Runs, runs: &Runs) -> Option<f64> {
     let rounds = reference.seconds.iter().zip(&runs.seconds);
     let logarithms: Vec<f64> = rounds.map(|(reference, runs)| (reference / runs).ln()).collect();

@@ -10,10 +10,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many};
 use crate::cli::journals::{Journals, machines, ranges};
 use crate::cli::report::Report;
-use crate::cli::stderr::message;
-
-/// Only the first differences are printed one by one.
-const PRINTED: usize = 5;
+use crate::cli::stderr::{message, print_first};
 
 /// Compares both counts. There is a total only if they agree on every unit.
 pub(super) fn run(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
@@ -41,9 +38,9 @@ impl Twice {
     /// Prints what is wrong or missing.
     fn judge(&self) -> Exit {
         let Comparison { differing, disagreements, .. } = &self.comparison;
-        for [first, second] in disagreements.iter().take(PRINTED) {
-            message!("unit {} differs: first count {first}, second {second}", first.unit);
-        }
+        print_first(disagreements.iter().map(|[first, second]| {
+            format!("unit {} differs: first count {first}, second {second}", first.unit)
+        }));
         if *differing > 0 {
             let units = many(*differing, "unit");
             message!(

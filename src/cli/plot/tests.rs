@@ -96,7 +96,8 @@ fn labels_do_not_overlap() {
 #[test]
 fn every_engine_has_its_points_on_every_machine() {
     let markers = |rows: &[Timing], engine| {
-        let (_, marker) = style(engine);
+        let place = Engine::ALL.iter().position(|other| *other == engine).expect("an engine");
+        let (_, marker) = STYLES[place];
         picture(rows).matches(&format!("d=\"{marker}\"")).count()
     };
     let legend = 1;
@@ -115,10 +116,10 @@ fn every_engine_has_its_points_on_every_machine() {
 
 #[test]
 fn no_two_engines_look_alike() {
-    for (place, engine) in Engine::ALL.into_iter().enumerate() {
-        for other in &Engine::ALL[..place] {
-            assert_ne!(style(engine).0, style(*other).0, "give {engine} a colour");
-            assert_ne!(style(engine).1, style(*other).1, "give {engine} a marker");
+    assert_eq!(STYLES.len(), Engine::ALL.len());
+    for (place, (colour, marker)) in STYLES.into_iter().enumerate() {
+        for other in &STYLES[..place] {
+            assert!(colour != other.0 && marker != other.1, "{colour}");
         }
     }
 }

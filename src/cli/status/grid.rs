@@ -91,7 +91,6 @@ impl Cell {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "places in a picture")]
 fn grid(cells: &[Cell], together: usize, label: &str) -> Markup {
     let columns = if cells.len() > 1000 { 100 } else { 25 * cells.len().div_ceil(250).clamp(1, 2) };
     let pitch = (WIDTH / columns as f64).min(LARGEST);

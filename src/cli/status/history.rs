@@ -64,7 +64,6 @@ pub(super) fn section(status: &Status) -> Markup {
 
 impl Run {
     /// The last run of a journal that is not packed.
-    #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
     fn last_of(file: &JournalFile) -> Option<Self> {
         let (last, earlier) = file.runs.split_last()?;
         let is_packed = earlier.iter().any(|run| run.shard != last.shard);
@@ -75,7 +74,6 @@ impl Run {
 
 impl History {
     /// The history up to now or to the last record.
-    #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
     fn of(files: &[JournalFile], now: Option<SystemTime>) -> Option<Self> {
         let all: usize = files.iter().flat_map(|file| &file.runs).map(|run| run.units).sum();
         let runs: Vec<Run> = files.iter().filter_map(Run::last_of).collect();
@@ -94,7 +92,6 @@ impl History {
         self.undated + self.runs.iter().map(of_run).sum::<f64>()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
     fn picture(&self, all: usize) -> Markup {
         let percent = |time: f64| 100.0 * self.units(time) / all.max(1) as f64;
         let (low, high) = (percent(self.start), percent(self.end));

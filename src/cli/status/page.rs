@@ -114,7 +114,6 @@ fn processes(status: &Status) -> Markup {
 }
 
 /// What processors of one kind did on one host: the slowest first.
-#[expect(clippy::cast_precision_loss, reason = "a mean")]
 fn machines(status: &Status) -> Markup {
     let mut machines: BTreeMap<[&str; 3], Vec<&Run>> = BTreeMap::new();
     for file in &status.journals.record.files {

@@ -21,7 +21,6 @@ pub(super) struct Status {
 }
 
 /// What a process finishes.
-#[expect(clippy::cast_precision_loss, reason = "rates")]
 pub(super) fn units_per_second(run: &Run) -> f64 {
     run.units as f64 / run.elapsed.as_secs_f64().max(1e-3)
 }
@@ -45,7 +44,6 @@ impl Status {
     }
 
     /// What is finished of the plan, in percent.
-    #[expect(clippy::cast_precision_loss, reason = "a percentage")]
     pub(super) fn percent(&self) -> String {
         let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
         // What is missing must not be rounded away.
@@ -67,7 +65,6 @@ impl Status {
     }
 
     /// The expected CPU time of the missing units.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn cpu_time_left(&self) -> Option<Duration> {
         // Units that were counted twice took time twice.
         let counted = self.journals.units_done + self.journals.record.repeated;
@@ -78,14 +75,12 @@ impl Status {
     /// What the forecast of the CPU time may be wrong by, as a part of it, if this is worth telling:
     /// two standard errors. The costs of units scatter by about their mean on large boards, so the
     /// standard error of a mean of k of them is about 1/sqrt(k).
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn forecast_error(&self) -> Option<f64> {
         let is_known = self.journals.units_done == 0 || self.journals.units_missing == 0;
         let error = 2.0 / (self.journals.units_done as f64).sqrt();
         (!is_known && error > WORTH_TELLING).then_some(error)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn report(&self) -> Report {
         let Journals { record, units_done, units_missing, missing, .. } = &self.journals;
         let (percent, done) = (self.percent(), many(*units_done, "unit"));
