@@ -151,8 +151,7 @@ impl CompareArgs {
             if cancel.is_cancelled() {
                 let runs = measured.len() * self.rounds.repeat as usize;
                 let done: usize = measured.iter().map(|runs| runs.seconds.len()).sum();
-                let text = format!("stopped at n = {size} after {done} of {runs} runs");
-                progress.suspend(|| message!("{text}"));
+                progress.suspend(|| message!("stopped at n = {size} after {done} of {runs} runs"));
                 return Ok(if exit == Exit::Done { Exit::Stopped } else { exit });
             }
         }

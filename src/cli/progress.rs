@@ -106,6 +106,8 @@ pub(crate) struct State {
 #[derive(Debug)]
 pub(crate) enum Work {
     Count {
+        /// Those of journals.
+        solutions_before: u128,
         solutions: u128,
         left: TimeLeft,
     },
@@ -183,7 +185,8 @@ impl Observer for Progress {
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let work = Work::Count { solutions, left: TimeLeft::new(units - units_done, threads) };
+        let left = TimeLeft::new(units - units_done, threads);
+        let work = Work::Count { solutions_before: solutions, solutions, left };
         self.begin(&name, [units_done, units], work);
     }
 
@@ -274,7 +277,8 @@ impl State {
     fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
         let Self { all, done, .. } = *self;
         match &self.work {
-            Work::Count { solutions, left } => {
+            Work::Count { solutions_before, solutions, left } => {
+                let rate = (solutions - solutions_before) as f64 / elapsed.as_secs_f64().max(1e-3);
                 let left = left.estimate(elapsed).map(|left| {
                     let both = [left.value, 2.0 * left.standard_error];
                     let [time, error] = both.map(|time| duration(seconds(time)));
@@ -285,7 +289,10 @@ impl State {
                     (5, format!("{done}/{all} units")),
                     (2, duration(elapsed)),
                 ];
-                let end = [(3, format!("{} solutions", scientific(*solutions as f64, 2)))];
+                let end = [
+                    (3, format!("{} solutions", scientific(*solutions as f64, 2))),
+                    (4, format!("{}/s", scientific(rate, 1))),
+                ];
                 begin.into_iter().chain(left).chain(end).collect()
             }
             Work::Sample(Sampling { time, counted, .. }) => vec![
@@ -388,7 +395,8 @@ mod tests {
     use super::*;
 
     fn count() -> State {
-        let work = Work::Count { solutions: 4_970_000_000_000, left: TimeLeft::default() };
+        let (solutions, left) = (4_970_000_000_000, TimeLeft::default());
+        let work = Work::Count { solutions_before: 0, solutions, left };
         State::new("halves 20", [103_456_789, 123_456_789], work)
     }
 
@@ -443,8 +451,8 @@ mod tests {
     #[test]
     fn a_line_has_a_bar_if_there_is_room() {
         let begins = |columns, text| assert!(count().line(columns).starts_with(text), "{text}");
-        begins(78, "halves 20 [========> ] 83.7999%, 0.0s");
-        begins(57, "halves 20 83.7999%, 0.0s");
+        begins(78, "halves 20 [========> ] 83.7999%, 0.0s, 4.97e12");
+        begins(57, "halves 20 83.7999%, 0.0s, 4.97e12 solutions");
         for columns in 1..80 {
             let line = count().line(columns);
             assert!(line.chars().count() <= columns, "{line}");

@@ -43,14 +43,14 @@ impl RowWriter {
     pub(crate) fn write(&mut self, row: &(impl Serialize + Display)) -> io::Result<()> {
         let object = serde_json::to_value(row)?;
         if self.format.csv {
-            let fields = || object.as_object().into_iter().flatten();
-            let fields = || fields().filter(|(_, value)| !value.is_array());
+            let mut fields = object.as_object().cloned().unwrap_or_default();
+            fields.retain(|_, value| !value.is_array());
             let mut lines = csv::Writer::from_writer(&mut self.out);
             if !self.has_header {
-                lines.write_record(fields().map(|(name, _)| name))?;
+                lines.write_record(fields.keys())?;
                 self.has_header = true;
             }
-            lines.write_record(fields().map(|(_, value)| in_csv(value)))?;
+            lines.write_record(fields.values().map(in_csv))?;
             lines.flush()?;
         } else if self.format.json {
             writeln!(self.out, "{object}")?;
