@@ -8,68 +8,15 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use git_version::git_version;
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
 
-use super::exit::Failure;
 use super::progress::ProgressWhen;
-use super::report::Format;
-use super::rows::RowFormat;
-use super::session::Session;
 use super::stderr::message;
-use super::values::{bytes, default_threads, number_of_threads};
+use super::values::{bytes, number_of_threads};
 
 /// The commit, with `-modified` if files were changed after it; `unknown` outside of a repository.
 pub(crate) const COMMIT: &str = git_version!(
     args = ["--always", "--dirty=-modified", "--abbrev=7", "--exclude=*"],
     fallback = "unknown"
 );
-
-/// How an answer is printed.
-#[derive(Debug, Args)]
-pub(crate) struct Output {
-    /// Print one JSON object
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// Print the bare number
-    #[arg(long, short)]
-    quiet: bool,
-}
-
-impl Output {
-    pub(crate) fn format(&self) -> Format {
-        match (self.json, self.quiet) {
-            (true, _) => Format::Json,
-            (_, true) => Format::Quiet,
-            _ => Format::Text,
-        }
-    }
-}
-
-/// How the rows of a table are printed.
-#[derive(Debug, Args)]
-pub(crate) struct RowOutput {
-    /// Print comma-separated values with a header line
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
-
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
-
-    /// Print a table in Markdown
-    #[arg(long, conflicts_with_all = ["csv", "json"])]
-    markdown: bool,
-}
-
-impl RowOutput {
-    pub(crate) fn format(&self) -> RowFormat {
-        match (self.csv, self.json, self.markdown) {
-            (true, _, _) => RowFormat::Csv,
-            (_, true, _) => RowFormat::Json,
-            (_, _, true) => RowFormat::Markdown,
-            _ => RowFormat::Text,
-        }
-    }
-}
 
 /// `None` for `auto`. The alias keeps clap from taking the field for an option without a default.
 pub(crate) type OrAuto<T> = Option<T>;
@@ -135,26 +82,6 @@ impl EngineArgs {
             count = count.memory(bytes);
         }
         count
-    }
-
-    /// A session for such counts; it warns of options without effect.
-    pub(crate) fn session(&self) -> Result<Session, Failure> {
-        if let Some(engine) = self.engine {
-            if self.split_rows.is_some() && engine != Engine::Subtrees {
-                message!("warning: --split-rows has no effect on engine {engine}");
-            }
-            if self.machine.kernel.is_some() && !engine.has_kernels() {
-                message!("warning: --kernel has no effect on engine {engine}");
-            }
-        }
-        Session::new(&self.machine)
-    }
-}
-
-impl MachineArgs {
-    /// The threads to start.
-    pub(crate) fn threads(&self) -> Result<usize, Failure> {
-        self.threads.map_or_else(default_threads, Ok)
     }
 }
 

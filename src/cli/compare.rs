@@ -10,27 +10,25 @@ mod rounds;
 mod statistics;
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::cpu::Cpu;
 use nqueens::known::known;
-use nqueens::{BoardSize, Cancel, Engine, Kernel, memory, thread_pool};
+use nqueens::{BoardSize, Cancel, Engine, thread_pool};
 
-use crate::cli::args::{OrAuto, RowOutput, engine_or_all, kernel_or_auto};
+use crate::cli::args::{OrAuto, engine_or_all};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
 use crate::cli::format::many;
 use crate::cli::plot;
-use crate::cli::progress::{Progress, ProgressWhen, Work};
-use crate::cli::rows::RowWriter;
+use crate::cli::progress::{Progress, ProgressWhen};
+use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message};
-use crate::cli::stdout::stdout;
 use crate::cli::timings::{self, Timing};
-use crate::cli::values::{bytes, default_threads, file, number_of_threads, sizes};
-use rounds::{Contestant, Rounds};
+use crate::cli::values::{default_threads, file, number_of_threads, sizes};
+use rounds::{Contestant, Rounds, RoundsArgs};
 use statistics::Reference;
 
 /// Time engines and numbers of threads side by side
@@ -56,25 +54,10 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = number_of_threads)]
     threads: Vec<usize>,
 
-    /// How often each is timed, after one run to warm up
-    #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = repeats)]
-    repeat: u32,
+    #[command(flatten)]
+    rounds: RoundsArgs,
 
-    /// Leave engines out on boards where one run takes longer
-    #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
-    #[arg(value_parser = seconds)]
-    seconds_limit: Duration,
-
-    /// Vector instructions to use
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
-    kernel: OrAuto<Kernel>,
-
-    /// Memory that a count may use, for example 4G [default: three quarters of what is available]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
-    memory: Option<u64>,
-
-    /// Draw time against n, and speed-up against threads if there are several numbers of them
+    /// Draw time against n, on the fewest threads
     #[arg(long, value_name = "FILE", value_parser = file())]
     svg: Option<PathBuf>,
 
@@ -88,21 +71,21 @@ pub(crate) struct CompareArgs {
     progress: ProgressWhen,
 
     #[command(flatten)]
-    output: RowOutput,
+    format: RowFormat,
 }
 
 impl CompareArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let cancel = cancel_on_signals()?;
         let mut rows = self.draw.as_deref().map(timings::read).transpose()?.unwrap_or_default();
-        let picture = self.svg.as_deref().map(picture_file).transpose()?;
+        let picture = |path: &PathBuf| OwnFile::new("--svg", path.clone(), plot::BEGINNING);
+        let picture = self.svg.as_ref().map(picture).transpose()?;
         let result = match &self.draw {
             Some(_) => Ok(Exit::Done),
             None => self.measure(&cancel, &mut rows),
         };
         if let Some(file) = picture.filter(|_| !rows.is_empty()) {
-            let svg = plot::picture(&rows).map_err(|error| cannot_write(file.path(), &*error))?;
-            file.write(&svg).map_err(|error| cannot_write(file.path(), &error))?;
+            file.write(&plot::picture(&rows))?;
         }
         result
     }
@@ -114,39 +97,23 @@ impl CompareArgs {
         // Ascending: a board's time is predicted from the one before.
         sizes.sort_unstable();
         sizes.dedup();
-        let engines = distinct(self.engines.iter().flat_map(|engine| match engine {
+        let engines = self.engines.iter().flat_map(|engine| match engine {
             Some(engine) => vec![*engine],
             None => Engine::ALL.to_vec(),
-        }));
-        let mut pools = Vec::new();
-        for threads in distinct(self.threads.iter().copied()) {
-            pools.push(thread_pool(threads)?);
-        }
-        if pools.is_empty() {
-            pools.push(thread_pool(default_threads()?)?);
-        }
+        });
+        let pools = match &self.threads[..] {
+            [] => vec![thread_pool(default_threads()?)?],
+            threads => threads.iter().map(|one| thread_pool(*one)).collect::<Result<_, _>>()?,
+        };
         let contestants = engines
-            .iter()
-            .flat_map(|engine| pools.iter().map(|pool| Contestant { engine: *engine, pool }));
-        let contestants: Vec<Contestant<'_>> = contestants.collect();
+            .flat_map(|engine| pools.iter().map(move |pool| Contestant { engine, pool }))
+            .collect();
         let reference = self.engines.first().copied().flatten().unwrap_or(Engine::Subtrees);
         let reference = Reference { engine: reference, threads: pools[0].current_num_threads() };
-
-        let runs = sizes.len() * contestants.len() * (self.repeat as usize + 1);
         let progress = Progress::new(self.progress);
-        progress.begin("compare", [0, runs], Work::Compare(Default::default()));
-        let mut rounds = Rounds {
-            repeat: self.repeat,
-            seconds_limit: self.seconds_limit,
-            kernel: self.kernel,
-            // Asked for once: to look at the machine's memory would take part of every small count.
-            memory: self.memory.unwrap_or_else(memory::default_budget),
-            memory_given: self.memory.is_some(),
-            cancel,
-            progress: &progress,
-            measured: Vec::new(),
-        };
-        let result = self.measure_boards(&sizes, &contestants, reference, &mut rounds, all_rows);
+        let mut rounds = Rounds::new(&self.rounds, contestants, cancel, &progress);
+        rounds.begin(sizes.len());
+        let result = self.measure_boards(&sizes, reference, &mut rounds, all_rows);
         progress.clear();
         result
     }
@@ -154,7 +121,6 @@ impl CompareArgs {
     fn measure_boards(
         &self,
         sizes: &[BoardSize],
-        contestants: &[Contestant<'_>],
         reference: Reference,
         rounds: &mut Rounds<'_>,
         all_rows: &mut Vec<Timing>,
@@ -162,22 +128,16 @@ impl CompareArgs {
         let (cancel, progress) = (rounds.cancel, rounds.progress);
         let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
-        let format = self.output.format();
         let Reference { engine, threads } = reference;
-        let notes = [
-            format!("{} each on {cpu}", many(self.repeat as usize, "run")),
-            format!(
-                "ratio: times as fast as {engine} on {}, ± two standard errors",
-                many(threads, "thread")
-            ),
-        ];
-        let begun = || stdout().and_then(|out| RowWriter::begin::<Timing>(format, &notes, out));
-        let mut writer = match progress.suspend(begun) {
-            Ok(writer) => writer,
-            Err(error) => return Ok(exit.unprinted(&error)),
-        };
+        let heading = format!(
+            "{} each on {cpu}\nratio: times as fast as {engine} on {}, ± two standard errors\n{}",
+            many(self.rounds.repeat as usize, "run"),
+            many(threads, "thread"),
+            timings::TITLES
+        );
+        let mut writer = progress.suspend(|| RowWriter::begin(self.format, heading))?;
         for size in sizes {
-            let measured = rounds.measure(*size, contestants)?;
+            let measured = rounds.measure(*size)?;
             let rows = statistics::timings(*size, &measured, reference, &cpu);
             for line in statistics::differences(*size, known(*size).total, &measured) {
                 progress.suspend(|| message!("{line}"));
@@ -189,53 +149,12 @@ impl CompareArgs {
                 return Ok(exit.unprinted(&error));
             }
             if cancel.is_cancelled() {
-                let runs = measured.len() * self.repeat as usize;
-                let text = match measured.iter().map(|runs| runs.seconds.len()).sum::<usize>() {
-                    0 => format!("stopped at n = {size} before its first round"),
-                    done => format!("stopped at n = {size} after {done} of {runs} runs"),
-                };
-                if exit == Exit::Done {
-                    return Err(Failure::Stopped(text));
-                }
-                progress.suspend(|| message!("{text}"));
-                return Ok(exit);
+                let runs = measured.len() * self.rounds.repeat as usize;
+                let done: usize = measured.iter().map(|runs| runs.seconds.len()).sum();
+                progress.suspend(|| message!("stopped at n = {size} after {done} of {runs} runs"));
+                return Ok(if exit == Exit::Done { Exit::Stopped } else { exit });
             }
         }
         Ok(exit)
     }
-}
-
-/// The most runs of each.
-const MOST_REPEATS: u32 = 100_000;
-
-fn repeats(text: &str) -> Result<u32, String> {
-    let number = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
-    number.ok_or_else(|| format!("choose a whole number from 1 to {MOST_REPEATS}"))
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.filter(|limit| !limit.is_zero()).ok_or_else(|| "give seconds above 0".to_owned())
-}
-
-/// Each item at its first place.
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.fold(Vec::new(), |mut distinct, item| {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-        distinct
-    })
-}
-
-/// The file for the picture, looked at before any measuring: no measurements are lost for a wrong path.
-fn picture_file(path: &Path) -> Result<OwnFile, Failure> {
-    let refused = |reason| Failure::Usage(format!("--svg: {}: {reason}", path.display()));
-    let file = OwnFile::new(path.to_owned(), plot::BEGINNING).map_err(refused)?;
-    file.temporary().map_err(|error| cannot_write(path, &error))?;
-    Ok(file)
-}
-
-fn cannot_write(path: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::Failed(format!("--svg: cannot write {}: {error}", path.display()))
 }

@@ -6,13 +6,14 @@ use clap::Args;
 use nqueens::{BoardSize, FixedQueens, Kernel, Outcome, Published, Square};
 use serde_json::{Value, json};
 
-use crate::cli::args::{COMMIT, EngineArgs, Output, pass};
+use crate::cli::args::{COMMIT, EngineArgs, pass};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many, sum};
 use crate::cli::journals::machines;
 use crate::cli::progress::LongCount;
-use crate::cli::report::Report;
-use crate::cli::stderr::{alarm, escaped, message};
+use crate::cli::report::{Format, Report};
+use crate::cli::session::{Session, check_journal};
+use crate::cli::stderr::{escaped, print_differs};
 use crate::cli::values::file;
 
 /// Count the solutions of one board
@@ -54,13 +55,13 @@ pub(crate) struct CountArgs {
     journal: Option<PathBuf>,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let queens = FixedQueens::new(self.n, &self.place)?;
-        let mut session = self.engine.session()?;
+        let mut session = Session::counting(&self.engine)?;
         let mut count = self.engine.count(self.n).pass(pass(self.second));
         if queens.is_empty() {
             let kernel = self.engine.machine.kernel.unwrap_or_else(Kernel::detect);
@@ -86,24 +87,17 @@ impl CountArgs {
             None => _ = report.field("journal", Value::Null),
         }
         report.field("pass", pass(self.second).to_string());
-        Ok(judge(&outcome).answer(self.output.format(), report))
+        Ok(judge(&outcome).answer(self.format, report))
     }
 }
 
 /// Prints what is wrong with a count.
 fn judge(outcome: &Outcome) -> Exit {
     let Outcome { size, total, .. } = outcome;
-    let mut exit = Exit::Done;
-    if let Published::Differs { expected } = outcome.published {
-        alarm!("Q({size}) = {total} differs from the published {expected}: one of them is wrong");
-        exit = Exit::Failed;
-    }
-    if let Some(fault) = &outcome.journal_fault {
-        let fault = Failure::from(fault);
-        message!("Q({size}) = {total} is counted, but its journal needs attention: {fault}");
-        exit = Exit::Failed;
-    }
-    exit
+    let exit = check_journal(format_args!("Q({size}) = {total}"), outcome);
+    let Published::Differs { expected } = outcome.published else { return exit };
+    print_differs("Q", size.get(), *total, expected);
+    Exit::Failed
 }
 
 fn report(outcome: &Outcome, fundamental: Option<u128>) -> Report {
@@ -126,7 +120,7 @@ fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
     let Outcome { size, total, engine, runs, units_before, .. } = outcome;
     let wall = sum(runs.iter().map(|run| run.elapsed));
     let cpu = sum(runs.iter().map(|run| run.cpu_time));
-    let machines = machines(runs.iter()).into_keys().collect::<Vec<_>>().join("; ");
+    let machines = machines(runs.iter());
     let record = format!(
         "| {size} | {total} | {engine} | {machines} | {} | {} | {} | {COMMIT} |",
         duration(wall),

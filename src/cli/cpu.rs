@@ -7,9 +7,8 @@ use nqueens::Kernel;
 use nqueens::cpu::{self, Cpu};
 use nqueens::memory::{self, Memory, readable};
 
-use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
 use crate::cli::values::default_threads;
 
 /// Show what the program sees of this machine
@@ -21,7 +20,7 @@ Examples:
   nqueens cpu --json                       the same for a script")]
 pub(crate) struct CpuArgs {
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl CpuArgs {
@@ -65,7 +64,7 @@ impl CpuArgs {
             .field("memory_budget", budget)
             .row("limit", format_args!("{} (it leaves the least memory)", memory.limit))
             .field("memory_limit", memory.limit.to_string());
-        Ok(Exit::Done.answer(self.output.format(), report))
+        Ok(Exit::Done.answer(self.format, report))
     }
 }
 
@@ -77,8 +76,10 @@ fn affinity() -> Option<String> {
 }
 
 /// The instruction sets that kernels use or may come to use, as far as this CPU has them.
-#[cfg(target_arch = "x86_64")]
 fn features() -> Vec<&'static str> {
+    #[cfg(not(target_arch = "x86_64"))]
+    let found: [(&str, bool); 0] = [];
+    #[cfg(target_arch = "x86_64")]
     let found = [
         ("popcnt", is_x86_feature_detected!("popcnt")),
         ("bmi1", is_x86_feature_detected!("bmi1")),
@@ -91,9 +92,4 @@ fn features() -> Vec<&'static str> {
         ("avx512vpopcntdq", is_x86_feature_detected!("avx512vpopcntdq")),
     ];
     found.into_iter().filter_map(|(name, present)| present.then_some(name)).collect()
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn features() -> Vec<&'static str> {
-    Vec::new()
 }

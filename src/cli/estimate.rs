@@ -7,16 +7,13 @@ use nqueens::BoardSize;
 use nqueens::forecast::{Approximate, Effort, Estimate};
 use nqueens::known::known;
 
-use crate::cli::args::{EngineArgs, Output};
+use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, long_time, many, rounded};
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
+use crate::cli::session::Session;
 use crate::cli::stderr::message;
-use crate::cli::values::whole_number;
-
-/// The times that a sample may take.
-const SHORTEST: Duration = Duration::from_millis(1);
-const LONGEST: Duration = Duration::from_secs(1_000_000);
+use crate::cli::values::{time, whole_number};
 
 /// Estimate, from a random sample, how long a count would take on this machine
 #[derive(Debug, Args)]
@@ -32,7 +29,7 @@ pub(crate) struct EstimateArgs {
 
     /// Count random units, or parts of them, for so long: seconds, or a time like 10s or 2m
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
-    #[arg(value_parser = sample_time)]
+    #[arg(value_parser = time)]
     seconds: Duration,
 
     /// Draw the same units again: the number that an earlier estimate printed
@@ -44,27 +41,12 @@ pub(crate) struct EstimateArgs {
     engine: EngineArgs,
 
     #[command(flatten)]
-    output: Output,
-}
-
-fn sample_time(text: &str) -> Result<Duration, String> {
-    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let with_unit =
-        units.iter().find_map(|(name, seconds)| Some((text.strip_suffix(name)?, seconds)));
-    let (number, seconds) = with_unit.unwrap_or((text, &1.0));
-    let time = number
-        .parse()
-        .ok()
-        .and_then(|number: f64| Duration::try_from_secs_f64(number * seconds).ok());
-    time.filter(|time| (SHORTEST..=LONGEST).contains(time)).ok_or_else(|| {
-        "this is no time for a sample: choose 0.001 to 1000000 seconds, or a time like 2m"
-            .to_owned()
-    })
+    format: Format,
 }
 
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = self.engine.session()?;
+        let session = Session::counting(&self.engine)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let effort = Effort { time: self.seconds, units: usize::MAX, seed };
         let count = session.set_up(self.engine.count(self.n));
@@ -78,7 +60,7 @@ impl EstimateArgs {
                 duration(self.seconds)
             );
         }
-        Ok(exit.answer(self.output.format(), report))
+        Ok(exit.answer(self.format, report))
     }
 }
 
@@ -144,22 +126,5 @@ fn interval(value: Approximate, text: impl Fn(f64) -> String) -> String {
         () if high.is_infinite() => "unknown: the sample is too small".to_owned(),
         () if low > 0.0 => format!("about {about}, {} to {high_text} with 95 %", text(low)),
         () => format!("about {about}, at most {high_text} with 95 %"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_units_or_are_seconds() {
-        for (text, seconds) in
-            [("10", 10.0), ("0.5", 0.5), ("10s", 10.0), ("2m", 120.0), ("1h", 3600.0)]
-        {
-            assert_eq!(sample_time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
-        }
-        for text in ["", "s", "m", "-1", "0", "1d", "2 m", "1e9", "nan", "inf", "1m30s"] {
-            assert!(sample_time(text).is_err(), "{text}");
-        }
     }
 }

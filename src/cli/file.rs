@@ -6,22 +6,41 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::exit::Failure;
+
 /// A file for a drawing, which may replace an earlier drawing of the same kind, but nothing else.
 pub(crate) struct OwnFile {
+    /// The option that names it.
+    option: &'static str,
     path: PathBuf,
     /// How all drawings of this kind begin.
     beginning: &'static str,
 }
 
 impl OwnFile {
-    /// The file at this path, if it is free or holds what begins in this way. The error is the reason
-    /// why not.
-    pub(crate) fn new(path: PathBuf, beginning: &'static str) -> Result<Self, String> {
-        if path.extension().is_some_and(|extension| extension == "journal") {
-            return Err("the names of journals end so; choose another".to_owned());
-        }
-        let file = Self { path, beginning };
-        file.is_there().map(|_| file)
+    /// The file at this path, if it is free or holds what begins in this way, and if its folder can be
+    /// written: no work is lost for a wrong path.
+    pub(crate) fn new(
+        option: &'static str,
+        path: PathBuf,
+        beginning: &'static str,
+    ) -> Result<Self, Failure> {
+        let file = Self { option, path, beginning };
+        file.is_there().map_err(|reason| {
+            Failure::Usage(format!("{option}: {}: {reason}", file.path.display()))
+        })?;
+        file.temporary().map_err(|error| file.cannot_write(&error))?;
+        Ok(file)
+    }
+
+    /// Writes a drawing.
+    pub(crate) fn write(&self, drawing: &str) -> Result<(), Failure> {
+        self.replace(drawing).map_err(|error| self.cannot_write(&error))
+    }
+
+    fn cannot_write(&self, error: &io::Error) -> Failure {
+        let (option, path) = (self.option, self.path.display());
+        Failure::Failed(format!("{option}: cannot write {path}: {error}"))
     }
 
     /// Whether an earlier drawing is there. The error is the reason why it must not be replaced: links
@@ -45,17 +64,17 @@ impl OwnFile {
         read.is_ok() && found == self.beginning.as_bytes()
     }
 
-    /// A file beside it, gone when it is dropped: made early, it shows that the folder can be written.
-    pub(crate) fn temporary(&self) -> io::Result<NamedTempFile> {
+    /// A file beside it, gone when it is dropped.
+    fn temporary(&self) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         builder.tempfile_in(self.path.parent().unwrap_or(Path::new("")))
     }
 
-    /// Writes a drawing. Until it is whole it has a temporary name, so nobody ever sees a part. Another
-    /// file may have come since the first look, so there is a second one.
-    pub(crate) fn write(&self, drawing: &str) -> io::Result<()> {
+    /// Until the drawing is whole it has a temporary name, so nobody ever sees a part. Another file may
+    /// have come since the first look, so there is a second one.
+    fn replace(&self, drawing: &str) -> io::Result<()> {
         let mut file = self.temporary()?;
         file.write_all(drawing.as_bytes())?;
         match self.is_there().map_err(io::Error::other)? {
@@ -63,10 +82,6 @@ impl OwnFile {
             false => file.persist_noclobber(&self.path)?,
         };
         Ok(())
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 }
 
@@ -79,7 +94,7 @@ mod tests {
     fn a_second_look_protects_what_has_come() {
         let folder = tempfile::tempdir().expect("room");
         let path = folder.path().join("status.html");
-        let page = OwnFile::new(path.clone(), "<page>").expect("it is free");
+        let page = OwnFile::new("--html", path.clone(), "<page>").expect("it is free");
         page.write("<page>1").expect("room");
         page.write("<page>2").expect("a page may be replaced");
         assert_eq!(fs::read_to_string(&path).expect("a page"), "<page>2");
@@ -98,7 +113,7 @@ mod tests {
         let [page, link] = ["page.html", "link.html"].map(|name| folder.path().join(name));
         fs::write(&page, "<page>1").expect("room");
         std::os::unix::fs::symlink(&page, &link).expect("room");
-        assert!(OwnFile::new(page.clone(), "<page>").is_ok());
-        assert!(OwnFile::new(link, "<page>").is_err());
+        assert!(OwnFile::new("--html", page.clone(), "<page>").is_ok());
+        assert!(OwnFile::new("--html", link, "<page>").is_err());
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! In JSON, counts are strings, since they pass 2^53 from n = 26 on, and times are seconds.
 
-use std::time::Duration;
+use std::fmt::Display;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use nqueens::Shard;
 use serde::Serializer;
 
@@ -39,17 +41,6 @@ pub(crate) fn sum(times: impl Iterator<Item = Duration>) -> Duration {
     times.fold(Duration::ZERO, Duration::saturating_add)
 }
 
-/// A rough time to two figures, in the unit that suits it: `11 minutes`, `1.2 hours`, `5.2 years`.
-pub(crate) fn rough_time(hours: f64) -> String {
-    let (number, unit) = match hours {
-        ..1.0 => (hours * 60.0, "minutes"),
-        ..48.0 => (hours, "hours"),
-        ..9600.0 => (hours / 24.0, "days"),
-        _ => (hours / 8766.0, "years"),
-    };
-    format!("{} {unit}", figures(number, 2))
-}
-
 /// A rough CPU time to two figures: `570 core-hours`, `68 core-years`.
 pub(crate) fn core_time(hours: f64) -> String {
     match hours {
@@ -72,6 +63,18 @@ pub(crate) fn figures(number: f64, figures: usize) -> String {
             format!("{number:.decimals$}")
         }
     }
+}
+
+/// A whole number in groups of three digits: `2 602 198`, with narrow spaces that do not break.
+pub(crate) fn grouped(number: impl Display) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join("\u{202f}")
+}
+
+/// A number of pixels, to the tenth.
+pub(crate) fn px(pixels: f64) -> f64 {
+    rounded(pixels, 1)
 }
 
 /// More figures are noise.
@@ -131,6 +134,22 @@ pub(crate) fn shard(shard: Shard) -> String {
     format!("shard {} (of 0..={})", shard.index(), shard.shards() - 1)
 }
 
+/// As `2026-11-22 05:45:12 UTC`.
+pub(crate) const DATE: &str = "%F %T UTC";
+
+/// Seconds since 1970, 0 before.
+pub(crate) fn since_1970(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// Seconds since 1970 as a date or a time of day. Files tell any time: it is cut to the calendar, 1970
+/// to 9999.
+#[expect(clippy::cast_possible_truncation, reason = "cut to the calendar")]
+pub(crate) fn utc(seconds: f64, format: &str) -> String {
+    let second = (seconds as i64).clamp(0, Timestamp::MAX.as_second());
+    Timestamp::from_second(second).unwrap_or_default().strftime(format).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,11 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn rough_times_have_two_figures() {
-        let texts = [0.1833, 1.17, 23.4, 170.0, 46_000.0, 8e9].map(rough_time);
-        let expected =
-            ["11 minutes", "1.2 hours", "23 hours", "7.1 days", "5.2 years", "910000 years"];
-        assert_eq!(texts, expected);
+    fn cpu_times_have_two_figures() {
         let texts = [0.1, 6.3, 92_000.0, 6e5, 1.3e11].map(core_time);
         let expected = [
             "an hour of one core or less",
@@ -190,9 +205,23 @@ mod tests {
     }
 
     #[test]
+    fn long_numbers_are_grouped() {
+        let numbers = [0, 12, 123, 1234, 2_602_198].map(grouped);
+        let expected = ["0", "12", "123", "1_234", "2_602_198"];
+        assert_eq!(numbers, expected.map(|text| text.replace('_', "\u{202f}")));
+    }
+
+    #[test]
     fn durations_are_short() {
         let texts = [-1.0, 0.04, 59.94, 61.0, 3599.0, 3600.0, 90_000.0]
             .map(|number| duration(seconds(number)));
         assert_eq!(texts, ["0.0s", "0.0s", "59.9s", "1m01s", "59m59s", "1h00m", "1d01h"]);
+    }
+
+    #[test]
+    fn times_of_files_are_cut_to_the_calendar() {
+        let dates = [-1.8e19, 1_795_326_312.0, 9.3e18].map(|time| utc(time, DATE));
+        assert_eq!(dates[..2], ["1970-01-01 00:00:00 UTC", "2026-11-22 05:45:12 UTC"]);
+        assert!(dates[2].starts_with("9999-12-30"), "{}", dates[2]);
     }
 }

@@ -10,7 +10,6 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::exit::{Exit, Failure};
-use super::format::many;
 use super::stderr::message;
 
 /// Print completions for a shell
@@ -54,10 +53,10 @@ impl ManArgs {
     pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
         program.build();
         if let Some(folder) = &self.out {
-            let pages = write_all(&program, folder).map_err(|error| {
+            write_all(&program, folder).map_err(|error| {
                 Failure::Failed(format!("--out: cannot write to {}: {error}", folder.display()))
             })?;
-            message!("{} written into {}", many(pages, "page"), folder.display());
+            message!("the pages are written into {}", folder.display());
             return Ok(Exit::Done);
         }
         let command = match &self.command {
@@ -72,15 +71,12 @@ impl ManArgs {
     }
 }
 
-/// Returns the number of pages.
-fn write_all(program: &Command, folder: &Path) -> io::Result<usize> {
+fn write_all(program: &Command, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let mut pages = 0;
     for command in [program].into_iter().chain(program.get_subcommands()) {
         fs::write(folder.join(Man::new(command.clone()).get_filename()), page(command)?)?;
-        pages += 1;
     }
-    Ok(pages)
+    Ok(())
 }
 
 /// clap's page, with the examples of the help, and what all commands have in common.

@@ -9,12 +9,13 @@ use clap::Args;
 use nqueens::known::known;
 use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, split_by_pass};
 use nqueens::{Published, Shard};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::report::Report;
-use crate::cli::stderr::{alarm, message};
+use crate::cli::stderr::{message, print_differs};
+use crate::cli::values::number_of_shards;
 
 /// Of the missing units, at most this many ranges are in JSON.
 const MOST_RANGES: usize = 1000;
@@ -32,6 +33,10 @@ pub(crate) struct JournalsArgs {
     /// Read the journals of the second count, if there are those of both
     #[arg(long)]
     second: bool,
+
+    /// How many shards there are, to name those that are missing [default: as in the journals]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
+    shards: Option<usize>,
 }
 
 impl JournalsArgs {
@@ -84,7 +89,7 @@ impl JournalsArgs {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
         }
-        Ok(Journals::new(record))
+        Ok(Journals::new(record, self.shards))
     }
 }
 
@@ -93,6 +98,8 @@ pub(crate) struct Journals {
     pub(crate) record: Record,
     pub(crate) units_done: usize,
     pub(crate) units_missing: usize,
+    /// `None` if it is not known how many shards there are.
+    pub(crate) missing: Option<MissingShards>,
     /// The solutions, if all units are finished.
     pub(crate) total: Option<u128>,
     pub(crate) published: Published,
@@ -101,13 +108,14 @@ pub(crate) struct Journals {
 }
 
 impl Journals {
-    fn new(record: Record) -> Self {
+    fn new(record: Record, shards: Option<usize>) -> Self {
         let (plan, units_done) = (&record.plan, record.units_done());
         let total = record.is_complete().then_some(record.solutions);
         let compare = |total| Published::compare(total, known(plan.size()).total);
         Self {
             units_done,
             units_missing: plan.units() - units_done,
+            missing: MissingShards::new(&record, shards),
             total,
             published: total.map_or(Published::Unknown, compare),
             cpu_time: record.cpu_time(),
@@ -118,14 +126,34 @@ impl Journals {
     /// Prints it if the total is not the published one.
     pub(crate) fn check_published(&self) -> Exit {
         let Published::Differs { expected } = self.published else { return Exit::Done };
-        let (n, total) = (self.record.plan.size(), self.record.solutions);
-        alarm!("Q({n}) = {total} differs from the published {expected}");
+        print_differs("Q", self.record.plan.size().get(), self.record.solutions, expected);
         Exit::Failed
+    }
+
+    /// What is not finished, and what to do about it.
+    pub(crate) fn lacks(&self) -> String {
+        let (units, all) = (self.units_missing, many(self.record.plan.units(), "unit"));
+        let lacks = format!("{units} of {all} {} missing", if units == 1 { "is" } else { "are" });
+        match &self.missing {
+            Some(missing) if missing.shards == 1 => {
+                format!("{lacks}: run the same count again to resume it")
+            }
+            Some(missing) => format!("{lacks}, in {missing}: run these again"),
+            None => format!(
+                "{lacks}, {}: run their shards again (the journals do not agree on how many there \
+                 are; --shards names those that are missing)",
+                joined(&self.record.missing(), ", ", PRINTED)
+            ),
+        }
     }
 
     /// The plan's lines, and the fields that all reports on journals have.
     pub(crate) fn report(&self) -> Report {
         let Record { plan, solutions, files, repeated, .. } = &self.record;
+        let mut missing = ranges(&self.record.missing());
+        missing["shards"] = json!(self.missing.as_ref().map(|missing| missing.shards));
+        missing["indices"] =
+            json!(self.missing.as_ref().map(|missing| joined(&missing.indices, ",", usize::MAX)));
         let mut report = Report::default();
         report
             .plan(plan)
@@ -133,79 +161,44 @@ impl Journals {
             .field("solutions", solutions.to_string())
             .field("files", files.len())
             .field("twice", *repeated)
-            .field("cpu_seconds", json_seconds(self.cpu_time));
+            .field("cpu_seconds", json_seconds(self.cpu_time))
+            .field("missing", missing);
         report
     }
+}
 
-    /// The total, if there is one, and how it compares.
-    pub(crate) fn report_total(&self, report: &mut Report) {
-        report.number("total", self.total);
-        self.report_published(report, self.total);
-    }
-
-    /// How a total compares.
-    pub(crate) fn report_published(&self, report: &mut Report, total: Option<u128>) {
-        match total {
-            Some(_) => report.published(self.published),
-            None => report.field("published", self.published.to_string()),
-        };
-    }
-
-    /// The field on what is not finished.
-    pub(crate) fn report_missing(&self, report: &mut Report, missing: Option<&MissingShards>) {
-        let missing_units = self.record.missing();
-        let mut ranges = half_open(&missing_units).map(|range| [range.start, range.end]);
-        let json = json!({
-            "units": self.units_missing,
-            "ranges": ranges.by_ref().take(MOST_RANGES).collect::<Vec<_>>(),
-            "more_ranges": ranges.count(),
-            "shards": missing.map(|missing| missing.shards),
-            "indices": missing.map(MissingShards::indices),
-        });
-        report.field("missing", json);
-    }
+/// Some units in JSON: their number and their ranges, the ends excluded.
+pub(crate) fn ranges(units: &Units) -> Value {
+    let mut ranges = half_open(units).map(|range| [range.start, range.end]);
+    json!({
+        "units": number(units),
+        "ranges": ranges.by_ref().take(MOST_RANGES).collect::<Vec<_>>(),
+        "more_ranges": ranges.count(),
+    })
 }
 
 /// Which shards have units that are not finished.
 pub(crate) struct MissingShards {
     /// How many shards there are.
     pub(crate) shards: usize,
-    missing: Units,
+    pub(crate) indices: Units,
 }
 
 impl MissingShards {
     /// `None` if the number of shards is not given and the journals do not agree on it.
-    pub(crate) fn new(record: &Record, shards: Option<usize>) -> Option<Self> {
+    fn new(record: &Record, shards: Option<usize>) -> Option<Self> {
         let shards = shards.or_else(|| record.shards())?;
         let missing = record.missing_shards(shards).ok()?;
-        Some(Self { shards, missing: missing.into_iter().map(Shard::index).collect() })
-    }
-
-    /// Without some of them.
-    pub(crate) fn except(&self, others: &Units) -> Self {
-        Self { shards: self.shards, missing: &self.missing - others }
-    }
-
-    pub(crate) fn number(&self) -> usize {
-        number(&self.missing)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.missing.is_empty()
-    }
-
-    /// All of them, as a job array is written: `3,7-9`.
-    pub(crate) fn indices(&self) -> String {
-        joined(&self.missing, ",", usize::MAX)
+        Some(Self { shards, indices: missing.into_iter().map(Shard::index).collect() })
     }
 }
 
 /// As `shards 3, 7-9 (of 0..=9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shards, missing) = (self.shards, self.number());
-        let first = joined(&self.missing, ", ", PRINTED);
-        if self.missing.ranges_len() > PRINTED {
+        let (shards, missing) = (self.shards, number(&self.indices));
+        let first = joined(&self.indices, ", ", PRINTED);
+        if self.indices.ranges_len() > PRINTED {
             return write!(f, "{missing} of {shards} shards, the first {first}, ...");
         }
         let shard = if missing == 1 { "shard" } else { "shards" };
@@ -213,8 +206,8 @@ impl fmt::Display for MissingShards {
     }
 }
 
-/// The first ranges of some numbers, with a separator: `3,7-9`.
-fn joined(numbers: &Units, separator: &str, most: usize) -> String {
+/// The first ranges of some numbers, as a job array is written: `3,7-9`.
+pub(crate) fn joined(numbers: &Units, separator: &str, most: usize) -> String {
     let ranges = numbers.ranges().take(most).map(|range| match range.into_inner() {
         (first, last) if first == last => first.to_string(),
         (first, last) => format!("{first}-{last}"),
@@ -227,14 +220,18 @@ pub(crate) fn number(numbers: &Units) -> usize {
     half_open(numbers).map(|range| range.len()).sum()
 }
 
-/// Processors and kernels that have counted, each with its number of runs.
-pub(crate) fn machines<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<String, usize> {
-    let mut machines = BTreeMap::new();
+/// Processors and kernels that have counted, each with its number of runs if there are several.
+pub(crate) fn machines<'a>(runs: impl Iterator<Item = &'a Run>) -> String {
+    let mut machines: BTreeMap<String, usize> = BTreeMap::new();
     for run in runs.filter(|run| run.units > 0) {
         let machine = format!("{}, {}, {}", run.machine, many(run.threads, "thread"), run.kernel);
         *machines.entry(machine).or_default() += 1;
     }
-    machines
+    let machines = machines.into_iter().map(|(machine, runs)| match runs {
+        1 => machine,
+        _ => format!("{machine} ({runs} runs)"),
+    });
+    machines.collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -244,18 +241,14 @@ mod tests {
     #[test]
     fn missing_shards_are_written_as_text_and_as_job_arrays() {
         let missing =
-            |indices: &[usize]| MissingShards { shards: 100, missing: indices.iter().collect() };
-        let array = |indices: &[usize]| missing(indices).indices();
+            |indices: &[usize]| MissingShards { shards: 100, indices: indices.iter().collect() };
+        let array = |indices: &[usize]| joined(&indices.iter().collect(), ",", usize::MAX);
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
         assert_eq!(array(&[0, 1]), "0-1");
         assert_eq!(array(&[3, 7, 8, 9, 99]), "3,7-9,99");
         let some = missing(&[3, 7, 8, 9, 99]);
         assert_eq!(some.to_string(), "shards 3, 7-9, 99 (of 0..=99)");
-        assert_eq!(
-            some.except(&Units::from_iter([3, 8])).to_string(),
-            "shards 7, 9, 99 (of 0..=99)"
-        );
         assert_eq!(missing(&[3]).to_string(), "shard 3 (of 0..=99)");
         let odd: Vec<usize> = (0..50).map(|index| 2 * index + 1).collect();
         let text = "50 of 100 shards, the first 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, ...";

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
 use nqueens::{BoardSize, Cancel, FixedQueens, Solution, Solutions, Square, SvgSheet};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::signals::cancel_on_signals;
@@ -32,8 +32,8 @@ pub(crate) struct ListArgs {
 
     /// Print at most K solutions
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
-    #[arg(value_parser = whole_number::<u64>)]
-    limit: Option<u64>,
+    #[arg(value_parser = whole_number::<usize>)]
+    limit: Option<usize>,
 
     /// Print one solution of each class under rotation and reflection, the smallest, with the
     /// size of its class: 1, 2, 4 or 8
@@ -98,14 +98,13 @@ impl ListArgs {
             solutions = solutions.after(after);
         }
         let cancel = cancel_on_signals()?;
-        let limit = self.limit.map_or(usize::MAX, |limit| limit.try_into().unwrap_or(usize::MAX));
         let listed = solutions
             .take_while(|_| !cancel.is_cancelled())
             .filter_map(|solution| match self.fundamental {
                 false => Some((solution, None)),
                 true => solution.class_size().map(|class| (solution, Some(class))),
             })
-            .take(limit);
+            .take(self.limit.unwrap_or(usize::MAX));
         let written = match self.style {
             Style::Svg => self.write_svg(listed, &cancel, out)?,
             _ => self.write_all(listed, out)?,
@@ -114,27 +113,9 @@ impl ListArgs {
             return Ok(Exit::Stopped);
         }
         if written == 0 {
-            message!("{}", self.why_nothing());
+            message!("nothing is listed: no solution with {size} queens fits these options");
         }
         Ok(Exit::Done)
-    }
-
-    /// Why a list is empty.
-    fn why_nothing(&self) -> String {
-        let size = self.n;
-        if self.limit == Some(0) {
-            return "nothing is listed because of --limit 0".to_owned();
-        }
-        let wanted = [
-            (!self.place.is_empty()).then_some("contains the queens of --place"),
-            self.from_columns.is_some().then_some("comes after --from-columns"),
-            self.fundamental.then_some("is the smallest of its class (--fundamental)"),
-        ];
-        let wanted: Vec<&str> = wanted.into_iter().flatten().collect();
-        match size.get() {
-            2 | 3 => format!("there is no solution with {size} queens"),
-            _ => format!("there is no solution with {size} queens that {}", wanted.join(" and ")),
-        }
     }
 
     /// Returns how many solutions it wrote, as [`Self::write_svg`] does.
@@ -173,8 +154,11 @@ impl ListArgs {
     ) -> io::Result<()> {
         let columns = solution.columns().iter().map(|column| column + 1);
         if self.json {
-            serde_json::to_writer(&mut *out, &JsonLine { columns: columns.collect(), class })?;
-            return writeln!(out);
+            let mut line = json!({ "columns": columns.collect::<Vec<u32>>() });
+            if let Some(class) = class {
+                line["class"] = class.into();
+            }
+            return writeln!(out, "{line}");
         }
         // `write!` would take most of the time.
         let mut digits = itoa::Buffer::new();
@@ -214,11 +198,3 @@ impl ListArgs {
 
 /// A solution, with the size of its class if only one of each class is listed.
 type Listed = (Solution, Option<usize>);
-
-#[derive(Serialize)]
-struct JsonLine {
-    /// From 1.
-    columns: Vec<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    class: Option<usize>,
-}

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use console::style;
+use clap::Args;
 use nqueens::memory::readable;
 use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan, Published};
 use serde_json::{Map, Value, json};
@@ -15,15 +15,16 @@ use serde_json::{Map, Value, json};
 use super::format::{json_seconds, many};
 use super::stderr::escaped;
 
-/// How an answer is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// Labels and values.
-    Text,
-    /// One object.
-    Json,
-    /// The bare numbers.
-    Quiet,
+/// How an answer is printed; without an option as labels and values.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Format {
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) json: bool,
+
+    /// Print the bare number
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Default)]
@@ -75,14 +76,9 @@ impl Report {
         self
     }
 
-    /// How a total compares with the published one: on a terminal in red, if it differs.
+    /// How a total compares with the published one.
     pub(crate) fn published(&mut self, published: Published) -> &mut Self {
-        let text = match published {
-            Published::Differs { .. } => style(published).red().to_string(),
-            _ => published.to_string(),
-        };
-        self.rows.push(("published", text));
-        self.field("published", published.to_string())
+        self.entry("published", published.to_string())
     }
 
     /// Who counts.
@@ -94,13 +90,11 @@ impl Report {
 
     /// Planned memory, if the engine needs much.
     pub(crate) fn memory(&mut self, memory: Option<MemoryUse>, threads: usize) -> &mut Self {
-        let Some(MemoryUse { shared, per_thread, strategy, .. }) = memory else {
-            return self.field("memory", Value::Null);
-        };
-        let json = json!({ "shared": shared, "per_thread": per_thread, "strategy": strategy });
-        let (shared, per_thread) = (readable(shared), readable(per_thread));
-        self.row("memory", format_args!("{strategy}: {shared} + {threads} x {per_thread}"));
-        self.field("memory", json)
+        if let Some(MemoryUse { shared, per_thread, strategy }) = memory {
+            let (shared, per_thread) = (readable(shared), readable(per_thread));
+            self.row("memory", format_args!("{strategy}: {shared} + {threads} x {per_thread}"));
+        }
+        self.field("memory", json!(memory))
     }
 
     /// The wall time of this run.
@@ -134,13 +128,15 @@ impl Report {
     }
 
     pub(crate) fn write(self, format: Format, out: &mut impl Write) -> io::Result<()> {
-        match format {
-            Format::Text => self.rows.iter().try_for_each(|(label, text)| {
-                writeln!(out, "{}", format!("{label:<13}{text}").trim_end())
-            }),
-            Format::Json => writeln!(out, "{}", Value::Object(self.fields)),
-            Format::Quiet => self.numbers.iter().try_for_each(|number| writeln!(out, "{number}")),
+        if format.json {
+            return writeln!(out, "{}", Value::Object(self.fields));
         }
+        if format.quiet {
+            return self.numbers.iter().try_for_each(|number| writeln!(out, "{number}"));
+        }
+        self.rows.iter().try_for_each(|(label, text)| {
+            writeln!(out, "{}", format!("{label:<13}{text}").trim_end())
+        })
     }
 }
 
@@ -157,7 +153,10 @@ mod tests {
             report.write(format, &mut out).expect("memory takes it");
             String::from_utf8(out).expect("text")
         };
-        assert_eq!(written(Format::Text), "journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
-        assert_eq!(written(Format::Json), "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n");
+        assert_eq!(written(Format::default()), "journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
+        assert_eq!(
+            written(Format { json: true, quiet: false }),
+            "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n"
+        );
     }
 }

@@ -1,126 +1,70 @@
-//! Tables whose rows are written one by one: as text, Markdown, CSV or JSON.
+//! Tables whose rows are written one by one: as text, CSV or JSON.
 
-use std::io::{self, Write};
+use std::fmt::Display;
+use std::io::{self, StdoutLock, Write};
 
+use clap::Args;
 use serde::Serialize;
+use serde_json::Value;
 
-/// How the rows of a table are written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum RowFormat {
-    Text,
-    Markdown,
-    Csv,
-    Json,
-}
+use super::stdout::stdout;
 
-/// A column of a table that people read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Column {
-    /// Title and width of words.
-    Left(&'static str, usize),
-    /// Title and width of numbers.
-    Right(&'static str, usize),
-}
+/// How the rows of a table are printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct RowFormat {
+    /// Print comma-separated values with a header line
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
 
-impl Column {
-    fn title(self) -> &'static str {
-        match self {
-            Self::Left(title, _) | Self::Right(title, _) => title,
-        }
-    }
-
-    /// Words stand two spaces from the column before, numbers one.
-    fn padded(self, cell: &str) -> String {
-        match self {
-            Self::Left(_, width) => format!("  {cell:<width$}"),
-            Self::Right(_, width) => format!(" {cell:>width$}"),
-        }
-    }
-}
-
-/// A row: its fields are the columns of CSV and the fields of JSON.
-pub(crate) trait Row: Serialize {
-    /// The columns of text and Markdown.
-    const COLUMNS: &[Column];
-
-    /// The texts in these columns.
-    fn cells(&self) -> Vec<String>;
-
-    /// What is written as JSON: the same fields, or more.
-    fn object(&self) -> impl Serialize {
-        self
-    }
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
 }
 
 /// Writes rows, each flushed at once.
-pub(crate) enum RowWriter<W: Write> {
-    Text(W),
-    Markdown(W),
-    Csv(Box<csv::Writer<W>>),
-    Json(W),
+pub(crate) struct RowWriter {
+    format: RowFormat,
+    out: StdoutLock<'static>,
+    has_header: bool,
 }
 
-impl<W: Write> RowWriter<W> {
-    /// Writes what people read above the rows: lines that explain them, and the titles. CSV brings
-    /// its own header with the first row.
-    pub(crate) fn begin<R: Row>(
-        format: RowFormat,
-        notes: &[String],
-        mut out: W,
-    ) -> io::Result<Self> {
-        let titles: Vec<&str> = R::COLUMNS.iter().map(|column| column.title()).collect();
-        match format {
-            RowFormat::Text => {
-                notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
-                writeln!(out, "{}", line::<R>(&titles))?;
-                out.flush()?;
-                Ok(Self::Text(out))
-            }
-            RowFormat::Markdown => {
-                if !notes.is_empty() {
-                    writeln!(out, "{}.\n", notes.join("; "))?;
-                }
-                writeln!(out, "| {} |", titles.join(" | "))?;
-                let rules = R::COLUMNS.iter().map(|column| match column {
-                    Column::Left(..) => "---|",
-                    Column::Right(..) => "--:|",
-                });
-                writeln!(out, "|{}", rules.collect::<String>())?;
-                out.flush()?;
-                Ok(Self::Markdown(out))
-            }
-            RowFormat::Csv => Ok(Self::Csv(Box::new(csv::Writer::from_writer(out)))),
-            RowFormat::Json => Ok(Self::Json(out)),
+impl RowWriter {
+    /// Writes what people read above the rows. CSV gets its header with the first row.
+    pub(crate) fn begin(format: RowFormat, heading: impl Display) -> io::Result<Self> {
+        let mut out = stdout()?;
+        if !format.csv && !format.json {
+            writeln!(out, "{heading}")?;
+            out.flush()?;
         }
+        Ok(Self { format, out, has_header: false })
     }
 
-    pub(crate) fn write<R: Row>(&mut self, row: &R) -> io::Result<()> {
-        match self {
-            Self::Text(out) => {
-                writeln!(out, "{}", line::<R>(&row.cells()))?;
-                out.flush()
+    /// Writes a row: as it is displayed, or its fields. CSV has no place for those that are lists.
+    pub(crate) fn write(&mut self, row: &(impl Serialize + Display)) -> io::Result<()> {
+        let object = serde_json::to_value(row)?;
+        if self.format.csv {
+            let mut fields = object.as_object().cloned().unwrap_or_default();
+            fields.retain(|_, value| !value.is_array());
+            let mut lines = csv::Writer::from_writer(&mut self.out);
+            if !self.has_header {
+                lines.write_record(fields.keys())?;
+                self.has_header = true;
             }
-            Self::Markdown(out) => {
-                writeln!(out, "| {} |", row.cells().join(" | "))?;
-                out.flush()
-            }
-            Self::Csv(out) => {
-                out.serialize(row)?;
-                out.flush()
-            }
-            Self::Json(out) => {
-                serde_json::to_writer(&mut *out, &row.object())?;
-                writeln!(out)?;
-                out.flush()
-            }
+            lines.write_record(fields.values().map(in_csv))?;
+            lines.flush()?;
+        } else if self.format.json {
+            writeln!(self.out, "{object}")?;
+        } else {
+            writeln!(self.out, "{row}")?;
         }
+        self.out.flush()
     }
 }
 
-/// A line of the text table.
-fn line<R: Row>(cells: &[impl AsRef<str>]) -> String {
-    let cells = R::COLUMNS.iter().zip(cells).map(|(column, cell)| column.padded(cell.as_ref()));
-    let line: String = cells.collect();
-    // The first column needs no space before it.
-    line[1..].trim_end().to_owned()
+fn in_csv(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        number => number.to_string(),
+    }
 }

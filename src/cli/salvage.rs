@@ -7,15 +7,12 @@ use clap::Args;
 use nqueens::Error;
 use nqueens::record::{JournalError, Mode, Record, Saved, Units, is_locked};
 
-use crate::cli::args::Output;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
-use crate::cli::report::Report;
-use crate::cli::stderr::{escaped, message};
+use crate::cli::journals::number;
+use crate::cli::report::{Format, Report};
+use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::file;
-
-/// Only the first of what is left out is printed one by one.
-const PRINTED: usize = 5;
 
 /// Copy the good lines of a damaged journal to a new one
 #[derive(Debug, Args)]
@@ -38,7 +35,7 @@ pub(crate) struct SalvageArgs {
     without: Vec<Units>,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 /// Units as they are written on the command line: `17` or `40..44`.
@@ -65,52 +62,42 @@ impl SalvageArgs {
         };
         let without = self.without.into_iter().fold(Units::new(), |sum, units| sum | units);
         let saved = record.save(&self.into, &without)?;
-        let into = escaped(self.into.display());
-        Ok(judge(&record).answer(self.output.format(), report(&record, &saved, into)))
+        let unit = |error: &Error| match error {
+            Error::CountsDiffer { unit, .. } => Some(*unit),
+            _ => None,
+        };
+        let disputed: Vec<usize> = record.left_out.iter().filter_map(unit).collect();
+        let exit = judge(&record, disputed.len());
+        let mut report = report(&record, &saved, disputed);
+        report.entry("journal", escaped(self.into.display()));
+        Ok(exit.answer(self.format, report))
     }
 }
 
 /// Prints what is left out.
-fn judge(record: &Record) -> Exit {
-    for error in record.left_out.iter().take(PRINTED) {
-        match error {
-            Error::Journal { error: JournalError::Damaged { line, what }, .. } => {
-                message!("line {line} is left out: {what}");
-            }
-            Error::CountsDiffer { unit, first_count, second_count, .. } => {
-                message!(
-                    "unit {unit} is left out: it has the counts {first_count} and {second_count}"
-                );
-            }
-            other => message!("{}", Failure::from(other)),
+fn judge(record: &Record, disputed: usize) -> Exit {
+    print_first(record.left_out.iter().map(|error| match error {
+        Error::Journal { error: JournalError::Damaged { line, what }, .. } => {
+            format!("line {line} is left out: {what}")
         }
-    }
-    if let Some(more @ 1..) = record.left_out.len().checked_sub(PRINTED) {
-        message!("and {} more", more);
-    }
-    if disputed(record).is_empty() {
+        Error::CountsDiffer { unit, first_count, second_count, .. } => {
+            format!("unit {unit} is left out: it has the counts {first_count} and {second_count}")
+        }
+        other => Failure::from(other).to_string(),
+    }));
+    if disputed == 0 {
         return Exit::Done;
     }
     message!(
         "{} recorded with two counts: a machine made errors; verify what the same machine counted \
          elsewhere",
-        many(disputed(record).len(), "unit")
+        many(disputed, "unit")
     );
     Exit::Failed
 }
 
-/// The units with two counts.
-fn disputed(record: &Record) -> Vec<usize> {
-    let unit = |error: &Error| match error {
-        Error::CountsDiffer { unit, .. } => Some(*unit),
-        _ => None,
-    };
-    record.left_out.iter().filter_map(unit).collect()
-}
-
-fn report(record: &Record, saved: &Saved, into: String) -> Report {
-    let kept = usize::try_from(saved.finished.len()).unwrap_or(usize::MAX);
-    let disputed = disputed(record);
+fn report(record: &Record, saved: &Saved, disputed: Vec<usize>) -> Report {
+    let kept = number(&saved.finished);
     let lines = record.left_out.len() - disputed.len();
     let mut report = Report::default();
     report
@@ -121,8 +108,7 @@ fn report(record: &Record, saved: &Saved, into: String) -> Report {
         .row("left out", format_args!("{}, {}", many(lines, "line"), many(disputed.len(), "unit")))
         .field("places_left_out", lines)
         .field("disputed", disputed)
-        .row("to count", many(record.plan.units() - kept, "unit"))
-        .entry("journal", into);
+        .row("to count", many(record.plan.units() - kept, "unit"));
     report
 }
 

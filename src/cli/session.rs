@@ -1,12 +1,16 @@
 //! A command that counts: its threads, its progress, and the signals that stop it.
 
-use nqueens::{Cancel, Count, Error, Outcome, symmetry, thread_pool};
+use std::fmt::Display;
+
+use nqueens::{Cancel, Count, Engine, Error, Outcome, symmetry, thread_pool};
 use rayon::ThreadPool;
 
-use super::args::MachineArgs;
-use super::exit::Failure;
+use super::args::{EngineArgs, MachineArgs};
+use super::exit::{Exit, Failure};
 use super::progress::Progress;
 use super::signals::cancel_on_signals;
+use super::stderr::message;
+use super::values::default_threads;
 
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -19,9 +23,22 @@ impl Session {
     pub(crate) fn new(args: &MachineArgs) -> Result<Self, Failure> {
         Ok(Self {
             cancel: cancel_on_signals()?,
-            pool: thread_pool(args.threads()?)?,
+            pool: thread_pool(args.threads.map_or_else(default_threads, Ok)?)?,
             progress: Progress::new(args.progress),
         })
+    }
+
+    /// A session for counts with these settings; it warns of options without effect.
+    pub(crate) fn counting(args: &EngineArgs) -> Result<Self, Failure> {
+        if let Some(engine) = args.engine {
+            if args.split_rows.is_some() && engine != Engine::Subtrees {
+                message!("warning: --split-rows has no effect on engine {engine}");
+            }
+            if args.machine.kernel.is_some() && !engine.has_kernels() {
+                message!("warning: --kernel has no effect on engine {engine}");
+            }
+        }
+        Self::new(&args.machine)
     }
 
     /// The count on these threads, with a bar, and stopped by signals.
@@ -44,6 +61,13 @@ impl Session {
             reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
         })
     }
+}
+
+/// Prints it if the journal of a count, which has this name, needs attention.
+pub(crate) fn check_journal(name: impl Display, outcome: &Outcome) -> Exit {
+    let Some(fault) = &outcome.journal_fault else { return Exit::Done };
+    message!("{name} is counted, but its journal needs attention: {}", Failure::from(fault));
+    Exit::Failed
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use nqueens::{BoardSize, Outcome};
 
-use crate::cli::args::{EngineArgs, Output, pass};
+use crate::cli::args::{EngineArgs, pass};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{self, many};
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
+use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, message};
 use crate::cli::values::{file, number_of_shards, shard};
 
@@ -46,14 +47,14 @@ pub(crate) struct ShardArgs {
     engine: EngineArgs,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl ShardArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let shard = shard(self.index, self.shards)?;
         let name = format::shard(shard);
-        let session = self.engine.session()?;
+        let session = Session::counting(&self.engine)?;
         let count = self.engine.count(self.n).pass(pass(self.second));
         let outcome = session.end(session.set_up(count).run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {
@@ -63,15 +64,10 @@ impl ShardArgs {
             let reason = Failure::from(reason);
             message!("warning: {reason}; its units were counted as not finished");
         }
-        let mut exit = Exit::Done;
-        if let Some(fault) = &outcome.journal_fault {
-            let fault = Failure::from(fault);
-            message!("{name} is counted, but its journal needs attention: {fault}");
-            exit = Exit::Failed;
-        }
+        let exit = check_journal(name, &outcome);
         let mut report = report(&outcome);
         report.field("pass", pass(self.second).to_string());
-        Ok(exit.answer(self.output.format(), report))
+        Ok(exit.answer(self.format, report))
     }
 }
 

@@ -16,21 +16,29 @@ macro_rules! message {
 }
 pub(crate) use message;
 
-/// Prints a message that a result is wrong: on a terminal in red.
-macro_rules! alarm {
-    ($($text:tt)*) => { $crate::cli::stderr::print_alarm(format_args!($($text)*)) };
-}
-pub(crate) use alarm;
-
 /// Prints one line. If stderr is closed or full nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
     let _ = writeln!(io::stderr(), "nqueens: {}", with_short_words(&escaped(message), WORD));
 }
 
-/// Prints one line in red if stderr is a terminal, and `NO_COLOR` is not set.
-pub(crate) fn print_alarm(message: Arguments<'_>) {
-    let message = with_short_words(&escaped(message), WORD);
-    let _ = writeln!(io::stderr(), "nqueens: {}", style(message).red().for_stderr());
+/// So many differences or lines are printed one by one.
+const PRINTED: usize = 5;
+
+/// Prints the first of some messages, and how many more there are.
+pub(crate) fn print_first(messages: impl ExactSizeIterator<Item = String>) {
+    let more = messages.len().saturating_sub(PRINTED);
+    messages.take(PRINTED).for_each(|text| message!("{text}"));
+    if more > 0 {
+        message!("and {more} more");
+    }
+}
+
+/// Prints, on a terminal in red, that a count differs from the published one.
+pub(crate) fn print_differs(name: &str, n: u32, computed: u128, expected: u128) {
+    let text = format!(
+        "{name}({n}) = {computed} differs from the published {expected}: one of them is wrong"
+    );
+    let _ = writeln!(io::stderr(), "nqueens: {}", style(text).red().for_stderr());
 }
 
 /// A text without what a terminal would obey: names of files and the contents of journals may come

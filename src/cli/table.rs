@@ -1,19 +1,19 @@
 //! `nqueens table FIRST..=LAST`: row by row, each as soon as it is counted.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::{BoardSize, Outcome, Published};
+use nqueens::{BoardSize, Published};
 use serde::Serialize;
 
-use crate::cli::args::{EngineArgs, RowOutput};
+use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{as_string, json_seconds};
-use crate::cli::rows::{Column, Row, RowWriter};
+use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::session::Session;
-use crate::cli::stderr::alarm;
-use crate::cli::stdout::stdout;
+use crate::cli::stderr::print_differs;
 use crate::cli::values::sizes;
 
 /// Count a range of boards and compare them with the published table
@@ -32,26 +32,17 @@ pub(crate) struct TableArgs {
     engine: EngineArgs,
 
     #[command(flatten)]
-    output: RowOutput,
+    format: RowFormat,
 }
 
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = self.engine.session()?;
-        let format = self.output.format();
+        let session = Session::counting(&self.engine)?;
         let mut exit = Exit::Done;
-        let begun = stdout().and_then(|out| RowWriter::begin::<TableRow>(format, &[], out));
-        let mut writer = match begun {
-            Ok(writer) => writer,
-            Err(error) => return Ok(exit.unprinted(&error)),
-        };
+        let mut writer = RowWriter::begin(self.format, TITLES)?;
         for n in self.sizes.clone() {
             let row = self.row(BoardSize::new(n)?, &session)?;
-            for (what, computed, expected) in row.differences() {
-                alarm!(
-                    "{what}({n}) = {computed} differs from the published {expected}: \
-                     one of them is wrong"
-                );
+            if let Published::Differs { .. } = row.published {
                 exit = Exit::Failed;
             }
             if let Err(error) = writer.write(&row) {
@@ -65,9 +56,30 @@ impl TableArgs {
         let outcome = session.end(session.set_up(self.engine.count(size)).run());
         let outcome =
             outcome.map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
+        let (n, total, known) = (size.get(), outcome.total, known(size));
         let fundamental = session.fundamental(&outcome)?;
-        let verdict = Published::compare(fundamental, known(size).fundamental);
-        Ok(TableRow::new(&outcome, fundamental, [outcome.published, verdict]))
+        let seconds = json_seconds(outcome.elapsed);
+        let published = verdict(
+            n,
+            [("total", total, known.total), ("fundamental", fundamental, known.fundamental)],
+        );
+        Ok(TableRow { n, total, fundamental, seconds, published })
+    }
+}
+
+/// Compares numbers with the published ones, and prints those that differ: their names, what was
+/// computed, what is published. The verdict is that on the first number, unless another differs.
+fn verdict(n: u32, numbers: [(&str, u128, Option<u128>); 2]) -> Published {
+    let verdicts = numbers.map(|(name, computed, published)| {
+        let verdict = Published::compare(computed, published);
+        if let Published::Differs { expected } = verdict {
+            print_differs(name, n, computed, expected);
+        }
+        verdict
+    });
+    match verdicts {
+        [Published::Agrees, differs @ Published::Differs { .. }] => differs,
+        [first, _] => first,
     }
 }
 
@@ -82,70 +94,30 @@ struct TableRow {
     /// The worse one of the verdicts.
     #[serde(serialize_with = "as_string")]
     published: Published,
-    /// On the total and on the fundamental number.
-    #[serde(skip)]
-    verdicts: [Published; 2],
 }
 
-impl TableRow {
-    fn new(outcome: &Outcome, fundamental: u128, verdicts: [Published; 2]) -> Self {
-        Self {
-            n: outcome.size.get(),
-            total: outcome.total,
-            fundamental,
-            seconds: json_seconds(outcome.elapsed),
-            published: match verdicts {
-                [Published::Agrees, differs @ Published::Differs { .. }] => differs,
-                [total, _] => total,
-            },
-            verdicts,
-        }
-    }
+const TITLES: &str = " n                 total          fundamental      seconds  published";
 
-    /// What differs from the published values: name, computed, published.
-    fn differences(&self) -> Vec<(&'static str, u128, u128)> {
-        let numbers = [("total", self.total), ("fundamental", self.fundamental)];
-        let differs = |((name, computed), verdict)| match verdict {
-            Published::Differs { expected } => Some((name, computed, expected)),
-            _ => None,
-        };
-        numbers.into_iter().zip(self.verdicts).filter_map(differs).collect()
-    }
-}
-
-impl Row for TableRow {
-    const COLUMNS: &[Column] = &[
-        Column::Right("n", 2),
-        Column::Right("total", 21),
-        Column::Right("fundamental", 20),
-        Column::Right("seconds", 12),
-        Column::Left("published", 9),
-    ];
-
-    fn cells(&self) -> Vec<String> {
-        let Self { n, total, fundamental, seconds, published, .. } = self;
-        let numbers = [n.to_string(), total.to_string(), fundamental.to_string()];
-        [&numbers[..], &[format!("{seconds:.3}"), published.to_string()]].concat()
+/// A line of the table.
+impl fmt::Display for TableRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { n, total, fundamental, seconds, published } = self;
+        write!(f, "{n:>2} {total:>21} {fundamental:>20} {seconds:>12.3}  {published}")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nqueens::Count;
 
     #[test]
-    fn a_row_that_differs_tells_which_number() {
-        let outcome = Count::new(BoardSize::new(8).expect("in range")).run().expect("a count");
-        let row = |verdicts| {
-            let row = TableRow::new(&outcome, 12, verdicts);
-            (row.published, row.differences())
+    fn a_number_that_differs_decides() {
+        let of = |total, fundamental| {
+            verdict(8, [("total", 92, total), ("fundamental", 12, fundamental)])
         };
-        let differs = |expected| Published::Differs { expected };
-        let (agrees, unknown) = (Published::Agrees, Published::Unknown);
-        assert_eq!(row([agrees, agrees]), (agrees, vec![]));
-        assert_eq!(row([unknown, unknown]), (unknown, vec![]));
-        assert_eq!(row([agrees, differs(11)]), (differs(11), vec![("fundamental", 12, 11)]));
-        assert_eq!(row([differs(90), agrees]), (differs(90), vec![("total", 92, 90)]));
+        assert_eq!(of(Some(92), Some(12)), Published::Agrees);
+        assert_eq!(of(None, None), Published::Unknown);
+        assert_eq!(of(Some(92), Some(11)), Published::Differs { expected: 11 });
+        assert_eq!(of(Some(90), Some(12)), Published::Differs { expected: 90 });
     }
 }

@@ -1,6 +1,6 @@
-//! The rows of `compare`: written as text, Markdown, CSV or JSON, and read again from CSV.
+//! The rows of `compare`: written as text, CSV or JSON, and read again from CSV.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -8,7 +8,6 @@ use nqueens::Engine;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::format::{as_string, eight_places, figures};
-use super::rows::{Column, Row};
 use crate::cli::exit::Failure;
 
 /// What an engine on a number of threads took for a board. The names are promised: scripts read
@@ -44,7 +43,7 @@ pub(crate) struct Timing {
     #[serde(default)]
     pub(crate) reference_threads: Option<usize>,
     /// The time of each run, in their order; only in JSON.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub(crate) run_seconds: Vec<f64>,
 }
 
@@ -56,31 +55,17 @@ where
     String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
 }
 
-/// A row with what CSV has no place for.
-#[derive(Serialize)]
-struct WithRuns<'a> {
-    #[serde(flatten)]
-    timing: &'a Timing,
-    run_seconds: &'a [f64],
-}
+/// The titles of the columns.
+pub(crate) const TITLES: &str =
+    " n  engine       threads  seconds           min..max   sol/s          ratio eff.";
 
-impl Row for Timing {
-    /// 80 characters wide.
-    const COLUMNS: &[Column] = &[
-        Column::Right("n", 2),
-        Column::Left("engine", 12),
-        Column::Right("threads", 7),
-        Column::Right("seconds", 8),
-        Column::Right("min..max", 18),
-        Column::Right("sol/s", 7),
-        Column::Right("ratio", 14),
-        Column::Right("eff.", 4),
-    ];
-
-    fn cells(&self) -> Vec<String> {
-        let Self { n, engine, threads, .. } = self;
+/// A line of the table, 80 characters wide.
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { n, threads, solutions_per_second, efficiency, .. } = self;
         let [median, least, most] =
             [self.median_seconds, self.min_seconds, self.max_seconds].map(eight_places);
+        let range = format!("{least}..{most}");
         let ratio = match (self.ratio, self.ratio_error) {
             (None, _) => "-".to_owned(),
             (Some(ratio), Some(error)) if error > 0.0 => {
@@ -89,20 +74,8 @@ impl Row for Timing {
             }
             (Some(ratio), _) => figures(ratio, 3),
         };
-        vec![
-            n.to_string(),
-            engine.to_string(),
-            threads.to_string(),
-            median,
-            format!("{least}..{most}"),
-            format!("{:.2e}", self.solutions_per_second),
-            ratio,
-            format!("{:.2}", self.efficiency),
-        ]
-    }
-
-    fn object(&self) -> impl Serialize {
-        WithRuns { timing: self, run_seconds: &self.run_seconds }
+        write!(f, "{n:>2}  {:<12} {threads:>7} {median:>8} {range:>18} ", self.engine.name())?;
+        write!(f, "{solutions_per_second:>7.2e} {ratio:>14} {efficiency:>4.2}")
     }
 }
 
@@ -112,22 +85,13 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
         let path = path.display();
         Failure::Usage(format!("--draw: {path} is no output of 'nqueens compare --csv': {reason}"))
     };
-    let unread = |error: csv::Error| match (error.kind(), error.position()) {
-        (csv::ErrorKind::Io(error), _) => {
-            Failure::Usage(format!("--draw: cannot read {}: {error}", path.display()))
-        }
-        (_, Some(place)) => wrong(&format_args!("line {} is no row of it", place.line())),
-        (_, None) => wrong(&"it has other columns"),
-    };
-    let mut reader = csv::Reader::from_path(path).map_err(unread)?;
-    let rows = reader.deserialize().collect::<Result<Vec<Timing>, _>>().map_err(unread)?;
+    let rows = csv::Reader::from_path(path)
+        .and_then(|mut reader| reader.deserialize().collect::<Result<Vec<Timing>, _>>())
+        .map_err(|error| wrong(&error))?;
     for Timing { n, threads, median_seconds, min_seconds, max_seconds, .. } in &rows {
         let in_order = min_seconds <= median_seconds && median_seconds <= max_seconds;
-        if !(*min_seconds > 0.0 && in_order && max_seconds.is_finite()) {
+        if !(*min_seconds > 0.0 && in_order && max_seconds.is_finite() && *threads > 0) {
             return Err(wrong(&format!("n = {n}: times must be positive and in order")));
-        }
-        if *threads == 0 {
-            return Err(wrong(&format!("n = {n}: threads must be 1 or more")));
         }
     }
     if rows.is_empty() { Err(wrong(&"it has no rows")) } else { Ok(rows) }

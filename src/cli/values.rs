@@ -5,11 +5,16 @@ use std::env;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use nqueens::{BoardSize, Error, MAX_THREADS, Shard};
 
 use super::exit::Failure;
+
+/// The limits of a time, in seconds.
+const SHORTEST: f64 = 0.001;
+const LONGEST: f64 = 1e6;
 
 /// A number that may be 0.
 pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
@@ -66,6 +71,18 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, Error> {
     let number = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
     number.ok_or_else(|| Error::ThreadsOutOfRange { given: text.to_owned(), max: MAX_THREADS })
+}
+
+/// A time: seconds, or `10s`, `2m`, `1h`.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let with_unit = |(unit, seconds)| Some((text.strip_suffix(unit)?, seconds));
+    let (number, unit) = units.into_iter().find_map(with_unit).unwrap_or((text, 1.0));
+    let seconds = number.parse().ok().map(|number: f64| number * unit);
+    let seconds = seconds.filter(|seconds| (SHORTEST..=LONGEST).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "choose 0.001 to 1000000 seconds, or a time like 2m".to_owned())
 }
 
 pub(crate) fn number_of_shards(text: &str) -> Result<usize, String> {
@@ -142,6 +159,18 @@ mod tests {
         assert_eq!(sizes("8"), Ok(8..=8));
         for bad in ["9..=3", "1..16", "..=5", "1..=33", "-1..=3", "a..=b", ""] {
             assert!(sizes(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn times_have_units_or_are_seconds() {
+        for (text, seconds) in
+            [("10", 10.0), ("0.5", 0.5), ("10s", 10.0), ("2m", 120.0), ("1h", 3600.0)]
+        {
+            assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for text in ["", "s", "m", "-1", "0", "1d", "2 m", "1e9", "nan", "inf", "1m30s"] {
+            assert!(time(text).is_err(), "{text}");
         }
     }
 }

@@ -6,18 +6,15 @@ use nqueens::record::Record;
 use nqueens::verify::{Difference, Sample, Verdict, verify};
 use serde_json::json;
 
-use crate::cli::args::{MachineArgs, Output};
+use crate::cli::args::MachineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs};
 use crate::cli::progress::Work;
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
-use crate::cli::stderr::message;
+use crate::cli::stderr::{message, print_first};
 use crate::cli::values::whole_number;
-
-/// Only the first differences are printed one by one.
-const PRINTED: usize = 5;
 
 /// Check journals: recount some of their units in another way
 #[derive(Debug, Args)]
@@ -44,7 +41,7 @@ pub(crate) struct VerifyArgs {
     machine: MachineArgs,
 
     #[command(flatten)]
-    output: Output,
+    format: Format,
 }
 
 impl VerifyArgs {
@@ -62,7 +59,7 @@ impl VerifyArgs {
         let verdict = pool.install(|| verify(plan, &counts, kernel, &counted, cancel));
         let verdict = session.end(verdict)?;
         let check = Check { journals, verdict, seed };
-        Ok(check.judge().answer(self.output.format(), check.report()))
+        Ok(check.judge().answer(self.format, check.report()))
     }
 }
 
@@ -76,12 +73,9 @@ impl Check {
     /// Prints what is wrong or missing.
     fn judge(&self) -> Exit {
         let Verdict { method, chosen, recounted, differences, .. } = &self.verdict;
-        for Difference { unit, recorded, recounted, .. } in differences.iter().take(PRINTED) {
-            message!("unit {unit} is recorded with {recorded}, {method} counts {recounted}");
-        }
-        if differences.len() > PRINTED {
-            message!("and {} more", differences.len() - PRINTED);
-        }
+        print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
+            format!("unit {unit} is recorded with {recorded}, {method} counts {recounted}")
+        }));
         if self.journals.check_published() == Exit::Failed || !differences.is_empty() {
             return Exit::Failed;
         }
@@ -91,9 +85,7 @@ impl Check {
             return Exit::Stopped;
         }
         if self.journals.total.is_none() {
-            let missing = self.journals.units_missing;
-            let units = many(self.journals.record.plan.units(), "unit");
-            message!("the count is not finished: {missing} of {units} are missing");
+            message!("the count is not finished: {}", self.journals.lacks());
             return Exit::Stopped;
         }
         Exit::Done
@@ -116,17 +108,11 @@ impl Check {
             ),
             (0, _) => "none: no unit was recounted".to_owned(),
         };
-        let difference = |difference: &Difference| {
-            json!({
-                "unit": difference.unit,
-                "recorded": difference.recorded.to_string(),
-                "recounted": difference.recounted.to_string(),
-            })
-        };
         let mut report = self.journals.report();
         report.row("finished", format_args!("{finished}, every line and sum as it was written"));
-        self.journals.report_total(&mut report);
         report
+            .number("total", self.journals.total)
+            .published(self.journals.published)
             .row(
                 "recounted",
                 format_args!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed),
@@ -134,7 +120,7 @@ impl Check {
             .field("recounted", *recounted)
             .field("recounted_by", *method)
             .field("seed", self.seed)
-            .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
+            .field("differences", json!(differences))
             .bare(differences.len())
             .row("evidence", evidence)
             .field("undetected_part", undetected_part);

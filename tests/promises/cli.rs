@@ -323,7 +323,6 @@ fn a_closed_output_is_an_error() {
         &["estimate", "8"],
         &["merge", &journal],
         &["status", &journal],
-        &["status", &journal, "--html", "-"],
         &["verify", &journal],
         &["cpu"],
         &["completions", "bash"],

@@ -20,38 +20,14 @@ const SHORTEST: f64 = 0.1;
 /// What one thread takes for [`Engine::largest_sensible`], at most.
 const SENSIBLE_SECONDS: f64 = 10.0;
 
-/// The time of a count.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Measured {
-    pub(super) engine: Engine,
-    pub(super) threads: usize,
-    pub(super) n: u32,
-    pub(super) seconds: f64,
-}
-
-/// The least seconds that an engine will take for a board, judged by its other times or, without
-/// any, by the largest board that is sensible for a textbook engine. `None` if neither is known.
-pub(super) fn predicted_seconds(
-    engine: Engine,
-    threads: usize,
-    n: u32,
-    known: &[Measured],
-) -> Option<f64> {
-    let of_engine = known.iter().filter(|known| known.engine == engine);
-    let telling = of_engine.filter(|known| known.seconds >= SHORTEST).copied();
+/// The least seconds that an engine will take for a board: judged by its last board and the time that
+/// this took or, without one, by the largest board that is sensible for a textbook engine. `None` if
+/// neither is known.
+pub(super) fn predicted_seconds(engine: Engine, n: u32, last: Option<(u32, f64)>) -> Option<f64> {
     let sensible = engine.largest_sensible().filter(|largest| n > *largest);
-    let sensible = sensible.map(|n| Measured { engine, threads: 1, n, seconds: SENSIBLE_SECONDS });
-    telling
-        .clone()
-        .chain(sensible.filter(|_| telling.count() == 0))
-        .map(|known| {
-            let boards = f64::from(n) - f64::from(known.n);
-            // More threads share the work at best; fewer may be as fast as those were.
-            #[expect(clippy::cast_precision_loss, reason = "at most 4096 threads")]
-            let shares = (threads as f64 / known.threads as f64).max(1.0);
-            known.seconds / shares * GROWTH.powf(boards)
-        })
-        .max_by(f64::total_cmp)
+    let sensible = sensible.map(|largest| (largest, SENSIBLE_SECONDS));
+    let (known, seconds) = last.filter(|(_, seconds)| *seconds >= SHORTEST).or(sensible)?;
+    Some(seconds * GROWTH.powf(f64::from(n) - f64::from(known)))
 }
 
 /// How often the deadline and the signals are checked.
@@ -87,28 +63,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_board_is_predicted_from_smaller_ones_and_other_threads() {
-        let known = |n, threads, seconds| Measured { engine: Engine::Halves, threads, n, seconds };
-        let predicted =
-            |threads, n, known: &[Measured]| predicted_seconds(Engine::Halves, threads, n, known);
-        let before = [known(8, 2, 0.01), known(15, 2, 0.1), known(16, 2, 0.5)];
-        assert_eq!(predicted(2, 17, &before), Some(2.0));
-        assert_eq!(predicted(4, 18, &before), Some(4.0));
-        assert_eq!(predicted(1, 16, &before), Some(0.5), "two threads may be as slow as one");
-        assert_eq!(predicted(2, 20, &before[..1]), None, "a hundredth of a second says little");
-        assert_eq!(predicted_seconds(Engine::Subtrees, 2, 17, &before), None);
+    fn a_board_is_predicted_from_a_smaller_one() {
+        let predicted = |n, last| predicted_seconds(Engine::Halves, n, last);
+        assert_eq!(predicted(17, Some((16, 0.5))), Some(2.0));
+        assert_eq!(predicted(18, Some((16, 0.5))), Some(8.0));
+        assert_eq!(predicted(20, Some((8, 0.01))), None, "a hundredth of a second says little");
+        assert_eq!(predicted(20, None), None);
     }
 
     #[test]
     fn textbook_engines_are_predicted_from_what_is_sensible() {
-        let known = [Measured { engine: Engine::Bitmask, threads: 1, n: 15, seconds: 0.5 }];
-        assert_eq!(predicted_seconds(Engine::Bitmask, 1, 18, &known), Some(32.0));
+        assert_eq!(predicted_seconds(Engine::Bitmask, 18, Some((15, 0.5))), Some(32.0));
         for engine in Engine::ALL {
-            let predicted = |threads, n| predicted_seconds(engine, threads, n, &[]);
-            assert_eq!(predicted(1, engine.largest_sensible().unwrap_or(32)), None, "{engine}");
+            let predicted = |n| predicted_seconds(engine, n, None);
+            assert_eq!(predicted(engine.largest_sensible().unwrap_or(32)), None, "{engine}");
             if let Some(largest) = engine.largest_sensible() {
-                assert_eq!(predicted(1, largest + 1), Some(40.0), "{engine}");
-                assert_eq!(predicted(8, largest + 2), Some(20.0), "{engine}");
+                assert_eq!(predicted(largest + 1), Some(40.0), "{engine}");
             }
         }
     }

@@ -41,7 +41,6 @@ impl Runs {
     }
 
     /// The time of all threads together.
-    #[expect(clippy::cast_precision_loss, reason = "at most 4096 threads")]
     fn thread_seconds(&self) -> Option<f64> {
         Some(self.threads as f64 * self.median()?)
     }
@@ -70,7 +69,6 @@ pub(super) fn timings(
         let timed = same_engine.filter(|other| !other.seconds.is_empty());
         let fewest = timed.min_by_key(|other| other.threads)?;
         let total = runs.totals.first().copied().unwrap_or_default();
-        #[expect(clippy::cast_precision_loss, reason = "a rate is shown with a few digits")]
         let solutions_per_second = total as f64 / median;
         let ratio = measured_by.and_then(Runs::median).map(|reference| reference / median);
         let ratio_error =
@@ -100,7 +98,6 @@ pub(super) fn timings(
 
 /// Two standard errors of the ratio of two contestants, as a part of it: from the ratio in each
 /// round, since whatever slows a round down falls on both. `None` from a single round.
-#[expect(clippy::cast_precision_loss, reason = "at most 100 000 rounds")]
 fn relative_error(reference: &Runs, runs: &Runs) -> Option<f64> {
     let rounds = reference.seconds.iter().zip(&runs.seconds);
     let logarithms: Vec<f64> = rounds.map(|(reference, runs)| (reference / runs).ln()).collect();
@@ -117,24 +114,23 @@ pub(super) fn differences(
     published: Option<u128>,
     contestants: &[Runs],
 ) -> Vec<String> {
-    let first = contestants.first().and_then(|runs| runs.totals.first().copied());
-    let expected = match (published, first) {
-        (Some(published), _) => (published, "the published"),
-        (None, Some(first)) => (first, "the first engine's"),
-        (None, None) => return Vec::new(),
+    let first = || contestants.first()?.totals.first().copied();
+    let (whose, expected) = match published {
+        Some(published) => ("the published", Some(published)),
+        None => ("the first engine's", first()),
     };
-    let wrong = contestants.iter().flat_map(|runs| {
-        let wrong = runs.totals.iter().filter(|total| **total != expected.0);
-        wrong.map(move |total| {
-            let Runs { engine, kernel, threads, .. } = runs;
-            let (expected, whose) = expected;
+    let of = |Runs { engine, kernel, threads, totals, .. }: &Runs| {
+        let wrong = totals.iter().filter(|total| Some(**total) != expected);
+        let line = |total| {
             format!(
-                "Q({size}) = {total} by engine {engine}, kernel {kernel}, threads {threads}, \
-                 differs from {whose} {expected}: one of them is wrong"
+                "Q({size}) = {total} by engine {engine}, kernel {kernel}, threads {threads}, differs \
+                 from {whose} {}: one of them is wrong",
+                expected.unwrap_or_default()
             )
-        })
-    });
-    wrong.collect()
+        };
+        wrong.map(line).collect::<Vec<_>>()
+    };
+    contestants.iter().flat_map(of).collect()
 }
 
 #[cfg(test)]

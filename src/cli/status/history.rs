@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use maud::{Markup, html};
 use nqueens::record::JournalFile;
 
-use super::Status;
-use super::page::{DATE, px, since_1970, utc};
+use super::state::Status;
+use crate::cli::format::{DATE, px, rounded, since_1970, utc};
 
 const WIDTH: f64 = 750.0;
 const HEIGHT: f64 = 210.0;
@@ -48,40 +48,36 @@ struct History {
     end: f64,
 }
 
-pub(super) fn section(status: &Status, now: SystemTime) -> Markup {
+pub(super) fn section(status: &Status) -> Markup {
     let record = &status.journals.record;
-    let end = (!status.running.0.is_empty()).then_some(now);
+    let end = (!status.running.is_empty()).then_some(status.now);
     let Some(history) = History::of(&record.files, end) else { return html! {} };
     html! {
         h3 { "Progress" }
         (history.picture(record.plan.units()))
         p.note {
-            "Recorded units, in UTC, by the times of the journals and the wall times in them"
-            @if history.undated > 0.0 {
-                "; units of earlier runs, whose time is not known, are there from the beginning"
-            }
-            ". A copied file may have another time."
+            "Recorded units, in UTC, by the times of the journals and the wall times in them. Units of \
+             earlier runs are there from the beginning. A copied file may have another time."
         }
+    }
+}
+
+impl Run {
+    /// The last run of a journal that is not packed.
+    fn last_of(file: &JournalFile) -> Option<Self> {
+        let (last, earlier) = file.runs.split_last()?;
+        let is_packed = earlier.iter().any(|run| run.shard != last.shard);
+        let end = since_1970(file.modified.filter(|_| !is_packed && last.units > 0)?);
+        Some(Self { start: end - last.elapsed.as_secs_f64(), end, units: last.units as f64 })
     }
 }
 
 impl History {
     /// The history up to now or to the last record.
-    #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
     fn of(files: &[JournalFile], now: Option<SystemTime>) -> Option<Self> {
-        let (mut runs, mut undated) = (Vec::new(), 0.0);
-        for file in files {
-            let all: usize = file.runs.iter().map(|run| run.units).sum();
-            undated += all as f64;
-            let Some((last, earlier)) = file.runs.split_last() else { continue };
-            let is_packed = earlier.iter().any(|run| run.shard != last.shard);
-            let Some(end) = file.modified.filter(|_| !is_packed && last.units > 0) else {
-                continue;
-            };
-            let (end, units) = (since_1970(end), last.units as f64);
-            undated -= units;
-            runs.push(Run { start: end - last.elapsed.as_secs_f64(), end, units });
-        }
+        let all: usize = files.iter().flat_map(|file| &file.runs).map(|run| run.units).sum();
+        let runs: Vec<Run> = files.iter().filter_map(Run::last_of).collect();
+        let undated = all as f64 - runs.iter().map(|run| run.units).sum::<f64>();
         let start = runs.iter().map(|run| run.start).reduce(f64::min)?;
         let end = runs.iter().map(|run| run.end).chain(now.map(since_1970)).reduce(f64::max)?;
         (end - start > 0.01).then_some(Self { runs, undated, start, end })
@@ -96,7 +92,6 @@ impl History {
         self.undated + self.runs.iter().map(of_run).sum::<f64>()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "heights in a picture")]
     fn picture(&self, all: usize) -> Markup {
         let percent = |time: f64| 100.0 * self.units(time) / all.max(1) as f64;
         let (low, high) = (percent(self.start), percent(self.end));
@@ -104,8 +99,6 @@ impl History {
         let top = step * (high / step - 1e-9).ceil();
         let x = |time| px(LEFT + (RIGHT - LEFT) * (time - self.start) / (self.end - self.start));
         let y = |percent| px(BOTTOM - (BOTTOM - TOP) * percent / top);
-        let decimals = (0..9).find(|decimals| step * 10_f64.powi(*decimals) > 0.9).unwrap_or(9);
-        let decimals = decimals.unsigned_abs() as usize;
         let marks = (0..=MOST_TICKS).map(|number| f64::from(number) * step);
         let point = |point| {
             let time = self.start + f64::from(point) / f64::from(POINTS) * (self.end - self.start);
@@ -118,7 +111,7 @@ impl History {
                 aria-label=(format!("from {low:.1} to {high:.1} percent of the units, {start} to {end}")) {
                 @for mark in marks.take_while(|mark| *mark <= top * 1.001) {
                     path.axis d={ "M" (LEFT) " " (y(mark)) "H" (RIGHT) } {}
-                    text.y x=(LEFT - 8.0) y=(y(mark)) { (format!("{mark:.decimals$} %")) }
+                    text.y x=(LEFT - 8.0) y=(y(mark)) { (rounded(mark, 9)) " %" }
                 }
                 @for (time, label) in self.time_marks() {
                     path.axis d={ "M" (x(time)) " " (BOTTOM) "V" (BOTTOM + 5.0) } {}
@@ -133,17 +126,16 @@ impl History {
     /// Round times of day, or round dates, and their labels.
     fn time_marks(&self) -> Vec<(f64, String)> {
         let span = self.end - self.start;
-        let fits = |step: &&u32| span / f64::from(**step) <= f64::from(MOST_TICKS);
-        let step = STEPS.iter().find(fits).unwrap_or(&YEAR);
-        let label = match *step {
-            DAY.. => "%m-%d",
-            _ if span > f64::from(DAY) => "%m-%d %H:%M",
-            60.. => "%H:%M",
+        let least = span / f64::from(MOST_TICKS);
+        // Several years, if one is too short: files and their contents tell any time.
+        let years = f64::from(YEAR) * (least / f64::from(YEAR)).ceil();
+        let step = STEPS.into_iter().map(f64::from).find(|step| *step >= least).unwrap_or(years);
+        let label = match (step >= f64::from(DAY), span > f64::from(DAY), step >= 60.0) {
+            (true, _, _) => "%m-%d",
+            (_, true, _) => "%m-%d %H:%M",
+            (_, _, true) => "%H:%M",
             _ => "%T",
         };
-        // Several years, if one is too short: files and their contents tell any time.
-        let steps = span / f64::from(*step) / f64::from(MOST_TICKS);
-        let step = f64::from(*step) * steps.ceil();
         let first = (self.start / step).ceil() * step;
         let marks = (0..=MOST_TICKS).map(|number| first + f64::from(number) * step);
         // A label in the middle of its mark needs room at the right.
