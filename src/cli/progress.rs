@@ -4,20 +4,23 @@
 //! subtrees 18 [==>       ] 26%, 84/325 units, 2.3s, ETA 5.1s ± 0.4s, 2.21e8 solutions
 //! estimate [==>       ] 2.6s of 10.0s, 318 counted
 //! compare [==>       ] 13/48 runs, n = 18: halves on 2 threads, 3.2s left
-//! verify [====>     ] 84/200 units, 1.8s
+//! verify [====>     ] 84/200 units, 1.8s, ETA 2.5s
 //! ```
 //!
-//! A thread redraws the line ten times a second. Where none can be started (`pids.max`, `ulimit -u`),
-//! the line is drawn whenever something is finished. Each line fits the terminal, so drawing is: clear
-//! the line, write the next one.
+//! A thread redraws the line ten times a second. indicatif can start one too, but stops the program
+//! with a panic where it cannot (`pids.max`, `ulimit -u`). Without the thread the line is drawn
+//! whenever something is finished.
 
+use std::fmt::Write;
 use std::io::{self, IsTerminal};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, sleep};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use console::{Term, is_dumb};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use nqueens::forecast::{TimeLeft, core_hours};
 use nqueens::{DiskTrouble, Kernel, Observer, Sampling, Shard, Start, UnitsDone};
 
@@ -26,7 +29,7 @@ use super::stderr::message;
 
 /// What ends sooner draws nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);
-/// How often the line is drawn.
+/// How often the line is drawn; indicatif draws it 20 times a second at most.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The first line where none can be redrawn, and the longest time between two.
@@ -40,7 +43,6 @@ const TERMINAL_COLUMNS: usize = 80;
 const FREE_COLUMNS: usize = 2;
 /// With fewer columns, a line has no bar: the text is worth more.
 const BAR_FROM_COLUMNS: usize = 58;
-const BAR_WIDTH: usize = 10;
 
 /// A shorter count needs no journal.
 const LONG_HOURS: f64 = 1.0 / 6.0;
@@ -83,19 +85,14 @@ pub(crate) struct Progress {
     /// Announces counts that take long.
     pub(crate) long_count: Option<LongCount>,
     state: Arc<Mutex<State>>,
-    has_thread: bool,
+    /// While there is work.
+    bar: Mutex<Option<Bar>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct State {
-    name: String,
     begun: Instant,
-    /// When the next line is due: on a terminal only without a thread that draws.
     next_line: Duration,
-    /// Whether there is work.
-    is_active: bool,
-    /// Whether the line is on the terminal.
-    is_drawn: bool,
     /// Steps: units, runs, or milliseconds of a sample.
     pub(crate) all: usize,
     pub(crate) done: usize,
@@ -123,31 +120,29 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
-        let mut state = State::new("", [0, 0], Work::Verify);
-        state.is_active = false;
-        let (state, display) = (Arc::new(Mutex::new(state)), when.display());
-        let has_thread = display == Display::Bar && draw_in_a_thread(&state);
-        Self { display, long_count: None, state, has_thread }
+        let state = Arc::new(Mutex::new(State::new(0, 0, Work::Verify)));
+        Self { display: when.display(), long_count: None, state, bar: Mutex::default() }
     }
 
     /// Work of so many steps begins.
-    pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
-        self.clear();
-        *lock(&self.state) = State::new(name, steps, work);
+    pub(crate) fn begin(&self, name: &str, [done, all]: [usize; 2], work: Work) {
+        *lock(&self.state) = State::new(done, all, work);
+        if self.display == Display::Bar {
+            *lock(&self.bar) = Some(Bar::start(name, [done, all], &self.state));
+        }
     }
 
-    /// Takes the line off the terminal while something else is printed.
+    /// Takes the bar off the terminal while something else is printed.
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        let mut state = lock(&self.state);
-        state.clear();
-        print()
+        match &*lock(&self.bar) {
+            Some(bar) => bar.line.suspend(print),
+            None => print(),
+        }
     }
 
-    /// Takes the line off the terminal: the work has ended.
+    /// Takes the bar off the terminal.
     pub(crate) fn clear(&self) {
-        let mut state = lock(&self.state);
-        state.is_active = false;
-        state.clear();
+        *lock(&self.bar) = None;
     }
 
     /// Something is done.
@@ -157,14 +152,21 @@ impl Progress {
         }
         let mut state = lock(&self.state);
         change(&mut state);
-        let elapsed = state.begun.elapsed();
-        if self.display == Display::Lines {
-            if let Some(line) = state.line_if_due(elapsed) {
-                message!("{line}");
+        let (done, all, elapsed) = (state.done as u64, state.all as u64, state.begun.elapsed());
+        let line = state.line_if_due(elapsed, self.display);
+        // To draw is to ask for it.
+        drop(state);
+        if let Some(line) = line {
+            message!("{line}");
+        }
+        if let Some(bar) = &*lock(&self.bar) {
+            if bar.thread.is_none() && elapsed >= QUIET_START {
+                show(&bar.line);
             }
-        } else if elapsed >= state.next_line && !self.has_thread {
-            state.next_line = elapsed + TICK;
-            state.draw();
+            bar.line.update(|state| {
+                state.set_len(all);
+                state.set_pos(done);
+            });
         }
     }
 }
@@ -185,8 +187,11 @@ impl Observer for Progress {
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let left = TimeLeft::new(units - units_done, threads);
-        let work = Work::Count { solutions_before: solutions, solutions, left };
+        let work = Work::Count {
+            solutions_before: solutions,
+            solutions,
+            left: TimeLeft::new(units - units_done, threads),
+        };
         self.begin(&name, [units_done, units], work);
     }
 
@@ -231,10 +236,8 @@ impl Observer for Progress {
 }
 
 impl State {
-    fn new(name: &str, [done, all]: [usize; 2], work: Work) -> Self {
-        let (name, begun) = (name.to_owned(), Instant::now());
-        let (is_active, is_drawn) = (true, false);
-        Self { name, begun, next_line: FIRST_LINE, is_active, is_drawn, all, done, work }
+    fn new(done: usize, all: usize, work: Work) -> Self {
+        Self { begun: Instant::now(), next_line: FIRST_LINE, all, done, work }
     }
 
     /// What is known. If not all of it fits, the less important is left out.
@@ -242,43 +245,14 @@ impl State {
         joined(self.parts(self.begun.elapsed()), columns)
     }
 
-    /// The name, a bar, and what is known.
-    fn line(&self, columns: usize) -> String {
-        let mut line = self.name.clone() + " ";
-        if columns >= BAR_FROM_COLUMNS {
-            let filled = BAR_WIDTH * self.done / self.all.max(1);
-            let bar = "=".repeat(filled) + if filled < BAR_WIDTH { ">" } else { "" };
-            line += &format!("[{bar:BAR_WIDTH$}] ");
-        }
-        let text = self.text(columns.saturating_sub(line.chars().count()));
-        (line + &text).chars().take(columns).collect()
-    }
-
-    /// Draws the line if it is time. A terminal that takes nothing shows nothing, and the count continues.
-    fn draw(&mut self) {
-        if !self.is_active || self.begun.elapsed() < QUIET_START {
-            return;
-        }
-        let terminal = Term::buffered_stderr();
-        let _ = terminal.clear_line();
-        let _ = terminal.write_str(&self.line(columns()));
-        let _ = terminal.flush();
-        self.is_drawn = true;
-    }
-
-    fn clear(&mut self) {
-        if self.is_drawn {
-            let _ = Term::stderr().clear_line();
-            self.is_drawn = false;
-        }
-    }
-
     /// The parts of the line in their order, with their ranks.
+    #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
     fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
         let Self { all, done, .. } = *self;
+        let time = elapsed.as_secs_f64().max(1e-3);
         match &self.work {
             Work::Count { solutions_before, solutions, left } => {
-                let rate = (solutions - solutions_before) as f64 / elapsed.as_secs_f64().max(1e-3);
+                let rate = (solutions - solutions_before) as f64 / time;
                 let left = left.estimate(elapsed).map(|left| {
                     let both = [left.value, 2.0 * left.standard_error];
                     let [time, error] = both.map(|time| duration(seconds(time)));
@@ -302,13 +276,18 @@ impl State {
             Work::Compare([run, left]) => {
                 vec![(0, format!("{done}/{all} runs")), (1, run.clone()), (2, left.clone())]
             }
-            Work::Verify => vec![(0, format!("{done}/{all} units")), (1, duration(elapsed))],
+            Work::Verify => {
+                let left = time * (all - done) as f64 / done.max(1) as f64;
+                let left = (1, format!("ETA {}", duration(seconds(left))));
+                let begin = [(0, format!("{done}/{all} units")), (2, duration(elapsed))];
+                begin.into_iter().chain((done > 0).then_some(left)).collect()
+            }
         }
     }
 
     /// The line if it is time for one; the gaps double up to the longest.
-    fn line_if_due(&mut self, elapsed: Duration) -> Option<String> {
-        (elapsed >= self.next_line).then(|| {
+    fn line_if_due(&mut self, elapsed: Duration, display: Display) -> Option<String> {
+        (display == Display::Lines && elapsed >= self.next_line).then(|| {
             self.next_line = elapsed + elapsed.min(LONGEST_GAP);
             self.text(columns().saturating_sub("nqueens: ".len()))
         })
@@ -330,6 +309,7 @@ fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
 
 /// How much is done, with the more decimals the more units there are. It is never rounded up: 100 % is
 /// the end.
+#[expect(clippy::cast_precision_loss, reason = "six digits are shown")]
 fn percent(done: usize, units: usize) -> String {
     let decimals = units.max(1).ilog10().saturating_sub(2).min(4);
     let parts_of_percent = 10_f64.powi(decimals as i32);
@@ -343,17 +323,91 @@ fn columns() -> usize {
     width.min(TERMINAL_COLUMNS).saturating_sub(FREE_COLUMNS).max(1)
 }
 
-/// Starts the thread that draws the line as long as the state is there. `false` if it cannot.
-fn draw_in_a_thread(state: &Arc<Mutex<State>>) -> bool {
-    let state = Arc::downgrade(state);
-    let draw = move || {
-        while let Some(state) = state.upgrade() {
-            lock(&state).draw();
-            drop(state);
-            sleep(TICK);
+/// A line on the terminal, until this is dropped.
+#[derive(Debug)]
+struct Bar {
+    line: ProgressBar,
+    /// Nothing is sent: the thread ends when it is dropped.
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Bar {
+    fn start(name: &str, [done, all]: [usize; 2], state: &Arc<Mutex<State>>) -> Self {
+        let bar = if columns() < BAR_FROM_COLUMNS { "" } else { "[{bar:10}] " };
+        let template = format!("{{prefix}} {bar}{{text}}");
+        let before_text = name.chars().count() + 1 + if bar.is_empty() { 0 } else { 13 };
+        let shown = Arc::clone(state);
+        let text = move |_: &ProgressState, out: &mut dyn Write| {
+            let text = lock(&shown).text(columns().saturating_sub(before_text));
+            // A line that cannot be formatted is drawn empty, and the count continues.
+            let _ = out.write_str(&text);
+        };
+        let style = ProgressStyle::with_template(&template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("text", text)
+            .progress_chars("=> ");
+        let line = ProgressBar::with_draw_target(Some(all as u64), ProgressDrawTarget::hidden());
+        let line = line.with_style(style).with_prefix(name.to_owned()).with_position(done as u64);
+        let (end, ended) = channel();
+        let drawn = line.clone();
+        let draw = move || {
+            let mut pause = QUIET_START;
+            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                show(&drawn);
+                drawn.tick();
+                pause = TICK;
+            }
+        };
+        let thread = Builder::new().name("nqueens-bar".to_owned()).spawn(draw).ok();
+        Self { line, end: Some(end), thread }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            // It draws and waits, and has no result; the message of a panic was printed already.
+            let _ = thread.join();
         }
+        self.line.finish_and_clear();
+    }
+}
+
+/// Puts a line on the terminal, if it is not there yet.
+fn show(line: &ProgressBar) {
+    if line.is_hidden() {
+        let terminal = Box::new(Narrowed(Term::buffered_stderr()));
+        line.set_draw_target(ProgressDrawTarget::term_like(terminal));
+    }
+}
+
+/// The terminal on standard error without its last columns: indicatif fills them with spaces.
+#[derive(Debug)]
+struct Narrowed(Term);
+
+macro_rules! as_terminal {
+    ($($name:ident($($argument:ident: $kind:ty)?),)*) => {
+        $(fn $name(&self, $($argument: $kind)?) -> io::Result<()> { self.0.$name($($argument)?) })*
     };
-    Builder::new().name("nqueens-bar".to_owned()).spawn(draw).is_ok()
+}
+
+impl TermLike for Narrowed {
+    fn width(&self) -> u16 {
+        columns().try_into().unwrap_or(u16::MAX)
+    }
+
+    as_terminal! {
+        move_cursor_up(lines: usize),
+        move_cursor_down(lines: usize),
+        move_cursor_right(columns: usize),
+        move_cursor_left(columns: usize),
+        write_line(line: &str),
+        write_str(text: &str),
+        clear_line(),
+        flush(),
+    }
 }
 
 /// A count that may be long: a line before it tells what it takes, and how it can be resumed.
@@ -365,6 +419,7 @@ pub(crate) struct LongCount {
 
 impl LongCount {
     /// The line, if one is due.
+    #[expect(clippy::cast_precision_loss, reason = "a rough time")]
     fn warning(self, start: &Start<'_>) -> Option<String> {
         let Start { plan, units, units_done, threads, .. } = *start;
         let left = (units - units_done) as f64 / plan.units() as f64;
@@ -395,9 +450,12 @@ mod tests {
     use super::*;
 
     fn count() -> State {
-        let (solutions, left) = (4_970_000_000_000, TimeLeft::default());
-        let work = Work::Count { solutions_before: 0, solutions, left };
-        State::new("halves 20", [103_456_789, 123_456_789], work)
+        let work = Work::Count {
+            solutions_before: 0,
+            solutions: 4_970_000_000_000,
+            left: TimeLeft::default(),
+        };
+        State::new(103_456_789, 123_456_789, work)
     }
 
     #[test]
@@ -410,7 +468,7 @@ mod tests {
     #[test]
     fn each_work_has_its_text() {
         let text = |work, columns| {
-            let parts = State::new("", [50, 200], work).parts(Duration::from_secs(2));
+            let parts = State::new(50, 200, work).parts(Duration::from_secs(2));
             joined(parts, columns)
         };
         let compare =
@@ -419,7 +477,7 @@ mod tests {
         assert_eq!(text(compare("3.2s left"), 70), left);
         let short = "50/200 runs, n = 18: halves on 2 threads";
         assert_eq!(text(compare("warming up"), 40), short);
-        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s");
+        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s, ETA 6.0s");
     }
 
     #[test]
@@ -449,25 +507,19 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_a_bar_if_there_is_room() {
-        let begins = |columns, text| assert!(count().line(columns).starts_with(text), "{text}");
-        begins(78, "halves 20 [========> ] 83.7999%, 0.0s, 4.97e12");
-        begins(57, "halves 20 83.7999%, 0.0s, 4.97e12 solutions");
-        for columns in 1..80 {
-            let line = count().line(columns);
-            assert!(line.chars().count() <= columns, "{line}");
-        }
-    }
-
-    #[test]
     fn lines_come_at_least_as_often_as_the_longest_gap() {
         let mut state = count();
         let mut due = Vec::new();
         for second in 0..250 {
-            let line = state.line_if_due(Duration::from_secs(second));
+            let line = state.line_if_due(Duration::from_secs(second), Display::Lines);
             due.extend(line.map(|_| second));
         }
         assert_eq!(due, [1, 2, 4, 8, 16, 32, 64, 124, 184, 244]);
+    }
+
+    #[test]
+    fn a_bar_ends_when_it_is_dropped() {
+        drop(Bar::start("count", [1, 2], &Arc::new(Mutex::new(count()))));
     }
 
     const WITHOUT: LongCount = LongCount { kernel: Kernel::Portable, has_journal: false };
