@@ -56,13 +56,13 @@ pub(crate) use out_of_memory::OrExit;
 /// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
 /// 1 a result that differs, a damaged record, or a fault; 2 wrong usage; 3 stopped or not complete,
 /// the same command resumes the count; 4 not here and now: memory, threads or a file that is in use.
+/// With NO_COLOR, nothing is coloured.
 #[derive(Debug, Parser)]
 #[command(
     version,
     long_version = long_version(),
     max_term_width = 80,
-    after_help = EXAMPLES,
-    after_long_help = MORE_EXAMPLES
+    after_help = EXAMPLES
 )]
 struct CommandLine {
     #[command(subcommand)]
@@ -70,12 +70,6 @@ struct CommandLine {
 }
 
 const EXAMPLES: &str = "\
-Examples:
-  nqueens count 16                    the number of solutions, on all cores
-  nqueens list 8 --style unicode      the boards themselves
-  nqueens compare 12 --engines all    every method timed, textbook ones too";
-
-const MORE_EXAMPLES: &str = "\
 Examples:
   nqueens count 18                              the number of solutions
   nqueens count 22 --journal q22.journal        stop it, kill it, run it again
@@ -160,7 +154,7 @@ pub(crate) fn run() -> Result<Exit, Failure> {
         Err(error) => {
             let first = std::env::args_os().nth(1);
             let first = first.as_ref().and_then(|first| first.to_str());
-            Err(Failure::Usage(usage::explain(&error, &program(), first)))
+            Err(Exit::Usage.because(usage::explain(&error, &program(), first)))
         }
     }
 }

@@ -14,7 +14,7 @@ pub use settings::Count;
 ///
 /// # Errors
 ///
-/// [`Error::SizeOutOfRange`] for `n` above 32.
+/// [`Error::OutOfRange`] for `n` above 32.
 ///
 /// ```
 /// assert_eq!(nqueens::count(8)?, 92);

@@ -26,8 +26,7 @@ pub use unit::{MemoryUse, Pass, Resources};
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
-use crate::error::{Error, Shortage};
-use crate::machine::memory::fitting_threads;
+use crate::error::Error;
 use halves::Halves;
 use single_unit::{Restricted, SingleUnit};
 use subtrees::{RestrictedSubtrees, Subtrees};
@@ -118,26 +117,6 @@ impl Engine {
     /// The least bytes that each thread needs; 0 for engines that need little.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
         if self.counts_whole(size) { 0 } else { (self.spec().worker_bytes)(size) }
-    }
-
-    /// Makes sure that the least memory is there.
-    pub(crate) fn check_memory(self, size: BoardSize, resources: &Resources) -> Result<(), Error> {
-        let &Resources { threads, memory: budget, .. } = resources;
-        let least = self.worker_bytes(size);
-        let needed = least.saturating_mul(threads as u64);
-        if needed <= budget {
-            return Ok(());
-        }
-        Err(Error::MemoryBudget(Shortage {
-            engine: self.name(),
-            n: size.get(),
-            needed,
-            threads,
-            least,
-            fitting: fitting_threads(budget, least),
-            budget,
-            given: true,
-        }))
     }
 
     /// How many units [`Engine::units`] cuts a board into, and roughly how many bytes their list
@@ -287,7 +266,8 @@ impl FromStr for Engine {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
-            Error::UnknownEngine { given: name.to_owned(), choices: Self::names().join(", ") }
+            let (given, choices) = (name.to_owned(), Self::names().join(", "));
+            Error::UnknownName { kind: "engine", given, choices }
         })
     }
 }

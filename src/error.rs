@@ -5,35 +5,33 @@
 //! compile.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// Why a count could not start or finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The board size is out of range.
-    #[error("'{given}' is not a board size: choose a whole number from 0 to {max}")]
-    SizeOutOfRange {
+    /// A number is out of range: a board size, a number of threads, a number of split rows.
+    #[error("'{given}' is not {what}: choose a whole number from {least} to {most}")]
+    OutOfRange {
+        /// What the number is for, as `a board size`.
+        what: &'static str,
         /// What was asked for.
         given: String,
-        /// The largest board.
-        max: u32,
+        /// The smallest number.
+        least: usize,
+        /// The largest number.
+        most: usize,
     },
 
-    /// No engine has this name.
-    #[error("unknown engine '{given}': choose one of {choices}")]
-    UnknownEngine {
+    /// No engine or kernel has this name.
+    #[error("unknown {kind} '{given}': choose one of {choices}")]
+    UnknownName {
+        /// `engine` or `kernel`.
+        kind: &'static str,
         /// What was asked for.
         given: String,
-        /// The names of all engines.
-        choices: String,
-    },
-
-    /// No kernel has this name.
-    #[error("unknown kernel '{given}': choose one of {choices}")]
-    UnknownKernel {
-        /// What was asked for.
-        given: String,
-        /// The names of all kernels.
+        /// All names.
         choices: String,
     },
 
@@ -44,26 +42,6 @@ pub enum Error {
         name: &'static str,
         /// The names of the kernels that this CPU can run.
         choices: String,
-    },
-
-    /// The number of rows in a prefix is out of range.
-    #[error("'{given}' rows cannot be split off: choose a whole number from {min} to {max}")]
-    SplitRowsOutOfRange {
-        /// What was asked for.
-        given: String,
-        /// The fewest rows.
-        min: u32,
-        /// The most rows.
-        max: u32,
-    },
-
-    /// The number of threads is out of range.
-    #[error("'{given}' is not a number of threads: choose a whole number from 1 to {max}")]
-    ThreadsOutOfRange {
-        /// What was asked for.
-        given: String,
-        /// The most threads.
-        max: usize,
     },
 
     /// The operating system refused to start the threads.
@@ -167,21 +145,16 @@ pub enum Error {
         unit: usize,
     },
 
-    /// The count was cancelled before its first unit.
-    #[error("stopped while preparing the count")]
-    PreparationStopped,
-
-    /// The sample for an estimate was cancelled before it said anything.
-    #[error("stopped before the sample was large enough")]
-    SampleStopped,
+    /// Something was cancelled before there was a result.
+    #[error("stopped before {what}")]
+    StoppedBefore {
+        /// As `the first unit`.
+        what: &'static str,
+    },
 
     /// The count needs more memory than it may use.
     #[error("{0}")]
     MemoryBudget(Shortage),
-
-    /// The search for symmetric solutions was cancelled before its end.
-    #[error("stopped while counting the symmetric solutions")]
-    SymmetryStopped,
 
     /// Burnside's sum is not a multiple of eight, so one of its three counts is wrong.
     #[error(
@@ -243,17 +216,19 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn out_of_range(
+        what: &'static str,
+        given: impl ToString,
+        numbers: RangeInclusive<usize>,
+    ) -> Self {
+        let (least, most) = numbers.into_inner();
+        Self::OutOfRange { what, given: given.to_string(), least, most }
+    }
+
     /// Whether the count was cancelled: nothing went wrong.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        matches!(
-            self,
-            Self::Stopped { .. }
-                | Self::UnitStopped { .. }
-                | Self::PreparationStopped
-                | Self::SampleStopped
-                | Self::SymmetryStopped
-        )
+        matches!(self, Self::Stopped { .. } | Self::UnitStopped { .. } | Self::StoppedBefore { .. })
     }
 }
 
@@ -310,10 +285,9 @@ pub enum JournalError {
         source: IoError,
     },
 
-    /// The disk did not take what was written, twice.
+    /// The disk did not take what was written.
     #[error(
-        "the disk did not take the last lines of the journal ({source}), nor when they were written \
-         again; {}",
+        "the disk did not take the last lines of the journal ({source}); {}",
         match is_cut_back {
             true => "it was cut back to those that the disk has",
             false => "after a restart of the machine, lines of it may be damaged",
@@ -382,15 +356,8 @@ pub enum JournalError {
     },
 
     /// The journal's plan does not fit in memory.
-    #[error(
-        "records a count of n = {n} by engine {engine}, whose {units} units take {needed} bytes of \
-         memory, and only {available} are available"
-    )]
+    #[error("its {units} units take {needed} bytes of memory, and only {available} are available")]
     TooLarge {
-        /// The size of the board.
-        n: u32,
-        /// The engine.
-        engine: &'static str,
         /// How many units its plan has.
         units: usize,
         /// Bytes for the list of the units and their counts.

@@ -66,7 +66,6 @@ pub use machine::threads::{MAX_THREADS, thread_pool};
 pub use machine::{cpu, memory};
 pub use observe::{Observer, Sampling, Start, UnitsDone};
 pub use plan::{Plan, Prepared, Worker};
-pub use record::DiskTrouble;
 pub use shard::Shard;
 
 /// Runs the README's Rust examples as tests.

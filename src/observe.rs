@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::plan::Plan;
-use crate::record::DiskTrouble;
 use crate::shard::Shard;
 
 /// Watches a count. By default every method does nothing. The counting threads call them, so they
@@ -26,9 +25,10 @@ pub trait Observer: Sync {
         let _ = sampling;
     }
 
-    /// The disk with the journal does not do what it should. The count continues.
-    fn disk_trouble(&self, trouble: &DiskTrouble) {
-        let _ = trouble;
+    /// The last lines of the journal have been waiting for the disk for this long. The count continues;
+    /// if all units are counted, their solutions are given.
+    fn disk_hangs(&self, waited: Duration, total: Option<u128>) {
+        let _ = (waited, total);
     }
 }
 

@@ -25,7 +25,8 @@ use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::unit::{self, CountDomains, Interrupt, UnitEstimate, Units};
 use crate::engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
-use crate::error::Error;
+use crate::error::{Error, Shortage};
+use crate::machine::memory::fitting_threads;
 use crate::machine::{memory, threads};
 
 /// The units of one count.
@@ -147,6 +148,32 @@ impl Plan {
         self.engine.forecast(self.size, &self.queens, split_rows)
     }
 
+    /// What is left of the memory besides `others`, bytes that something else takes. `given` says whether
+    /// the user named this memory.
+    pub(crate) fn within_budget(
+        &self,
+        resources: &Resources,
+        others: u64,
+        given: bool,
+    ) -> Result<Resources, Error> {
+        let Resources { threads, memory: budget, .. } = *resources;
+        let per_thread = self.engine.worker_bytes(self.size);
+        let needed = others.saturating_add(per_thread.saturating_mul(threads as u64));
+        match budget.checked_sub(others) {
+            Some(memory) if needed <= budget => Ok(Resources { memory, ..*resources }),
+            rest => Err(Error::MemoryBudget(Shortage {
+                engine: self.engine.name(),
+                n: self.size.get(),
+                needed,
+                threads,
+                least: others.saturating_add(per_thread),
+                fitting: rest.map_or(0, |rest| fitting_threads(rest, per_thread)),
+                budget,
+                given,
+            })),
+        }
+    }
+
     /// Makes sure that the engine has the count that is asked for.
     pub(crate) fn check_pass(&self) -> Result<(), Error> {
         match self.pass {
@@ -177,14 +204,14 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::ThreadsOutOfRange`] unless it is for 1 to [`MAX_THREADS`](crate::MAX_THREADS)
+    /// [`Error::OutOfRange`] unless it is for 1 to [`MAX_THREADS`](crate::MAX_THREADS)
     /// threads, [`Error::MemoryBudget`] if the engine cannot work within the memory given,
-    /// [`Error::NoSecondCount`] if it has no second count, [`Error::PreparationStopped`] after a
+    /// [`Error::NoSecondCount`] if it has no second count, [`Error::StoppedBefore`] after a
     /// cancellation.
     pub fn prepare(&self, resources: &Resources, cancel: &Cancel) -> Result<Prepared<'_>, Error> {
         self.check_pass()?;
         threads::check(resources.threads)?;
-        self.engine.check_memory(self.size, resources)?;
+        self.within_budget(resources, 0, true)?;
         let shared = self.list().prepare(self.pass, resources, cancel)?;
         Ok(Prepared { engine: self.engine, shared })
     }

@@ -110,7 +110,6 @@ impl Verdict {
     /// The fraction of the units that may be wrong although no difference was found, with a
     /// confidence of 95 %. 0 if all `finished` units were recounted, 1 if none was.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a probability")]
     pub fn undetected_part(&self, finished: usize) -> f64 {
         if self.recounted >= finished {
             return 0.0;

@@ -19,16 +19,16 @@ impl BoardSize {
     ///
     /// # Errors
     ///
-    /// [`Error::SizeOutOfRange`] for `n` above [`BoardSize::MAX`].
+    /// [`Error::OutOfRange`] for `n` above [`BoardSize::MAX`].
     pub fn new(n: u32) -> Result<Self, Error> {
         match u8::try_from(n) {
             Ok(small) if n <= Self::MAX => Ok(Self(small)),
-            _ => Err(Self::out_of_range(&n.to_string())),
+            _ => Err(Self::out_of_range(n)),
         }
     }
 
-    fn out_of_range(given: &str) -> Error {
-        Error::SizeOutOfRange { given: given.to_owned(), max: Self::MAX }
+    fn out_of_range(given: impl ToString) -> Error {
+        Error::out_of_range("a board size", given, 0..=Self::MAX as usize)
     }
 
     /// The number of rows, columns and queens.

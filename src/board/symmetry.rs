@@ -24,7 +24,7 @@ use crate::error::Error;
 /// # Errors
 ///
 /// [`Error::Inconsistent`] if the sum is not a multiple of eight, so one of the three counts is wrong;
-/// [`Error::SymmetryStopped`] after a cancellation.
+/// [`Error::StoppedBefore`] after a cancellation.
 ///
 /// ```
 /// use nqueens::{BoardSize, Cancel, symmetry};
@@ -48,7 +48,7 @@ pub fn fundamental(size: BoardSize, total: u128, cancel: &Cancel) -> Result<u128
 ///
 /// # Errors
 ///
-/// [`Error::SymmetryStopped`] after a cancellation.
+/// [`Error::StoppedBefore`] after a cancellation.
 pub fn half_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
     unchanged_by(|last, row, column| (last - row, last - column), size, cancel)
 }
@@ -59,7 +59,7 @@ pub fn half_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::SymmetryStopped`] after a cancellation.
+/// [`Error::StoppedBefore`] after a cancellation.
 pub fn quarter_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
     if size.get() % 4 > 1 {
         return Ok(0);
@@ -96,7 +96,11 @@ fn unchanged_by(
         start = start.with_images(half, half, &turn).unwrap_or(start);
     }
     let found = start.complete(half, (1 << half) - 1, &turn, cancel);
-    if cancel.is_cancelled() { Err(Error::SymmetryStopped) } else { Ok(2 * u128::from(found)) }
+    if cancel.is_cancelled() {
+        Err(Error::StoppedBefore { what: "the symmetric solutions were counted" })
+    } else {
+        Ok(2 * u128::from(found))
+    }
 }
 
 /// Queens on a board with this last row and column, as the lines that they take: one bit for each.

@@ -9,7 +9,6 @@ use git_version::git_version;
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
 
 use super::progress::ProgressWhen;
-use super::stderr::message;
 use super::values::{bytes, number_of_threads};
 
 /// The commit, with `-modified` if files were changed after it; `unknown` outside of a repository.
@@ -69,7 +68,6 @@ impl EngineArgs {
     pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
         let mut count = Count::new(size);
         if let Some(engine) = self.engine {
-            warn_if_slow(engine, size);
             count = count.engine(engine);
         }
         if let Some(kernel) = self.machine.kernel {
@@ -82,16 +80,6 @@ impl EngineArgs {
             count = count.memory(bytes);
         }
         count
-    }
-}
-
-/// A textbook engine may take very long.
-fn warn_if_slow(engine: Engine, size: BoardSize) {
-    if let Some(largest) = engine.largest_sensible().filter(|largest| size.get() > *largest) {
-        message!(
-            "warning: engine {engine} is sensible up to n = {largest}; \
-             n = {size} may take very long, --engine auto is faster"
-        );
     }
 }
 

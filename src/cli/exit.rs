@@ -40,19 +40,6 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// All codes with their meanings, for the manual.
-    pub(crate) const MEANINGS: [(Self, &'static str); 5] = [
-        (Self::Done, "Done."),
-        (Self::Failed, "A result that differs, a damaged record, or a fault."),
-        (Self::Usage, "Wrong usage."),
-        (Self::Stopped, "Stopped or not complete; the same command resumes the count."),
-        (
-            Self::NotNow,
-            "Not here and now: memory, threads or a file that is in use; another machine or \
-             another time may do.",
-        ),
-    ];
-
     /// Prints an answer that ends with this code.
     pub(crate) fn answer(self, format: Format, report: Report) -> Self {
         self.print(|out| report.write(format, out))
@@ -102,52 +89,42 @@ pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     std::panic::catch_unwind(program).unwrap_or(Exit::Failed)
 }
 
-/// Why there is no result.
+/// Why there is no result: the exit code, and the line on standard error.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// The arguments are wrong.
-    Usage(String),
-    /// The count was stopped.
-    Stopped(String),
-    /// This machine lacks something at the moment: memory, threads, a file that nobody else writes.
-    NotNow(String),
-    /// Nobody reads stdout any more: nothing is left to say.
-    ClosedOutput,
-    /// Anything else.
-    Failed(String),
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// Empty if nothing is left to say.
+    text: String,
+}
+
+impl Exit {
+    /// A failure that ends the program with this code.
+    pub(crate) fn because(self, text: impl Into<String>) -> Failure {
+        Failure { exit: self, text: text.into() }
+    }
 }
 
 impl Failure {
     /// Prints it in one line; returns the exit code.
     pub(crate) fn report(&self) -> Exit {
-        let exit = match self {
-            Self::Usage(_) => Exit::Usage,
-            Self::Stopped(_) => Exit::Stopped,
-            Self::NotNow(_) => Exit::NotNow,
-            Self::ClosedOutput => return Exit::Done,
-            Self::Failed(_) => Exit::Failed,
-        };
-        message!("{self}");
-        exit
+        if !self.text.is_empty() {
+            message!("{self}");
+        }
+        self.exit
     }
 
-    /// Changes the message of a count that was stopped.
+    /// Adds to the message of a count that was stopped.
     pub(crate) fn if_stopped(self, change: impl FnOnce(String) -> String) -> Self {
-        match self {
-            Self::Stopped(text) => Self::Stopped(change(text)),
-            other => other,
+        match self.exit {
+            Exit::Stopped => Self { text: change(self.text), ..self },
+            _ => self,
         }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage(text) | Self::Stopped(text) | Self::NotNow(text) | Self::Failed(text) => {
-                f.write_str(text)
-            }
-            Self::ClosedOutput => Ok(()),
-        }
+        f.write_str(&self.text)
     }
 }
 
@@ -162,68 +139,60 @@ impl From<Error> for Failure {
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         use Error as E;
+        use Exit::{Failed, NotNow, Stopped, Usage};
+        let with =
+            |exit: Exit, flag, way_out: &str| exit.because(format!("{flag}{error}{way_out}"));
         match error {
-            E::SizeOutOfRange { .. }
-            | E::UnknownEngine { .. }
-            | E::UnknownKernel { .. }
+            E::OutOfRange { .. }
+            | E::UnknownName { .. }
             | E::KernelUnavailable { .. }
-            | E::SplitRowsOutOfRange { .. }
             | E::NoSquare { .. }
-            | E::ShardOutOfRange { .. } => Self::Usage(error.to_string()),
-            E::ThreadsOutOfRange { .. } => Self::Usage(format!("--threads: {error}")),
-            E::ThreadsNotStarted { .. } => {
-                Self::NotNow(format!("--threads: {error}; ask for fewer"))
-            }
-            E::SquareOffBoard { .. } => Self::Usage(format!("--place: {error}")),
-            E::SquaresClash { .. } => Self::Usage(format!("--place: {error}: choose others")),
-            E::QueensGiven => {
-                Self::Usage(format!("--place: {error}: leave out the queens or the rest"))
-            }
+            | E::ShardOutOfRange { .. } => with(Usage, "", ""),
+            E::ThreadsNotStarted { .. } => with(NotNow, "--threads: ", "; ask for fewer"),
+            E::SquareOffBoard { .. } => with(Usage, "--place: ", ""),
+            E::SquaresClash { .. } => with(Usage, "--place: ", ": choose others"),
+            E::QueensGiven => with(Usage, "--place: ", ": leave out the queens or the rest"),
             E::NoSecondCount { .. } => {
                 let able = Engine::ALL.into_iter().filter(|engine| engine.has_second_count());
                 let able = able.map(Engine::name).collect::<Vec<_>>().join(" or ");
-                Self::Usage(format!("{error}: choose engine {able}, or leave --second out"))
+                with(Usage, "", &format!(": choose engine {able}, or leave --second out"))
             }
-            E::UnitOverflow { .. } => {
-                Self::Failed(format!("{error}: split off more rows (--split-rows)"))
+            E::UnitOverflow { .. } => with(Failed, "", ": split off more rows (--split-rows)"),
+            E::UnitOutOfMemory { .. } => {
+                with(NotNow, "", ": allow more (--memory), or use fewer --threads")
             }
-            E::UnitOutOfMemory { .. } => Self::NotNow(format!(
-                "{error}: allow more (--memory), or count on fewer threads (--threads)"
-            )),
-            E::Stopped { journal_fault: Some(fault), .. } => Self::Failed(match &**fault {
-                // The message ends with that of the fault.
-                E::Journal { error: reason, .. } => format!("{error}{}", journal_way_out(reason).1),
-                _ => error.to_string(),
-            }),
+            // The message ends with that of the fault.
+            E::Stopped { journal_fault: Some(fault), .. } => match &**fault {
+                E::Journal { error, .. } => with(Failed, "", &journal_way_out(error).1),
+                _ => with(Failed, "", ""),
+            },
             E::Stopped { journal_fault: None, .. }
             | E::UnitStopped { .. }
-            | E::PreparationStopped
-            | E::SampleStopped
-            | E::SymmetryStopped => Self::Stopped(error.to_string()),
-            E::MemoryBudget(shortage) if shortage.given => Self::Usage(lacks_memory(shortage)),
-            E::MemoryBudget(shortage) => Self::NotNow(lacks_memory(shortage)),
-            E::Inconsistent { .. } => Self::Failed(error.to_string()),
-            E::Journal { error: reason, .. } => {
-                let (failure, way_out) = journal_way_out(reason);
-                failure(format!("{error}{way_out}"))
+            | E::StoppedBefore { .. } => with(Stopped, "", ""),
+            E::MemoryBudget(shortage) => lacks_memory(shortage),
+            E::Inconsistent { .. } => with(Failed, "", ""),
+            E::Journal { error, .. } => {
+                let (exit, way_out) = journal_way_out(error);
+                with(exit, "", &way_out)
             }
-            E::PlansDiffer { .. } => {
-                Self::Usage(format!("{error}: merge only journals of one plan"))
+            E::PlansDiffer { .. } => with(Usage, "", ": merge only journals of one plan"),
+            E::CountsDiffer { unit, .. } => {
+                let way_out = format!(
+                    ": one of the two machines is faulty; 'nqueens verify' of each file shows which, \
+                     'nqueens salvage JOURNAL --into NEW --without {unit}' leaves the unit out"
+                );
+                with(Failed, "", &way_out)
             }
-            E::CountsDiffer { unit, .. } => Self::Failed(format!(
-                "{error}: one of the two machines is faulty; 'nqueens verify' of each file shows \
-                 which, 'nqueens salvage JOURNAL --into NEW --without {unit}' leaves the unit out"
-            )),
         }
     }
 }
 
 /// How a journal that cannot be used ends the program, and what to do about it, to follow the error's
 /// message.
-fn journal_way_out(error: &JournalError) -> (fn(String) -> Failure, String) {
-    use Failure::{Failed, NotNow, Usage};
+fn journal_way_out(error: &JournalError) -> (Exit, String) {
+    use Exit::{Failed, NotNow, Usage};
     use JournalError as J;
-    let (failure, way_out): (fn(String) -> Failure, &str) = match error {
+    let (exit, way_out) = match error {
         J::CannotOpen { .. } | J::CannotRead { .. } => (Failed, ""),
         J::CannotWrite { source } | J::NotSynced { source, .. } => {
             return (Failed, format!(": {}, then run the same command again", repair(source)));
@@ -259,7 +228,7 @@ fn journal_way_out(error: &JournalError) -> (fn(String) -> Failure, String) {
             (Failed, ": 'nqueens salvage JOURNAL --into NEW' keeps its good lines")
         }
     };
-    (failure, way_out.to_owned())
+    (exit, way_out.to_owned())
 }
 
 /// What the user can do if writing fails.
@@ -274,7 +243,7 @@ fn repair(error: &IoError) -> &'static str {
 }
 
 /// What a count needs, what would fit, and what the ways out cost.
-fn lacks_memory(shortage: &Shortage) -> String {
+fn lacks_memory(shortage: &Shortage) -> Failure {
     let Shortage { engine, n, threads, fitting, given, .. } = shortage;
     let [needed, least, budget] = [shortage.needed, shortage.least, shortage.budget].map(readable);
     let limit = match given {
@@ -295,19 +264,20 @@ fn lacks_memory(shortage: &Shortage) -> String {
         _ => String::new(),
     };
     let threads = many(*threads, "thread");
-    format!(
+    let exit = if *given { Exit::Usage } else { Exit::NotNow };
+    exit.because(format!(
         "engine {engine} needs at least {needed} for n = {n} on {threads}, and {limit}: \
          {fits}{more}{other}"
-    )
+    ))
 }
 
 /// For writing to stdout.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            Self::ClosedOutput
-        } else {
-            Self::Failed(format!("cannot write to standard output: {error}"))
+        match error.kind() {
+            // Nobody reads it any more.
+            io::ErrorKind::BrokenPipe => Exit::Done.because(""),
+            _ => Exit::Failed.because(format!("cannot write to standard output: {error}")),
         }
     }
 }
@@ -326,14 +296,14 @@ mod tests {
         (shortage.threads, shortage.fitting) = (4, 2);
         let start = "engine halves needs at least 3.0 GiB for n = 24 on 4 threads, and --memory allows \
                      2.0 GiB: it fits with --threads 2; allow more, or use --engine subtrees, about ";
-        let text = lacks_memory(&shortage);
+        let text = lacks_memory(&shortage).to_string();
         assert!(text.starts_with(start), "{text}");
         (shortage.given, shortage.fitting, shortage.budget) = (false, 0, 300 << 20);
-        let here = lacks_memory(&shortage);
+        let here = lacks_memory(&shortage).to_string();
         let expected = "only 300.0 MiB is available here (see 'nqueens cpu'): one thread alone \
                         needs 768.0 MiB; count where there is more memory, or";
         assert!(here.contains(expected) && !here.contains("--memory"), "{here}");
         (shortage.given, shortage.engine) = (true, "subtrees");
-        assert!(lacks_memory(&shortage).ends_with("allow more"));
+        assert!(lacks_memory(&shortage).to_string().ends_with("allow more"));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::exit::Failure;
+use super::exit::{Exit, Failure};
 
 /// A file for a drawing, which may replace an earlier drawing of the same kind, but nothing else.
 pub(crate) struct OwnFile {
@@ -27,7 +27,7 @@ impl OwnFile {
     ) -> Result<Self, Failure> {
         let file = Self { option, path, beginning };
         file.is_there().map_err(|reason| {
-            Failure::Usage(format!("{option}: {}: {reason}", file.path.display()))
+            Exit::Usage.because(format!("{option}: {}: {reason}", file.path.display()))
         })?;
         file.temporary().map_err(|error| file.cannot_write(&error))?;
         Ok(file)
@@ -40,7 +40,7 @@ impl OwnFile {
 
     fn cannot_write(&self, error: &io::Error) -> Failure {
         let (option, path) = (self.option, self.path.display());
-        Failure::Failed(format!("{option}: cannot write {path}: {error}"))
+        Exit::Failed.because(format!("{option}: cannot write {path}: {error}"))
     }
 
     /// Whether an earlier drawing is there. The error is the reason why it must not be replaced: links

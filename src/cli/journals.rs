@@ -73,7 +73,7 @@ impl JournalsArgs {
     fn nothing(&self) -> Failure {
         let paths: Vec<_> = self.paths.iter().map(|path| path.display().to_string()).collect();
         let of_second = if self.second { " of a second count" } else { "" };
-        Failure::Usage(format!(
+        Exit::Usage.because(format!(
             "{}: there are no journals{of_second} (files *.journal) in it, or nothing is recorded yet",
             paths.join(", ")
         ))

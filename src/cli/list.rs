@@ -40,10 +40,6 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     fundamental: bool,
 
-    /// Begin after this solution: its columns, from 1, as style columns prints them
-    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = solution)]
-    from_columns: Option<Solution>,
-
     /// Fix queens in advance: squares as in chess (a1,d5: column and row, a1 at the bottom left) or
     /// as row:column
     #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
@@ -66,17 +62,6 @@ enum Style {
     Svg,
 }
 
-/// A solution from its columns, counted from 1.
-fn solution(text: &str) -> Result<Solution, &'static str> {
-    let columns = text.split([' ', ',']).filter(|field| !field.is_empty());
-    let columns = columns.map(|column| column.parse::<u32>().ok()?.checked_sub(1));
-    let columns: Option<Vec<u32>> = columns.collect();
-    columns.and_then(Solution::new).ok_or(
-        "this is not a solution: give the columns of all rows from 1, no two queens attacking each \
-         other",
-    )
-}
-
 impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, stdout()?);
@@ -87,16 +72,7 @@ impl ListArgs {
 
     fn list(&self, out: &mut impl Write) -> Result<Exit, Failure> {
         let size = self.n;
-        let mut solutions = Solutions::with_queens(size, &FixedQueens::new(size, &self.place)?);
-        if let Some(after) = &self.from_columns {
-            let columns = after.columns().len();
-            if columns != size.rows() {
-                return Err(Failure::Usage(format!(
-                    "--from-columns: this is a solution of {columns} queens: give {size} columns"
-                )));
-            }
-            solutions = solutions.after(after);
-        }
+        let solutions = Solutions::with_queens(size, &FixedQueens::new(size, &self.place)?);
         let cancel = cancel_on_signals()?;
         let listed = solutions
             .take_while(|_| !cancel.is_cancelled())
@@ -184,7 +160,7 @@ impl ListArgs {
         let most = if self.limit.is_none() { BOARDS_OF_A_PICTURE + 1 } else { usize::MAX };
         let boards: Vec<Solution> = listed.map(|(solution, _)| solution).take(most).collect();
         if self.limit.is_none() && boards.len() > BOARDS_OF_A_PICTURE {
-            return Err(Failure::Usage(format!(
+            return Err(Exit::Usage.because(format!(
                 "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
             )));
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::memory::readable;
-use nqueens::record::{Saved, Units};
+use nqueens::record::{Record, Units};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
@@ -50,7 +50,9 @@ impl MergeArgs {
         let journals = self.journals.read()?;
         let mut report = report(&journals);
         if let Some(into) = &self.into {
-            let Saved { bytes, bytes_before, .. } = journals.record.save(into, &Units::new())?;
+            let packed = journals.record.save(into, &Units::new())?;
+            let bytes = |record: &Record| record.files.iter().map(|file| file.bytes).sum::<u64>();
+            let (bytes_before, bytes) = (bytes(&journals.record), bytes(&packed));
             let file = escaped(into.display());
             // The text of an unfinished count goes to stderr.
             message!("packed {} into {} of {file}", readable(bytes_before), readable(bytes));

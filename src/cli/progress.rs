@@ -22,9 +22,9 @@ use clap::ValueEnum;
 use console::{Term, is_dumb};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use nqueens::forecast::{TimeLeft, core_hours};
-use nqueens::{DiskTrouble, Kernel, Observer, Sampling, Shard, Start, UnitsDone};
+use nqueens::{Kernel, Observer, Sampling, Shard, Start, UnitsDone};
 
-use super::format::{core_time, duration, long_time, scientific, seconds};
+use super::format::{duration, long_time, scientific, seconds};
 use super::stderr::message;
 
 /// What ends sooner draws nothing: a bar that flashes up tells nothing.
@@ -216,21 +216,15 @@ impl Observer for Progress {
         }
     }
 
-    fn disk_trouble(&self, trouble: &DiskTrouble) {
-        self.suspend(|| match trouble {
-            DiskTrouble::Hangs { waited, total } => message!(
-                "{}the disk has not taken the last lines of the journal for {}; a second signal \
+    fn disk_hangs(&self, waited: Duration, total: Option<u128>) {
+        let counted = total
+            .map_or(String::new(), |total| format!("all units are counted, {total} solutions; "));
+        self.suspend(|| {
+            message!(
+                "{counted}the disk has not taken the last lines of the journal for {}; a second signal \
                  ends the program at once, without them",
-                total.map_or(String::new(), |total| format!(
-                    "all units are counted, {total} solutions; "
-                )),
-                duration(*waited)
-            ),
-            DiskTrouble::Repaired { error } => message!(
-                "warning: the disk did not take the last lines of the journal ({error}); they were \
-                 written again, and it took them now"
-            ),
-            _ => {}
+                duration(waited)
+            );
         });
     }
 }
@@ -246,7 +240,6 @@ impl State {
     }
 
     /// The parts of the line in their order, with their ranks.
-    #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
     fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
         let Self { all, done, .. } = *self;
         let time = elapsed.as_secs_f64().max(1e-3);
@@ -309,7 +302,6 @@ fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
 
 /// How much is done, with the more decimals the more units there are. It is never rounded up: 100 % is
 /// the end.
-#[expect(clippy::cast_precision_loss, reason = "six digits are shown")]
 fn percent(done: usize, units: usize) -> String {
     let decimals = units.max(1).ilog10().saturating_sub(2).min(4);
     let parts_of_percent = 10_f64.powi(decimals as i32);
@@ -419,29 +411,25 @@ pub(crate) struct LongCount {
 
 impl LongCount {
     /// The line, if one is due.
-    #[expect(clippy::cast_precision_loss, reason = "a rough time")]
     fn warning(self, start: &Start<'_>) -> Option<String> {
         let Start { plan, units, units_done, threads, .. } = *start;
         let left = (units - units_done) as f64 / plan.units() as f64;
         let core_hours = left * core_hours(plan.size(), plan.engine(), self.kernel);
         // More threads than cores count no faster.
         let hours = core_hours / threads.min(num_cpus::get()) as f64;
-        self.text(plan.size().get(), core_hours, hours, io::stderr().is_terminal())
-    }
-
-    fn text(self, n: u32, core_hours: f64, hours: f64, is_terminal: bool) -> Option<String> {
-        let time = long_time(3600.0 * hours);
-        match self.has_journal {
-            _ if hours >= HOPELESS_HOURS => Some(format!(
-                "n = {n} takes about {}, here {time}: 'nqueens shard' counts on many machines{}",
-                core_time(core_hours),
-                if self.has_journal { "" } else { ", --journal FILE makes a count resumable" }
-            )),
-            false if hours >= LONG_HOURS && is_terminal => {
-                Some(format!("n = {n} takes about {time} here; --journal FILE makes it resumable"))
+        let advice = match hours {
+            LONG_HOURS.. if plan.engine().largest_sensible().is_some() => "--engine auto is faster",
+            HOPELESS_HOURS.. => "'nqueens shard' counts on many machines",
+            LONG_HOURS.. if !self.has_journal && io::stderr().is_terminal() => {
+                "--journal FILE makes it resumable"
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        Some(format!(
+            "n = {} takes about {} here; {advice}",
+            plan.size(),
+            long_time(3600.0 * hours)
+        ))
     }
 }
 
@@ -520,26 +508,5 @@ mod tests {
     #[test]
     fn a_bar_ends_when_it_is_dropped() {
         drop(Bar::start("count", [1, 2], &Arc::new(Mutex::new(count()))));
-    }
-
-    const WITHOUT: LongCount = LongCount { kernel: Kernel::Portable, has_journal: false };
-    const WITH: LongCount = LongCount { has_journal: true, ..WITHOUT };
-
-    #[test]
-    fn a_count_of_hours_is_told_on_a_terminal_if_it_has_no_journal() {
-        let expected = "n = 23 takes about 1h10m here; --journal FILE makes it resumable";
-        assert_eq!(WITHOUT.text(23, 2.3, 1.17, true).as_deref(), Some(expected));
-        assert_eq!(WITHOUT.text(23, 2.3, 1.17, false), None);
-        assert_eq!(WITHOUT.text(22, 0.26, 0.13, true), None);
-        assert_eq!(WITH.text(23, 2.3, 1.17, true), None);
-    }
-
-    #[test]
-    fn a_count_of_years_is_always_told() {
-        let expected = "n = 28 takes about 92000 core-hours, here 5.2 years: 'nqueens shard' counts \
-                        on many machines";
-        assert_eq!(WITH.text(28, 92_000.0, 46_000.0, false).as_deref(), Some(expected));
-        let text = WITHOUT.text(28, 92_000.0, 46_000.0, false).expect("a line");
-        assert_eq!(text, format!("{expected}, --journal FILE makes a count resumable"));
     }
 }

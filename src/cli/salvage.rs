@@ -5,7 +5,7 @@ use std::slice::from_ref;
 
 use clap::Args;
 use nqueens::Error;
-use nqueens::record::{JournalError, Mode, Record, Saved, Units, is_locked};
+use nqueens::record::{JournalError, Mode, Record, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
@@ -58,7 +58,7 @@ impl SalvageArgs {
         }
         let Some(record) = Record::read(from_ref(&self.path), Mode::SkipDamaged)? else {
             let path = self.path.display();
-            return Err(Failure::Usage(format!("{path}: nothing is recorded in it")));
+            return Err(Exit::Usage.because(format!("{path}: nothing is recorded in it")));
         };
         let without = self.without.into_iter().fold(Units::new(), |sum, units| sum | units);
         let saved = record.save(&self.into, &without)?;
@@ -96,7 +96,7 @@ fn judge(record: &Record, disputed: usize) -> Exit {
     Exit::Failed
 }
 
-fn report(record: &Record, saved: &Saved, disputed: Vec<usize>) -> Report {
+fn report(record: &Record, saved: &Record, disputed: Vec<usize>) -> Report {
     let kept = number(&saved.finished);
     let lines = record.left_out.len() - disputed.len();
     let mut report = Report::default();

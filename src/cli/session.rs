@@ -82,9 +82,10 @@ mod tests {
         let (cancel, pool) = (Cancel::new(), thread_pool(1).expect("a thread"));
         cancel.cancel();
         let session = Session { cancel, pool, progress: Progress::new(ProgressWhen::Never) };
-        let Err(Failure::Stopped(message)) = session.fundamental(&outcome) else {
+        let Err(stopped) = session.fundamental(&outcome) else {
             panic!("it was stopped");
         };
-        assert!(message.ends_with("Q(8) = 92"), "{message}");
+        assert_eq!(stopped.exit, Exit::Stopped);
+        assert!(stopped.to_string().ends_with("Q(8) = 92"), "{stopped}");
     }
 }

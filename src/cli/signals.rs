@@ -13,7 +13,7 @@ use nqueens::Cancel;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::{emulate_default_handler, exit, register};
 
-use super::exit::Failure;
+use super::exit::{Exit, Failure};
 
 /// Signals within this time of the first one are the same. A user takes longer to press Ctrl-C again.
 const SAME_SIGNAL: Duration = Duration::from_millis(250);
@@ -24,7 +24,7 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let first = Arc::new(FirstSignal::new());
     let register = |signal| on_signal(signal, cancel.clone(), Arc::clone(&first));
     let registered = [SIGINT, SIGTERM].into_iter().try_for_each(register);
-    registered.map_err(|error| Failure::Failed(format!("cannot catch signals: {error}")))?;
+    registered.map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
     Ok(cancel)
 }
 

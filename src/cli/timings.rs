@@ -8,7 +8,7 @@ use nqueens::Engine;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::format::{as_string, eight_places, figures};
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Exit, Failure};
 
 /// What an engine on a number of threads took for a board. The names are promised: scripts read
 /// them.
@@ -83,7 +83,8 @@ impl fmt::Display for Timing {
 pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
     let wrong = |reason: &dyn Display| {
         let path = path.display();
-        Failure::Usage(format!("--draw: {path} is no output of 'nqueens compare --csv': {reason}"))
+        Exit::Usage
+            .because(format!("--draw: {path} is no output of 'nqueens compare --csv': {reason}"))
     };
     let rows = csv::Reader::from_path(path)
         .and_then(|mut reader| reader.deserialize().collect::<Result<Vec<Timing>, _>>())

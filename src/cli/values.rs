@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use nqueens::{BoardSize, Error, MAX_THREADS, Shard};
 
-use super::exit::Failure;
+use super::exit::{Exit, Failure};
 
 /// The limits of a time, in seconds.
 const SHORTEST: f64 = 0.001;
@@ -70,7 +70,8 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
 
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, Error> {
     let number = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
-    number.ok_or_else(|| Error::ThreadsOutOfRange { given: text.to_owned(), max: MAX_THREADS })
+    let (what, given) = ("a number of threads", text.to_owned());
+    number.ok_or(Error::OutOfRange { what, given, least: 1, most: MAX_THREADS })
 }
 
 /// A time: seconds, or `10s`, `2m`, `1h`.
@@ -109,7 +110,7 @@ pub(crate) fn default_threads() -> Result<usize, Failure> {
     for name in THREADS {
         if let Some(text) = env::var(name).ok().filter(|text| !text.is_empty()) {
             let number = number_of_threads(&text);
-            return number.map_err(|error| Failure::Usage(format!("{name}: {error}")));
+            return number.map_err(|error| Exit::Usage.because(format!("{name}: {error}")));
         }
     }
     Ok(num_cpus::get().clamp(1, MAX_THREADS))
@@ -127,7 +128,7 @@ pub(crate) fn shard(index: Option<String>, shards: usize) -> Result<Shard, Failu
     };
     let Some((source, text, first)) = index.map(|text| ("--index", text, 0)).or_else(of_array)
     else {
-        return Err(Failure::Usage(
+        return Err(Exit::Usage.because(
             "--index: which shard? Give a number from 0, or run as a task of a job array"
                 .to_owned(),
         ));
@@ -135,7 +136,7 @@ pub(crate) fn shard(index: Option<String>, shards: usize) -> Result<Shard, Failu
     let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(first));
     index.and_then(|index| Shard::new(index, shards).ok()).ok_or_else(|| {
         let last = shards - 1 + first;
-        Failure::Usage(format!("{source}: '{text}' is not a shard: choose {first} to {last}"))
+        Exit::Usage.because(format!("{source}: '{text}' is not a shard: choose {first} to {last}"))
     })
 }
 

@@ -95,8 +95,8 @@ impl Driver<'_> {
             if !done.units.is_empty() {
                 self.observer.units_done(&done);
             }
-            if let Some(trouble) = self.journal.and_then(|journal| journal.trouble(None)) {
-                self.observer.disk_trouble(&trouble);
+            if let Some(waited) = self.journal.and_then(Journal::hangs) {
+                self.observer.disk_hangs(waited, None);
             }
             batch.add(done);
             let part = self.begun.elapsed() / RECORDED_PART;

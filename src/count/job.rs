@@ -10,9 +10,8 @@ use super::settings::Count;
 use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
-use crate::error::{Error, JournalError, Shortage};
+use crate::error::{Error, JournalError};
 use crate::forecast::{Effort, Estimate, Sample};
-use crate::machine::memory::fitting_threads;
 use crate::observe::Start;
 use crate::plan::Plan;
 use crate::record::{Journal, Locked, Record, Run, half_open, len, read_shard, units_of};
@@ -72,9 +71,9 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::PreparationStopped`] or [`Error::Stopped`] after a cancellation,
+    /// [`Error::StoppedBefore`] or [`Error::Stopped`] after a cancellation,
     /// [`Error::QueensGiven`] or [`Error::SquareOffBoard`] for queens that cannot be given,
-    /// [`Error::ThreadsOutOfRange`] and
+    /// [`Error::OutOfRange`] and
     /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::MemoryBudget`] if the engine
     /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit,
     /// [`Error::NoSecondCount`] if the engine has no second count, [`Error::Journal`] if the journal
@@ -101,7 +100,7 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Count::run`], but [`Error::SampleStopped`] after a cancellation before the sample was large
+    /// As [`Count::run`], but [`Error::StoppedBefore`] after a cancellation before the sample was large
     /// enough; a larger one is used as it is.
     pub fn estimate(&self, effort: Effort) -> Result<Estimate, Error> {
         self.check_queens(true)?;
@@ -234,9 +233,8 @@ impl<'a> Job<'a> {
             let total = counted.as_ref().ok().filter(|_| is_complete);
             let total = total.map(|now| before.plus(*now).solutions);
             outcome.journal = journal.as_ref().map(|journal| journal.path.clone());
-            let closed = journal.map(|journal| {
-                journal.close(total, &|trouble| count.observer.disk_trouble(&trouble))
-            });
+            let closed = journal
+                .map(|journal| journal.close(&|waited| count.observer.disk_hangs(waited, total)));
             let now = counted?;
             let check = |record| check_written(record, recorded.plus(now));
             match closed.map(|closed| closed.and_then(check)) {
@@ -319,29 +317,13 @@ impl<'a> Job<'a> {
     /// The part of the memory that is left for the engine's lists. It is worked out before anything is
     /// built: nobody should wait for a plan only to learn that the rest does not fit.
     fn within_budget(&self, plan: &Plan) -> Result<Resources, Error> {
-        let Resources { threads, memory: budget, .. } = self.machine;
         let (units, list) = plan.forecast();
         let units = units as u64;
         let record = match self.place {
             Place::Nowhere => 0,
             _ => units * RECORD_BYTES + units * COUNT_BYTES / self.shard.shards() as u64,
         };
-        let fixed = list + record;
-        let per_thread = plan.engine().worker_bytes(plan.size());
-        let needed = fixed.saturating_add(per_thread.saturating_mul(threads as u64));
-        match budget.checked_sub(fixed) {
-            Some(memory) if needed <= budget => Ok(Resources { memory, ..self.machine }),
-            rest => Err(Error::MemoryBudget(Shortage {
-                engine: plan.engine().name(),
-                n: plan.size().get(),
-                needed,
-                threads,
-                least: fixed.saturating_add(per_thread),
-                fitting: rest.map_or(0, |rest| fitting_threads(rest, per_thread)),
-                budget,
-                given: self.count.memory.is_some(),
-            })),
-        }
+        plan.within_budget(&self.machine, list + record, self.count.memory.is_some())
     }
 }
 

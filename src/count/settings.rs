@@ -31,7 +31,7 @@ use crate::plan::Plan;
 /// let cancel = Cancel::new();
 /// cancel.cancel(); // usually from another thread
 /// let stopped = Count::new(BoardSize::new(20)?).cancel(&cancel).run();
-/// assert_eq!(stopped.err(), Some(Error::PreparationStopped));
+/// assert!(stopped.is_err_and(|error| error.is_cancelled()));
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -232,12 +232,12 @@ impl Kernel {
 impl FromStr for Kernel {
     type Err = Error;
 
-    /// The kernel of this name: [`Error::UnknownKernel`] if there is none,
+    /// The kernel of this name: [`Error::UnknownName`] if there is none,
     /// [`Error::KernelUnavailable`] if this CPU cannot run it.
     fn from_str(given: &str) -> Result<Self, Error> {
         let Some(name) = Self::NAMES.into_iter().find(|name| *name == given) else {
             let choices = Self::NAMES.join(", ");
-            return Err(Error::UnknownKernel { given: given.to_owned(), choices });
+            return Err(Error::UnknownName { kind: "kernel", given: given.to_owned(), choices });
         };
         let available = Self::available();
         available.iter().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
@@ -270,6 +270,6 @@ mod tests {
                 }
             }
         }
-        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::UnknownKernel { .. })));
+        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::UnknownName { .. })));
     }
 }

@@ -72,7 +72,6 @@ impl RatioEstimator {
         if self.clusters < 2 || self.sizes <= 0.0 {
             return None;
         }
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let clusters = self.clusters as f64;
         let each = self.values / self.sizes;
         let residuals =

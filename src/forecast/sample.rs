@@ -140,14 +140,12 @@ impl Sample<'_> {
         let (begun, threads) = (Instant::now(), rayon::current_num_threads());
         let (sampled, cancelled) = self.take(begun)?;
         let (plan, elapsed) = (self.plan, begun.elapsed());
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let (units, total) =
             (plan.units() as f64, known(plan.size()).total.map(|total| total as f64));
         let differ = if sampled.units == plan.units() { 0.0 } else { TIMES_DIFFER };
         let cpu = sampled.cpu_seconds(units, total).with_relative_error(differ);
         let wall_for_cpu = sampled.wall_for_cpu();
         // The thread with the most units is the last one.
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let wall = wall_for_cpu.value * plan.units().div_ceil(threads) as f64 / units.max(1.0);
         let cpu_and_wall = cpu.with_relative_error(wall_for_cpu.relative_error());
         Ok(Estimate {
@@ -211,7 +209,7 @@ impl Sample<'_> {
         let is_enough = sampled.clusters() >= FEWEST_PARTS || sampled.units == self.plan.units();
         match ended {
             Err(error) if !error.is_cancelled() => Err(error),
-            _ if !is_enough => Err(Error::SampleStopped),
+            _ if !is_enough => Err(Error::StoppedBefore { what: "the sample was large enough" }),
             ended => Ok((sampled, ended.is_err() && self.cancel.is_cancelled())),
         }
     }
@@ -339,7 +337,6 @@ impl Sample<'_> {
             solutions += u128::from(count(unit)?) * u128::from(self.plan.weight(unit));
         }
         let (wall, cpu) = (begun.elapsed().as_secs_f64(), stopwatch.lap());
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let solutions = solutions as f64;
         Ok(Record { whole_units, solutions, seconds: cpu, wall, cpu })
     }

@@ -42,7 +42,6 @@ impl Totals {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     /// Adds a cluster or part.
     pub(super) fn add(&mut self, record: Record) {
         let Record { whole_units, solutions, seconds, wall, cpu } = record;

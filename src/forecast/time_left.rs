@@ -118,7 +118,6 @@ impl TimeLeft {
             next.remove();
             self.ranges += 1;
             self.longest = self.longest.max(part.busy);
-            #[expect(clippy::cast_precision_loss, reason = "an estimate")]
             self.sample.record(part.units as f64, part.busy);
         }
     }
@@ -126,7 +125,6 @@ impl TimeLeft {
     /// Seconds to the end, after so much time. `None` while too little is known: in the first two
     /// seconds, and until the first twenty ranges are finished.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn estimate(&self, elapsed: Duration) -> Option<Approximate> {
         if self.ranges < FEWEST_RANGES || elapsed < EARLIEST {
             return None;

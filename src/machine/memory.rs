@@ -87,7 +87,6 @@ pub(crate) fn fitting_threads(bytes: u64, per_thread: u64) -> usize {
 /// Mebibytes, or gibibytes from 1 GiB on, with one decimal: `1.5 MiB`, `3.0 GiB`.
 #[must_use]
 pub fn readable(bytes: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     match mebibytes < 1024.0 {
         true => format!("{mebibytes:.1} MiB"),

@@ -9,7 +9,7 @@ pub const MAX_THREADS: usize = 4096;
 pub(crate) fn check(threads: usize) -> Result<(), Error> {
     match threads {
         1..=MAX_THREADS => Ok(()),
-        _ => Err(Error::ThreadsOutOfRange { given: threads.to_string(), max: MAX_THREADS }),
+        _ => Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS)),
     }
 }
 
@@ -17,7 +17,7 @@ pub(crate) fn check(threads: usize) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::ThreadsOutOfRange`] unless `threads` is 1 to [`MAX_THREADS`];
+/// [`Error::OutOfRange`] unless `threads` is 1 to [`MAX_THREADS`];
 /// [`Error::ThreadsNotStarted`] if the operating system refuses.
 pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     check(threads)?;

@@ -127,8 +127,7 @@ impl Header {
         let (units, needed) = plan.forecast();
         let available = if needed < SMALL { SMALL } else { Memory::detect().available };
         if needed > available {
-            let (n, engine) = (plan.size().get(), plan.engine().name());
-            return Err(JournalError::TooLarge { n, engine, units, needed, available });
+            return Err(JournalError::TooLarge { units, needed, available });
         }
         if Self::of(&plan).plan == self.plan { Ok(plan) } else { Err(other()) }
     }

@@ -20,18 +20,6 @@ use super::union::Record;
 use super::units::{Units, weighted_sum};
 use crate::error::{Error, JournalError};
 
-/// A new journal.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Saved {
-    /// The units that it holds.
-    pub finished: Units,
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// The length of the journals that it was made of.
-    pub bytes_before: u64,
-}
-
 impl Record {
     /// Writes all finished units except `without` to a new journal, and reads it back. What processes
     /// have recorded since the journals were read is not in it. Until it is whole, it has a temporary
@@ -40,7 +28,7 @@ impl Record {
     /// # Errors
     ///
     /// [`Error::Journal`] if a file cannot be read or written, or if the new one exists.
-    pub fn save(&self, into: &Path, without: &Units) -> Result<Saved, Error> {
+    pub fn save(&self, into: &Path, without: &Units) -> Result<Self, Error> {
         let cannot_write = |error| JournalError::cannot_write(error).at(into);
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
@@ -59,18 +47,18 @@ impl Record {
         let solutions = self.write(BufWriter::new(new.as_file()), into, &finished)?;
         new.as_file().sync_all().map_err(cannot_write)?;
         let held = Self::read(&[new.path().to_owned()], Mode::Strict)?;
-        if held.is_none_or(|held| held.finished != finished || held.solutions != solutions) {
+        let is_right = |held: &Self| held.finished == finished && held.solutions == solutions;
+        let mut held = held.filter(is_right).ok_or_else(|| {
             let what = "it differs from the journals that it was made of".to_owned();
-            return Err(JournalError::NotAsWritten { what }.at(into));
-        }
+            JournalError::NotAsWritten { what }.at(into)
+        })?;
+        held.files[0].path = into.to_owned();
         // The page of `status` draws progress by the times of files. That is not worth an error.
         let newest = self.files.iter().filter_map(|file| file.modified).max();
         let _ = newest.map(|time| new.as_file().set_modified(time));
-        let bytes = new.as_file().metadata().map_or(0, |metadata| metadata.len());
-        let bytes_before = self.files.iter().map(|file| file.bytes).sum();
         new.persist_noclobber(into).map_err(|error| refused(error.error))?;
         sync_folder(into).map_err(cannot_write)?;
-        Ok(Saved { finished, bytes, bytes_before })
+        Ok(held)
     }
 
     /// Writes the lines. Returns the solutions in them.

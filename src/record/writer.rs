@@ -5,11 +5,9 @@
 //! seconds for that, and nobody should wait.
 //!
 //! **A failed sync.** After it, Linux takes the lost pages for written: everybody who reads the file
-//! sees them, until the machine starts again. So the length of the last good sync is kept, and the text
-//! since then. After a failed sync the file is cut back to that length, and the text is written and
-//! synced once more. If that fails as well, the file stays cut back and the count ends. For the same
-//! reason the cache is dropped before a journal is read, as it is resumed and at the end: what counts is
-//! what the disk has.
+//! sees them, until the machine starts again. So the length of the last good sync is kept. After a failed
+//! sync the file is cut back to that length, and the count ends. For the same reason the cache is dropped
+//! before a journal is read, as it is resumed and at the end: what counts is what the disk has.
 //!
 //! **One writer.** A lock keeps other processes away from a file that the user named. The journals of
 //! shards need none: each process creates its own. A lock that is held tells that a process is writing.
@@ -27,7 +25,7 @@ use super::name::file_name;
 use super::reader::Named;
 use super::save::sync_folder;
 use super::union::Record;
-use crate::error::{Error, IoError, JournalError};
+use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
 /// How often the file is forced to disk, if that takes no longer than this.
@@ -42,24 +40,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// a process is writing takes a shared lock for a moment.
 const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// What is wrong with the disk while a journal is written.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum DiskTrouble {
-    /// The last lines have been waiting for it for this long.
-    Hangs {
-        /// How long.
-        waited: Duration,
-        /// The solutions, with weights, if all units are counted.
-        total: Option<u128>,
-    },
-    /// It did not take the last lines, but it did when they were written again.
-    Repaired {
-        /// The operating system's reason.
-        error: IoError,
-    },
-}
 
 /// A journal that no other process writes, and that this one may write.
 pub(crate) struct Locked {
@@ -91,14 +71,12 @@ struct Shared {
 struct State {
     /// Bytes of the lines in the file.
     bytes: u64,
-    /// The last of them, which the disk may not have.
-    unsynced: Vec<u8>,
+    /// How many of them the disk has.
+    synced: u64,
     /// Whether no more lines will come.
     is_ending: bool,
     /// Why no more lines can be written.
     failure: Option<JournalError>,
-    /// A failure that did no harm, until it is reported.
-    repaired: Option<io::Error>,
     /// Since when the disk has been at work.
     syncing: Option<Instant>,
     /// When its work takes so long that it is reported.
@@ -199,7 +177,7 @@ impl Journal {
         run: &Run,
     ) -> Result<Self, Error> {
         let first = if bytes == 0 { named.first_line() } else { String::new() };
-        let state = Mutex::new(State { bytes, ..State::default() });
+        let state = Mutex::new(State { bytes, synced: bytes, ..State::default() });
         let shared = Arc::new(Shared { file, named, state, changed: Condvar::new() });
         shared.append(first, &Line::Run(run.clone()));
         if let Some(failure) = shared.state().failure.take() {
@@ -227,28 +205,21 @@ impl Journal {
         self.shared.state().failure.is_some()
     }
 
-    /// What should be reported of the disk now, with the total if all units are counted.
-    pub(crate) fn trouble(&self, total: Option<u128>) -> Option<DiskTrouble> {
+    /// How long the last lines have been waiting for the disk, if it is time to report that.
+    pub(crate) fn hangs(&self) -> Option<Duration> {
         let mut state = self.shared.state();
-        if let Some(error) = state.repaired.take() {
-            return Some(DiskTrouble::Repaired { error: error.into() });
-        }
         let waited = state.syncing?.elapsed();
         let is_due = waited >= state.patience;
         is_due.then(|| {
             state.patience = waited * 10;
-            DiskTrouble::Hangs { waited, total }
+            waited
         })
     }
 
-    /// Waits until the disk has everything, and reads it back from there. Meanwhile it reports what is
-    /// wrong with the disk.
-    pub(crate) fn close(
-        mut self,
-        total: Option<u128>,
-        report: &dyn Fn(DiskTrouble),
-    ) -> Result<Record, Error> {
-        self.end(total, report).map_err(|error| error.at(&self.path))?;
+    /// Waits until the disk has everything, and reads it back from there. Meanwhile it reports how long
+    /// the disk hangs.
+    pub(crate) fn close(mut self, report: &dyn Fn(Duration)) -> Result<Record, Error> {
+        self.end(report).map_err(|error| error.at(&self.path))?;
         let not_as_written = |what| JournalError::NotAsWritten { what }.at(&self.path);
         if let Some(what) = self.change() {
             return Err(not_as_written(what));
@@ -275,11 +246,7 @@ impl Journal {
         }
     }
 
-    fn end(
-        &mut self,
-        total: Option<u128>,
-        report: &dyn Fn(DiskTrouble),
-    ) -> Result<(), JournalError> {
+    fn end(&mut self, report: &dyn Fn(Duration)) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
         let mut state = self.shared.state();
         // Whoever waits now should know at once why.
@@ -288,10 +255,9 @@ impl Journal {
         self.shared.changed.notify_all();
         while !syncer.is_finished() {
             sleep(LOOK_EVERY);
-            self.trouble(total).map(report);
+            self.hangs().map(report);
         }
         syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        self.trouble(total).map(report);
         self.shared.state().failure.take().map_or(Ok(()), Err)
     }
 }
@@ -300,7 +266,7 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         // The panic is the error to report.
-        let _ = self.end(None, &|_| ());
+        let _ = self.end(&|_| ());
     }
 }
 
@@ -327,7 +293,6 @@ impl Shared {
             state.failure = Some(JournalError::cannot_write(error));
         } else {
             state.bytes += text.len() as u64;
-            state.unsynced.extend_from_slice(text.as_bytes());
         }
         drop(state);
         self.changed.notify_all();
@@ -341,56 +306,38 @@ impl Shared {
     fn sync_until_end(&self, mut new: Option<PathBuf>) {
         let mut state = self.state();
         loop {
-            let is_idle = |state: &mut State| !state.is_ending && state.unsynced.is_empty();
+            let is_idle = |state: &mut State| !state.is_ending && state.synced == state.bytes;
             state = self.changed.wait_while(state, is_idle).unwrap_or_else(PoisonError::into_inner);
-            if state.unsynced.is_empty() {
+            if state.synced == state.bytes {
                 break;
             }
             let paused =
                 self.changed.wait_timeout_while(state, SYNC_EVERY, |state| !state.is_ending);
             state = paused.unwrap_or_else(PoisonError::into_inner).0;
-            let length = state.unsynced.len();
+            let bytes = state.bytes;
             (state.syncing, state.patience) = (Some(Instant::now()), PATIENCE);
             drop(state);
-            let sync = || {
-                new.as_deref().map_or(Ok(()), sync_folder)?;
-                self.file.sync_data()
-            };
-            let synced = sync();
+            let folder = new.take();
+            let synced = folder.as_deref().map_or(Ok(()), sync_folder);
+            let synced = synced.and_then(|()| self.file.sync_data());
             state = self.state();
+            state.syncing = None;
             match synced {
-                Ok(()) => drop(state.unsynced.drain(..length)),
-                Err(error) => self.write_again(&mut state, error, sync),
-            }
-            (state.syncing, new) = (None, None);
-            if state.failure.is_some() {
-                break;
+                Ok(()) => state.synced = bytes,
+                Err(error) => return self.cut_back(&mut state, error),
             }
         }
     }
 
-    /// Writes what the disk did not take once more. If it does not take it now, the file ends where it was
-    /// good.
-    fn write_again(&self, state: &mut State, error: io::Error, sync: impl Fn() -> io::Result<()>) {
+    /// Cuts the file back to where it was last good: nothing is left that only the cache has.
+    fn cut_back(&self, state: &mut State, error: io::Error) {
         // If somebody else wrote as well, that stays.
         let is_ours = self.length().is_ok_and(|length| length == state.bytes);
-        let synced = state.bytes - state.unsynced.len() as u64;
-        let again = || {
-            self.file.set_len(synced)?;
-            (&self.file).write_all(&state.unsynced)?;
-            sync()
-        };
-        if is_ours && again().is_ok() {
-            state.unsynced.clear();
-            state.repaired = Some(error);
-            return;
-        }
-        let is_cut_back = is_ours && self.file.set_len(synced).is_ok();
+        let is_cut_back = is_ours && self.file.set_len(state.synced).is_ok();
         // Who reads it now should see what the disk has.
         let _ = self.file.sync_data();
         drop_cache(&self.file);
-        state.bytes = synced;
-        state.unsynced.clear();
+        state.bytes = state.synced;
         state.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
     }
 }

@@ -50,7 +50,7 @@ fn a_given_pool_is_used() {
 fn thread_numbers_out_of_range_are_refused() {
     for threads in [0, nqueens::MAX_THREADS + 1] {
         let refused = Count::new(size(8)).threads(threads).run();
-        assert!(matches!(refused, Err(Error::ThreadsOutOfRange { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{refused:?}");
     }
 }
 
@@ -123,7 +123,7 @@ fn a_cancelled_count_reports_its_progress() {
         assert!(
             matches!(
                 stopped,
-                Err(Error::Stopped { done: 0, solutions: 0, .. } | Error::PreparationStopped)
+                Err(Error::Stopped { done: 0, solutions: 0, .. } | Error::StoppedBefore { .. })
             ),
             "{engine}"
         );

@@ -256,7 +256,7 @@ mod needs_loop_devices {
         assert_eq!(resumes(N, &whole, TOTAL), whole, "it is undamaged");
     }
 
-    /// Whether the program notices or has written everything again: what it says is true.
+    /// Whether the program notices or not: what it says is true.
     #[test]
     #[ignore = "needs root and loop devices"]
     fn a_disk_that_fails_for_a_moment_leaves_no_hole() {

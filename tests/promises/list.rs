@@ -59,12 +59,10 @@ fn boards_without_solutions_are_explained() {
 
 #[test]
 fn nothing_is_silent() {
-    let last = "8 4 1 3 6 2 7 5";
     for args in [
         &["2"][..],
         &["6", "--place", "a1"],
         &["8", "--place", "h1", "--fundamental"],
-        &["8", "--from-columns", last],
         &["8", "--limit", "0"],
         &["6", "--place", "a1", "--json"],
         &["6", "--place", "a1", "--style", "svg"],
@@ -118,13 +116,10 @@ fn representatives_and_their_classes_sum_up() {
 }
 
 #[test]
-fn a_list_can_be_limited_and_continued() {
+fn a_list_can_be_limited() {
     let all = listed(&["8"]);
     let first = listed(&["8", "--limit", "30"]);
     assert_eq!(first, all[..30]);
-    let last: Vec<String> = first[29].iter().map(usize::to_string).collect();
-    assert_eq!(listed(&["8", "--from-columns", &last.join(" ")]), all[30..]);
-    assert_eq!(listed(&["8", "--from-columns", &last.join(","), "--limit", "1"]), all[30..31]);
     assert_eq!(listed(&["8", "--limit", "0"]).len(), 0);
 }
 
@@ -231,7 +226,6 @@ fn completions_are_counted_from_the_command_line() {
         (&["count", "8", "--place", "a1", "--journal", "x"], "--journal"),
         (&["list", "8", "--place", "a1,a2"], "attack"),
         (&["list", "33", "--limit", "1"], "0 to 32"),
-        (&["list", "8", "--from-columns", "1 2 3"], "--from-columns"),
         (&["list", "9", "--style", "svg"], "--limit"),
         (&["list", "8", "--style", "x"], "unicode"),
     ];

@@ -55,7 +55,7 @@ fn a_plan_is_prepared_for_one_thread_at_least() {
         };
         assert!(prepare(1).is_ok());
         for threads in [0, MAX_THREADS + 1] {
-            assert!(matches!(prepare(threads), Err(Error::ThreadsOutOfRange { .. })), "{engine}");
+            assert!(matches!(prepare(threads), Err(Error::OutOfRange { .. })), "{engine}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Solutions one at a time, in lexicographic order of their columns.
 //!
 //! The search is that of engine `bitmask`, with an explicit stack, so that it can stop at each
-//! solution and resume from there. It stores only the queens placed so far.
+//! solution. It stores only the queens placed so far.
 
 use super::Solution;
 use crate::board::size::BoardSize;
@@ -61,32 +61,6 @@ impl Solutions {
         let first = OpenRow { columns: 0, falling: 0, rising: 0, free: allowed[0] };
         Self { size, allowed, open_rows: vec![first], columns: Vec::new() }
     }
-
-    /// Resumes with the first solution after this one. Has no effect if it is for another board
-    /// size.
-    #[must_use]
-    pub fn after(mut self, solution: &Solution) -> Self {
-        if solution.columns().len() != self.size.rows() {
-            return self;
-        }
-        // The empty solution is the only one of its board.
-        self.open_rows.truncate(self.size.rows().min(1));
-        self.columns.clear();
-        for (row, column) in solution.columns().iter().enumerate() {
-            let queen = 1u32 << column;
-            let Some(open_row) = self.open_rows.last_mut() else { break };
-            let was_free = open_row.free & queen != 0;
-            // This column and the smaller ones are finished; the search resumes below this one.
-            open_row.free &= !(queen | (queen - 1));
-            if !was_free || row + 1 == self.size.rows() {
-                break;
-            }
-            let below = open_row.with_queen(queen, self.allowed[row + 1]);
-            self.open_rows.push(below);
-            self.columns.push(*column);
-        }
-        self
-    }
 }
 
 impl Iterator for Solutions {
@@ -118,42 +92,6 @@ impl Iterator for Solutions {
             let below = open_row.with_queen(queen, self.allowed[row + 1]);
             self.columns.push(column);
             self.open_rows.push(below);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn size(n: u32) -> BoardSize {
-        BoardSize::new(n).expect("in range")
-    }
-
-    #[test]
-    fn the_iterator_resumes_after_any_solution() {
-        for n in 0..=8 {
-            let all: Vec<Solution> = Solutions::new(size(n)).collect();
-            for (place, solution) in all.iter().enumerate() {
-                let rest: Vec<Solution> = Solutions::new(size(n)).after(solution).collect();
-                assert_eq!(rest, all[place + 1..], "n = {n}, after {place}");
-            }
-        }
-    }
-
-    /// A solution that the given queens exclude still has a place in the order.
-    #[test]
-    fn the_iterator_resumes_after_a_solution_that_it_does_not_hold() {
-        let queens =
-            FixedQueens::new(size(7), &["c1".parse().expect("a square")]).expect("one queen");
-        let all: Vec<Solution> = Solutions::with_queens(size(7), &queens).collect();
-        assert_eq!(all.len(), 6);
-        for solution in Solutions::new(size(7)) {
-            let rest: Vec<Solution> =
-                Solutions::with_queens(size(7), &queens).after(&solution).collect();
-            let expected: Vec<Solution> =
-                all.iter().filter(|other| **other > solution).cloned().collect();
-            assert_eq!(rest, expected, "after {:?}", solution.columns());
         }
     }
 }

@@ -10,7 +10,7 @@ use rayon::ThreadPool;
 use super::forecast::{predicted_seconds, with_deadline};
 use super::statistics::Runs;
 use crate::cli::args::{OrAuto, kernel_or_auto};
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, many};
 use crate::cli::progress::{Progress, Work};
 use crate::cli::stderr::message;
@@ -143,12 +143,14 @@ impl<'a> Rounds<'a> {
         self.begin_run(size, contestant, None);
         let counted =
             with_deadline(limit, self.cancel, |cancel| self.count(size, contestant, cancel));
-        match counted.map_err(|error| Failure::NotNow(format!("cannot start a thread: {error}")))? {
+        match counted
+            .map_err(|error| Exit::NotNow.because(format!("cannot start a thread: {error}")))?
+        {
             Ok(outcome) => {
                 self.progress.update(|state| state.done += 1);
                 Ok(Ok(outcome))
             }
-            Err(Error::Stopped { .. } | Error::PreparationStopped) => {
+            Err(error) if error.is_cancelled() => {
                 if !self.cancel.is_cancelled() {
                     self.learn(size, contestant, limit.as_secs_f64());
                 }

@@ -16,7 +16,7 @@ use crate::cli::stderr::{message, print_first};
 pub(super) fn run(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
     let [Some(first), Some(second)] = counts else {
         let missing = if counts[0].is_none() { "first" } else { "second" };
-        return Err(Failure::Usage(format!(
+        return Err(Exit::Usage.because(format!(
             "--twice: there are no journals of a {missing} count; name the files or folders of both \
              counts (nqueens shard --second makes those of the second)"
         )));

@@ -10,9 +10,6 @@ use crate::cli::format::{self, duration, figures, json_seconds, many, rounded, s
 use crate::cli::journals::Journals;
 use crate::cli::report::Report;
 
-/// The least error of a forecast, as a part of it, that is told.
-const WORTH_TELLING: f64 = 0.05;
-
 pub(super) struct Status {
     pub(super) journals: Journals,
     /// The journals that processes write now.
@@ -72,15 +69,6 @@ impl Status {
         (counted > 0).then(|| seconds(self.journals.cpu_time.as_secs_f64() * left))
     }
 
-    /// What the forecast of the CPU time may be wrong by, as a part of it, if this is worth telling:
-    /// two standard errors. The costs of units scatter by about their mean on large boards, so the
-    /// standard error of a mean of k of them is about 1/sqrt(k).
-    fn forecast_error(&self) -> Option<f64> {
-        let is_known = self.journals.units_done == 0 || self.journals.units_missing == 0;
-        let error = 2.0 / (self.journals.units_done as f64).sqrt();
-        (!is_known && error > WORTH_TELLING).then_some(error)
-    }
-
     pub(super) fn report(&self) -> Report {
         let Journals { record, units_done, units_missing, missing, .. } = &self.journals;
         let (percent, done) = (self.percent(), many(*units_done, "unit"));
@@ -96,11 +84,8 @@ impl Status {
         // The sum of no numbers is -0.0.
         let rate = self.running_runs().map(units_per_second).sum::<f64>() + 0.0;
         let (journals, busy) = (many(record.files.len(), "journal"), many(threads, "thread"));
-        let (cpu_left, error) = (self.cpu_time_left(), self.forecast_error());
-        let mut to_go = cpu_left.map_or("unknown".to_owned(), duration);
-        if let Some(error) = error {
-            to_go += &format!(" (by {done} only: within {:.0} %)", 100.0 * error);
-        }
+        let cpu_left = self.cpu_time_left();
+        let to_go = cpu_left.map_or("unknown".to_owned(), duration);
         let time_left = (rate > 0.0).then(|| seconds(*units_missing as f64 / rate));
         let end = match time_left {
             _ if record.is_complete() => "reached".to_owned(),
@@ -128,8 +113,7 @@ impl Status {
         report
             .field("seconds_since_record", since.map(json_seconds))
             .row("CPU time", format_args!("{cpu_time} measured, about {to_go} to go"))
-            .field("cpu_seconds_left", cpu_left.map(json_seconds))
-            .field("forecast_error", error.map(|error| rounded(error, 3)));
+            .field("cpu_seconds_left", cpu_left.map(json_seconds));
         if self.journals.total.is_some() {
             report.row("published", self.journals.published);
         }

@@ -83,7 +83,7 @@ impl<'a> PreparedHalves<'a> {
         let limits = Limits { most_pairs: cuts.most_pairs(limits.most_pairs), ..limits };
         let quadrants = QuadrantLists::new(kernel, board, cuts.batch, memory.shared > 0, cancel);
         if cancel.is_cancelled() {
-            return Err(Error::PreparationStopped);
+            return Err(Error::StoppedBefore { what: "the first unit" });
         }
         let list_plans = |list_bytes| ListPlans::new(board.half, list_bytes);
         Ok(Self {

@@ -21,16 +21,17 @@ impl SplitRows {
     ///
     /// # Errors
     ///
-    /// [`Error::SplitRowsOutOfRange`] unless `rows` is 1 to 4.
+    /// [`Error::OutOfRange`] unless `rows` is 1 to 4.
     pub fn new(rows: u32) -> Result<Self, Error> {
         match u8::try_from(rows) {
             Ok(small) if (Self::MIN..=Self::MAX).contains(&rows) => Ok(Self(small)),
-            _ => Err(Self::out_of_range(&rows.to_string())),
+            _ => Err(Self::out_of_range(rows)),
         }
     }
 
-    fn out_of_range(given: &str) -> Error {
-        Error::SplitRowsOutOfRange { given: given.to_owned(), min: Self::MIN, max: Self::MAX }
+    fn out_of_range(given: impl ToString) -> Error {
+        let numbers = Self::MIN as usize..=Self::MAX as usize;
+        Error::out_of_range("a number of split rows", given, numbers)
     }
 
     /// The number of rows.

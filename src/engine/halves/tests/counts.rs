@@ -61,7 +61,7 @@ fn a_cancelled_preparation_is_an_error() {
     let cancelled = Cancel::new();
     cancelled.cancel();
     let stopped = Halves::new(size(18)).prepare(Pass::First, &resources(1 << 30), &cancelled).err();
-    assert_eq!(stopped, Some(Error::PreparationStopped));
+    assert_eq!(stopped, Some(Error::StoppedBefore { what: "the first unit" }));
 }
 
 #[test]

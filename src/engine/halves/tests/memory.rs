@@ -12,10 +12,11 @@ use crate::engine::simd::Kernel;
 use crate::engine::tests::{kernels, random, size};
 use crate::engine::unit::{Interrupt, MemoryUse, Pass, Prepared, Resources};
 use crate::error::Error;
+use crate::plan::Plan;
 
 fn plan(n: u32, threads: usize, memory: u64) -> Result<(MemoryUse, Limits), Error> {
     let resources = Resources { kernel: Kernel::detect(), threads, memory };
-    Engine::Halves.check_memory(size(n), &resources)?;
+    Plan::new(size(n), Engine::Halves, None).within_budget(&resources, 0, true)?;
     Ok(budget::plan(HalvedBoard::new(n), &resources))
 }
 
