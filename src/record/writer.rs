@@ -34,7 +34,7 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// long.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often it is looked at while nothing else is left to do.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// How often a lock that is held is tried again, and how long to wait before that: whoever looks whether
 /// a process is writing takes a shared lock for a moment.

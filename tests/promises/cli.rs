@@ -93,7 +93,7 @@ fn without_arguments_the_short_help_goes_to_stderr() {
     let help = stderr(&output);
     assert!(help.lines().count() < 40, "{help}");
     let examples = help.split_once("Examples:\n").expect("examples").1;
-    assert_eq!(examples.matches("  nqueens ").count(), 3, "{help}");
+    assert!(examples.matches("  nqueens ").count() >= 3, "{help}");
 }
 
 /// Nobody who reads a message wants to read thousands of characters of his own.

@@ -5,7 +5,7 @@ use nqueens::{Count, Engine, Kernel, Published};
 
 use crate::common::{kernels, size};
 
-/// The largest board that a test run can afford.
+/// The largest board that takes some seconds.
 fn largest(engine: Engine) -> u32 {
     match engine {
         Engine::Halves => 18,
@@ -13,10 +13,10 @@ fn largest(engine: Engine) -> u32 {
     }
 }
 
-#[test]
-fn every_engine_counts_the_published_totals() {
+/// Counts all boards but the largest ones.
+fn count_with_every_engine(left_out: u32) {
     for engine in Engine::ALL {
-        for n in 0..=largest(engine) {
+        for n in 0..=largest(engine) - left_out {
             let outcome = Count::new(size(n)).engine(engine).run().expect("a count");
             assert_eq!(Some(outcome.total), known(size(n)).total, "{engine}, n = {n}");
             assert_eq!(outcome.published, Published::Agrees, "{engine}, n = {n}");
@@ -24,17 +24,42 @@ fn every_engine_counts_the_published_totals() {
     }
 }
 
-#[test]
-fn every_kernel_counts_the_published_totals() {
+fn count_with_every_kernel(left_out: u32) {
     for engine in Engine::ALL.into_iter().filter(|engine| engine.has_kernels()) {
         for kernel in kernels() {
-            for n in 0..=largest(engine) {
+            for n in 0..=largest(engine) - left_out {
                 let count = Count::new(size(n)).engine(engine).kernel(kernel);
                 let outcome = count.run().expect("a count");
                 assert_eq!(Some(outcome.total), known(size(n)).total, "{engine} {kernel}, n = {n}");
                 assert_eq!(outcome.kernel, kernel);
             }
         }
+    }
+}
+
+#[test]
+fn every_engine_counts_the_published_totals() {
+    count_with_every_engine(2);
+}
+
+#[test]
+fn every_kernel_counts_the_published_totals() {
+    count_with_every_kernel(2);
+}
+
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes half a minute"]
+    fn every_engine_counts_all_boards_for_which_it_is_sensible() {
+        count_with_every_engine(0);
+    }
+
+    #[test]
+    #[ignore = "takes a quarter of a minute"]
+    fn every_kernel_counts_all_boards_for_which_it_is_sensible() {
+        count_with_every_kernel(0);
     }
 }
 

@@ -48,12 +48,28 @@ fn a_journal_cut_off_at_any_byte_is_resumed() {
 }
 
 #[test]
-fn a_journal_with_any_bit_flipped_is_refused() {
-    let whole = finished_journal("flip-whole", 8, Engine::Halves);
-    let path = fresh("flip");
-    let mut refused = 0;
+fn a_journal_with_any_byte_changed_is_refused() {
+    changed_bytes_are_refused("changed", |place| vec![1 << (place % 8), 0xff]);
+}
+
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes a quarter of a minute"]
+    fn a_journal_with_any_bit_flipped_is_refused() {
+        changed_bytes_are_refused("flipped", |_| (0..8).map(|bit| 1 << bit).collect());
+    }
+}
+
+/// Flips bits of each byte in turn.
+fn changed_bytes_are_refused(name: &str, masks: fn(usize) -> Vec<u8>) {
+    let whole = finished_journal(&format!("{name}-whole"), 8, Engine::Halves);
+    let path = fresh(name);
+    let (mut refused, mut changes) = (0, 0);
     for place in 0..whole.len() {
-        for mask in (0..8).map(|bit| 1 << bit).chain([0xff]) {
+        for mask in masks(place) {
+            changes += 1;
             let mut flipped = whole.clone();
             flipped[place] ^= mask;
             fs::write(&path, &flipped).expect("the folder can be written");
@@ -69,7 +85,7 @@ fn a_journal_with_any_bit_flipped_is_refused() {
             }
         }
     }
-    assert_eq!(refused, 9 * whole.len());
+    assert_eq!(refused, changes);
 }
 
 proptest! {
