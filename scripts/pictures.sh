@@ -3,7 +3,7 @@
 #
 #   scripts/pictures.sh [TIMES.csv]      (default: the newest benches/record/*-compare.csv)
 #
-# New times: nqueens compare 8 10 12 14 16 18 --engines all --threads 1,2 --seconds-limit 10 --csv
+# New times: nqueens compare 8 10 12 14 16 18 --engines all --threads 1 --seconds-limit 10 --csv
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -3,15 +3,7 @@
 //! The list of commands, and the parser, are here. Doc comments of commands and options are the help
 //! texts.
 //!
-//! # How to add a command
-//!
-//! 1. Write `cli/NAME.rs`: a struct that derives [`clap::Args`] and parses into the library's types,
-//!    two examples, its method `run(self) -> Result<Exit, Failure>`, its report and its tests.
-//!    Options that other commands have as well stand in `args.rs`.
-//! 2. Add a variant to [`Command`] and a line to [`Command::run`].
-//! 3. Add its help to `tests/cmd/help.trycmd`: an empty block, then
-//!    `TRYCMD=overwrite cargo test --test promises the_help`.
-//! 4. Describe the fields of its JSON in `docs/JSON.md`.
+//! CONTRIBUTING.md has a recipe for adding a command.
 
 mod args;
 mod compare;

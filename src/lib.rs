@@ -27,7 +27,7 @@
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its result, the [`Outcome`] |
 //!
-//! `src/engine.rs` begins with a recipe for adding an engine.
+//! ARCHITECTURE.md shows how they are built on each other.
 //!
 //! # Features
 //!
