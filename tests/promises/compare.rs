@@ -197,7 +197,7 @@ fn bad_input_gets_one_clear_line() {
         (&["8", "--seconds-limit", "0"], "--seconds-limit"),
         (&["8", "--seconds-limit", "nan"], "--seconds-limit"),
         (&["8", "--seconds-limit", "-5"], "--seconds-limit"),
-        (&["8", "--kernel", "foo"], "portable, avx2, avx512"),
+        (&["8", "--kernel", "foo"], "choose one of auto, portable, "),
         (&["8", "--memory", "lots"], "512M"),
         (&["8", "--csv", "--json"], "--json"),
     ];
