@@ -138,7 +138,7 @@ mod needs_cgroups {
             Command::new("script").args(["-qec", &bar, "/dev/null"]).output().expect("script");
         let terminal = stdout(&output);
         assert!(output.status.success(), "{:?} {terminal}", output.status);
-        assert!(terminal.contains("666090624") && terminal.contains("units"), "{terminal}");
+        assert!(terminal.contains("666090624") && terminal.contains("halves 18 ["), "{terminal}");
         assert!(!terminal.contains("panicked"), "{terminal}");
     }
 }
