@@ -35,12 +35,12 @@ use statistics::Reference;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  nqueens compare 8..=14 --engines all              all methods side by side
+  nqueens compare 8-14 --engines all                all methods side by side
   nqueens compare 16 --threads 1,2 --svg times.svg  and a picture of it")]
 pub(crate) struct CompareArgs {
-    /// Boards to count: sizes or ranges FIRST..=LAST, 0 to 32
+    /// Boards to count: sizes and ranges, as 8,10,12 or 8-10
     #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
-    #[arg(value_parser = sizes)]
+    #[arg(value_delimiter = ',', value_parser = sizes)]
     sizes: Vec<RangeInclusive<u32>>,
 
     /// Engines to compare; ratios are to the first one named, or to subtrees for all

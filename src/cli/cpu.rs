@@ -45,8 +45,6 @@ impl CpuArgs {
             .row("threads", format_args!("{threads} without --threads"))
             .field("threads", threads)
             .bare(threads)
-            .row("features", features().join(" "))
-            .field("features", features())
             .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
             .field("kernels", kernels)
             .field("kernel", kernel)
@@ -73,23 +71,4 @@ fn affinity() -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(list.trim().to_owned())
-}
-
-/// The instruction sets that kernels use or may come to use, as far as this CPU has them.
-fn features() -> Vec<&'static str> {
-    #[cfg(not(target_arch = "x86_64"))]
-    let found: [(&str, bool); 0] = [];
-    #[cfg(target_arch = "x86_64")]
-    let found = [
-        ("popcnt", is_x86_feature_detected!("popcnt")),
-        ("bmi1", is_x86_feature_detected!("bmi1")),
-        ("bmi2", is_x86_feature_detected!("bmi2")),
-        ("avx2", is_x86_feature_detected!("avx2")),
-        ("avx512f", is_x86_feature_detected!("avx512f")),
-        ("avx512bw", is_x86_feature_detected!("avx512bw")),
-        ("avx512dq", is_x86_feature_detected!("avx512dq")),
-        ("avx512vl", is_x86_feature_detected!("avx512vl")),
-        ("avx512vpopcntdq", is_x86_feature_detected!("avx512vpopcntdq")),
-    ];
-    found.into_iter().filter_map(|(name, present)| present.then_some(name)).collect()
 }

@@ -1,4 +1,4 @@
-//! `nqueens table FIRST..=LAST`: row by row, each as soon as it is counted.
+//! `nqueens table N...`: row by row, each as soon as it is counted.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -21,12 +21,12 @@ use crate::cli::values::sizes;
 #[command(after_help = "\
 Examples:
   nqueens table                            n = 1 to 16, next to OEIS
-  nqueens table 4..=18 --csv               for a spreadsheet")]
+  nqueens table 4-18 --csv                 for a spreadsheet")]
 pub(crate) struct TableArgs {
-    /// Boards to count: FIRST..=LAST, or one size
-    #[arg(value_name = "FIRST..=LAST", default_value = "1..=16", allow_hyphen_values = true)]
-    #[arg(value_parser = sizes)]
-    sizes: RangeInclusive<u32>,
+    /// Boards to count: sizes and ranges, as 8,10,12 or 8-10
+    #[arg(value_name = "N", default_value = "1-16", allow_hyphen_values = true)]
+    #[arg(value_delimiter = ',', value_parser = sizes)]
+    sizes: Vec<RangeInclusive<u32>>,
 
     #[command(flatten)]
     engine: EngineArgs,
@@ -40,7 +40,7 @@ impl TableArgs {
         let session = Session::counting(&self.engine)?;
         let mut exit = Exit::Done;
         let mut writer = RowWriter::begin(self.format, TITLES)?;
-        for n in self.sizes.clone() {
+        for n in self.sizes.iter().cloned().flatten() {
             let row = self.row(BoardSize::new(n)?, &session)?;
             if let Published::Differs { .. } = row.published {
                 exit = Exit::Failed;

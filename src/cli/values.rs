@@ -41,19 +41,25 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     if bytes >= 1.0 && bytes < 2f64.powi(63) { Ok(bytes as u64) } else { Err(refused()) }
 }
 
-/// Sizes of boards: `FIRST..=LAST`, or one size.
+/// Sizes of boards: `8-10`, `8..=10`, or one size.
 pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {
     let size =
         |text: &str| text.parse().map(BoardSize::get).map_err(|error: Error| error.to_string());
-    let (first, last) = match text.split_once("..=") {
+    // A size with a sign is no range.
+    let dash = text.split_once('-').filter(|(first, _)| !first.is_empty());
+    let (first, last) = match text.split_once("..=").or(dash) {
         Some((first, last)) => (size(first)?, size(last)?),
-        None if text.contains("..") => {
-            return Err("write a range as FIRST..=LAST, for example 1..=16".to_owned());
-        }
-        None => (size(text)?, size(text)?),
+        None => match text.split_once("..") {
+            Some((first, last)) => {
+                return Err(format!(
+                    "write {first}-{last}: with two points, people differ on whether {last} belongs to it"
+                ));
+            }
+            None => (size(text)?, size(text)?),
+        },
     };
     if first > last {
-        return Err(format!("the range is empty; write {last}..={first}"));
+        return Err(format!("the range is empty; write {last}-{first}"));
     }
     Ok(first..=last)
 }
@@ -156,9 +162,12 @@ mod tests {
     #[test]
     fn sizes_are_ranges() {
         assert_eq!(sizes("1..=16"), Ok(1..=16));
+        assert_eq!(sizes("8-10"), Ok(8..=10));
         assert_eq!(sizes("0..=0"), Ok(0..=0));
         assert_eq!(sizes("8"), Ok(8..=8));
-        for bad in ["9..=3", "1..16", "..=5", "1..=33", "-1..=3", "a..=b", ""] {
+        for bad in
+            ["9..=3", "9-3", "1..16", "..=5", "1..=33", "-1..=3", "-3", "1-", "1--2", "a..=b", ""]
+        {
             assert!(sizes(bad).is_err(), "{bad:?}");
         }
     }

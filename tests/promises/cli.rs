@@ -75,8 +75,8 @@ fn bad_input_gets_one_clear_line() {
         (&["count", "8", "--progress", "foo"], "never, auto, always"),
         (&["count", "8", "--json", "--quiet"], "--quiet"),
         (&["count", "8", "--frobnicate"], "--frobnicate"),
-        (&["table", "9..=3"], "3..=9"),
-        (&["table", "1..16"], "FIRST..=LAST"),
+        (&["table", "9-3"], "3-9"),
+        (&["table", "1..16"], "write 1-16"),
         (&["table", "1..=33"], "0 to 32"),
         (&["table", "--csv", "--json"], "--json"),
     ];
@@ -284,7 +284,7 @@ fn options_without_effect_and_slow_engines_only_warn() {
 
 #[test]
 fn a_reader_that_leaves_is_not_an_error() {
-    let output = without_reader(&mut nqueens(&["table", "1..=12"]));
+    let output = without_reader(&mut nqueens(&["table", "1,3-12"]));
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
 }
 
