@@ -120,7 +120,7 @@ kernels() {
 
 # The kernels and the code around their loads and stores, interpreted: Miri finds undefined behaviour.
 miri() {
-  if cargo +nightly miri --version >/dev/null 2>&1; then
+  if CI=true cargo +nightly miri setup </dev/null >/dev/null 2>&1; then
     cargo +nightly miri test --lib --no-default-features -- engine::halves::tests::kernels engine::subtrees::kernel
   else
     skip "miri, which no installed nightly toolchain has"
