@@ -12,8 +12,8 @@ use crate::engine::unit::Pass;
 
 const SIZES: [usize; 14] = [0, 1, 3, 4, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1030];
 
-/// Of a list of cases, Miri tries every fifth: it takes hours for what takes a second.
-const STEP: usize = if cfg!(miri) { 5 } else { 1 };
+/// Of a list of cases, Miri tries every seventh: it takes hours for what takes a second.
+const STEP: usize = if cfg!(miri) { 7 } else { 1 };
 
 fn cases<T: Copy>(all: &[T]) -> impl Iterator<Item = T> {
     all.iter().copied().step_by(STEP)
@@ -177,7 +177,7 @@ fn half_boards(lists: &[Vec<u64>; 2], groups: &[Group]) -> Vec<u64> {
 
 fn check_groups(kernel: Kernel) {
     let mut random = random();
-    for (count, most) in cases(&[(0, 9), (1, 1), (7, 9), (9, 40), (3, 300)]) {
+    for (count, most) in cases(&[(7, 9), (0, 9), (1, 1), (9, 40), (3, 300)]) {
         let (mut lists, mut groups) = random_groups(&mut random, count, most, 64);
         let expected = half_boards(&lists, &groups);
         let slices = lists.each_ref().map(Vec::as_slice);
