@@ -11,12 +11,12 @@
 //! standard error of Y: s sqrt((K - k) K / k), with K = k X / sum x_i clusters in all
 //! ```
 //!
-//! times half of Student's quantile for k - 1 degrees of freedom, so that twice of it is an interval of
-//! 95 % also for few clusters.
+//! and twice of it is an interval of 95 %. With fewer than twenty clusters of equal size, or as many of
+//! unequal size as say the same, it is not known how far an estimate is off.
 //!
 //! This is the ratio estimator of survey sampling, with its correction for finite populations
 //! (W. G. Cochran, *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a
-//! running count.
+//! running count, whose finished units are the sample.
 //!
 //! **Large units.** A unit can take an hour. If the time does not suffice for hundreds of units, each one
 //! that is drawn is itself estimated, from a random part: a path of random choices leads into its
@@ -24,12 +24,14 @@
 //! probability of the path. Such clusters of one unit can be drawn again and their values are
 //! estimates, so the correction for finite populations is left out.
 
+mod blocks;
 mod cost;
 mod ratio;
 mod sample;
 mod sampled;
 mod time_left;
 
+pub(crate) use blocks::{Blocks, Rest};
 pub use cost::core_hours;
 pub use ratio::{Approximate, RatioEstimator};
 pub(crate) use sample::Sample;

@@ -3,7 +3,10 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::plan::Plan;
+use crate::cancel::Cancel;
+use crate::engine::Kernel;
+use crate::forecast::{Blocks, Rest};
+use crate::plan::{Plan, Prepared};
 use crate::shard::Shard;
 
 /// Watches a count. By default every method does nothing. The counting threads call them, so they
@@ -56,6 +59,8 @@ pub struct Start<'a> {
     pub plan: &'a Plan,
     /// The shard that is counted.
     pub shard: Shard,
+    /// The kernel that counts; portable for engines without kernels.
+    pub kernel: Kernel,
     /// The number of counting threads.
     pub threads: usize,
     /// Units in the shard.
@@ -66,6 +71,12 @@ pub struct Start<'a> {
     pub solutions: u128,
     /// Bytes of a last line that was cut off in the middle of a write; they are dropped.
     pub cut_off: u64,
+    /// What is finished, as far as it tells how long the rest takes here, and the rest.
+    pub(crate) blocks: &'a Blocks,
+    pub(crate) rest: Rest,
+    /// What takes a sample.
+    pub(crate) prepared: &'a Prepared<'a>,
+    pub(crate) cancel: &'a Cancel,
 }
 
 /// The state of a sample.
@@ -94,9 +105,4 @@ pub struct UnitsDone {
     pub busy: Duration,
     /// CPU time of that thread.
     pub cpu_time: Duration,
-    /// Which range of units they belong to. The threads take the ranges in this order, which is
-    /// fixed before the count; they may end in another.
-    pub turn: usize,
-    /// Whether they are the last of that range.
-    pub ends_turn: bool,
 }

@@ -24,9 +24,10 @@ pub(crate) fn range_length(units: usize, threads: usize) -> usize {
     (units / (threads * RANGES_PER_THREAD)).clamp(1, LONGEST_RANGE)
 }
 
-/// The first ranges are short, so that a long count soon knows its time: so many have one unit, as many
-/// two, then four, and so on. So a range is never more than a small part of all before it.
-const RANGES_OF_A_LENGTH: usize = 32;
+/// The first ranges are short, so that a long count soon knows its time: so many for each thread have one
+/// unit, as many two, then four, and so on. So what a thread is at is never more than a small part of what
+/// it has finished, and dear ranges, which are finished later, are not missing in the sample.
+const RANGES_OF_A_LENGTH: usize = 16;
 
 /// With fewer units there are no short ranges. Hundreds of them take a millisecond, which would be 1.5 % of
 /// the time of n = 16 with its 3 299 units. `subtrees` has 4 096 units and more from n = 22 on.
@@ -35,14 +36,7 @@ const FEWEST_UNITS: usize = 4_000;
 /// Ranges that wait for a thread, in their order.
 pub(crate) struct Ranges {
     ranges: Vec<Range<usize>>,
-    next_turn: AtomicUsize,
-}
-
-/// A range, and its place in the order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Turn {
-    pub(crate) turn: usize,
-    pub(crate) units: Range<usize>,
+    next: AtomicUsize,
 }
 
 impl Ranges {
@@ -53,7 +47,8 @@ impl Ranges {
         let ranges: Vec<Range<usize>> =
             todo.iter().flat_map(|units| pieces(units.clone(), length)).collect();
         let shortest = if all < FEWEST_UNITS { length } else { 1 };
-        Self { ranges: in_order(&ranges, shortest), next_turn: AtomicUsize::new(0) }
+        let of_a_length = RANGES_OF_A_LENGTH * threads;
+        Self { ranges: in_order(&ranges, shortest, of_a_length), next: AtomicUsize::new(0) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -61,22 +56,20 @@ impl Ranges {
     }
 
     /// The next range; `None` when all are taken.
-    pub(crate) fn take(&self) -> Option<Turn> {
-        let turn = self.next_turn.fetch_add(1, Ordering::Relaxed);
-        let is_left = turn < self.len();
-        is_left.then(|| Turn { turn, units: self.ranges[turn].clone() })
+    pub(crate) fn take(&self) -> Option<Range<usize>> {
+        self.ranges.get(self.next.fetch_add(1, Ordering::Relaxed)).cloned()
     }
 }
 
 /// The pieces of a plan in a scattered order: ranges of the first pieces, the shortest of this length, the
 /// other pieces whole, and what is left of the first ones.
-fn in_order(pieces: &[Range<usize>], shortest: usize) -> Vec<Range<usize>> {
+fn in_order(pieces: &[Range<usize>], shortest: usize, of_a_length: usize) -> Vec<Range<usize>> {
     let stride = scattering_stride(pieces.len());
     let (mut order, mut rests) = (Vec::new(), Vec::new());
     for turn in 0..pieces.len() {
         let piece = pieces[turn * stride % pieces.len()].clone();
         // No piece is longer than eight doublings.
-        let length = piece.len().min(shortest << (turn / RANGES_OF_A_LENGTH).min(8));
+        let length = piece.len().min(shortest << (turn / of_a_length).min(8));
         // Anywhere in the piece, so that the period of the plan does not matter.
         let start = piece.start + turn * SCATTERED % (piece.len() - length + 1);
         order.push(start..start + length);
@@ -127,8 +120,7 @@ mod tests {
         for threads in [1, 2, 64] {
             let ranges = Ranges::new(&todo, threads);
             let mut taken: Vec<Range<usize>> = Vec::new();
-            while let Some(Turn { turn, units }) = ranges.take() {
-                assert_eq!(turn, taken.len());
+            while let Some(units) = ranges.take() {
                 assert!(units.len() <= LONGEST_RANGE);
                 taken.push(units);
             }

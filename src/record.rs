@@ -40,7 +40,7 @@ mod writer;
 
 pub use crate::error::{IoError, JournalError};
 pub(crate) use folder::read_shard;
-pub use folder::{journals_in, split_by_pass};
+pub use folder::{journals_in, split_by_pass, split_by_plan};
 pub(crate) use line::DoneLine;
 pub use line::Run;
 pub use reader::{JournalFile, Mode};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nqueens::{BoardSize, FixedQueens, Kernel, Outcome, Published, Square};
+use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
 use serde_json::{Value, json};
 
 use crate::cli::args::{COMMIT, EngineArgs, pass};
@@ -64,9 +64,8 @@ impl CountArgs {
         let mut session = Session::counting(&self.engine)?;
         let mut count = self.engine.count(self.n).pass(pass(self.second));
         if queens.is_empty() {
-            let kernel = self.engine.machine.kernel.unwrap_or_else(Kernel::detect);
             let has_journal = self.journal.is_some();
-            session.progress.long_count = Some(LongCount { kernel, has_journal });
+            session.progress.long_count = Some(LongCount { has_journal });
         } else {
             count = count.with_queens(queens);
         }

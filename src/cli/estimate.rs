@@ -9,7 +9,7 @@ use nqueens::known::known;
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, json_seconds, long_time, many, rounded};
+use crate::cli::format::{duration, expected, json_seconds, long_time, many, rounded, scientific};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
@@ -73,11 +73,15 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
         0 => format!("{units_sampled} of {of_units} in {}", many(clusters, "cluster")),
         _ => format!("{} of {of_units}", many(parts, "random part")),
     };
+    let of_what = match () {
+        () if is_whole => ", the whole board was counted",
+        () if cpu_seconds.standard_error.is_infinite() => ": the sample is too small to say more",
+        () => "",
+    };
     let time = |time: Approximate| match is_whole {
         true => long_time(time.value),
-        false => interval(time, long_time),
+        false => expected(time),
     };
-    let whole = if is_whole { ", the whole board was counted" } else { "" };
     let taken = estimate.elapsed.as_secs_f64();
     let mut report = Report::default();
     report
@@ -92,39 +96,31 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
         .field("seed", seed)
         .field("cancelled", estimate.cancelled)
         .memory(estimate.memory, estimate.threads)
-        .row("time", time(estimate.seconds) + whole)
+        .row("time", time(estimate.seconds) + of_what)
         .bare(rounded(estimate.seconds.value, 6))
-        .field("estimated_seconds", rounded(estimate.seconds.value, 6))
-        .field("estimated_seconds_error", rounded(2.0 * estimate.seconds.standard_error, 6))
+        .approximate("estimated_seconds", "estimated_seconds_error", Some(estimate.seconds))
         .row("CPU time", time(cpu_seconds))
-        .field("estimated_cpu_seconds", rounded(cpu_seconds.value, 6))
-        .field("estimated_cpu_seconds_error", rounded(2.0 * cpu_seconds.standard_error, 6))
+        .approximate("estimated_cpu_seconds", "estimated_cpu_seconds_error", Some(cpu_seconds))
         .row(
             "total",
             match is_whole {
                 true => format!("{:.0} (counted, not estimated)", total.value),
-                false if total.standard_error.is_infinite() => {
+                false if total.value <= 0.0 => {
                     "unknown: the sample has found no solution".to_owned()
                 }
-                false => interval(total, |number| format!("{number:.4e}")),
+                false if total.standard_error.is_infinite() => {
+                    format!("roughly {}", scientific(total.value, 1))
+                }
+                false => {
+                    let [total, error] = [total.value, 2.0 * total.standard_error];
+                    format!("{} ± {}", scientific(total, 3), scientific(error, 1))
+                }
             },
         )
         .field("counted", is_whole)
-        .field("estimated_total", total.standard_error.is_finite().then_some(total.value))
+        .field("estimated_total", (total.value > 0.0 || is_whole).then_some(total.value))
         .field("estimated_total_standard_error", total.standard_error)
         .row("published", published.as_deref().unwrap_or("unknown"))
         .field("published_total", published);
     report
-}
-
-/// A value and its 95 % interval. A small sample may say no more than how much it is at most.
-fn interval(value: Approximate, text: impl Fn(f64) -> String) -> String {
-    let Approximate { value, standard_error } = value;
-    let [low, high] = [-2.0, 2.0].map(|errors| value + errors * standard_error);
-    let (about, high_text) = (text(value), text(high));
-    match () {
-        () if high.is_infinite() => "unknown: the sample is too small".to_owned(),
-        () if low > 0.0 => format!("about {about}, {} to {high_text} with 95 %", text(low)),
-        () => format!("about {about}, at most {high_text} with 95 %"),
-    }
 }

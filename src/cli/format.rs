@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use nqueens::Shard;
+use nqueens::forecast::Approximate;
 use serde::Serializer;
 
 /// A duration in the units that suit it: `1.5s`, `12m05s`, `3h40m`, `2d07h`.
@@ -28,6 +29,15 @@ pub(crate) fn long_time(time: f64) -> String {
         ..400.0 => duration(seconds(time)),
         ..40_000.0 => format!("{years:.1} years"),
         _ => format!("{} years", scientific(years, 1)),
+    }
+}
+
+/// An expected time and its interval of 95 %, or what it is roughly, if nobody can say how exact that is.
+pub(crate) fn expected(time: Approximate) -> String {
+    let Approximate { value, standard_error } = time;
+    match standard_error.is_finite() {
+        true => format!("{} ± {}", long_time(value), long_time(2.0 * standard_error)),
+        false => format!("roughly {}", long_time(value)),
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, split_by_pass};
+use nqueens::record::{
+    Mode, Record, Run, Units, half_open, journals_in, split_by_pass, split_by_plan,
+};
 use nqueens::{Published, Shard};
 use serde_json::{Value, json};
 
@@ -55,7 +57,27 @@ impl JournalsArgs {
 
     /// Reads those of the first count, and those of the second one, as far as there are any.
     pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
-        let [first, second] = split_by_pass(journals_in(&self.paths)?);
+        self.both(journals_in(&self.paths)?)
+    }
+
+    /// Reads those of each plan, also in the folders that lie in the named ones.
+    pub(crate) fn read_plans(
+        &self,
+    ) -> Result<Vec<Result<[Option<Journals>; 2], Failure>>, Failure> {
+        let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
+        let inner =
+            folders.flatten().flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+        let mut inner: Vec<PathBuf> = inner.collect();
+        inner.sort_unstable();
+        let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
+        if plans.is_empty() {
+            return Err(self.nothing());
+        }
+        Ok(plans.into_iter().map(|files| self.both(files)).collect())
+    }
+
+    fn both(&self, files: Vec<PathBuf>) -> Result<[Option<Journals>; 2], Failure> {
+        let [first, second] = split_by_pass(files);
         let first = if self.second { Vec::new() } else { first };
         if first.is_empty() && second.is_empty() {
             return Err(self.nothing());

@@ -13,6 +13,7 @@
 
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
+use std::ops::RangeInclusive;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -21,10 +22,10 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use console::{Term, is_dumb};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
-use nqueens::forecast::{TimeLeft, core_hours};
-use nqueens::{Kernel, Observer, Sampling, Shard, Start, UnitsDone};
+use nqueens::forecast::{Effort, Estimate, TimeLeft, core_hours};
+use nqueens::{Observer, Sampling, Shard, Start, UnitsDone};
 
-use super::format::{duration, long_time, scientific, seconds};
+use super::format::{duration, expected, scientific, seconds};
 use super::stderr::message;
 
 /// What ends sooner draws nothing: a bar that flashes up tells nothing.
@@ -44,10 +45,11 @@ const FREE_COLUMNS: usize = 2;
 /// With fewer columns, a line has no bar: the text is worth more.
 const BAR_FROM_COLUMNS: usize = 58;
 
-/// A shorter count needs no journal.
-const LONG_HOURS: f64 = 1.0 / 6.0;
+/// Before a count of so many seconds, a sample is taken for a thousandth of them, within these limits.
+const LONG: f64 = 600.0;
+const SAMPLE: RangeInclusive<f64> = 2.0..=10.0;
 /// Nobody means to wait for a longer one, so it is told wherever standard error goes.
-const HOPELESS_HOURS: f64 = 30.0 * 24.0;
+const HOPELESS: f64 = 30.0 * 86_400.0;
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -145,6 +147,20 @@ impl Progress {
         *lock(&self.bar) = None;
     }
 
+    /// A sample of a count that is long by the table of costs, if anybody is to be told.
+    fn sample(&self, start: &Start<'_>) -> Option<Estimate> {
+        let Start { plan, threads, units, units_done, .. } = *start;
+        let part = (units - units_done) as f64 / plan.units() as f64;
+        let hours = part * core_hours(plan.size(), plan.engine(), start.kernel);
+        // More threads than cores count no faster.
+        let time = 3600.0 * hours / threads.min(num_cpus::get()) as f64;
+        let is_told = self.display != Display::Nothing
+            || self.long_count.is_some() && (time > HOPELESS || io::stderr().is_terminal());
+        let sample = (1e-3 * time).clamp(*SAMPLE.start(), *SAMPLE.end());
+        let effort = Effort { time: seconds(sample), ..Effort::default() };
+        (is_told && time > LONG).then(|| start.estimate(effort, self).ok()).flatten()
+    }
+
     /// Something is done.
     pub(crate) fn update(&self, change: impl FnOnce(&mut State)) {
         if self.display == Display::Nothing {
@@ -173,25 +189,27 @@ impl Progress {
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
-        let Start { plan, shard, threads, units, units_done, solutions, .. } = *start;
+        let Start { plan, shard, units, units_done, solutions, .. } = *start;
         if let bytes @ 1.. = start.cut_off {
             message!(
                 "warning: the journal's last line was cut off ({bytes} bytes): it is dropped, and \
                  its units are counted again"
             );
         }
-        if let Some(warning) = self.long_count.and_then(|count| count.warning(start)) {
-            message!("{warning}");
-        }
         let mut name = format!("{} {}", plan.engine(), plan.size());
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let work = Work::Count {
-            solutions_before: solutions,
-            solutions,
-            left: TimeLeft::new(units - units_done, threads),
-        };
+        let mut left = TimeLeft::new(start);
+        let is_known =
+            left.estimate(Duration::ZERO).is_some_and(|left| left.standard_error.is_finite());
+        if let Some(estimate) = (!is_known).then(|| self.sample(start)).flatten() {
+            left = left.expecting(&estimate);
+            if let Some(long_count) = &self.long_count {
+                self.suspend(|| message!("{}", long_count.announce(start, &estimate)));
+            }
+        }
+        let work = Work::Count { solutions_before: solutions, solutions, left };
         self.begin(&name, [units_done, units], work);
     }
 
@@ -246,11 +264,8 @@ impl State {
         match &self.work {
             Work::Count { solutions_before, solutions, left } => {
                 let rate = (solutions - solutions_before) as f64 / time;
-                let left = left.estimate(elapsed).map(|left| {
-                    let both = [left.value, 2.0 * left.standard_error];
-                    let [time, error] = both.map(|time| duration(seconds(time)));
-                    (1, format!("ETA {time} ± {error}"))
-                });
+                let left = left.estimate(elapsed);
+                let left = left.map(|left| (1, format!("ETA {}", expected(left))));
                 let begin = [
                     (0, percent(done, all)),
                     (5, format!("{done}/{all} units")),
@@ -402,34 +417,23 @@ impl TermLike for Narrowed {
     }
 }
 
-/// A count that may be long: a line before it tells what it takes, and how it can be resumed.
+/// What is said before a long count.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LongCount {
-    pub(crate) kernel: Kernel,
     pub(crate) has_journal: bool,
 }
 
 impl LongCount {
-    /// The line, if one is due.
-    fn warning(self, start: &Start<'_>) -> Option<String> {
-        let Start { plan, units, units_done, threads, .. } = *start;
-        let left = (units - units_done) as f64 / plan.units() as f64;
-        let core_hours = left * core_hours(plan.size(), plan.engine(), self.kernel);
-        // More threads than cores count no faster.
-        let hours = core_hours / threads.min(num_cpus::get()) as f64;
-        let advice = match hours {
-            LONG_HOURS.. if plan.engine().largest_sensible().is_some() => "--engine auto is faster",
-            HOPELESS_HOURS.. => "'nqueens shard' counts on many machines",
-            LONG_HOURS.. if !self.has_journal && io::stderr().is_terminal() => {
-                "--journal FILE makes it resumable"
-            }
-            _ => return None,
+    /// What it takes, and what would help.
+    fn announce(self, start: &Start<'_>, estimate: &Estimate) -> String {
+        let (size, engine) = (start.plan.size(), start.plan.engine());
+        let advice = match () {
+            () if engine.largest_sensible().is_some() => "; --engine auto is faster",
+            () if estimate.seconds.value > HOPELESS => "; 'nqueens shard' counts on many machines",
+            () if !self.has_journal => "; --journal FILE makes it resumable",
+            () => "",
         };
-        Some(format!(
-            "n = {} takes about {} here; {advice}",
-            plan.size(),
-            long_time(3600.0 * hours)
-        ))
+        format!("n = {size} takes {} here{advice}", expected(estimate.seconds))
     }
 }
 

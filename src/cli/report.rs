@@ -8,11 +8,12 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
+use nqueens::forecast::Approximate;
 use nqueens::memory::readable;
 use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan, Published};
 use serde_json::{Map, Value, json};
 
-use super::format::{json_seconds, many};
+use super::format::{json_seconds, many, rounded};
 use super::stderr::escaped;
 
 /// How an answer is printed; without an option as labels and values.
@@ -61,6 +62,19 @@ impl Report {
         self.row(name, &value).field(name, value)
     }
 
+    /// A field for a number, and one for half the width of its interval of 95 %: null if that is not known.
+    pub(crate) fn approximate(
+        &mut self,
+        name: &'static str,
+        error_name: &'static str,
+        number: Option<Approximate>,
+    ) -> &mut Self {
+        let error =
+            number.map(|number| 2.0 * number.standard_error).filter(|error| error.is_finite());
+        self.field(name, number.map(|number| rounded(number.value, 6)));
+        self.field(error_name, error.map(|error| rounded(error, 6)))
+    }
+
     /// A number that `--quiet` prints as well; without it there is no line, and the field is null.
     pub(crate) fn number(&mut self, name: &'static str, number: Option<u128>) -> &mut Self {
         self.numbers.extend(number.map(|number| number.to_string()));
@@ -70,10 +84,15 @@ impl Report {
         }
     }
 
-    /// The one number that `--quiet` prints.
+    /// A number that only `--quiet` prints.
     pub(crate) fn bare(&mut self, number: impl Display) -> &mut Self {
-        self.numbers = vec![number.to_string()];
+        self.numbers.push(number.to_string());
         self
+    }
+
+    /// The object.
+    pub(crate) fn into_value(self) -> Value {
+        Value::Object(self.fields)
     }
 
     /// How a total compares with the published one.

@@ -1,8 +1,8 @@
 //! `nqueens status FILE|FOLDER...`.
 
 mod grid;
-mod history;
 mod page;
+mod resume;
 mod state;
 
 use std::path::PathBuf;
@@ -13,7 +13,8 @@ use clap::Args;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::OwnFile;
 use crate::cli::journals::JournalsArgs;
-use crate::cli::report::Format;
+use crate::cli::report::{Format, Report};
+use crate::cli::stderr::message;
 use crate::cli::values::file;
 use state::Status;
 
@@ -22,6 +23,7 @@ use state::Status;
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
 Examples:
+  nqueens status .                         every count here and in the folders here
   nqueens status q24                       the shards in folder q24
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
@@ -43,7 +45,13 @@ impl StatusArgs {
             self.html.map(|path| OwnFile::new("--html", path, page::BEGINNING)).transpose()?;
         let now = SystemTime::now();
         let status = |journals| Status::new(journals, now);
-        let counts = self.journals.read_both()?.map(|journals| journals.map(status));
+        let mut plans = self.journals.read_plans()?;
+        if plans.len() > 1 {
+            let plans =
+                plans.into_iter().map(|plan| plan.map(|both| both.map(|one| one.map(status))));
+            return list(plans.collect(), file.is_some(), self.format);
+        }
+        let counts = plans.remove(0)?.map(|journals| journals.map(status));
         if let Some(file) = file {
             file.write(&page::page(&counts, self.journals.paths()))?;
         }
@@ -52,4 +60,35 @@ impl StatusArgs {
         report.section("second", reports.next());
         Ok(Exit::Done.answer(self.format, report))
     }
+}
+
+/// Lists the counts of several plans. Those that cannot be read are told of.
+fn list(
+    plans: Vec<Result<[Option<Status>; 2], Failure>>,
+    has_page: bool,
+    format: Format,
+) -> Result<Exit, Failure> {
+    if has_page {
+        return Err(Exit::Usage.because(
+            "--html: the journals are of several boards or engines; name the journals of one of them",
+        ));
+    }
+    let (mut report, mut objects, mut exit) = (Report::default(), Vec::new(), Exit::Done);
+    for plan in plans {
+        let counts = plan.unwrap_or_else(|failure| {
+            message!("warning: left out: {failure}");
+            exit = failure.exit;
+            [None, None]
+        });
+        for count in counts.iter().flatten() {
+            let [summary, command] = count.summary();
+            report.row("count", summary).bare(count.percent());
+            if !command.is_empty() {
+                report.row("", command);
+            }
+            objects.push(count.report().into_value());
+        }
+    }
+    report.field("counts", objects);
+    Ok(exit.answer(format, report))
 }

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::machine::cpu::thread_time;
 use crate::observe::{Observer, UnitsDone};
 use crate::plan::{Plan, Prepared, Worker};
-use crate::ranges::{REPORT_EVERY, Ranges, Turn};
+use crate::ranges::{REPORT_EVERY, Ranges};
 use crate::record::{DoneLine, Journal, Record};
 
 /// Finished units are recorded once they have taken this part of the age of the run, which is all
@@ -69,10 +69,10 @@ impl Driver<'_> {
             .into_par_iter()
             .with_max_len(1)
             .filter_map(|_| ranges.take())
-            .map(|turn| {
+            .map(|range| {
                 let worker = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 let mut worker = worker.unwrap_or_else(|| self.prepared.worker());
-                let tally = self.count_range(&mut worker, turn);
+                let tally = self.count_range(&mut worker, range);
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
                 tally
             })
@@ -80,16 +80,12 @@ impl Driver<'_> {
     }
 
     /// Counts the units of a range until its end or until the count must stop.
-    fn count_range(
-        &self,
-        worker: &mut Worker<'_>,
-        Turn { turn, units: mut rest }: Turn,
-    ) -> Result<Tally, Error> {
+    fn count_range(&self, worker: &mut Worker<'_>, mut rest: Range<usize>) -> Result<Tally, Error> {
         let mut whole = Tally::default();
         let line = DoneLine { units: rest.start..rest.start, ..DoneLine::default() };
         let mut batch = Batch { driver: self, busy: Duration::ZERO, line };
         while !rest.is_empty() && !self.must_stop() {
-            let (done, ended) = self.count_some(worker, rest.clone(), turn);
+            let (done, ended) = self.count_some(worker, rest.clone());
             rest.start = done.units.end;
             whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
             if !done.units.is_empty() {
@@ -127,10 +123,9 @@ impl Driver<'_> {
         &self,
         worker: &mut Worker<'_>,
         range: Range<usize>,
-        turn: usize,
     ) -> (UnitsDone, Result<(), Error>) {
         let (begun, cpu_begun) = (Instant::now(), thread_time());
-        let (first, end, mut counts, mut solutions) = (range.start, range.end, Vec::new(), 0);
+        let (first, mut counts, mut solutions) = (range.start, Vec::new(), 0);
         let mut ended = Ok(());
         for unit in range {
             match worker.count(unit, self.cancel) {
@@ -149,8 +144,8 @@ impl Driver<'_> {
         }
         let units = first..first + counts.len();
         let cpu_time = thread_time().saturating_sub(cpu_begun);
-        let (busy, ends_turn) = (begun.elapsed(), units.end == end);
-        (UnitsDone { units, counts, solutions, busy, cpu_time, turn, ends_turn }, ended)
+        let busy = begun.elapsed();
+        (UnitsDone { units, counts, solutions, busy, cpu_time }, ended)
     }
 }
 

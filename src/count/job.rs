@@ -11,7 +11,7 @@ use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 use crate::error::{Error, JournalError};
-use crate::forecast::{Effort, Estimate, Sample};
+use crate::forecast::{Blocks, Effort, Estimate, Rest, Sample};
 use crate::observe::Start;
 use crate::plan::Plan;
 use crate::record::{Journal, Locked, Record, Run, half_open, len, read_shard, units_of};
@@ -208,7 +208,13 @@ impl<'a> Job<'a> {
             let held = record.as_ref().filter(|_| locked.is_some());
             let recorded = held.map_or(Tally::default(), Tally::of);
             let cut_off = held.map_or(0, |record| record.files[0].cut_off);
-            let journal = self.begin(locked, held, &plan)?;
+            let run = Run::begin(outcome.kernel, machine.threads, shard);
+            let journal = self.begin(locked, held, &plan, &run)?;
+            let is_like =
+                |record: &&Record| record.runs().last().is_some_and(|last| last.is_like(&run));
+            let blocks = record.as_ref().filter(is_like).map(|record| record.blocks.clone());
+            let is_plain = shard == Shard::WHOLE && count.queens.is_empty();
+            let total = known(count.size).total.filter(|_| is_plain);
             count.observer.started(&Start {
                 plan: &plan,
                 shard,
@@ -217,6 +223,14 @@ impl<'a> Job<'a> {
                 units_done: before.units,
                 solutions: before.solutions,
                 cut_off,
+                prepared: &prepared,
+                kernel: outcome.kernel,
+                cancel: &count.cancel,
+                blocks: &blocks.unwrap_or_else(|| Blocks::new(plan.units())),
+                rest: Rest {
+                    units: len(&todo),
+                    solutions: total.map(|total| total as f64 - before.solutions as f64),
+                },
             });
             let driver = Driver {
                 plan: &plan,
@@ -304,12 +318,11 @@ impl<'a> Job<'a> {
         locked: Option<Locked>,
         held: Option<&Record>,
         plan: &Arc<Plan>,
+        run: &Run,
     ) -> Result<Option<Journal>, Error> {
-        let kernel = kernel_of(&self.machine, plan.engine());
-        let run = Run::begin(kernel, self.machine.threads, self.shard);
         match (locked, &self.place) {
-            (Some(locked), _) => locked.begin(held, plan, &run).map(Some),
-            (None, Place::Folder(folder)) => Journal::create_in(folder, plan, &run).map(Some),
+            (Some(locked), _) => locked.begin(held, plan, run).map(Some),
+            (None, Place::Folder(folder)) => Journal::create_in(folder, plan, run).map(Some),
             (None, _) => Ok(None),
         }
     }

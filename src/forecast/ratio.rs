@@ -6,22 +6,34 @@
 pub struct Approximate {
     /// The expected value.
     pub value: f64,
-    /// The standard error, larger for small samples: the true value lies within twice this distance in
-    /// 19 of 20 cases. Infinite if the sample says nothing.
+    /// The standard error: the true value lies within twice this distance in 19 of 20 cases. Infinite if
+    /// the sample is too small to say.
     pub standard_error: f64,
 }
 
 impl Approximate {
-    /// With an independent error, in relation to the value, added.
-    pub(super) fn with_relative_error(self, share: f64) -> Self {
-        Self { standard_error: self.standard_error.hypot(share * self.value), ..self }
+    /// A time with the error that no sample shows added.
+    pub(crate) fn on_any_run(self) -> Self {
+        Self { standard_error: self.standard_error.hypot(TIMES_DIFFER * self.value), ..self }
     }
 
-    /// The standard error in relation to the value.
-    pub(super) fn relative_error(self) -> f64 {
-        if self.standard_error > 0.0 { self.standard_error / self.value } else { 0.0 }
+    /// This part of it.
+    pub(crate) fn part(self, part: f64) -> Self {
+        Self { value: part * self.value, standard_error: part * self.standard_error }
+    }
+
+    /// This or another estimate of the same number: the one with the smaller error.
+    pub(super) fn or_closer(self, other: Option<Self>) -> Self {
+        other.filter(|other| other.standard_error < self.standard_error).unwrap_or(self)
     }
 }
+
+/// Runs of the same count differ by some percent, which no sample shows: a standard error of this share of the
+/// time is added to that of the sample.
+const TIMES_DIFFER: f64 = 0.03;
+
+/// With fewer clusters, nobody can say how exact an estimate is.
+const FEWEST: f64 = 20.0;
 
 /// Estimates a sum over all clusters from a sample of them, each with a size and a value.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,53 +71,38 @@ impl RatioEstimator {
         self.clusters
     }
 
-    /// The sum of their values.
+    /// The sum of the values of all clusters, given the sum of their sizes.
     #[must_use]
-    pub fn values(&self) -> f64 {
-        self.values
-    }
-
-    /// The sum of the values of all clusters, given the sum of their sizes. `None` with fewer than
-    /// two recorded clusters, or if all of them have size 0.
-    #[must_use]
-    pub fn sum_over(&self, all_sizes: f64) -> Option<Approximate> {
-        if self.clusters < 2 || self.sizes <= 0.0 {
-            return None;
-        }
+    pub fn sum_over(&self, all_sizes: f64) -> Approximate {
         let clusters = self.clusters as f64;
-        let each = self.values / self.sizes;
+        let each = if self.sizes > 0.0 { self.values / self.sizes } else { 0.0 };
+        let value = each * all_sizes;
+        let all_clusters = clusters * all_sizes / self.sizes.max(f64::MIN_POSITIVE);
+        let left = if self.draws_repeat { all_clusters } else { all_clusters - clusters };
+        if left <= 1e-9 * clusters && clusters > 0.0 {
+            return Approximate { value, standard_error: 0.0 };
+        }
+        // Nothing found is not nothing there.
+        if self.equal_clusters() < FEWEST || self.values <= 0.0 {
+            return Approximate { value, standard_error: f64::INFINITY };
+        }
         let residuals =
             self.values_squared - 2.0 * each * self.products + each * each * self.sizes_squared;
         let variance = residuals.max(0.0) / (clusters - 1.0);
-        let all_clusters = clusters * all_sizes / self.sizes;
-        let left = match self.draws_repeat {
-            true => all_clusters,
-            false => (all_clusters - clusters).max(0.0),
-        };
         let standard_error = (variance * left * all_clusters / clusters).sqrt();
-        let standard_error = standard_error * widening(clusters - 1.0);
-        // Nothing found is not nothing there.
-        let is_blind = self.values <= 0.0 && left > 0.0;
-        let standard_error = if is_blind { f64::INFINITY } else { standard_error };
-        Some(Approximate { value: each * all_sizes, standard_error })
+        Approximate { value, standard_error }
     }
 
-    /// The same, but if the sample is too small for an estimate, it is all there is.
-    pub(super) fn sum_or_whole(&self, all_sizes: f64) -> Approximate {
-        let whole = Approximate { value: self.values, standard_error: 0.0 };
-        self.sum_over(all_sizes).unwrap_or(whole)
+    /// The sum over the clusters that are not in the sample.
+    pub(super) fn sum_over_rest(&self, sizes: f64) -> Approximate {
+        let all = self.sum_over(self.sizes + sizes);
+        Approximate { value: all.value - self.values, ..all }
     }
-}
 
-/// What makes twice the standard error of a small sample an interval of 95 %: half the quantile of
-/// Student's distribution with this many degrees of freedom, by the expansion of Cornish and Fisher.
-fn widening(freedom: f64) -> f64 {
-    // For one degree the expansion gives 11.3.
-    if freedom < 1.5 {
-        return 0.5 * 12.706;
+    /// How many clusters of equal size say as much (L. Kish, *Survey Sampling*, chapter 11).
+    fn equal_clusters(&self) -> f64 {
+        self.sizes * self.sizes / self.sizes_squared.max(f64::MIN_POSITIVE)
     }
-    let terms = [1.590, 2.556, 2.823, 2.372, 1.960];
-    0.5 * terms.into_iter().fold(0.0, |sum, term| sum / freedom + term)
 }
 
 #[cfg(test)]
@@ -120,17 +117,15 @@ mod tests {
     #[test]
     fn equal_units_give_an_exact_estimate() {
         let mut estimator = RatioEstimator::default();
-        assert_eq!(estimator.sum_over(100.0), None);
-        for _ in 0..10 {
+        for _ in 0..20 {
             estimator.record(4.0, 8.0);
         }
-        assert_eq!(
-            estimator.sum_over(100.0),
-            Some(Approximate { value: 200.0, standard_error: 0.0 })
-        );
+        let sum = Approximate { value: 200.0, standard_error: 0.0 };
+        assert_eq!(estimator.sum_over(100.0), sum);
+        assert_eq!(estimator.sum_over_rest(20.0), Approximate { value: 40.0, ..sum });
     }
 
-    /// Boards with large units, of which fifteen parts are counted, always the same ones.
+    /// Boards with large units, of which thirty parts are counted, always the same ones.
     #[test]
     #[ignore = "takes a quarter of a minute"]
     fn the_interval_from_parts_covers_the_published_total_in_45_of_50_cases() {
@@ -145,12 +140,12 @@ mod tests {
             let covered = (0..50).filter(|&seed| {
                 let mut random = fastrand::Rng::with_seed(seed);
                 let mut parts = RatioEstimator::of_repeated_draws();
-                for _ in 0..15 {
+                for _ in 0..30 {
                     let unit = random.usize(..plan.units());
                     let part = worker.sample(unit, depth, &mut random, &cancel).expect("a part");
                     parts.record(1.0, part.solutions * plan.weight(unit) as f64);
                 }
-                let total = parts.sum_over(plan.units() as f64).expect("fifteen parts");
+                let total = parts.sum_over(plan.units() as f64);
                 (total.value - published).abs() <= 2.0 * total.standard_error
             });
             let covered = covered.count();
@@ -159,21 +154,25 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_small_samples_are_those_of_student() {
-        // M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions, table 26.10.
-        for (freedom, quantile) in
-            [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (10.0, 2.228), (120.0, 1.980)]
-        {
-            let ratio = 2.0 * widening(freedom) / quantile;
-            assert!((0.99..1.01).contains(&ratio), "{freedom}: {ratio}");
-        }
+    fn nineteen_clusters_are_too_few_to_say_and_so_are_twenty_of_unequal_size() {
+        let error = |sizes: &[f64]| {
+            let mut estimator = RatioEstimator::default();
+            for (size, wrong) in sizes.iter().zip([0.9, 1.1].into_iter().cycle()) {
+                estimator.record(*size, size * wrong);
+            }
+            estimator.sum_over(1000.0).standard_error
+        };
+        assert!(error(&[1.0; 19]).is_infinite() && error(&[1.0; 20]).is_finite());
+        let mut sizes = [1.0; 20];
+        sizes[0] = 2.0;
+        assert!(error(&sizes).is_infinite());
     }
 
     #[test]
     fn draws_without_a_hit_say_nothing() {
         let mut estimator = RatioEstimator::of_repeated_draws();
-        (0..10).for_each(|_| estimator.record(1.0, 0.0));
-        let sum = estimator.sum_over(50.0).expect("ten draws");
+        (0..30).for_each(|_| estimator.record(1.0, 0.0));
+        let sum = estimator.sum_over(50.0);
         assert_eq!((sum.value, sum.standard_error), (0.0, f64::INFINITY));
     }
 
@@ -183,7 +182,7 @@ mod tests {
         for value in 0..50 {
             estimator.record(1.0, f64::from(value * value));
         }
-        let sum = estimator.sum_over(50.0).expect("fifty clusters");
+        let sum = estimator.sum_over(50.0);
         assert!((sum.value - 40_425.0).abs() < 1e-6 && sum.standard_error == 0.0, "{sum:?}");
     }
 }

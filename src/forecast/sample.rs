@@ -15,7 +15,7 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, MemoryUse};
 use crate::error::Error;
 use crate::machine::cpu::Stopwatch;
-use crate::observe::{Observer, Sampling};
+use crate::observe::{Observer, Sampling, Start};
 use crate::plan::{Plan, Prepared, Worker};
 use crate::ranges::range_length;
 
@@ -50,10 +50,6 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Lists of units up to this length are gone through evenly, in a random order.
 const LISTED: usize = 1 << 16;
-
-/// Runs of the same count differ by some percent, which one sample does not show: a standard error of
-/// this share of the time is added to that of the sample.
-const TIMES_DIFFER: f64 = 0.03;
 
 /// The expected time and result of a count.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +107,23 @@ impl Default for Effort {
     }
 }
 
+impl Start<'_> {
+    /// Estimates the time of the units that are not finished, before they are counted, as
+    /// [`Count::estimate`](crate::Count::estimate) does. The sample is reported to this observer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Count::estimate`](crate::Count::estimate).
+    pub fn estimate(&self, effort: Effort, observer: &dyn Observer) -> Result<Estimate, Error> {
+        let Self { plan, prepared, kernel, cancel, .. } = *self;
+        let whole = Sample { plan, prepared, kernel, effort, observer, cancel };
+        let whole = whole.estimate(Duration::ZERO)?;
+        let part = self.rest.units as f64 / plan.units() as f64;
+        let [cpu_seconds, seconds] = [whole.cpu_seconds, whole.seconds].map(|time| time.part(part));
+        Ok(Estimate { cpu_seconds, seconds, ..whole })
+    }
+}
+
 /// A sample of a count, to be taken on the current rayon pool.
 pub(crate) struct Sample<'a> {
     pub(crate) plan: &'a Plan,
@@ -142,12 +155,11 @@ impl Sample<'_> {
         let (plan, elapsed) = (self.plan, begun.elapsed());
         let (units, total) =
             (plan.units() as f64, known(plan.size()).total.map(|total| total as f64));
-        let differ = if sampled.units == plan.units() { 0.0 } else { TIMES_DIFFER };
-        let cpu = sampled.cpu_seconds(units, total).with_relative_error(differ);
-        let wall_for_cpu = sampled.wall_for_cpu();
+        let cpu = sampled.cpu_seconds(units, total);
+        let cpu = if sampled.units == plan.units() { cpu } else { cpu.on_any_run() };
         // The thread with the most units is the last one.
-        let wall = wall_for_cpu.value * plan.units().div_ceil(threads) as f64 / units.max(1.0);
-        let cpu_and_wall = cpu.with_relative_error(wall_for_cpu.relative_error());
+        let most_units = plan.units().div_ceil(threads) as f64 / units.max(1.0);
+        let wall = sampled.wall_for_cpu() * most_units;
         Ok(Estimate {
             engine: plan.engine(),
             kernel: self.kernel,
@@ -161,9 +173,9 @@ impl Sample<'_> {
             cpu_seconds: cpu,
             seconds: Approximate {
                 value: cpu.value * wall + preparation.as_secs_f64(),
-                standard_error: cpu_and_wall.standard_error * wall,
+                standard_error: cpu.standard_error * wall,
             },
-            total: sampled.solutions.sum_or_whole(units),
+            total: sampled.solutions.sum_over(units),
             memory: self.prepared.memory(),
         })
     }

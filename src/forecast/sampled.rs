@@ -24,21 +24,25 @@ pub(super) struct Totals {
     /// CPU time of clusters, against both of their sizes.
     by_units: RatioEstimator,
     by_solutions: RatioEstimator,
-    wall_by_cpu: RatioEstimator,
+    wall: f64,
+    cpu: f64,
 }
 
 impl Totals {
     /// An empty sample: of parts, or of clusters.
     pub(super) fn new(is_of_parts: bool) -> Self {
-        let repeated = RatioEstimator::of_repeated_draws();
-        let empty = if is_of_parts { repeated } else { RatioEstimator::default() };
+        let empty = match is_of_parts {
+            true => RatioEstimator::of_repeated_draws(),
+            false => RatioEstimator::default(),
+        };
         Self {
             units: 0,
             parts: 0,
             solutions: empty,
             by_units: empty,
             by_solutions: empty,
-            wall_by_cpu: repeated,
+            wall: 0.0,
+            cpu: 0.0,
         }
     }
 
@@ -51,7 +55,8 @@ impl Totals {
         self.solutions.record(units, solutions);
         self.by_units.record(units, seconds);
         self.by_solutions.record(solutions, seconds);
-        self.wall_by_cpu.record(cpu, wall);
+        self.wall += wall;
+        self.cpu += cpu;
     }
 
     /// How many clusters or parts there are.
@@ -59,19 +64,15 @@ impl Totals {
         self.solutions.clusters()
     }
 
-    /// CPU time of all units. It follows a published total more closely than the number of units, unless
-    /// the sample has found few solutions.
+    /// CPU time of all units. It follows a published total more closely than the number of units.
     pub(super) fn cpu_seconds(&self, units: f64, total: Option<f64>) -> Approximate {
-        let by_units = self.by_units.sum_or_whole(units);
-        let by_solutions = total.and_then(|total| self.by_solutions.sum_over(total));
-        let is_closer = |sum: &Approximate| sum.relative_error() <= by_units.relative_error();
-        by_solutions.filter(is_closer).unwrap_or(by_units)
+        let by_solutions = total.map(|total| self.by_solutions.sum_over(total));
+        self.by_units.sum_over(units).or_closer(by_solutions)
     }
 
     /// Wall time of a thread for each second of its CPU time: more than 1 on a busy machine, or with
     /// more threads than cores.
-    pub(super) fn wall_for_cpu(&self) -> Approximate {
-        let as_measured = self.wall_by_cpu.sum_over(1.0);
-        as_measured.unwrap_or(Approximate { value: 1.0, standard_error: 0.0 })
+    pub(super) fn wall_for_cpu(&self) -> f64 {
+        if self.cpu > 0.0 { self.wall / self.cpu } else { 1.0 }
     }
 }

@@ -1,43 +1,26 @@
 //! The time that a running count still takes.
 //!
-//! The threads take ranges of units in a scattered order that is fixed beforehand, but they finish
-//! them in another: at any moment the cheap ones are finished and the dear ones are under way. A
-//! sample of whatever is finished therefore promises too little, and its spread knows nothing of the
-//! dear ones. So the sample is the longest *beginning* of the order of which every range is
-//! finished, whatever it cost:
+//! [`Blocks`] tell the CPU time of the rest. The threads work on it at the speed that they had of late: CPU
+//! time for each second, which is less than one where other programs run, or with more threads than cores.
+//! What they have spent on units that are not reported yet is subtracted: a thread is, on average, as far
+//! from its last report as a random moment is from the begin of an interval between two,
+//! sum b² / (2 sum b) for intervals b.
 //!
-//! ```text
-//! turn       0  1  2  3  4  5  6  7  8
-//! finished   x  x  x  x  -  x  -  -  x     sample: turns 0 to 3
-//!            ~~~~~~~~~~  ~~~~~~~~~~~~~     time already spent on the rest: turns 4 to 8
-//! ```
-//!
-//! With the time of a unit m and its standard error from the sample (see [`estimate`](super)), all
-//! units after the beginning take m times their number. What the threads have spent on them is
-//! subtracted: the time of the units that were reported, and of those that were not. A thread is, on
-//! average, as far from its last report as a random moment is from the begin of an interval between
-//! two, sum b² / (2 sum b) for intervals b.
-//!
-//! At the end the threads do not finish at once: they wait for the last range, on average half as long
-//! as the longest range takes.
+//! At the end the threads do not finish at once: they wait for the last range, on average for half of it.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::ratio::{Approximate, RatioEstimator};
-use crate::observe::UnitsDone;
+use super::blocks::{Blocks, Rest};
+use super::ratio::Approximate;
+use super::sample::Estimate;
+use crate::observe::{Start, UnitsDone};
+use crate::ranges::range_length;
 
-/// With fewer ranges, or after less time, there is no estimate.
-const FEWEST_RANGES: usize = 20;
-const EARLIEST: Duration = Duration::from_secs(2);
+/// Without a sample, nothing is promised before.
+const EARLIEST: Duration = Duration::from_secs(1);
 
-/// So few ranges say little about their spread: with k of them, the standard error is larger by this
-/// part of 1/k, beyond what the estimator adds for small samples.
-const SMALL_SAMPLE: f64 = 6.0;
-
-/// What a standard error is at least, as a part of the time left: the sample says how units differ, but
-/// not that a machine changes its speed.
-const LEAST_ERROR: f64 = 0.01;
+/// The speed of a thread is that of its last one to two minutes.
+const LATE: f64 = 60.0;
 
 /// The remaining time of a count, estimated from what its [`Observer`](crate::Observer) is told.
 ///
@@ -52,7 +35,7 @@ const LEAST_ERROR: f64 = 0.01;
 ///
 /// impl Observer for Watch {
 ///     fn started(&self, start: &Start<'_>) {
-///         let left = TimeLeft::new(start.units - start.units_done, start.threads);
+///         let left = TimeLeft::new(start);
 ///         *self.1.lock().expect("no panic") = left;
 ///     }
 ///
@@ -71,74 +54,82 @@ const LEAST_ERROR: f64 = 0.01;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TimeLeft {
-    /// Units to count.
-    units: usize,
-    threads: usize,
-    /// The beginning: how many ranges, and what they took.
-    ranges: usize,
-    sample: RatioEstimator,
-    /// The longest of them, in seconds.
-    longest: f64,
-    /// The ranges that are not of the beginning.
-    later: BTreeMap<usize, Part>,
-    /// Sums over the reports.
+    blocks: Blocks,
+    rest: Rest,
+    /// The CPU seconds of a sample that was taken before, and of all reports since.
+    expected: Option<Approximate>,
+    spent: f64,
+    earliest: Duration,
+    threads: f64,
+    /// Units of the last ranges.
+    range: f64,
+    /// Sums over the reports of late: wall time, its squares, and CPU time.
     busy: f64,
     busy_squared: f64,
-}
-
-/// What is finished of a range.
-#[derive(Clone, Copy, Debug, Default)]
-struct Part {
-    units: usize,
-    busy: f64,
-    is_whole: bool,
+    cpu: f64,
 }
 
 impl TimeLeft {
-    /// For so many units that are not finished, counted on so many threads.
+    /// Of a count that begins. What its journal holds is part of the sample.
     #[must_use]
-    pub fn new(units: usize, threads: usize) -> Self {
-        Self { units, threads, ..Self::default() }
+    pub fn new(start: &Start<'_>) -> Self {
+        Self::of(start.blocks.clone(), start.rest, start.threads)
+    }
+
+    /// Takes this estimate until the finished units tell more.
+    #[must_use]
+    pub fn expecting(self, estimate: &Estimate) -> Self {
+        Self { expected: Some(estimate.cpu_seconds), earliest: Duration::ZERO, ..self }
+    }
+
+    fn of(blocks: Blocks, rest: Rest, threads: usize) -> Self {
+        let range = range_length(rest.units, threads) as f64;
+        let earliest = if blocks.is_empty() { EARLIEST } else { Duration::ZERO };
+        Self { blocks, rest, earliest, threads: threads as f64, range, ..Self::default() }
     }
 
     /// Learns of finished units.
     pub fn record(&mut self, done: &UnitsDone) {
-        let busy = done.busy.as_secs_f64();
+        let UnitsDone { units, solutions, busy, cpu_time, .. } = done;
+        self.blocks.add(units.start, units.len(), *solutions, *cpu_time);
+        self.rest.units = self.rest.units.saturating_sub(units.len());
+        self.rest.solutions = self.rest.solutions.map(|left| left - *solutions as f64);
+        if self.busy > 2.0 * LATE * self.threads {
+            let sums = [&mut self.busy, &mut self.busy_squared, &mut self.cpu];
+            sums.into_iter().for_each(|sum| *sum *= 0.5);
+        }
+        let busy = busy.as_secs_f64();
         self.busy += busy;
         self.busy_squared += busy * busy;
-        let part = self.later.entry(done.turn).or_default();
-        part.units += done.units.len();
-        part.busy += busy;
-        part.is_whole |= done.ends_turn;
-        while let Some(next) = self.later.first_entry() {
-            let part = *next.get();
-            if *next.key() != self.ranges || !part.is_whole {
-                break;
-            }
-            next.remove();
-            self.ranges += 1;
-            self.longest = self.longest.max(part.busy);
-            self.sample.record(part.units as f64, part.busy);
-        }
+        self.cpu += cpu_time.as_secs_f64();
+        self.spent += cpu_time.as_secs_f64();
     }
 
-    /// Seconds to the end, after so much time. `None` while too little is known: in the first two
-    /// seconds, and until the first twenty ranges are finished.
+    /// Seconds to the end, after so much time. `None` while nothing is known: in the first second, or until
+    /// a unit is finished. While too little is known to say how exact it is, the standard error is infinite.
     #[must_use]
     pub fn estimate(&self, elapsed: Duration) -> Option<Approximate> {
-        if self.ranges < FEWEST_RANGES || elapsed < EARLIEST {
+        let left =
+            |all: Approximate| Approximate { value: (all.value - self.spent).max(0.0), ..all };
+        let (expected, counted) = (self.expected.map(left), self.blocks.cpu_seconds(self.rest));
+        let is_known = |counted: &Approximate| counted.standard_error.is_finite();
+        let work = match counted.filter(is_known) {
+            Some(counted) => counted.or_closer(expected),
+            None => expected.or(counted)?,
+        };
+        if elapsed < self.earliest {
             return None;
         }
-        let threads = self.threads.max(1) as f64;
-        let all = self.sample.sum_over(self.units as f64)?;
-        let reported: f64 = self.later.values().map(|part| part.busy).sum();
-        let unreported = threads * self.busy_squared / (2.0 * self.busy.max(f64::MIN_POSITIVE));
-        let rest = (all.value - self.sample.values() - reported - unreported).max(0.0);
-        let last_wait = 0.5 * self.longest * (1.0 - 1.0 / threads);
-        let value = rest / threads + last_wait;
-        let of_sample = all.standard_error / threads * (1.0 + SMALL_SAMPLE / self.ranges as f64);
-        let standard_error = of_sample.hypot(0.5 * last_wait).hypot(LEAST_ERROR * value);
-        Some(Approximate { value, standard_error })
+        let (speed, unreported) = match self.cpu > 0.0 {
+            true => (self.cpu / self.busy, self.busy_squared / (2.0 * self.busy)),
+            false => (1.0, elapsed.as_secs_f64()),
+        };
+        let speed = self.threads * speed;
+        let of_unit = work.value / self.rest.units.max(1) as f64;
+        let last_wait = 0.5 * self.range * of_unit * (1.0 - 1.0 / self.threads);
+        let value = ((work.value + last_wait) / speed - unreported).max(0.0);
+        let standard_error = (work.standard_error / speed).hypot(0.5 * last_wait);
+        Some(Approximate { value, standard_error }.on_any_run())
     }
 }
 

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::header::pass_of;
+use super::header::{header_of, pass_of};
 use super::name::named_shard;
 use super::reader::{Mode, Named};
 use super::union::Record;
@@ -136,4 +136,29 @@ pub fn split_by_pass(files: Vec<PathBuf>) -> [Vec<PathBuf>; 2] {
     let is_first = |path: &PathBuf| pass_of(path) != Some(Pass::Second);
     let (first, second) = files.into_par_iter().partition(is_first);
     [first, second]
+}
+
+/// Parts journals by the plans that they are of, in the order of the first ones. Files that do not say come
+/// last, or with the others if these are all of one plan.
+#[must_use]
+pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
+    let plan = |path: &PathBuf| header_of(path).map(|header| header.plan_alone());
+    let plans: Vec<Option<String>> = files.par_iter().map(plan).collect();
+    let (mut parts, mut unknown) = (Vec::<(String, Vec<PathBuf>)>::new(), Vec::new());
+    for (path, plan) in files.into_iter().zip(plans) {
+        let Some(plan) = plan else {
+            unknown.push(path);
+            continue;
+        };
+        match parts.iter_mut().find(|(known, _)| *known == plan) {
+            Some((_, files)) => files.push(path),
+            None => parts.push((plan, vec![path])),
+        }
+    }
+    let mut parts: Vec<_> = parts.into_iter().map(|(_, files)| files).collect();
+    match &mut parts[..] {
+        [files] => files.extend(unknown),
+        _ => parts.extend((!unknown.is_empty()).then_some(unknown)),
+    }
+    parts
 }

@@ -105,6 +105,11 @@ impl Header {
         line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" "))
     }
 
+    /// What tells the plan, whichever count of it the journal holds.
+    pub(super) fn plan_alone(&self) -> String {
+        self.plan.replace(" count=first ", " ").replace(" count=second ", " ")
+    }
+
     fn pass(&self) -> Pass {
         if self.plan.contains(" count=second ") { Pass::Second } else { Pass::First }
     }
@@ -153,10 +158,14 @@ fn is_zeros(input: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
+/// The first line of a journal. `None` if it has none, or none that can be read.
+pub(super) fn header_of(path: &Path) -> Option<Header> {
+    Header::read(&mut BufReader::with_capacity(512, open(path).ok()?)).ok()?
+}
+
 /// Which count a journal holds. `None` if the first line does not tell.
 pub(super) fn pass_of(path: &Path) -> Option<Pass> {
-    let mut input = BufReader::with_capacity(512, open(path).ok()?);
-    Header::read(&mut input).ok()?.as_ref().map(Header::pass)
+    header_of(path).as_ref().map(Header::pass)
 }
 
 /// Opens a journal for reading.

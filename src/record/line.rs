@@ -120,6 +120,12 @@ impl Run {
         Self { version, kernel, threads, shard, machine, ..Self::default() }
     }
 
+    /// Whether the times of both runs can be compared: the same processor, kernel and number of threads.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let [one, other] = [self, other].map(|run| (&run.machine, &run.kernel, run.threads));
+        one == other
+    }
+
     /// Stands for a run whose own line is lost.
     pub(super) fn unknown() -> Self {
         let [version, kernel, machine] = [(); 3].map(|()| "unknown".to_owned());

@@ -1,8 +1,5 @@
 //! How far the shards of a record have come.
 
-use std::collections::HashMap;
-use std::time::Duration;
-
 use rayon::prelude::*;
 
 use super::line::Run;
@@ -71,18 +68,6 @@ impl Record {
     #[must_use]
     pub fn being_written(&self) -> Vec<&JournalFile> {
         self.files.par_iter().filter(|file| is_locked(&file.path)).collect()
-    }
-
-    /// The wall time that processes spent on each shard, from the start of each to its last line and
-    /// without the pauses between them. Attempts at a shard that ran side by side are added as well.
-    #[must_use]
-    pub fn wall_times(&self) -> HashMap<Shard, Duration> {
-        let mut times: HashMap<Shard, Duration> = HashMap::new();
-        for run in self.runs() {
-            let time = times.entry(run.shard).or_default();
-            *time = time.saturating_add(run.elapsed);
-        }
-        times
     }
 
     /// How many units each shard has and how many of them are finished, with the plan cut into this

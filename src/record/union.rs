@@ -20,10 +20,12 @@ use std::time::SystemTime;
 use rayon::prelude::*;
 
 use super::header::open;
-use super::line::DoneLine;
+use super::line::{DoneLine, Run};
 use super::reader::{JournalFile, Mode, Named};
 use super::units::{Counts, Units, len, units_of};
+use crate::board::known::known;
 use crate::error::{Error, JournalError};
+use crate::forecast::{Approximate, Blocks, Rest};
 use crate::plan::Plan;
 
 /// What journals of one plan hold together.
@@ -47,6 +49,8 @@ pub struct Record {
     mode: Mode,
     /// The units that are held more than once.
     pub(super) shared: Units,
+    /// What units took in the last run of each journal, and in those before it that were like it.
+    pub(crate) blocks: Blocks,
 }
 
 /// A count of a unit, and where it comes from.
@@ -82,11 +86,15 @@ impl Record {
 
     /// The same, given the plan.
     pub(super) fn read_named(paths: &[PathBuf], named: &Named, mode: Mode) -> Result<Self, Error> {
+        let blocks = Mutex::new(Blocks::new(named.plan.units()));
         let read = |path: &PathBuf| {
             let file = open(path)?;
             let modified = modified(&file);
-            let held = Named::scan(Some(named), path, file, mode, |_, _| ())?;
-            Ok(held.map(|held| JournalFile { modified, ..held }))
+            let held = scan_timed(Some(named), path, file, mode)?;
+            Ok(held.map(|(held, own)| {
+                blocks.lock().unwrap_or_else(PoisonError::into_inner).merge(&own);
+                JournalFile { modified, ..held }
+            }))
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
         let (mut held, mut unbegun, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
@@ -100,7 +108,8 @@ impl Record {
                 Err(error) => return Err(error),
             }
         }
-        let record = Self::of(Arc::clone(&named.plan), held, mode)?;
+        let blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let record = Self::of(Arc::clone(&named.plan), held, blocks, mode)?;
         Ok(Self { unbegun, left_out: [left_out, record.left_out].concat(), ..record })
     }
 
@@ -113,13 +122,19 @@ impl Record {
         known: Option<&Named>,
     ) -> Result<Option<Self>, Error> {
         let modified = modified(file);
-        let held = Named::scan(known, path, input, Mode::Strict, |_, _| ())?;
-        let held = held.map(|held| JournalFile { modified, ..held });
-        let plan = |held: &JournalFile| Arc::clone(&held.named.plan);
-        held.map(|held| Self::of(plan(&held), vec![held], Mode::Strict)).transpose()
+        let Some((held, blocks)) = scan_timed(known, path, input, Mode::Strict)? else {
+            return Ok(None);
+        };
+        let held = JournalFile { modified, ..held };
+        Self::of(Arc::clone(&held.named.plan), vec![held], blocks, Mode::Strict).map(Some)
     }
 
-    fn of(plan: Arc<Plan>, mut files: Vec<JournalFile>, mode: Mode) -> Result<Self, Error> {
+    fn of(
+        plan: Arc<Plan>,
+        mut files: Vec<JournalFile>,
+        blocks: Blocks,
+        mode: Mode,
+    ) -> Result<Self, Error> {
         let ranges = files.iter_mut().flat_map(|file| mem::take(&mut file.ranges));
         let ranges: Vec<Range<usize>> = ranges.collect();
         let lines: usize = ranges.iter().map(Range::len).sum();
@@ -128,8 +143,18 @@ impl Record {
         let solutions = files.iter().fold(0, |sum: u128, file| sum.saturating_add(file.solutions));
         let left_out = files.iter_mut().flat_map(|file| mem::take(&mut file.left_out)).collect();
         let unbegun = Vec::new();
-        let mut record =
-            Self { plan, finished, solutions, files, unbegun, repeated, left_out, mode, shared };
+        let mut record = Self {
+            plan,
+            finished,
+            solutions,
+            files,
+            unbegun,
+            repeated,
+            left_out,
+            mode,
+            shared,
+            blocks,
+        };
         let shared = record.gather(&record.shared)?;
         record.solutions -= shared.repeated;
         record.leave_out(&shared)?;
@@ -155,6 +180,27 @@ impl Record {
 
     fn weighted(&self, counts: impl Iterator<Item = (usize, u64)>) -> u128 {
         counts.map(|(unit, count)| u128::from(count) * u128::from(self.plan.weight(unit))).sum()
+    }
+
+    /// The CPU seconds that the missing units take. `None` while nothing is finished; the standard error is
+    /// infinite while too little is.
+    #[must_use]
+    pub fn cpu_seconds_left(&self) -> Option<Approximate> {
+        let solutions =
+            known(self.plan.size()).total.map(|total| total as f64 - self.solutions as f64);
+        let rest = Rest { units: self.plan.units() - self.units_done(), solutions };
+        self.blocks.cpu_seconds(rest).map(Approximate::on_any_run)
+    }
+
+    /// The wall time in seconds until processes that write these journals now have counted the missing units,
+    /// at the speed that they had. `None` unless one has finished a unit.
+    #[must_use]
+    pub fn seconds_left(&self, written: &[JournalFile]) -> Option<Approximate> {
+        let runs = written.iter().filter_map(|file| file.runs.last());
+        let cores = |run: &Run| run.cpu_time.as_secs_f64() / run.elapsed.as_secs_f64().max(1e-3);
+        let cores: f64 = runs.map(cores).sum();
+        let left = self.cpu_seconds_left().filter(|_| cores > 0.0)?;
+        Some(left.part(1.0 / cores))
     }
 
     /// Reads the counts of some units. Units that are not finished have none.
@@ -218,6 +264,29 @@ impl Record {
         }
         Ok(witnesses)
     }
+}
+
+/// Reads a journal, and what its units took.
+fn scan_timed(
+    known: Option<&Named>,
+    path: &Path,
+    input: impl Read,
+    mode: Mode,
+) -> Result<Option<(JournalFile, Blocks)>, Error> {
+    let mut lines = Vec::new();
+    let held = Named::scan(known, path, input, mode, |run, done| {
+        lines.push((run, done.units, done.solutions, done.cpu_time));
+    })?;
+    Ok(held.map(|held| {
+        let mut blocks = Blocks::new(held.named.plan.units());
+        let is_like_last =
+            |run: usize| held.runs.last().is_some_and(|last| held.runs[run].is_like(last));
+        for (_, units, solutions, cpu_time) in lines.into_iter().filter(|line| is_like_last(line.0))
+        {
+            blocks.add(units.start, units.len(), solutions, cpu_time);
+        }
+        (held, blocks)
+    }))
 }
 
 /// The error that some witnesses of a unit differ: the first of them, and the first that says something

@@ -1,7 +1,7 @@
 //! `status` tells which processes write now, and draws what it knows.
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output};
+use std::process::{Child, Command, Output};
 use std::time::{Duration, SystemTime};
 
 use nqueens::record::journals_in;
@@ -94,34 +94,95 @@ fn a_file_that_is_named_twice_counts_once() {
 }
 
 #[test]
-fn wall_time_is_that_of_the_runs_without_the_pauses() {
-    let path = fresh_folder("status-wall").join("q.journal");
-    let plan = "count 10 --engine subtrees --split-rows 1 --journal";
-    let args: Vec<&str> = plan.split(' ').chain([text(&path)]).collect();
-    assert_eq!(output(&args).status.code(), Some(0));
-    // A second run, a day later, that repeats what the first one did.
-    let journal = fs::read_to_string(&path).expect("text");
-    let lines: Vec<&str> = journal.lines().collect();
-    let again = |line: &&str| {
-        let line = crate::common::unsealed(line);
-        let (before, after) = line.split_once("elapsed-ms=").unwrap_or((line, ""));
-        let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
-        let is_done = !after.is_empty();
-        let line = if is_done { format!("{before}elapsed-ms=61000 {rest}") } else { line.into() };
-        crate::common::seal(lines[0], &line)
-    };
-    let second: String = lines[1..].iter().map(again).collect();
-    fs::write(&path, format!("{journal}{second}{second}")).expect("room");
-    assert_eq!(contents(&path).files[0].runs.len(), 3);
-    let status = json(&output(&["status", "--json", text(&path)]));
-    let seconds = status["wall_seconds"].as_f64().expect("a number");
-    assert!((122.0..130.0).contains(&seconds), "{seconds}");
+fn the_last_record_is_as_old_as_the_file() {
+    let path = fresh_folder("status-age").join("q.journal");
+    assert_eq!(output(&["count", "10", "--journal", text(&path)]).status.code(), Some(0));
     set_age(&path, HOUR);
     let since = json(&output(&["status", "--json", text(&path)]))["seconds_since_record"].as_f64();
     assert!(since.is_some_and(|since| (3599.0..3660.0).contains(&since)), "{since:?}");
     let shown = output(&["status", text(&path)]);
     assert!(stdout(&shown).contains("last record  1h00m ago"), "{shown:?}");
-    assert!(stdout(&shown).contains("wall time    2m02s in 3 runs, without pauses"), "{shown:?}");
+}
+
+/// A plain journal is not called a shard, and the command that resumes it can be run as it is.
+#[test]
+fn the_text_has_the_command_that_resumes_the_count() {
+    let folder = fresh_folder("status-resume").join("a 'b'");
+    fs::create_dir(&folder).expect("room");
+    let path = folder.join("q.journal");
+    assert_eq!(output(&["count", "11", "--journal", text(&path)]).status.code(), Some(0));
+    keep_lines(&path, 3);
+    let shown = output(&["status", text(&path)]);
+    let shown = stdout(&shown);
+    assert!(!shown.contains("shard"), "{shown}");
+    let command = shown.lines().find_map(|line| line.strip_prefix("resume       nqueens "));
+    let command = format!("'{}' {}", env!("CARGO_BIN_EXE_nqueens"), command.expect("a command"));
+    let resumed = Command::new("sh").args(["-c", &command]).output().expect("a shell");
+    assert!(stdout(&resumed).contains("total        2680\n"), "{resumed:?}");
+    let shown = output(&["status", text(&path)]);
+    let shown = stdout(&shown);
+    assert!(shown.contains("end          reached\n") && !shown.contains("resume"), "{shown}");
+}
+
+/// Keeps the first lines of a journal.
+fn keep_lines(path: &Path, lines: usize) {
+    let text = fs::read_to_string(path).expect("text");
+    let lines: Vec<&str> = text.split_inclusive('\n').take(lines).collect();
+    fs::write(path, lines.concat()).expect("room");
+}
+
+#[test]
+fn a_folder_of_several_counts_is_a_list() {
+    let folder = fresh_folder("status-list");
+    let path = |name: &str| folder.join(name);
+    let whole = path("q10.journal");
+    assert_eq!(output(&["count", "10", "--journal", text(&whole)]).status.code(), Some(0));
+    for index in ["0", "1"] {
+        let args = ["shard", "12", "--index", index, "--shards", "3", "--out"];
+        let shards = path("shards");
+        assert_eq!(output(&[&args[..], &[text(&shards)]].concat()).status.code(), Some(0));
+    }
+    let listed = output(&["status", text(&folder)]);
+    assert_eq!(listed.status.code(), Some(0));
+    let list = stdout(&listed);
+    let lines: Vec<&str> = list.lines().collect();
+    assert_eq!(lines[0], "count        n = 10, engine subtrees: 100 % done, 724 solutions");
+    assert!(lines[1].starts_with("count        n = 12, engine subtrees: 6"), "{list}");
+    assert!(lines[2].contains("for i in 2; do nqueens shard 12 --index $i --shards 3"), "{list}");
+    let counts = json(&output(&["status", text(&folder), "--json"]))["counts"].clone();
+    assert_eq!((&counts[0]["n"], &counts[1]["n"]), (&10.into(), &12.into()));
+    let html = output(&["status", text(&folder), "--html", text(&path("page.html"))]);
+    refused(&html, 2, &["--html: the journals are of several boards"]);
+    // What cannot be read hides nothing else.
+    fs::write(path("z.journal"), "no journal").expect("room");
+    let list = output(&["status", text(&folder)]);
+    assert_eq!((list.status.code(), stdout(&list).lines().count()), (Some(2), 3), "{list:?}");
+    assert!(stderr(&list).contains("z.journal: is not a journal"), "{list:?}");
+}
+
+/// Every line of a journal is part of the sample, whichever run wrote it.
+#[test]
+fn the_time_left_is_that_of_the_lines() {
+    let path = fresh_folder("status-forecast").join("q.journal");
+    let count = ["count", "16", "--engine", "subtrees", "--journal", text(&path)];
+    assert_eq!(output(&count).status.code(), Some(0));
+    let whole = contents(&path);
+    let cpu: f64 = whole.runs().map(|run| run.cpu_time.as_secs_f64()).sum();
+    let lines = fs::read_to_string(&path).expect("text").lines().count();
+    keep_lines(&path, lines / 2);
+    let status = json(&output(&["status", "--json", text(&path)]));
+    let number = |name: &str| status[name].as_f64().expect("a number");
+    let (left, error) = (number("cpu_seconds_left"), number("cpu_seconds_left_error"));
+    let truth = cpu - number("cpu_seconds");
+    assert!((left - truth).abs() <= error.max(0.3 * truth), "{left} ± {error}, not {truth}");
+    assert!(status["seconds_left"].is_null());
+    // A few lines say nothing of the others.
+    keep_lines(&path, 6);
+    let status = json(&output(&["status", "--json", text(&path)]));
+    assert!(status["cpu_seconds_left"].is_f64() && status["cpu_seconds_left_error"].is_null());
+    let shown = output(&["status", text(&path)]);
+    let shown = stdout(&shown);
+    assert!(shown.contains("measured, roughly "), "{shown}");
 }
 
 /// A folder with a complete, a partial and a missing shard, whose name is not plain text.
@@ -134,13 +195,8 @@ fn three_shards(name: &str) -> PathBuf {
     }
     // Only the first line of units is left of the second shard.
     let journals = journals_in(std::slice::from_ref(&folder)).expect("a folder");
-    // They are written within milliseconds, of which no picture could be drawn.
-    let first = File::options().append(true).open(&journals[0]).expect("a journal");
-    first.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("its owner");
     let second = journals[1].clone();
-    let text = fs::read_to_string(&second).expect("text");
-    let lines: Vec<&str> = text.split_inclusive('\n').take(3).collect();
-    fs::write(second, lines.concat()).expect("room");
+    keep_lines(&second, 3);
     folder
 }
 
@@ -166,10 +222,9 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
         "</i>0 running</li>",
         "</i>1 in part, not running</li>",
         "</i>2 missing</li>",
-        "<h3>Progress</h3>",
         "<h3>Machines</h3>",
-        "scripts/slurm/submit.sh 12 --shards 4 --indices 1-3 --out '",
-        "for index in $(seq 1 3); do\n  nqueens shard 12 --index &quot;$index&quot; --shards 4",
+        "scripts/slurm/submit.sh 12 --indices 1-3 --shards 4 --out '",
+        "for i in $(seq 1 3); do nqueens shard 12 --index $i --shards 4 --out '",
         "/q &amp; &lt;b&gt;'\\''s'",
     ] {
         assert!(page.contains(part), "no {part} in:\n{page}");
@@ -187,7 +242,7 @@ fn the_page_shows_both_counts() {
     assert_eq!(output(&[&args[..], &["--engine", "halves"]].concat()).status.code(), Some(0));
     let page = page("both", &[text(&folder)]);
     assert!(page.contains("first count</h2>") && page.contains("second count</h2>"), "{page}");
-    assert!(page.contains("--indices 0-2 --second --out"), "{page}");
+    assert!(page.contains("--indices 0-2 --shards 4 --second --out"), "{page}");
 }
 
 #[test]
@@ -238,9 +293,9 @@ fn forge(path: &Path, field: &str, value: &str) {
     fs::write(path, forged).expect("room");
 }
 
-/// The marks of its axes are few, whatever a journal or the time of its file pretends.
+/// Whatever a journal or the time of its file pretends.
 #[test]
-fn a_page_of_impossible_times_is_short() {
+fn impossible_times_do_no_harm() {
     let path = fresh_folder("status-times").join("q.journal");
     assert_eq!(output(&["count", "10", "--journal", text(&path)]).status.code(), Some(0));
     for most in ["18446744073709551", "18446744073709551615"] {
@@ -252,7 +307,7 @@ fn a_page_of_impossible_times_is_short() {
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(time))
                 .expect("its owner");
             let page = page("times", &[text(&path)]);
-            assert!(page.len() < 100_000 && page.contains("<h3>Progress</h3>"), "{}", page.len());
+            assert!(page.len() < 100_000 && page.contains("<h3>Machines</h3>"), "{}", page.len());
             assert_eq!(output(&["status", text(&path)]).status.code(), Some(0));
         }
     }

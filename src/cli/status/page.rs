@@ -6,25 +6,23 @@
 //! writing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use maud::{Markup, PreEscaped, html};
-use nqueens::Pass;
 use nqueens::record::{JournalFile, Run};
 
+use super::grid;
+use super::resume::Resume;
 use super::state::{Status, units_per_second};
-use super::{grid, history};
 use crate::cli::format::{DATE, duration, figures, grouped, many, since_1970, sum, utc};
-use crate::cli::journals::{MissingShards, joined, number};
 use crate::cli::stderr::escaped;
 
 /// How every such page begins: nothing else is ever overwritten.
 pub(super) const BEGINNING: &str = "<!doctype html>\n<html lang=\"en\">\n\
      <meta name=\"generator\" content=\"nqueens status\">\n";
 
-/// Longer tables and lists of shards are cut.
+/// Longer tables are cut.
 const MOST_ROWS: usize = 40;
-const MOST_RANGES: usize = 200;
 
 /// The page of the first count, the second, or both; `paths` as they were named.
 pub(super) fn page(counts: &[Option<Status>; 2], paths: &[PathBuf]) -> String {
@@ -78,15 +76,19 @@ fn section(status: &Status) -> Markup {
                 }
             }
             dl.facts {
-                @for (term, text) in status.report().rows().skip(2) { div { dt { (term) } dd { (text) } } }
+                @for (term, text) in status.report().rows().skip(2).filter(|(term, _)| *term != "resume") { div { dt { (term) } dd { (text) } } }
             }
             (grid::section(status))
-            (history::section(status))
             (processes(status))
             (machines(status))
-            @if let Some(missing) = status.journals.missing.as_ref().filter(|missing| !missing.indices.is_empty()) {
+            @if let Some(resume) = Resume::of(status) {
                 h3 { "What is missing" }
-                (commands(status, missing))
+                p { (resume.what) ". This counts it:" }
+                pre { code { (resume.command) } }
+                @if let Some(slurm) = resume.slurm {
+                    p { "On a Slurm cluster:" }
+                    pre { code { (slurm) } }
+                }
             }
         }
     }
@@ -143,48 +145,6 @@ fn machines(status: &Status) -> Markup {
     }
 }
 
-/// The commands that count what is missing and not being counted.
-fn commands(status: &Status, missing: &MissingShards) -> Markup {
-    let plan = &status.journals.record.plan;
-    let n = plan.size();
-    let second = if plan.pass() == Pass::Second { " --second" } else { "" };
-    let shards = missing.shards;
-    let idle = &missing.indices - &status.running_indices(shards);
-    let (indices, is_cut) = (joined(&idle, ",", MOST_RANGES), idle.ranges_len() > MOST_RANGES);
-    let sequence = |range: &str| match range.split_once('-') {
-        Some((first, last)) => format!("$(seq {first} {last})"),
-        None => range.to_owned(),
-    };
-    let sequences = indices.split(',').map(sequence).collect::<Vec<_>>().join(" ");
-    let folder = status.journals.record.files.first().and_then(|file| file.path.parent());
-    let folder = Path::new(".").join(folder.unwrap_or(Path::new("")));
-    let folder = folder.canonicalize().unwrap_or(folder);
-    let options = format!("{second} --out {}", quoted(&folder));
-    html! {
-        @if idle.is_empty() {
-            p { "Processes count all of it now." }
-        } @else if let (1, [file]) = (shards, &status.journals.record.files[..]) {
-            p { "This resumes it:" }
-            pre { code { "nqueens count " (n) (second) " --journal " (quoted(&file.path)) } }
-        } @else {
-            p {
-                (grouped(number(&idle))) " of " (grouped(shards))
-                " shards have missing units and no process"
-                @if is_cut { "; the first are listed" } "."
-            }
-            p { "On a Slurm cluster:" }
-            pre { code {
-                "scripts/slurm/submit.sh " (n) " --shards " (shards) " --indices " (indices) (options)
-            } }
-            p { "On one machine:" }
-            pre { code {
-                "for index in " (sequences) "; do\n  nqueens shard " (n)
-                " --index \"$index\" --shards " (shards) (options) " || break\ndone"
-            } }
-        }
-    }
-}
-
 /// A table, with the columns of these titles for words and the others for numbers.
 fn table<const N: usize>(titles: [&str; N], words: &[&str], rows: &[[String; N]]) -> Markup {
     let class = |title: &&str| words.contains(title).then_some("text");
@@ -209,23 +169,9 @@ fn table<const N: usize>(titles: [&str; N], words: &[&str], rows: &[[String; N]]
     }
 }
 
-/// A path as a shell takes it. One that cannot be shown is left to the reader.
-fn quoted(path: &Path) -> String {
-    match path.to_str().filter(|text| escaped(text) == *text) {
-        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
-        None => "PATH".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_quoted_for_a_shell() {
-        let texts = ["/shared/q28", "/a b/it's", "q\u{202e}28"].map(|path| quoted(Path::new(path)));
-        assert_eq!(texts, ["'/shared/q28'", r"'/a b/it'\''s'", "PATH"]);
-    }
 
     #[test]
     fn markup_in_names_is_text() {

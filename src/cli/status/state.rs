@@ -1,12 +1,12 @@
 //! How far a count has come, and what is left of it.
 
-use std::cmp::Reverse;
 use std::time::{Duration, SystemTime};
 
-use nqueens::Shard;
 use nqueens::record::{JournalFile, Run, Units};
+use nqueens::{Pass, Shard};
 
-use crate::cli::format::{self, duration, figures, json_seconds, many, rounded, seconds};
+use super::resume::Resume;
+use crate::cli::format::{duration, expected, figures, json_seconds, many, rounded};
 use crate::cli::journals::Journals;
 use crate::cli::report::Report;
 
@@ -55,79 +55,82 @@ impl Status {
         Some(self.now.duration_since(last).unwrap_or_default())
     }
 
-    /// The shard on which processes spent most wall time, and that time.
-    fn longest(&self) -> Option<(Shard, Duration)> {
-        let times = self.journals.record.wall_times().into_iter();
-        times.max_by_key(|(shard, time)| (*time, Reverse((shard.index(), shard.shards()))))
+    /// What is finished, what is left, and how to go on, in two lines.
+    pub(super) fn summary(&self) -> [String; 2] {
+        let record = &self.journals.record;
+        let (size, engine, pass) = (record.plan.size(), record.plan.engine(), record.plan.pass());
+        let second = if pass == Pass::Second { ", second count" } else { "" };
+        let left = match record.cpu_seconds_left() {
+            _ if record.is_complete() => format!("{} solutions", record.solutions),
+            Some(left) => format!("{} of CPU time to go, {}", expected(left), self.end()),
+            None => self.end(),
+        };
+        let resume = Resume::of(self).map(|resume| resume.command);
+        [
+            format!("n = {size}, engine {engine}{second}: {} % done, {left}", self.percent()),
+            resume.unwrap_or_default(),
+        ]
     }
 
-    /// The expected CPU time of the missing units.
-    fn cpu_time_left(&self) -> Option<Duration> {
-        // Units that were counted twice took time twice.
-        let counted = self.journals.units_done + self.journals.record.repeated;
-        let left = self.journals.units_missing as f64 / counted as f64;
-        (counted > 0).then(|| seconds(self.journals.cpu_time.as_secs_f64() * left))
+    /// When all units will be finished.
+    fn end(&self) -> String {
+        match self.journals.record.seconds_left(&self.running) {
+            _ if self.journals.record.is_complete() => "reached".to_owned(),
+            Some(time) => format!("in {}", expected(time)),
+            None if self.running.is_empty() => "no process is counting".to_owned(),
+            None => "too early to say".to_owned(),
+        }
     }
 
     pub(super) fn report(&self) -> Report {
-        let Journals { record, units_done, units_missing, missing, .. } = &self.journals;
+        let Journals { record, units_done, missing, .. } = &self.journals;
         let (percent, done) = (self.percent(), many(*units_done, "unit"));
-        let shards = match missing {
-            Some(missing) if missing.indices.is_empty() => {
-                format!("{0} of {0} complete", missing.shards)
-            }
-            Some(missing) => format!("missing: {missing}"),
-            None => "unknown: the journals do not agree on how many there are".to_owned(),
-        };
-        let processes = self.running.len();
-        let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
-        // The sum of no numbers is -0.0.
-        let rate = self.running_runs().map(units_per_second).sum::<f64>() + 0.0;
-        let (journals, busy) = (many(record.files.len(), "journal"), many(threads, "thread"));
-        let cpu_left = self.cpu_time_left();
-        let to_go = cpu_left.map_or("unknown".to_owned(), duration);
-        let time_left = (rate > 0.0).then(|| seconds(*units_missing as f64 / rate));
-        let end = match time_left {
-            _ if record.is_complete() => "reached".to_owned(),
-            Some(time) => format!("in about {} at this rate", duration(time)),
-            None if processes == 0 => "not in sight: no process is writing".to_owned(),
-            None => "not in sight: no unit is finished by those that write".to_owned(),
-        };
-        let (since, longest) = (self.since_last_record(), self.longest());
         let mut report = self.journals.report();
         report
             .bare(&percent)
-            .row("done", format_args!("{done}, {percent} %, {} solutions", record.solutions))
-            .row("shards", shards)
-            .row(
-                "running",
-                format_args!("{processes} of {journals}, {busy}, {} units/s", figures(rate, 3)),
-            )
+            .row("done", format_args!("{done}, {percent} %, {} solutions", record.solutions));
+        match missing {
+            Some(missing) if missing.shards == 1 => {}
+            Some(missing) if missing.indices.is_empty() => {
+                report.row("shards", format_args!("{0} of {0} complete", missing.shards));
+            }
+            Some(missing) => _ = report.row("shards", format_args!("missing: {missing}")),
+            None => {
+                let unknown = "unknown: the journals do not agree on how many there are";
+                report.row("shards", unknown);
+            }
+        }
+        let (processes, journals) = (self.running.len(), many(record.files.len(), "journal"));
+        let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
+        // The sum of no numbers is -0.0.
+        let rate = self.running_runs().map(units_per_second).sum::<f64>() + 0.0;
+        let (busy, units) = (many(threads, "thread"), figures(rate, 3));
+        report
+            .row("running", format_args!("{processes} of {journals}, {busy}, {units} units/s"))
             .field("running", processes)
             .field("threads", threads)
             .field("units_per_second", rounded(rate, 6));
+        let since = self.since_last_record();
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
         }
-        let cpu_time = duration(self.journals.cpu_time);
+        let (measured, left) = (duration(self.journals.cpu_time), record.cpu_seconds_left());
+        let to_go = left.map_or("unknown".to_owned(), expected);
         report
             .field("seconds_since_record", since.map(json_seconds))
-            .row("CPU time", format_args!("{cpu_time} measured, about {to_go} to go"))
-            .field("cpu_seconds_left", cpu_left.map(json_seconds));
+            .row("CPU time", format_args!("{measured} measured, {to_go} to go"))
+            .approximate("cpu_seconds_left", "cpu_seconds_left_error", left)
+            .row("end", self.end());
+        let left = record.seconds_left(&self.running);
+        report.approximate("seconds_left", "seconds_left_error", left);
         if self.journals.total.is_some() {
             report.row("published", self.journals.published);
         }
-        if let Some((shard, time)) = longest {
-            let whose = match shard {
-                Shard::WHOLE => format!("in {}", many(record.runs().count(), "run")),
-                _ => format!("on {}, the longest", format::shard(shard)),
-            };
-            report.row("wall time", format_args!("{} {whose}, without pauses", duration(time)));
+        let resume = Resume::of(self).map(|resume| resume.command);
+        if let Some(command) = &resume {
+            report.row("resume", command);
         }
-        report
-            .field("wall_seconds", longest.map(|(_, time)| json_seconds(time)))
-            .row("end", end)
-            .field("seconds_left", time_left.map(json_seconds));
+        report.field("resume", resume);
         report
     }
 }

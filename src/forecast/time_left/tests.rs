@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::*;
-use crate::ranges::{REPORT_EVERY, Ranges, Turn};
+use std::ops::Range;
+
+use crate::ranges::{REPORT_EVERY, Ranges};
 
 /// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
@@ -48,38 +50,42 @@ impl Board {
     }
 }
 
-fn no_units_from(first: usize, turn: usize) -> UnitsDone {
+fn no_units_from(first: usize) -> UnitsDone {
     let (units, counts, solutions) = (first..first, Vec::new(), 0);
     let (busy, cpu_time) = (Duration::ZERO, Duration::ZERO);
-    UnitsDone { units, counts, solutions, busy, cpu_time, turn, ends_turn: false }
+    UnitsDone { units, counts, solutions, busy, cpu_time }
 }
 
 /// What a thread counts until its next report.
 struct Job {
-    rest: Turn,
+    rest: Range<usize>,
     report: UnitsDone,
 }
 
 impl Job {
-    fn new(Turn { turn, units }: Turn, times: &[Duration]) -> Self {
-        let mut report = no_units_from(units.start, turn);
+    fn new(units: Range<usize>, times: &[Duration]) -> Self {
+        let mut report = no_units_from(units.start);
         while report.busy < REPORT_EVERY && report.units.end < units.end {
             report.busy += times[report.units.end];
             report.units.end += 1;
         }
-        report.ends_turn = report.units.end == units.end;
-        Self { rest: Turn { turn, units: report.units.end..units.end }, report }
+        report.cpu_time = report.busy;
+        Self { rest: report.units.end..units.end, report }
     }
 }
 
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.
 fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>, Duration) {
     let ranges = Ranges::new(std::slice::from_ref(&(0..times.len())), threads);
-    let mut left = TimeLeft::new(times.len(), threads);
+    let mut left = TimeLeft::of(
+        Blocks::new(times.len()),
+        Rest { units: times.len(), solutions: None },
+        threads,
+    );
     let mut jobs: Vec<Option<Job>> = Vec::new();
     let mut reports = BinaryHeap::new();
     for thread in 0..threads {
-        let job = ranges.take().map(|turn| Job::new(turn, times));
+        let job = ranges.take().map(|units| Job::new(units, times));
         reports.extend(job.as_ref().map(|job| Reverse((job.report.busy, thread))));
         jobs.push(job);
     }
@@ -87,9 +93,10 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
     while let Some(Reverse((now, thread))) = reports.pop() {
         let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
         left.record(&report);
-        estimates.extend(left.estimate(now).map(|estimate| (now, estimate)));
-        let next = if rest.units.is_empty() { ranges.take() } else { Some(rest) };
-        let job = next.map(|turn| Job::new(turn, times));
+        let estimate = left.estimate(now).filter(|estimate| estimate.standard_error.is_finite());
+        estimates.extend(estimate.map(|estimate| (now, estimate)));
+        let next = if rest.is_empty() { ranges.take() } else { Some(rest) };
+        let job = next.map(|units| Job::new(units, times));
         reports.extend(job.as_ref().map(|job| Reverse((now + job.report.busy, thread))));
         jobs[thread] = job;
         end = now;
@@ -97,7 +104,7 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
     (estimates, end)
 }
 
-/// From the first estimate, after 2 s and twenty ranges, until shortly before the end.
+/// From the first estimate until shortly before the end.
 #[test]
 #[ignore = "takes ten seconds"]
 fn the_interval_covers_the_truth_in_nine_of_ten_runs() {
@@ -134,20 +141,4 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
             assert!(part < 0.3, "n = {}, {threads} threads: within {:.0} %", board.n, 100.0 * part);
         }
     }
-}
-
-/// What is finished after the first dear range does not count.
-#[test]
-fn the_sample_ends_where_a_range_is_not_finished() {
-    let report = |turn, seconds| {
-        let busy = Duration::from_secs(seconds);
-        UnitsDone { units: turn..turn + 1, busy, ends_turn: true, ..no_units_from(turn, turn) }
-    };
-    let mut left = TimeLeft::new(100, 2);
-    (0..19).chain(20..60).for_each(|turn| left.record(&report(turn, 1)));
-    assert_eq!(left.estimate(Duration::from_secs(30)), None);
-    left.record(&report(19, 41));
-    let estimate = left.estimate(Duration::from_secs(50)).expect("60 ranges");
-    assert!(estimate.value > 0.5 * 40.0 * 100.0 / 60.0, "{estimate:?}");
-    assert_eq!(left.estimate(Duration::from_millis(1900)), None, "too early");
 }

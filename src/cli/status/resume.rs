@@ -1,0 +1,81 @@
+//! The commands that count what is missing and is not being counted.
+
+use std::path::Path;
+
+use nqueens::Pass;
+
+use super::state::Status;
+use crate::cli::format::grouped;
+use crate::cli::journals::{joined, number};
+use crate::cli::stderr::escaped;
+
+/// Longer lists of shards are cut.
+const MOST_RANGES: usize = 200;
+
+/// How to go on with a count.
+pub(super) struct Resume {
+    /// On one machine.
+    pub(super) command: String,
+    /// On a Slurm cluster, if there are shards.
+    pub(super) slurm: Option<String>,
+    /// What is missing.
+    pub(super) what: String,
+}
+
+impl Resume {
+    /// `None` if processes count all that is missing, or if it is not known how many shards there are.
+    pub(super) fn of(status: &Status) -> Option<Self> {
+        let missing = status.journals.missing.as_ref()?;
+        let (plan, files) = (&status.journals.record.plan, &status.journals.record.files);
+        let (n, shards) = (plan.size(), missing.shards);
+        let idle = &missing.indices - &status.running_indices(shards);
+        let second = if plan.pass() == Pass::Second { " --second" } else { "" };
+        if idle.is_empty() {
+            return None;
+        }
+        if let (1, [file]) = (shards, &files[..]) {
+            let command = format!("nqueens count {n}{second} --journal {}", quoted(&file.path));
+            return Some(Self { command, slurm: None, what: "Units are missing".to_owned() });
+        }
+        let indices = joined(&idle, ",", MOST_RANGES);
+        let sequence = |range: &str| match range.split_once('-') {
+            Some((first, last)) => format!("$(seq {first} {last})"),
+            None => range.to_owned(),
+        };
+        let sequences = indices.split(',').map(sequence).collect::<Vec<_>>().join(" ");
+        let folder = files.first().and_then(|file| file.path.parent());
+        let folder = Path::new(".").join(folder.unwrap_or(Path::new("")));
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
+        let cut = if idle.ranges_len() > MOST_RANGES { "; the first are listed" } else { "" };
+        let (idle, all) = (grouped(number(&idle)), grouped(shards));
+        Some(Self {
+            command: format!(
+                "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"
+            ),
+            slurm: Some(format!("scripts/slurm/submit.sh {n} --indices {indices} {options}")),
+            what: format!("{idle} of {all} shards have missing units and no process{cut}"),
+        })
+    }
+}
+
+/// A path as a shell takes it. One that cannot be shown is left to the reader.
+fn quoted(path: &Path) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match path.to_str().filter(|text| escaped(text) == *text) {
+        Some(text) if text.chars().all(is_plain) => text.to_owned(),
+        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        None => "PATH".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_for_a_shell() {
+        let texts = ["/shared/q28", "/a b/it's", "q\u{202e}28"].map(|path| quoted(Path::new(path)));
+        assert_eq!(texts, ["/shared/q28", r"'/a b/it'\''s'", "PATH"]);
+    }
+}
