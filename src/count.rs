@@ -4,7 +4,6 @@ mod driver;
 mod job;
 mod settings;
 
-use crate::board::size::BoardSize;
 use crate::error::Error;
 pub use job::Outcome;
 pub use settings::Count;
@@ -21,5 +20,5 @@ pub use settings::Count;
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 pub fn count(n: u32) -> Result<u128, Error> {
-    Count::new(BoardSize::new(n)?).run().map(|outcome| outcome.total)
+    Count::new(n).run().map(|outcome| outcome.total)
 }

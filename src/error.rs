@@ -215,6 +215,13 @@ pub enum Error {
     },
 }
 
+/// A conversion that cannot fail has no error.
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
 impl Error {
     pub(crate) fn out_of_range(
         what: &'static str,

@@ -32,8 +32,9 @@ mod sampled;
 mod time_left;
 
 pub(crate) use blocks::{Blocks, Rest};
+#[doc(hidden)]
 pub use cost::core_hours;
-pub use ratio::{Approximate, RatioEstimator};
+pub use ratio::Approximate;
 pub(crate) use sample::Sample;
 pub use sample::{Effort, Estimate};
 pub use time_left::TimeLeft;

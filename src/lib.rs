@@ -6,7 +6,19 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 //!
-//! Use [`Count`] to choose the engine and the threads, to watch a count, or to stop it.
+//! [`Count`] chooses the engine and the threads, records what is finished, watches a count and stops it:
+//!
+//! ```no_run
+//! use nqueens::{Count, UnitsDone};
+//!
+//! let watch = |done: &UnitsDone| eprintln!("{} more solutions", done.solutions);
+//! // Killed at any moment, the same call goes on from the journal.
+//! let outcome = Count::new(22).threads(8).journal("q22.journal").observer(&watch).run()?;
+//! println!("{} solutions in {:?}, published: {}", outcome.total, outcome.elapsed, outcome.published);
+//! # Ok::<(), nqueens::Error>(())
+//! ```
+//!
+//! [`forecast::TimeLeft`] tells an observer how long the rest takes, and [`record::Record`] reads journals.
 //!
 //! # Map
 //!
@@ -19,9 +31,8 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
-//! | [`Prepared`], [`Worker`] | what the threads of a count share; counts one unit after another |
 //! | [`Pass`] | the first and the second count of a plan |
-//! | [`record`], [`verify`] | what is finished, in journals on disk; counting some units again |
+//! | [`record`] | what is finished, in journals on disk |
 //! | [`forecast`] | time and total from a sample of the units |
 //! | [`cpu`], [`memory`] | the CPU and memory of this machine, and how much memory a count takes |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
@@ -49,23 +60,33 @@ pub mod record;
 #[cfg(feature = "serde")]
 mod serialize;
 mod shard;
+#[doc(hidden)]
 pub mod verify;
 
 pub use board::known::Published;
 pub use board::size::BoardSize;
-pub use board::solution::{Solution, Solutions, SvgSheet};
+#[doc(hidden)]
+pub use board::solution::SvgSheet;
+pub use board::solution::{Solution, Solutions};
 pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
 pub use count::{Count, Outcome, count};
 #[doc(hidden)]
+pub use engine::Resources;
+#[doc(hidden)]
 pub use engine::halves::internals;
-pub use engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
+pub use engine::{Engine, Kernel, MemoryUse, Pass, SplitRows};
 pub use error::{Error, Shortage};
+#[doc(hidden)]
 pub use machine::threads::{MAX_THREADS, thread_pool};
 pub use machine::{cpu, memory};
-pub use observe::{Observer, Sampling, Start, UnitsDone};
-pub use plan::{Plan, Prepared, Worker};
+#[doc(hidden)]
+pub use observe::Sampling;
+pub use observe::{Observer, Start, UnitsDone};
+pub use plan::Plan;
+#[doc(hidden)]
+pub use plan::{Prepared, Worker};
 pub use shard::Shard;
 
 /// Runs the README's Rust examples as tests.

@@ -22,6 +22,7 @@ pub trait Observer: Sync {
         let _ = done;
     }
 
+    #[doc(hidden)]
     /// A sample for an estimate is being taken. Another thread than those that count reports it some
     /// dozens of times a second.
     fn sampling(&self, sampling: &Sampling) {

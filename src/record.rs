@@ -39,15 +39,21 @@ mod units;
 mod writer;
 
 pub use crate::error::{IoError, JournalError};
+pub use folder::journals_in;
 pub(crate) use folder::read_shard;
-pub use folder::{journals_in, split_by_pass, split_by_plan};
+#[doc(hidden)]
+pub use folder::{split_by_pass, split_by_plan};
 pub(crate) use line::DoneLine;
 pub use line::Run;
 pub use reader::{JournalFile, Mode};
 pub use second::{Comparison, compare};
+#[doc(hidden)]
 pub use shards::ShardUnits;
 pub use union::{Record, Witness};
-pub use units::{Counts, Units, half_open};
+#[doc(hidden)]
+pub use units::half_open;
+pub use units::{Counts, Units};
 pub(crate) use units::{len, units_of};
+#[doc(hidden)]
 pub use writer::is_locked;
 pub(crate) use writer::{Journal, Locked};

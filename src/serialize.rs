@@ -50,8 +50,8 @@ mod tests {
         let size = BoardSize::new(8).expect("in range");
         let outcome = Count::new(size).threads(1).run().expect("a count");
         let json = serde_json::to_value(&outcome).expect("every field has a form");
-        assert_eq!((&json["size"], &json["total"]), (&8.into(), &"92".into()));
+        assert_eq!((&json["n"], &json["total"]), (&8.into(), &"92".into()));
         assert_eq!((&json["engine"], &json["published"]), (&"subtrees".into(), &"agrees".into()));
-        assert!(json["elapsed"].is_f64() && json["journal_fault"].is_null(), "{json}");
+        assert!(json["seconds"].is_f64() && json["journal_fault"].is_null(), "{json}");
     }
 }

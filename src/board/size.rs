@@ -8,7 +8,7 @@ use crate::error::Error;
 /// The side of a board: a number of rows, columns and queens from 0 to [`BoardSize::MAX`].
 ///
 /// Holding one proves that a row fits a `u32` and that every diagonal number fits a `u64` bit set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoardSize(u8);
 
 impl BoardSize {
@@ -52,6 +52,21 @@ impl BoardSize {
         }
     }
 }
+
+/// Any whole number that is the size of a board.
+macro_rules! from_number {
+    ($($number:ty),*) => {$(
+        impl TryFrom<$number> for BoardSize {
+            type Error = Error;
+
+            fn try_from(n: $number) -> Result<Self, Error> {
+                u32::try_from(n).map_err(|_| Self::out_of_range(n)).and_then(Self::new)
+            }
+        }
+    )*};
+}
+
+from_number!(i32, u32, u64, usize);
 
 impl FromStr for BoardSize {
     type Err = Error;

@@ -38,18 +38,21 @@ impl FixedQueens {
         if let Some(square) = squares.iter().find(|square| square.row >= n || square.column >= n) {
             return Err(Error::SquareOffBoard { square: square.to_string(), n });
         }
-        let mut queens: Vec<Square> = Vec::new();
+        Self::default().with(squares.iter().copied())
+    }
+
+    fn with(mut self, squares: impl IntoIterator<Item = Square>) -> Result<Self, Error> {
         for square in squares {
-            if queens.contains(square) {
+            if self.0.contains(&square) {
                 continue;
             }
-            if let Some(other) = queens.iter().find(|queen| queen.attacks(*square)) {
+            if let Some(other) = self.0.iter().find(|queen| queen.attacks(square)) {
                 let (first, second) = (other.to_string(), square.to_string());
                 return Err(Error::SquaresClash { first, second });
             }
-            queens.push(*square);
+            self.0.push(square);
         }
-        Ok(Self(queens))
+        Ok(self)
     }
 
     /// Whether no queen is given.
@@ -112,6 +115,16 @@ impl FromStr for Square {
     }
 }
 
+/// Squares with commas between them, on a board that has them all: `a1,d5`.
+impl FromStr for FixedQueens {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let squares: Result<Vec<Square>, Error> = text.split(',').map(str::parse).collect();
+        Self::default().with(squares?)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,7 +148,11 @@ mod tests {
     #[test]
     fn fixed_queens_do_not_attack_each_other() {
         let size = BoardSize::new(8).expect("in range");
-        assert!(FixedQueens::new(size, &squares(&["a1", "b3", "a1"])).is_ok());
+        let queens = FixedQueens::new(size, &squares(&["a1", "b3", "a1"])).expect("two queens");
+        assert_eq!("a1,b3".parse(), Ok(queens));
+        for bad in ["", "a1,", "a1 b3", "a1,b2"] {
+            assert!(bad.parse::<FixedQueens>().is_err(), "{bad}");
+        }
         let clash = FixedQueens::new(size, &squares(&["a1", "b3", "h8"])).expect_err("a diagonal");
         let (first, second) = ("1:1 (a1)".to_owned(), "8:8 (h8)".to_owned());
         assert_eq!(clash, Error::SquaresClash { first, second });

@@ -34,7 +34,7 @@ pub(crate) fn long_time(time: f64) -> String {
 
 /// An expected time and its interval of 95 %, or what it is roughly, if nobody can say how exact that is.
 pub(crate) fn expected(time: Approximate) -> String {
-    let Approximate { value, standard_error } = time;
+    let Approximate { value, standard_error, .. } = time;
     match standard_error.is_finite() {
         true => format!("{} ± {}", long_time(value), long_time(2.0 * standard_error)),
         false => format!("roughly {}", long_time(value)),

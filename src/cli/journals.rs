@@ -25,6 +25,9 @@ const MOST_RANGES: usize = 1000;
 /// Of the missing shards, at most this many ranges are printed.
 const PRINTED: usize = 12;
 
+/// The journals of the first count and of the second, as far as there are any.
+pub(crate) type BothCounts = Result<[Option<Journals>; 2], Failure>;
+
 /// Which journals.
 #[derive(Debug, Args)]
 pub(crate) struct JournalsArgs {
@@ -56,14 +59,12 @@ impl JournalsArgs {
     }
 
     /// Reads those of the first count, and those of the second one, as far as there are any.
-    pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
+    pub(crate) fn read_both(&self) -> BothCounts {
         self.both(journals_in(&self.paths)?)
     }
 
     /// Reads those of each plan, also in the folders that lie in the named ones.
-    pub(crate) fn read_plans(
-        &self,
-    ) -> Result<Vec<Result<[Option<Journals>; 2], Failure>>, Failure> {
+    pub(crate) fn read_plans(&self) -> Result<Vec<BothCounts>, Failure> {
         let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
         let inner =
             folders.flatten().flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
@@ -76,7 +77,7 @@ impl JournalsArgs {
         Ok(plans.into_iter().map(|files| self.both(files)).collect())
     }
 
-    fn both(&self, files: Vec<PathBuf>) -> Result<[Option<Journals>; 2], Failure> {
+    fn both(&self, files: Vec<PathBuf>) -> BothCounts {
         let [first, second] = split_by_pass(files);
         let first = if self.second { Vec::new() } else { first };
         if first.is_empty() && second.is_empty() {

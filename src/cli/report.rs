@@ -109,7 +109,7 @@ impl Report {
 
     /// Planned memory, if the engine needs much.
     pub(crate) fn memory(&mut self, memory: Option<MemoryUse>, threads: usize) -> &mut Self {
-        if let Some(MemoryUse { shared, per_thread, strategy }) = memory {
+        if let Some(MemoryUse { shared, per_thread, strategy, .. }) = memory {
             let (shared, per_thread) = (readable(shared), readable(per_thread));
             self.row("memory", format_args!("{strategy}: {shared} + {threads} x {per_thread}"));
         }

@@ -33,6 +33,7 @@ const COUNT_BYTES: u64 = 8;
 #[non_exhaustive]
 pub struct Outcome {
     /// The board.
+    #[cfg_attr(feature = "serde", serde(rename = "n"))]
     pub size: BoardSize,
     /// The shard; of a whole count, all of it.
     pub shard: Shard,
@@ -52,6 +53,7 @@ pub struct Outcome {
     /// How memory was used; `None` for engines that need little.
     pub memory: Option<MemoryUse>,
     /// Wall time, not including the start of the threads.
+    #[cfg_attr(feature = "serde", serde(rename = "seconds"))]
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
     /// How the total compares with the published one; unknown for shards.

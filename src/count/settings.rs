@@ -15,9 +15,9 @@ use crate::plan::Plan;
 /// A count with its settings.
 ///
 /// ```
-/// use nqueens::{BoardSize, Count, Engine, Published};
+/// use nqueens::{Count, Engine, Published};
 ///
-/// let outcome = Count::new(BoardSize::new(12)?).engine(Engine::Subtrees).threads(2).run()?;
+/// let outcome = Count::new(12).engine(Engine::Subtrees).threads(2).run()?;
 /// assert_eq!(outcome.total, 14_200);
 /// assert_eq!(outcome.published, Published::Agrees);
 /// # Ok::<(), nqueens::Error>(())
@@ -26,11 +26,11 @@ use crate::plan::Plan;
 /// A cancelled count reports how far it got, or that it had not begun:
 ///
 /// ```
-/// use nqueens::{BoardSize, Cancel, Count, Error};
+/// use nqueens::{Cancel, Count, Error};
 ///
 /// let cancel = Cancel::new();
 /// cancel.cancel(); // usually from another thread
-/// let stopped = Count::new(BoardSize::new(20)?).cancel(&cancel).run();
+/// let stopped = Count::new(20).cancel(&cancel).run();
 /// assert!(stopped.is_err_and(|error| error.is_cancelled()));
 /// # Ok::<(), nqueens::Error>(())
 /// ```
@@ -38,6 +38,8 @@ use crate::plan::Plan;
 #[must_use = "a count does nothing until it is run"]
 pub struct Count<'a> {
     pub(super) size: BoardSize,
+    /// Why there is no such board.
+    no_size: Option<Error>,
     engine: Option<Engine>,
     kernel: Option<Kernel>,
     split_rows: Option<SplitRows>,
@@ -52,10 +54,16 @@ pub struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
-    /// A count of this board with the fastest engine and kernel on the current rayon pool.
-    pub fn new(size: BoardSize) -> Self {
+    /// A count of the board of this size with the fastest engine and kernel on the current rayon pool.
+    /// A number that is no [`BoardSize`] is an error when the count is run.
+    pub fn new(size: impl TryInto<BoardSize, Error: Into<Error>>) -> Self {
+        let (size, no_size) = match size.try_into() {
+            Ok(size) => (size, None),
+            Err(error) => (BoardSize::default(), Some(error.into())),
+        };
         Self {
             size,
+            no_size,
             engine: None,
             kernel: None,
             split_rows: None,
@@ -97,13 +105,13 @@ impl<'a> Count<'a> {
         Self { queens, ..self }
     }
 
-    /// Uses at most this many bytes; the default is [`memory::default_budget`]. The module
+    /// Uses at most this many bytes; the default leaves some to others. The module
     /// [`memory`] explains what the budget covers.
     pub fn memory(self, bytes: u64) -> Self {
         Self { memory: Some(bytes), ..self }
     }
 
-    /// Starts this many threads for the count, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
+    /// Starts this many threads for the count, 1 to 4096.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), pool: None, ..self }
     }
@@ -134,6 +142,9 @@ impl<'a> Count<'a> {
         &self,
         count: impl FnOnce() -> T + Send,
     ) -> Result<T, Error> {
+        if let Some(error) = &self.no_size {
+            return Err(error.clone());
+        }
         Ok(match (self.threads, self.pool) {
             (Some(threads), _) => thread_pool(threads)?.install(count),
             (None, Some(pool)) => pool.install(count),

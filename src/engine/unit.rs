@@ -87,6 +87,7 @@ pub(crate) trait Prepared: Sync {
 /// Memory that a count plans to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct MemoryUse {
     /// Bytes that all threads share.
     pub shared: u64,

@@ -3,6 +3,7 @@
 /// An estimated number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Approximate {
     /// The expected value.
     pub value: f64,
@@ -37,7 +38,7 @@ const FEWEST: f64 = 20.0;
 
 /// Estimates a sum over all clusters from a sample of them, each with a size and a value.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RatioEstimator {
+pub(crate) struct RatioEstimator {
     clusters: usize,
     sizes: f64,
     values: f64,
@@ -50,13 +51,12 @@ pub struct RatioEstimator {
 impl RatioEstimator {
     /// For clusters that may be drawn again and whose values are themselves estimates, so that no
     /// sample is the whole.
-    #[must_use]
-    pub fn of_repeated_draws() -> Self {
+    pub(super) fn of_repeated_draws() -> Self {
         Self { draws_repeat: true, ..Self::default() }
     }
 
     /// Adds a cluster to the sample.
-    pub fn record(&mut self, size: f64, value: f64) {
+    pub(super) fn record(&mut self, size: f64, value: f64) {
         self.clusters += 1;
         self.sizes += size;
         self.values += value;
@@ -66,14 +66,12 @@ impl RatioEstimator {
     }
 
     /// The number of clusters in the sample.
-    #[must_use]
-    pub fn clusters(&self) -> usize {
+    pub(super) fn clusters(&self) -> usize {
         self.clusters
     }
 
     /// The sum of the values of all clusters, given the sum of their sizes.
-    #[must_use]
-    pub fn sum_over(&self, all_sizes: f64) -> Approximate {
+    pub(super) fn sum_over(&self, all_sizes: f64) -> Approximate {
         let clusters = self.clusters as f64;
         let each = if self.sizes > 0.0 { self.values / self.sizes } else { 0.0 };
         let value = each * all_sizes;

@@ -74,6 +74,7 @@ pub struct Estimate {
     /// Whether the sample was cancelled before its end.
     pub cancelled: bool,
     /// How long the sample took, in wall time.
+    #[cfg_attr(feature = "serde", serde(rename = "sample_seconds"))]
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
     /// Seconds of CPU time for all units.

@@ -10,6 +10,7 @@ use crate::machine::cgroup;
 
 /// The CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cpu {
     /// The brand, or `unknown`.
     pub brand: String,
@@ -33,6 +34,7 @@ impl Cpu {
 
 /// How many cores the control groups allow this process; `None` without a quota.
 #[must_use]
+#[doc(hidden)]
 pub fn quota() -> Option<f64> {
     cgroup::cpu_quota(Path::new("/"))
 }

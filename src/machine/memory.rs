@@ -75,6 +75,7 @@ fn process_limits() -> Vec<Memory> {
 
 /// The bytes that a count may use by default: three quarters of what is available.
 #[must_use]
+#[doc(hidden)]
 pub fn default_budget() -> u64 {
     Memory::detect().available / 4 * 3
 }
@@ -86,6 +87,7 @@ pub(crate) fn fitting_threads(bytes: u64, per_thread: u64) -> usize {
 
 /// Mebibytes, or gibibytes from 1 GiB on, with one decimal: `1.5 MiB`, `3.0 GiB`.
 #[must_use]
+#[doc(hidden)]
 pub fn readable(bytes: u64) -> String {
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     match mebibytes < 1024.0 {

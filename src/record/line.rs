@@ -18,6 +18,7 @@ pub(super) const LONGEST_LINE: u64 = 1 << 20;
 /// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Run {
     /// The program's version.
     pub version: String,
@@ -32,9 +33,11 @@ pub struct Run {
     /// The number of units that it finished.
     pub units: usize,
     /// Wall time from its start to its last line.
+    #[cfg_attr(feature = "serde", serde(rename = "seconds"))]
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub elapsed: Duration,
     /// The CPU time that all its threads spent on units.
+    #[cfg_attr(feature = "serde", serde(rename = "cpu_seconds"))]
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
     pub cpu_time: Duration,
 }

@@ -12,7 +12,6 @@ use maud::{Markup, PreEscaped, html};
 use nqueens::record::{JournalFile, Run};
 
 use super::grid;
-use super::resume::Resume;
 use super::state::{Status, units_per_second};
 use crate::cli::format::{DATE, duration, figures, grouped, many, since_1970, sum, utc};
 use crate::cli::stderr::escaped;
@@ -81,7 +80,7 @@ fn section(status: &Status) -> Markup {
             (grid::section(status))
             (processes(status))
             (machines(status))
-            @if let Some(resume) = Resume::of(status) {
+            @if let Some(resume) = status.resume() {
                 h3 { "What is missing" }
                 p { (resume.what) ". This counts it:" }
                 pre { code { (resume.command) } }

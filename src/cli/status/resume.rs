@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use nqueens::Pass;
+use nqueens::record::{Record, Units};
 
-use super::state::Status;
 use crate::cli::format::grouped;
 use crate::cli::journals::{joined, number};
 use crate::cli::stderr::escaped;
@@ -23,12 +23,10 @@ pub(super) struct Resume {
 }
 
 impl Resume {
-    /// `None` if processes count all that is missing, or if it is not known how many shards there are.
-    pub(super) fn of(status: &Status) -> Option<Self> {
-        let missing = status.journals.missing.as_ref()?;
-        let (plan, files) = (&status.journals.record.plan, &status.journals.record.files);
-        let (n, shards) = (plan.size(), missing.shards);
-        let idle = &missing.indices - &status.running_indices(shards);
+    /// For these shards of so many. `None` if there is nothing to do.
+    pub(super) fn of(record: &Record, idle: &Units, shards: usize) -> Option<Self> {
+        let (plan, files) = (&record.plan, &record.files);
+        let n = plan.size();
         let second = if plan.pass() == Pass::Second { " --second" } else { "" };
         if idle.is_empty() {
             return None;
@@ -37,7 +35,7 @@ impl Resume {
             let command = format!("nqueens count {n}{second} --journal {}", quoted(&file.path));
             return Some(Self { command, slurm: None, what: "Units are missing".to_owned() });
         }
-        let indices = joined(&idle, ",", MOST_RANGES);
+        let indices = joined(idle, ",", MOST_RANGES);
         let sequence = |range: &str| match range.split_once('-') {
             Some((first, last)) => format!("$(seq {first} {last})"),
             None => range.to_owned(),
@@ -48,7 +46,7 @@ impl Resume {
         let folder = folder.canonicalize().unwrap_or(folder);
         let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
         let cut = if idle.ranges_len() > MOST_RANGES { "; the first are listed" } else { "" };
-        let (idle, all) = (grouped(number(&idle)), grouped(shards));
+        let (idle, all) = (grouped(number(idle)), grouped(shards));
         Some(Self {
             command: format!(
                 "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"

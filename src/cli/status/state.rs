@@ -40,6 +40,13 @@ impl Status {
         counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
     }
 
+    /// How to count what no process counts now. `None` also if it is not known how many shards there are.
+    pub(super) fn resume(&self) -> Option<Resume> {
+        let missing = self.journals.missing.as_ref()?;
+        let idle = &missing.indices - &self.running_indices(missing.shards);
+        Resume::of(&self.journals.record, &idle, missing.shards)
+    }
+
     /// What is finished of the plan, in percent.
     pub(super) fn percent(&self) -> String {
         let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
@@ -65,7 +72,7 @@ impl Status {
             Some(left) => format!("{} of CPU time to go, {}", expected(left), self.end()),
             None => self.end(),
         };
-        let resume = Resume::of(self).map(|resume| resume.command);
+        let resume = self.resume().map(|resume| resume.command);
         [
             format!("n = {size}, engine {engine}{second}: {} % done, {left}", self.percent()),
             resume.unwrap_or_default(),
@@ -126,7 +133,7 @@ impl Status {
         if self.journals.total.is_some() {
             report.row("published", self.journals.published);
         }
-        let resume = Resume::of(self).map(|resume| resume.command);
+        let resume = self.resume().map(|resume| resume.command);
         if let Some(command) = &resume {
             report.row("resume", command);
         }
