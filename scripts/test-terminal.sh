@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Counts and estimates in terminals of 40, 80 and 120 columns, and stops by Ctrl-C. No line may wrap, no bar
 # may be torn or doubled, and at the end the prompt must stand on a line of its own, with exit code 3.
+# Messages break between words in terminals of 20 to 200 columns.
 #
 #   scripts/test-terminal.sh
 #
@@ -74,17 +75,19 @@ printf 'exec nqueens estimate 24 --seconds 10m\n' >"$work/sample"
 estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+s of 10m00s(, [0-9]+ counted)?$'
 estimate_stopped='^nqueens: stopped after [0-9.]+s of 10m00s: '
 
+# What a command has left between its line and the prompt: one message, whose lines the program broke
+# between words. Where the terminal broke a word, a space is in it.
+message() { screen | sed '1d;$d' | paste -sd ' '; }
+is_answered() { is_back && [ "$(screen | wc -l)" -gt 1 ]; }
+
 # interrupt MESSAGE COMMAND: what is left after Ctrl-C.
 interrupt() {
   terminal send-keys C-c
-  wait_for is_back
-  local left
-  left=$(joined_screen)
-  [ "$(sed -n 1p <<<"$left")" = "prompt> $2" ] || fail "the first line is not the command"
-  sed -n 2p <<<"$left" | grep -Eq "$1" || fail "the second line is not '$1'"
-  [ "$(sed -n '3,$p' <<<"$left")" = 'prompt>' ] || fail "more than the prompt is left"
+  wait_for is_answered
+  [ "$(screen | sed -n 1p)" = "prompt> $2" ] || fail "the first line is not the command"
+  message | grep -Eq "$1" || fail "what is left is not '$1' but '$(message)'"
   type_line "echo code \$?"
-  wait_for shows '^code 3$'
+  wait_for shows 'code 3$'
 }
 
 for columns in 40 80 120; do
@@ -116,10 +119,34 @@ for columns in 40 80 120; do
   [ "${#bars}" -le $((columns - 2)) ] || fail "too long for ^C: $bars"
   terminal send-keys C-c
   wait_for is_back
-  joined_screen | sed -n 2p | grep -Eq "$estimate_stopped" || fail "the estimate left a bar"
+  message | grep -Eq "$estimate_stopped" || fail "the estimate left a bar"
   shows '^total +about .* with 95 %$' || fail "no answer"
   type_line "echo code \$?"
-  wait_for shows '^code 3$'
+  wait_for shows 'code 3$'
+done
+
+# As scripts, so that each command fits a line of 20 columns.
+echo 'exec nqueens count 100' >"$work/wrong"
+echo 'exec nqueens count 6 --quiet --split-rows 2 --engine bitmask >/dev/null' >"$work/warn"
+printf 'exec nqueens count 20 --kernel portable --progress never --journal "$@"\n' >"$work/mute"
+journaled='^(\^C)?nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far; the same command resumes the count$'
+
+for columns in 20 40 80 200; do
+  for script in wrong warn; do
+    open_terminal "$columns"
+    type_line "bash $script"
+    wait_for is_answered
+    one_line=$(PATH="$PWD/target/release:$PATH" bash "$work/$script" 2>&1) || true
+    [ "$(wc -l <<<"$one_line")" = 1 ] || fail "more than one line without a terminal: $one_line"
+    [ "$(message)" = "$one_line" ] || fail "a word is broken: $(message)"
+  done
+  # No bar has a line that the message takes over: it stands behind the ^C of the terminal.
+  open_terminal "$columns"
+  rm -f "$work/j"
+  type_line 'bash mute j'
+  wait_for test -s "$work/j"
+  interrupt "$journaled" 'bash mute j'
+  echo "$columns columns: messages break between words"
 done
 
 open_terminal 80

@@ -20,24 +20,30 @@ pub(crate) const COMMIT: &str = git_version!(
 /// `None` for `auto`. The alias keeps clap from taking the field for an option without a default.
 pub(crate) type OrAuto<T> = Option<T>;
 
+/// The heading of options that experts need; the short help leaves them out.
+const EXPERTS: &str = "Engine and machine";
+
 /// How to count.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
     /// Engine that counts
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine_or_auto())]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) engine: OrAuto<Engine>,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
 
     /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) split_rows: Option<SplitRows>,
 
     /// Memory that the count may use, for example 4G, besides a few megabytes for the program and
     /// its threads' stacks [default: three quarters of what is available]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) memory: Option<u64>,
-
-    #[command(flatten)]
-    pub(crate) machine: MachineArgs,
 }
 
 /// What to use of the machine, and when to show progress.
@@ -49,13 +55,14 @@ pub(crate) struct MachineArgs {
     #[arg(value_parser = number_of_threads)]
     pub(crate) threads: Option<usize>,
 
-    /// Vector instructions to use
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
-    pub(crate) kernel: OrAuto<Kernel>,
-
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) progress: ProgressWhen,
+
+    /// Vector instructions to use
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) kernel: OrAuto<Kernel>,
 }
 
 /// What `--second` asks for.
@@ -66,20 +73,11 @@ pub(crate) fn pass(second: bool) -> Pass {
 impl EngineArgs {
     /// A count with these settings. Its threads, its observer and its end are the session's.
     pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
-        let mut count = Count::new(size);
-        if let Some(engine) = self.engine {
-            count = count.engine(engine);
-        }
-        if let Some(kernel) = self.machine.kernel {
-            count = count.kernel(kernel);
-        }
-        if let Some(split_rows) = self.split_rows {
-            count = count.split_rows(split_rows);
-        }
-        if let Some(bytes) = self.memory {
-            count = count.memory(bytes);
-        }
-        count
+        // An option that is not given leaves the count as it is.
+        let count = self.engine.into_iter().fold(Count::new(size), Count::engine);
+        let count = self.machine.kernel.into_iter().fold(count, Count::kernel);
+        let count = self.split_rows.into_iter().fold(count, Count::split_rows);
+        self.memory.into_iter().fold(count, Count::memory)
     }
 }
 

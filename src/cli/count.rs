@@ -28,6 +28,13 @@ pub(crate) struct CountArgs {
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
+    /// Record finished units in FILE; the same command resumes a count that was stopped or killed
+    #[arg(long, short, value_name = "FILE", value_parser = file())]
+    journal: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: Format,
+
     /// Also count the solutions up to rotation and reflection
     #[arg(long)]
     fundamental: bool,
@@ -35,9 +42,6 @@ pub(crate) struct CountArgs {
     /// Count for the second time: every unit on other data, its image under a symmetry of the board
     #[arg(long)]
     second: bool,
-
-    #[command(flatten)]
-    engine: EngineArgs,
 
     /// Fix queens in advance, with engine subtrees: squares as in chess (a1,d5: column and row, a1 at
     /// the bottom left) or as row:column
@@ -50,12 +54,8 @@ pub(crate) struct CountArgs {
     )]
     place: Vec<Square>,
 
-    /// Record finished units in FILE; the same command resumes a count that was stopped or killed
-    #[arg(long, short, value_name = "FILE", value_parser = file())]
-    journal: Option<PathBuf>,
-
     #[command(flatten)]
-    format: Format,
+    engine: EngineArgs,
 }
 
 impl CountArgs {
@@ -80,12 +80,12 @@ impl CountArgs {
             None => failure,
         })?;
         let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
-        let mut report = report(&outcome, fundamental);
+        let mut report = report(&outcome, fundamental, self.place.is_empty());
         match &self.journal {
             Some(path) => report_journal(&mut report, path, &outcome),
             None => _ = report.field("journal", Value::Null),
         }
-        report.field("pass", pass(self.second).to_string());
+        report.pass(pass(self.second));
         Ok(judge(&outcome).answer(self.format, report))
     }
 }
@@ -99,16 +99,21 @@ fn judge(outcome: &Outcome) -> Exit {
     Exit::Failed
 }
 
-fn report(outcome: &Outcome, fundamental: Option<u128>) -> Report {
+fn report(outcome: &Outcome, fundamental: Option<u128>, is_whole_board: bool) -> Report {
     let mut report = Report::default();
     report
         .entry("n", outcome.size.get())
         .number("total", Some(outcome.total))
-        .number("fundamental", fundamental)
-        .published(outcome.published)
+        .number("fundamental", fundamental);
+    match is_whole_board {
+        true => report.published(outcome.published),
+        // Completions are published nowhere.
+        false => report.field("published", outcome.published.to_string()),
+    };
+    report
         .engine(outcome.engine, outcome.kernel, outcome.threads)
-        .entry("units", outcome.units)
-        .memory(outcome.memory, outcome.threads)
+        .field("units", outcome.units)
+        .field("memory", json!(outcome.memory))
         .seconds(outcome.elapsed);
     report
 }
@@ -127,10 +132,7 @@ fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
         env!("CARGO_PKG_VERSION")
     );
     let (file, runs, before) = (escaped(path.display()), runs.len(), many(*units_before, "unit"));
-    let times = [wall, cpu].map(|time| format!("{:.3} s", time.as_secs_f64()));
-    report
-        .row("journal", format_args!("{file}: {before} done before"))
-        .row("runs", format_args!("{runs}, {} wall time, {} CPU time", times[0], times[1]));
+    report.row("journal", format_args!("{file}: {before} done before"));
     let journal = json!({
         "file": file,
         "runs": runs,

@@ -6,6 +6,7 @@ use clap::Args;
 use nqueens::BoardSize;
 use nqueens::forecast::{Approximate, Effort, Estimate};
 use nqueens::known::known;
+use serde_json::json;
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
@@ -27,6 +28,9 @@ pub(crate) struct EstimateArgs {
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
+    #[command(flatten)]
+    format: Format,
+
     /// Count random units, or parts of them, for so long: seconds, or a time like 10s or 2m
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
@@ -39,9 +43,6 @@ pub(crate) struct EstimateArgs {
 
     #[command(flatten)]
     engine: EngineArgs,
-
-    #[command(flatten)]
-    format: Format,
 }
 
 impl EstimateArgs {
@@ -95,7 +96,7 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
         .field("sample_seconds", json_seconds(estimate.elapsed))
         .field("seed", seed)
         .field("cancelled", estimate.cancelled)
-        .memory(estimate.memory, estimate.threads)
+        .field("memory", json!(estimate.memory))
         .row("time", time(estimate.seconds) + of_what)
         .bare(rounded(estimate.seconds.value, 6))
         .approximate("estimated_seconds", "estimated_seconds_error", Some(estimate.seconds))

@@ -21,6 +21,15 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
 }
 
+/// A measured time to three figures, in the unit that suits it: `0.432 ms`, `12.3 s`, `1h02m`.
+pub(crate) fn measured(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds @ ..0.1 => format!("{} ms", figures(1000.0 * seconds, 3)),
+        seconds @ ..60.0 => format!("{} s", figures(seconds, 3)),
+        _ => duration(time),
+    }
+}
+
 /// A time that may be longer than anything: from 400 days on in years, as `5.2 years` or `1.3e9 years`.
 pub(crate) fn long_time(time: f64) -> String {
     let days = time / 86_400.0;
@@ -226,6 +235,17 @@ mod tests {
         let texts = [-1.0, 0.04, 59.94, 61.0, 3599.0, 3600.0, 90_000.0]
             .map(|number| duration(seconds(number)));
         assert_eq!(texts, ["0.0s", "0.0s", "59.9s", "1m01s", "59m59s", "1h00m", "1d01h"]);
+    }
+
+    #[test]
+    fn measured_times_have_three_figures_and_a_unit() {
+        let texts = [0.0, 4.32e-4, 0.0552, 0.1, 0.6996, 12.34, 59.96, 60.0, 3720.0]
+            .map(|number| measured(seconds(number)));
+        let expected = [
+            "0 ms", "0.432 ms", "55.2 ms", "0.100 s", "0.700 s", "12.3 s", "60.0 s", "1m00s",
+            "1h02m",
+        ];
+        assert_eq!(texts, expected);
     }
 
     #[test]

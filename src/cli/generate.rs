@@ -1,15 +1,17 @@
 //! `nqueens completions SHELL` and `nqueens man`: made from the definition of the arguments.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
+use std::{fs, iter};
 
-use clap::{Args, Command};
+use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use nqueens::Engine;
 
 use super::exit::{Exit, Failure};
 use super::stderr::message;
+use super::usage::takes_value;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -24,11 +26,51 @@ pub(crate) struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
+    pub(crate) fn run(self, program: Command) -> Result<Exit, Failure> {
+        let mut program = program.mut_subcommands(|command| command.mut_args(with_hint));
         // Made before anything is written: the generator would panic if nobody reads.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, "nqueens", &mut script);
-        Ok(Exit::Done.print(|out| out.write_all(&script)))
+        let script = with_lists(self.shell, String::from_utf8_lossy(&script).into_owned());
+        Ok(Exit::Done.print(|out| out.write_all(script.as_bytes())))
+    }
+}
+
+/// clap_complete offers no second name after a comma, in bash none after `--engine=`, and in fish
+/// files where a number is meant.
+fn with_lists(shell: Shell, script: String) -> String {
+    let names = [&["all"][..], &Engine::names()].concat();
+    match shell {
+        Shell::Bash => {
+            let names = names.join(" ");
+            let first = format!(r#"compgen -W "{names}" -- "${{cur}}""#);
+            let each =
+                format!(r#"compgen -P "${{cur%"${{cur##*,}}"}}" -W "{names}" -- "${{cur##*,}}""#);
+            let before = r#"prev="$3"; [[ $3 == = ]] && prev="${COMP_WORDS[COMP_CWORD-2]}""#;
+            script.replace(&first, &each).replace("prev=\"$3\"", before)
+        }
+        Shell::Zsh => {
+            let after_comma = "[[ $words[CURRENT-1] == --engines ]] && compset -P '*,'";
+            script.replace("(compare)\n", &format!("(compare)\n{after_comma}\n"))
+        }
+        Shell::Fish => script + &FISH.replace("NAMES", &names.join(",")),
+        _ => script,
+    }
+}
+
+const FISH: &str = "\
+complete -c nqueens -n '__fish_seen_subcommand_from count table list compare estimate shard' -f
+complete -c nqueens -n '__fish_seen_subcommand_from completions' -f -a 'bash elvish fish powershell zsh'
+complete -c nqueens -n '__fish_seen_subcommand_from compare' -l engines -r -f \
+  -a '(commandline -ct | string match -r \"[^=]*,\"){NAMES}'
+";
+
+/// Files are offered where a file is meant, and only there.
+fn with_hint(argument: Arg) -> Arg {
+    match argument.get_value_hint() {
+        ValueHint::AnyPath => argument.value_hint(ValueHint::FilePath),
+        _ if !takes_value(&argument) || !argument.get_possible_values().is_empty() => argument,
+        _ => argument.value_hint(ValueHint::Other),
     }
 }
 
@@ -50,9 +92,12 @@ pub(crate) struct ManArgs {
 
 impl ManArgs {
     pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
+        program.build();
         if let Some(folder) = &self.out {
-            let written =
-                fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
+            let mut commands = iter::once(&program).chain(program.get_subcommands());
+            let written = fs::create_dir_all(folder).and_then(|()| {
+                commands.try_for_each(|command| page(command).generate_to(folder).map(drop))
+            });
             written.map_err(|error| {
                 Exit::Failed
                     .because(format!("--out: cannot write to {}: {error}", folder.display()))
@@ -60,7 +105,6 @@ impl ManArgs {
             message!("the pages are written into {}", folder.display());
             return Ok(Exit::Done);
         }
-        program.build();
         let command = match &self.command {
             None => &program,
             Some(name) => program.find_subcommand(name).ok_or_else(|| {
@@ -69,8 +113,17 @@ impl ManArgs {
                     .because(format!("there is no such page: choose one of {}", names.join(", ")))
             })?,
         };
-        let mut page = Vec::new();
-        Man::new(command.clone()).render(&mut page)?;
-        Ok(Exit::Done.print(|out| out.write_all(&page)))
+        let mut text = Vec::new();
+        page(command).render(&mut text)?;
+        Ok(Exit::Done.print(|out| out.write_all(&text)))
     }
+}
+
+/// The page of a command. Its synopsis is the usage line of the help: clap_mangen would list every
+/// option there, without values.
+fn page(command: &Command) -> Man {
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").replace(['<', '>'], "");
+    let page = Man::new(command.clone().override_usage(usage));
+    page.source(concat!("nqueens ", env!("CARGO_PKG_VERSION")))
 }

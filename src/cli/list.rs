@@ -30,6 +30,10 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "STYLE", default_value = "columns")]
     style: Style,
 
+    /// Print one JSON object a line
+    #[arg(long, conflicts_with = "style")]
+    json: bool,
+
     /// Print at most K solutions
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     #[arg(value_parser = whole_number::<usize>)]
@@ -44,10 +48,6 @@ pub(crate) struct ListArgs {
     /// as row:column
     #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
     place: Vec<Square>,
-
-    /// Print one JSON object a line
-    #[arg(long, conflicts_with = "style")]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

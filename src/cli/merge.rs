@@ -10,7 +10,7 @@ use nqueens::record::{Record, Units};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::many;
+use crate::cli::format::{many, measured};
 use crate::cli::journals::{Journals, JournalsArgs};
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message};
@@ -25,6 +25,9 @@ Examples:
   nqueens merge q24 --into q24.journal     and one journal in place of many")]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
+    format: Format,
+
+    #[command(flatten)]
     journals: JournalsArgs,
 
     /// Pack everything that is finished into one new journal, also before the end. Journals that no
@@ -36,9 +39,6 @@ pub(crate) struct MergeArgs {
     /// twice with equal counts
     #[arg(long, conflicts_with_all = ["second", "into"])]
     twice: bool,
-
-    #[command(flatten)]
-    format: Format,
 }
 
 impl MergeArgs {
@@ -76,6 +76,6 @@ fn report(journals: &Journals) -> Report {
         .number("total", journals.total)
         .published(journals.published)
         .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
-        .row("CPU time", format_args!("{:.3} s", journals.cpu_time.as_secs_f64()));
+        .row("CPU time", measured(journals.cpu_time));
     report
 }

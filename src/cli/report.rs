@@ -9,11 +9,10 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::forecast::Approximate;
-use nqueens::memory::readable;
-use nqueens::{Engine, Kernel, MemoryUse, Pass, Plan, Published};
-use serde_json::{Map, Value, json};
+use nqueens::{Engine, Kernel, Pass, Plan, Published};
+use serde_json::{Map, Value};
 
-use super::format::{json_seconds, many, rounded};
+use super::format::{json_seconds, many, measured, rounded};
 use super::stderr::escaped;
 
 /// How an answer is printed; without an option as labels and values.
@@ -107,19 +106,17 @@ impl Report {
         self.entry("threads", threads)
     }
 
-    /// Planned memory, if the engine needs much.
-    pub(crate) fn memory(&mut self, memory: Option<MemoryUse>, threads: usize) -> &mut Self {
-        if let Some(MemoryUse { shared, per_thread, strategy, .. }) = memory {
-            let (shared, per_thread) = (readable(shared), readable(per_thread));
-            self.row("memory", format_args!("{strategy}: {shared} + {threads} x {per_thread}"));
+    /// Which count it is. Text names only the second one.
+    pub(crate) fn pass(&mut self, pass: Pass) -> &mut Self {
+        if pass == Pass::Second {
+            self.row("count", "the second one: every unit on other data");
         }
-        self.field("memory", json!(memory))
+        self.field("pass", pass.to_string())
     }
 
     /// The wall time of this run.
     pub(crate) fn seconds(&mut self, elapsed: Duration) -> &mut Self {
-        self.row("seconds", format_args!("{:.3}", elapsed.as_secs_f64()));
-        self.field("seconds", json_seconds(elapsed))
+        self.row("time", measured(elapsed)).field("seconds", json_seconds(elapsed))
     }
 
     /// The plan of a journal.

@@ -30,12 +30,12 @@ pub(crate) struct SalvageArgs {
     #[arg(long, value_name = "NEW", value_parser = file())]
     into: PathBuf,
 
+    #[command(flatten)]
+    format: Format,
+
     /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)
     #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units)]
     without: Vec<Units>,
-
-    #[command(flatten)]
-    format: Format,
 }
 
 /// Units as they are written on the command line: `17` or `40..44`.

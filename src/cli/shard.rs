@@ -39,15 +39,15 @@ pub(crate) struct ShardArgs {
     #[arg(long, value_name = "PATH", value_parser = file())]
     out: PathBuf,
 
+    #[command(flatten)]
+    format: Format,
+
     /// Count for the second time: every unit on other data, its image under a symmetry of the board
     #[arg(long)]
     second: bool,
 
     #[command(flatten)]
     engine: EngineArgs,
-
-    #[command(flatten)]
-    format: Format,
 }
 
 impl ShardArgs {
@@ -66,7 +66,7 @@ impl ShardArgs {
         }
         let exit = check_journal(name, &outcome);
         let mut report = report(&outcome);
-        report.field("pass", pass(self.second).to_string());
+        report.pass(pass(self.second));
         Ok(exit.answer(self.format, report))
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{as_string, json_seconds};
+use crate::cli::format::{as_string, json_seconds, measured, seconds};
 use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::session::Session;
 use crate::cli::stderr::print_differs;
@@ -29,10 +29,10 @@ pub(crate) struct TableArgs {
     sizes: Vec<RangeInclusive<u32>>,
 
     #[command(flatten)]
-    engine: EngineArgs,
+    format: RowFormat,
 
     #[command(flatten)]
-    format: RowFormat,
+    engine: EngineArgs,
 }
 
 impl TableArgs {
@@ -96,13 +96,14 @@ struct TableRow {
     published: Published,
 }
 
-const TITLES: &str = " n                 total          fundamental      seconds  published";
+const TITLES: &str = " n                 total          fundamental         time  published";
 
 /// A line of the table.
 impl fmt::Display for TableRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { n, total, fundamental, seconds, published } = self;
-        write!(f, "{n:>2} {total:>21} {fundamental:>20} {seconds:>12.3}  {published}")
+        let Self { n, total, fundamental, published, .. } = self;
+        let time = measured(seconds(self.seconds));
+        write!(f, "{n:>2} {total:>21} {fundamental:>20} {time:>12}  {published}")
     }
 }
 

@@ -28,6 +28,8 @@ fn reason(error: &clap::Error, program: &Command, command: Option<&Command>) -> 
     use ErrorKind as Kind;
     let context = |kind| context(error, kind);
     let (arg, value) = (context(ContextKind::InvalidArg), context(ContextKind::InvalidValue));
+    // `N` reads better than clap's `<N>` and `[N]...`.
+    let name = arg.replace("]...", "").replace(['<', '>', '['], "");
     let choices = match context(ContextKind::ValidValue) {
         choices if choices.is_empty() => choices,
         choices => format!(": choose one of {choices}"),
@@ -38,10 +40,10 @@ fn reason(error: &clap::Error, program: &Command, command: Option<&Command>) -> 
             unknown_command(&context(ContextKind::InvalidSubcommand), program)
         }
         Kind::UnknownArgument => unknown_argument(&arg, program, command),
-        Kind::MissingRequiredArgument => format!("missing: {arg}"),
-        Kind::InvalidValue if value.is_empty() => format!("{arg}: the value is missing{choices}"),
-        Kind::InvalidValue => format!("{arg}: there is no '{value}'{choices}"),
-        Kind::ValueValidation => format!("{arg}: {}", refusal(error, &value)),
+        Kind::MissingRequiredArgument => format!("missing: {name}"),
+        Kind::InvalidValue if value.is_empty() => format!("{name}: the value is missing{choices}"),
+        Kind::InvalidValue => format!("{name}: there is no '{value}'{choices}"),
+        Kind::ValueValidation => format!("{name}: {}", refusal(error, &value)),
         Kind::TooManyValues => format!("{arg} takes no value, and not '{value}'"),
         Kind::ArgumentConflict => match context(ContextKind::PriorArg) {
             prior if prior == arg => format!("{arg} is given twice"),
@@ -77,6 +79,9 @@ fn refusal(error: &clap::Error, value: &str) -> String {
 }
 
 fn unknown_command(name: &str, program: &Command) -> String {
+    if program.find_subcommand(name).is_some() {
+        return format!("help explains one command at a time: try 'nqueens help {name}'");
+    }
     if name.bytes().all(|byte| byte.is_ascii_digit()) {
         return format!(
             "no command given: 'nqueens count {name}' counts the solutions of this board"
@@ -106,16 +111,14 @@ fn unknown_argument(arg: &str, program: &Command, command: Option<&Command>) -> 
         |option: &Arg| takes_value.is_none_or(|takes| takes == self::takes_value(option));
     let meant = nearest(arg, longs(owner, is_alike));
     let name = owner.get_name();
-    match (&others[..], meant.is_empty()) {
-        ([], _) | (_, false) => format!("{name} has no option '{arg}'{meant}"),
-        (others, true) => {
-            let others: Vec<&str> = others.iter().map(|command| command.get_name()).collect();
-            format!("{name} has no option '{arg}': it is one of {}", others.join(", "))
-        }
+    if others.is_empty() || !meant.is_empty() {
+        return format!("{name} has no option '{arg}'{meant}");
     }
+    let others: Vec<&str> = others.iter().map(|command| command.get_name()).collect();
+    format!("{name} has no option '{arg}': it is one of {}", others.join(", "))
 }
 
-fn takes_value(option: &Arg) -> bool {
+pub(super) fn takes_value(option: &Arg) -> bool {
     option.get_action().takes_values()
 }
 
@@ -160,6 +163,7 @@ mod tests {
             (&["8"][..], "'nqueens count 8'"),
             (&["halves"], "'nqueens count 16 --engine halves'"),
             (&["cuont", "8"], "perhaps 'count'"),
+            (&["help", "count", "list"], "one command at a time: try 'nqueens help list'"),
             (&["version"], "perhaps '--version'"),
             (&["count", "8", "--thread", "2"], "perhaps '--threads'"),
             (&["count", "8", "--quite"], "perhaps '--quiet'"),

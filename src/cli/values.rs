@@ -27,14 +27,9 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let digits_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits_end);
     let unit = unit.trim().to_ascii_lowercase();
-    let power = match unit.trim_end_matches('b').trim_end_matches('i') {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        _ => return Err(refused()),
-    };
+    let unit = unit.trim_end_matches('b').trim_end_matches('i');
+    let mut powers = ["", "k", "m", "g", "t"].into_iter().zip(0..);
+    let (_, power) = powers.find(|(name, _)| *name == unit).ok_or_else(refused)?;
     let number: f64 = number.parse().map_err(|_| refused())?;
     let bytes = number * 1024f64.powi(power);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
@@ -47,17 +42,14 @@ pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {
         |text: &str| text.parse().map(BoardSize::get).map_err(|error: Error| error.to_string());
     // A size with a sign is no range.
     let dash = text.split_once('-').filter(|(first, _)| !first.is_empty());
-    let (first, last) = match text.split_once("..=").or(dash) {
-        Some((first, last)) => (size(first)?, size(last)?),
-        None => match text.split_once("..") {
-            Some((first, last)) => {
-                return Err(format!(
-                    "write {first}-{last}: with two points, people differ on whether {last} belongs to it"
-                ));
-            }
-            None => (size(text)?, size(text)?),
-        },
-    };
+    let ends = text.split_once("..=").or(dash);
+    if let (None, Some((first, last))) = (ends, text.split_once("..")) {
+        return Err(format!(
+            "write {first}-{last}: with two points, people differ on whether {last} belongs to it"
+        ));
+    }
+    let (first, last) = ends.unwrap_or((text, text));
+    let (first, last) = (size(first)?, size(last)?);
     if first > last {
         return Err(format!("the range is empty; write {last}-{first}"));
     }

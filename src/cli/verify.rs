@@ -25,6 +25,9 @@ Examples:
   nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
+    format: Format,
+
+    #[command(flatten)]
     journals: JournalsArgs,
 
     /// How many units to recount, chosen at random
@@ -39,9 +42,6 @@ pub(crate) struct VerifyArgs {
 
     #[command(flatten)]
     machine: MachineArgs,
-
-    #[command(flatten)]
-    format: Format,
 }
 
 impl VerifyArgs {

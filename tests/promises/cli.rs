@@ -10,7 +10,7 @@ fn the_help_is_as_recorded() {
     trycmd::TestCases::new().case("tests/cmd/*.trycmd");
 }
 
-/// The README shows real output. Only seconds and the kernel's name differ from run to run.
+/// The README shows real output. Only times and the kernel's name differ from run to run.
 #[test]
 fn the_examples_in_the_readme_are_true() {
     let readme = std::fs::read_to_string("README.md").expect("the package has one");
@@ -25,7 +25,7 @@ fn the_examples_in_the_readme_are_true() {
     trycmd::TestCases::new().case(file);
 }
 
-/// Replaces seconds (numbers with a decimal point) and kernels with trycmd's wildcard.
+/// Replaces times (numbers with a decimal point, and their unit) and kernels with trycmd's wildcard.
 fn with_wildcards(line: &str) -> String {
     let mut text = line.to_owned();
     for name in nqueens::Kernel::NAMES {
@@ -38,6 +38,7 @@ fn with_wildcards(line: &str) -> String {
         .filter(|part| part.split('.').count() == 2 && part.parse::<f64>().is_ok())
         .collect();
     let replaced = numbers.iter().fold(text.clone(), |text, number| text.replace(number, "[..]"));
+    let replaced = replaced.replace("[..] ms", "[..]").replace("[..] s", "[..]");
     if line.starts_with('$') { line.to_owned() } else { replaced }
 }
 
@@ -48,14 +49,14 @@ fn bad_input_gets_one_clear_line() {
         (&["help", "frobnicate"], "frobnicate"),
         (&["man", "frobnicate"], "count, table"),
         (&["8"], "'nqueens count 8'"),
-        (&["count"], "<N>"),
+        (&["count"], "missing: N;"),
         (&["count", "8", "--journal", "-"], "--journal"),
         (&["merge", "some.journal", "--into", "-"], "--into"),
         (&["salvage", "some.journal", "--into", "-"], "--into"),
         (&["shard", "8", "--shards", "1", "--index", "0", "--out", "-"], "--out"),
         (&["estimate", "8", "--seconds", "0"], "a time like 2m"),
         (&["count", "8", "--json=1"], "--json takes no value"),
-        (&["count", "8", "-t"], "--threads <T>: the value is missing"),
+        (&["count", "8", "-t"], "--threads T: the value is missing"),
         (&["count", "x"], "0 to 32"),
         (&["count", "-1"], "0 to 32"),
         (&["count", "33"], "0 to 32"),
@@ -78,6 +79,8 @@ fn bad_input_gets_one_clear_line() {
         (&["table", "9-3"], "3-9"),
         (&["table", "1..16"], "write 1-16"),
         (&["table", "1..=33"], "0 to 32"),
+        (&["table", "30-40"], "N: '30-40': '40' is not a board size of this program"),
+        (&["help", "count", "list"], "one command at a time: try 'nqueens help list'"),
         (&["table", "--csv", "--json"], "--json"),
     ];
     for (args, reason) in cases {
@@ -139,31 +142,77 @@ fn in_shell(shell: &str, script: &str) -> Option<String> {
 }
 
 #[test]
-fn shells_complete_engines_and_kernels() {
-    let bash = |words: &str, last: usize| {
+fn bash_completes_what_fits() {
+    let bash = |words: &str, word: &str| {
+        let last = words.split(' ').count();
         let script = format!(
-            "eval \"$(nqueens completions bash)\"; COMP_WORDS=({words} ''); COMP_CWORD={last}; \
-             _nqueens nqueens '' \"${{COMP_WORDS[{last}-1]}}\"; echo \"${{COMPREPLY[@]}}\""
+            "eval \"$(nqueens completions bash)\"; COMP_WORDS=({words} '{word}'); COMP_CWORD={last}; \
+             _nqueens nqueens '{word}' \"${{COMP_WORDS[{last}-1]}}\"; echo \"${{COMPREPLY[@]}}\""
         );
         in_shell("bash", &script)
     };
     let with = |first: &str, names: &[&str]| [&[first], names].concat().join(" ");
     let engines = nqueens::Engine::names();
-    for (words, last, wanted) in [
-        ("nqueens count 8 --engine", 4, with("auto", &engines)),
-        ("nqueens compare 8 --engines", 4, with("all", &engines)),
-        ("nqueens count 8 --kernel", 4, with("auto", &nqueens::Kernel::NAMES)),
+    for (words, word, wanted) in [
+        ("nqueens count 8 --engine", "", with("auto", &engines)),
+        ("nqueens count 8 --engine =", "halv", "halves".to_owned()),
+        ("nqueens compare --engines", "", with("all", &engines)),
+        ("nqueens compare --engines", "halves,bitmask,su", "halves,bitmask,subtrees".to_owned()),
+        ("nqueens count 8 --kernel", "", with("auto", &nqueens::Kernel::NAMES)),
+        ("nqueens count 8 --progress", "", "never auto always".to_owned()),
+        ("nqueens list 8 --style", "", "columns board unicode svg".to_owned()),
+        ("nqueens count 8 --journal", "Cargo.t", "Cargo.toml".to_owned()),
+        ("nqueens count 8 --threads", "", String::new()),
+        ("nqueens table", "8,", String::new()),
     ] {
-        if let Some(found) = bash(words, last) {
-            assert_eq!(found.trim(), wanted, "{words}");
+        if let Some(found) = bash(words, word) {
+            assert_eq!(found.trim(), wanted, "{words} {word}");
         }
     }
-    let script = "nqueens completions fish | source; complete -C 'nqueens count 8 --engine '";
-    if let Some(found) = in_shell("fish", script) {
+}
+
+#[test]
+fn fish_completes_what_fits() {
+    let fish = |line: &str| {
+        let script = format!("nqueens completions fish | source; complete -C '{line}'");
+        in_shell("fish", &script)
+    };
+    if let Some(found) = fish("nqueens count 8 --engine ") {
         for engine in nqueens::Engine::ALL {
             let line = format!("{engine}\t{}", engine.summary());
             assert!(found.lines().any(|found| found == line), "{line} in:\n{found}");
         }
+    }
+    for (line, wanted) in [
+        ("nqueens compare --engines halves,bitmask,su", "halves,bitmask,subtrees\n"),
+        ("nqueens compare --engines=halves,su", "--engines=halves,subtrees\n"),
+        ("nqueens count 8 --journal Cargo.t", "Cargo.toml\n"),
+        ("nqueens completions f", "fish\n"),
+        // No files where none is meant.
+        ("nqueens count 8 --threads ", ""),
+        ("nqueens count ", ""),
+        ("nqueens table 8,", ""),
+    ] {
+        if let Some(found) = fish(line) {
+            assert_eq!(found, wanted, "{line}");
+        }
+    }
+}
+
+/// In a terminal of its own, since zsh completes nowhere else. The program then says that all but the
+/// board is there.
+#[test]
+fn zsh_completes_what_fits() {
+    let script = r#"
+        zmodload zsh/zpty && zpty terminal zsh -f -i
+        zpty -w terminal 'autoload -U compinit; compinit -u -D'
+        zpty -w terminal 'eval "$(nqueens completions zsh)"'
+        zpty -w -n terminal $'nqueens compare --engines bitmask,hal\t --kernel port\t\n'
+        zpty -w terminal 'print DO""NE'
+        zpty -r -m terminal text '*DONE*' && print -r -- $text
+    "#;
+    if let Some(found) = in_shell("zsh", script) {
+        assert!(found.contains("nqueens: missing: N"), "{found}");
     }
 }
 
@@ -230,6 +279,19 @@ fn json_has_the_promised_fields() {
         object["kernels"].as_array().is_some_and(|kernels| kernels.contains(&object["kernel"]))
     );
     assert!(object["memory_total"].as_u64() > object["memory_available"].as_u64());
+}
+
+/// The rest is in JSON.
+#[test]
+fn the_text_of_a_count_is_short() {
+    let labels = |args: &[&str]| {
+        let output = output(&[&["count", "16", "--engine", "halves"], args].concat());
+        let labels = stdout(&output).lines().filter_map(|line| line.split(' ').next());
+        labels.collect::<Vec<_>>().join(" ")
+    };
+    let labels = [labels(&[]), labels(&["--second"])];
+    let first = "n total published engine threads time";
+    assert_eq!(labels, [first.to_owned(), format!("{first} count")]);
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn a_command_that_fails_leaves_no_picture_and_touches_no_input() {
 #[test]
 fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
-        (&[], "<N>"),
+        (&[], "missing: N"),
         (&["x"], "0 to 32"),
         (&["8", "33"], "0 to 32"),
         (&["-1"], "0 to 32"),

@@ -90,6 +90,30 @@ fn the_manual_page_names_every_command() {
 }
 
 #[test]
+fn the_synopsis_is_the_usage_line() {
+    for (command, synopsis) in [
+        ("count", r"\fBnqueens count\fR [OPTIONS] N"),
+        ("table", r"\fBnqueens table\fR [OPTIONS] [N]..."),
+        ("shard", r"\fBnqueens shard\fR [OPTIONS] \-\-shards K \-\-out PATH N"),
+    ] {
+        let page = printed(&["man", command]);
+        assert!(page.contains(&format!(".SH SYNOPSIS\n{synopsis}\n")), "{page}");
+        assert!(page.contains(concat!("\"nqueens ", env!("CARGO_PKG_VERSION"), "\"")), "{page}");
+    }
+}
+
+/// The short help has what most need, the long one everything.
+#[test]
+fn options_for_experts_are_in_the_long_help() {
+    for command in ["count", "table", "estimate", "shard", "verify"] {
+        let [short, long] = ["-h", "--help"].map(|help| printed(&[command, help]));
+        let (_, experts) = long.split_once("Engine and machine:\n").expect("a heading");
+        assert!(experts.contains("--kernel") && !short.contains("--kernel"), "{short}");
+        assert!(short.contains("--threads") && !experts.contains("--threads"), "{long}");
+    }
+}
+
+#[test]
 fn the_long_version_names_the_build() {
     assert_eq!(printed(&["-V"]), format!("nqueens {}\n", env!("CARGO_PKG_VERSION")));
     let long = printed(&["--version"]);

@@ -218,6 +218,8 @@ fn completions_are_counted_from_the_command_line() {
     let object = json(&output(&["count", "8", "--place", "a1", "--json"]));
     assert_eq!((&object["total"], &object["engine"]), (&"4".into(), &"subtrees".into()));
     assert_eq!(object["published"], "unknown");
+    let text = output(&["count", "8", "--place", "a1"]);
+    assert!(!stdout(&text).contains("published"), "{}", stdout(&text));
     let bad: &[(&[&str], &str)] = &[
         (&["count", "8", "--place", "a1,h8"], "1:1 (a1) and 8:8 (h8)"),
         (&["count", "8", "--place", "a9"], "--place"),
