@@ -1,8 +1,8 @@
 //! `nqueens compare N...`: engines, kernels and numbers of threads side by side.
 //!
-//! On each board every contestant, an engine with a kernel on a number of threads, counts once to warm up; then
-//! rounds follow in which each counts once, so that whatever else the machine does falls on all of
-//! them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
+//! On each board every contestant, an engine with a kernel on a number of threads, counts once to warm
+//! up; then rounds follow in which each counts once, so that whatever else the machine does falls on all
+//! of them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
 //! [`statistics`] makes the rows.
 
 mod forecast;
@@ -37,8 +37,8 @@ use statistics::Contestant;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  nqueens compare 8-12 --engines all --svg times.svg  all methods side by side, and a picture
-  nqueens compare 16 --kernels all --threads 1,2      what vectors and threads are worth
+  nqueens compare 8-12 --engines all --svg times.svg  all methods, and a picture
+  nqueens compare 16 --kernels all --threads 1,2      what vectors are worth
   nqueens compare --draw here.csv --draw there.csv --svg both.svg")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes and ranges, as 8,10,12 or 8-10

@@ -110,7 +110,7 @@ pub(crate) fn picture(rows: &[Timing]) -> String {
 
 /// The dashes and the fill of markers of a setting.
 fn style(place: usize, colour: &'static str) -> (&'static str, &'static str) {
-    (DASHES[place % DASHES.len()], if place % 2 == 0 { colour } else { "#fff" })
+    (DASHES[place % DASHES.len()], if place.is_multiple_of(2) { colour } else { "#fff" })
 }
 
 /// Where a row was measured: the machine, the kernel if the engine was timed with others as well, and the

@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::format::{as_string, eight_places, figures, grouped};
 use crate::cli::exit::{Exit, Failure};
 
-/// What an engine with a kernel on a number of threads took for a board. The names are promised: scripts read
-/// them.
+/// What an engine with a kernel on a number of threads took for a board. The names are promised:
+/// scripts read them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timing {
     pub(crate) n: u32,

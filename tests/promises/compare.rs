@@ -178,8 +178,8 @@ fn a_comparison_that_takes_minutes_is_announced() {
     let mut messages = BufReader::new(child.stderr.take().expect("piped"));
     messages.read_line(&mut line).expect("a line");
     crate::common::processes::send("INT", &child);
-    assert!(line.starts_with("nqueens: about "), "{line}");
-    assert!(line.contains("--repeat or --seconds-limit make it shorter"), "{line}");
+    assert!(line.starts_with("nqueens: this takes about "), "{line}");
+    assert!(line.contains("; a smaller --repeat or --seconds-limit shortens it"), "{line}");
     let rest: Vec<String> = messages.lines().map(|line| line.expect("text")).collect();
     assert!(rest.iter().all(|line| !line.contains("about ")), "once: {rest:?}");
     assert_eq!(finish(child).status.code(), Some(3));

@@ -87,8 +87,8 @@ impl<'a> Rounds<'a> {
             }
         }
         if all > ANNOUNCED {
-            let about = long_time(rounded_to_figures(all, 2));
-            message!("about {about}; smaller boards, --repeat or --seconds-limit make it shorter");
+            let time = long_time(rounded_to_figures(all, 2));
+            message!("this takes about {time}; a smaller --repeat or --seconds-limit shortens it");
         }
         let runs = sizes.len() * self.contestants.len() * self.runs();
         self.progress.begin("compare", [0, runs], Work::Compare(Default::default()));

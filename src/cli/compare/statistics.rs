@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(concluded(&[(8, &small), (9, &alone)], 1), text, "nobody else counted 9");
         assert_eq!(concluded(&[(8, &small)], 2), None);
         let text = concluded(&[(9, &alike)], 1).expect("three engines");
-        assert!(text.starts_with("bitmask is 1.0 times (0.49 to 2.1) as fast as "), "{text}");
+        assert!(text.starts_with("bitmask is 1.0 times (0.48 to 2.2) as fast as "), "{text}");
         let once = board([&[1.0], &[2.714], &[2.0]]);
         let text = concluded(&[(9, &once)], 1).expect("three engines");
         assert_eq!(
