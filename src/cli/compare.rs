@@ -1,21 +1,23 @@
-//! `nqueens compare N...`: engines and numbers of threads side by side.
+//! `nqueens compare N...`: engines, kernels and numbers of threads side by side.
 //!
-//! On each board every contestant, an engine on a number of threads, counts once to warm up; then
-//! rounds follow in which each counts once, so that whatever else the machine does falls on all of
-//! them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
+//! On each board every contestant, an engine with a kernel on a number of threads, counts once to warm
+//! up; then rounds follow in which each counts once, so that whatever else the machine does falls on all
+//! of them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
 //! [`statistics`] makes the rows.
 
 mod forecast;
 mod rounds;
 mod statistics;
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use nqueens::cpu::Cpu;
 use nqueens::known::known;
-use nqueens::{BoardSize, Cancel, Engine, thread_pool};
+use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, thread_pool};
 
 use crate::cli::args::{OrAuto, engine_or_all};
 use crate::cli::exit::{Exit, Failure};
@@ -28,15 +30,16 @@ use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message};
 use crate::cli::timings::{self, Timing};
 use crate::cli::values::{default_threads, file, number_of_threads, sizes};
-use rounds::{Contestant, Rounds, RoundsArgs};
-use statistics::Reference;
+use rounds::{Rounds, RoundsArgs};
+use statistics::Contestant;
 
-/// Time engines and numbers of threads side by side
+/// Time engines, kernels and numbers of threads side by side
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  nqueens compare 8-14 --engines all                all methods side by side
-  nqueens compare 16 --threads 1,2 --svg times.svg  and a picture of it")]
+  nqueens compare 8-12 --engines all --svg times.svg  all methods, and a picture
+  nqueens compare 16 --kernels all --threads 1,2      what vectors are worth
+  nqueens compare --draw here.csv --draw there.csv --svg both.svg")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes and ranges, as 8,10,12 or 8-10
     #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
@@ -54,6 +57,11 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = number_of_threads)]
     threads: Vec<usize>,
 
+    /// Kernels (vector instructions) to compare; without it the fastest that this CPU can run
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = kernel_or_all())]
+    #[arg(default_value = Kernel::detect().name(), hide_default_value = true)]
+    kernels: Vec<OrAuto<Kernel>>,
+
     #[command(flatten)]
     rounds: RoundsArgs,
 
@@ -61,10 +69,11 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", value_parser = file())]
     svg: Option<PathBuf>,
 
-    /// Draw what an earlier run wrote with --csv into FILE, instead of measuring
+    /// Draw what earlier runs wrote with --csv into FILE, instead of measuring; give it several times
+    /// for one picture of several machines
     #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
     #[arg(value_parser = file())]
-    draw: Option<PathBuf>,
+    draw: Vec<PathBuf>,
 
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -77,17 +86,32 @@ pub(crate) struct CompareArgs {
 impl CompareArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let cancel = cancel_on_signals()?;
-        let mut rows = self.draw.as_deref().map(timings::read).transpose()?.unwrap_or_default();
+        let rows = self.draw.iter().map(|path| timings::read(path));
+        let mut rows = rows.collect::<Result<Vec<_>, _>>()?.concat();
         let picture = |path: &PathBuf| OwnFile::new("--svg", path.clone(), plot::BEGINNING);
         let picture = self.svg.as_ref().map(picture).transpose()?;
-        let result = match &self.draw {
-            Some(_) => Ok(Exit::Done),
-            None => self.measure(&cancel, &mut rows),
+        let result = match self.draw.is_empty() {
+            true => self.measure(&cancel, &mut rows),
+            false => Ok(Exit::Done),
         };
         if let Some(file) = picture.filter(|_| !rows.is_empty()) {
             file.write(&plot::picture(&rows))?;
         }
         result
+    }
+
+    /// Who counts, in the order of the rows.
+    fn contestants(&self, threads: &[usize]) -> Vec<Contestant> {
+        let kernels = named(&self.kernels, &Kernel::available());
+        let mut contestants = Vec::new();
+        for engine in named(&self.engines, &Engine::ALL) {
+            let kernels = if engine.has_kernels() { &kernels[..] } else { &[Kernel::Portable] };
+            for &kernel in kernels {
+                let on = |&threads| Contestant { engine, kernel, threads };
+                contestants.extend(threads.iter().map(on));
+            }
+        }
+        contestants
     }
 
     /// Measures board by board; each board's rows are written as soon as they are known.
@@ -97,46 +121,28 @@ impl CompareArgs {
         // Ascending: a board's time is predicted from the one before.
         sizes.sort_unstable();
         sizes.dedup();
-        let engines = self.engines.iter().flat_map(|engine| match engine {
-            Some(engine) => vec![*engine],
-            None => Engine::ALL.to_vec(),
-        });
-        let pools = match &self.threads[..] {
-            [] => vec![thread_pool(default_threads()?)?],
-            threads => threads.iter().map(|one| thread_pool(*one)).collect::<Result<_, _>>()?,
+        let threads = match &self.threads[..] {
+            [] => vec![default_threads()?],
+            threads => threads.to_vec(),
         };
-        let contestants = engines
-            .flat_map(|engine| pools.iter().map(move |pool| Contestant { engine, pool }))
-            .collect();
+        let pools = threads.iter().map(|threads| Ok((*threads, thread_pool(*threads)?)));
+        let pools = pools.collect::<Result<BTreeMap<_, _>, Error>>()?;
+        let contestants = self.contestants(&threads);
         let reference = self.engines.first().copied().flatten().unwrap_or(Engine::Subtrees);
-        let reference = Reference { engine: reference, threads: pools[0].current_num_threads() };
+        let reference = contestants.iter().find(|contestant| contestant.engine == reference);
+        let reference = *reference.unwrap_or(&contestants[0]);
         let progress = Progress::new(self.progress);
-        let mut rounds = Rounds::new(&self.rounds, contestants, cancel, &progress);
-        rounds.begin(sizes.len());
-        let result = self.measure_boards(&sizes, reference, &mut rounds, all_rows);
-        progress.clear();
-        result
-    }
-
-    fn measure_boards(
-        &self,
-        sizes: &[BoardSize],
-        reference: Reference,
-        rounds: &mut Rounds<'_>,
-        all_rows: &mut Vec<Timing>,
-    ) -> Result<Exit, Failure> {
-        let (cancel, progress) = (rounds.cancel, rounds.progress);
+        let mut rounds = Rounds::new(&self.rounds, contestants, &pools, cancel, &progress);
+        rounds.begin(&sizes);
         let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
-        let Reference { engine, threads } = reference;
         let heading = format!(
-            "{} each on {cpu}\nratio: times as fast as {engine} on {}, ± two standard errors\n{}",
+            "{} each on {cpu}\nratio: to {reference}, ± two standard errors\n{}",
             many(self.rounds.repeat as usize, "run"),
-            many(threads, "thread"),
             timings::TITLES
         );
         let mut writer = progress.suspend(|| RowWriter::begin(self.format, heading))?;
-        for size in sizes {
+        for size in &sizes {
             let measured = rounds.measure(*size)?;
             let rows = statistics::timings(*size, &measured, reference, &cpu);
             for line in statistics::differences(*size, known(*size).total, &measured) {
@@ -155,6 +161,19 @@ impl CompareArgs {
                 return Ok(if exit == Exit::Done { Exit::Stopped } else { exit });
             }
         }
-        Ok(exit)
+        let conclusion = statistics::conclusion(all_rows, reference.threads);
+        let written = progress.suspend(|| conclusion.map_or(Ok(()), |text| writer.remark(text)));
+        Ok(written.map_or_else(|error| exit.unprinted(&error), |()| exit))
     }
+}
+
+/// Those that are named; `None` names all.
+fn named<T: Copy>(names: &[Option<T>], all: &[T]) -> Vec<T> {
+    names.iter().flat_map(|name| name.map_or(all.to_vec(), |one| vec![one])).collect()
+}
+
+/// `None` for `all`.
+fn kernel_or_all() -> impl TypedValueParser<Value = OrAuto<Kernel>> {
+    let names = PossibleValuesParser::new(["all"].into_iter().chain(Kernel::NAMES));
+    names.try_map(|name| (name != "all").then(|| name.parse()).transpose())
 }

@@ -1,7 +1,8 @@
 //! The picture of `compare`: time against n, as SVG.
 //!
-//! There is a line for each engine on each machine. Engines differ in colour and in marker, machines in
-//! the dashes of their lines. The background is white, whatever the page around it.
+//! There is a line for each engine in each setting: a machine and, where engines were timed with several
+//! kernels, a kernel. Engines differ in colour and in marker, settings in the dashes of their lines and in
+//! the fill of their markers. The background is white, whatever the page around it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,9 +14,9 @@ use super::format::{many, px};
 use super::stderr::escaped;
 use super::timings::Timing;
 
-/// How every picture begins.
-pub(crate) const BEGINNING: &str = "<svg width=\"900\" height=\"460\" viewBox=\"0 0 900 460\" \
-     xmlns=\"http://www.w3.org/2000/svg\">\n<title>Counting n queens: engines compared</title>\n";
+/// How every picture begins. Its height follows.
+pub(crate) const BEGINNING: &str = "<svg class=\"nqueens-compare\" \
+     xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" ";
 /// The ends of the axes, in pixels, as all lengths here.
 const LEFT: f64 = 60.0;
 const TOP: f64 = 62.0;
@@ -26,8 +27,10 @@ const LEGEND: f64 = 756.0;
 const LEGEND_LINE: f64 = 22.0;
 /// Labels on an axis, at most.
 const MOST_LABELS: f64 = 18.0;
-/// Longer captions would leave the picture.
-const CAPTION_CHARACTERS: usize = 105;
+/// Below the axes, above the settings.
+const CAPTION: f64 = 448.0;
+/// Longer names of settings would leave the picture.
+const SETTING_CHARACTERS: usize = 98;
 
 /// Colour and marker of each engine, in the order of [`Engine::ALL`]. The colours differ for colour-blind
 /// readers too (M. Okabe, K. Ito, "Color Universal Design", 2008), a little darker for thin lines on white.
@@ -41,15 +44,17 @@ const STYLES: [(&str, &str); 7] = [
     ("#c44a00", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"),
 ];
 
-/// The dashes of each machine's lines, in the order of their names.
-const DASHES: [&str; 4] = ["none", "8 4", "2 3", "10 3 2 3"];
+/// The dashes of each setting's lines. The markers of every other setting are hollow.
+const DASHES: [&str; 6] = ["none", "9 4", "2 3", "12 3 2 3", "5 3", "12 3 2 3 2 3"];
 
-/// An engine on a machine, on the fewest threads.
+/// An engine in a setting.
 struct Line<'a> {
     engine: Engine,
+    setting: &'a str,
     colour: &'static str,
     marker: &'static str,
     dashes: &'static str,
+    fill: &'static str,
     points: Vec<&'a Timing>,
 }
 
@@ -64,36 +69,58 @@ struct Axes {
 
 /// Draws rows, one at least.
 pub(crate) fn picture(rows: &[Timing]) -> String {
-    let threads = rows.iter().map(|row| row.threads).min().unwrap_or(1);
-    let shown: Vec<&Timing> = rows.iter().filter(|row| row.threads == threads).collect();
-    let machines: BTreeSet<&str> = shown.iter().map(|row| row.cpu.as_str()).collect();
+    let on_fewer = |row: &Timing, it: &Timing| it.cpu == row.cpu && it.threads < row.threads;
+    let shown = rows.iter().filter(|row| !rows.iter().any(|it| on_fewer(row, it)));
+    let shown: Vec<&Timing> = shown.collect();
+    let settings: BTreeSet<String> = shown.iter().map(|row| setting(row, &shown)).collect();
     let mut lines = Vec::new();
     for (engine, (colour, marker)) in Engine::ALL.into_iter().zip(STYLES) {
-        for (machine, dashes) in machines.iter().zip(DASHES.iter().cycle()) {
-            let points = shown.iter().filter(|row| row.engine == engine && row.cpu == *machine);
-            let points: Vec<&Timing> = points.copied().collect();
+        for (place, name) in settings.iter().enumerate() {
+            let is_here = |row: &&&Timing| row.engine == engine && setting(row, &shown) == *name;
+            let mut points: Vec<&Timing> = shown.iter().filter(is_here).copied().collect();
+            points.sort_by_key(|row| row.n);
             if !points.is_empty() {
-                lines.push(Line { engine, colour, marker, dashes, points });
+                let (dashes, fill) = style(place, colour);
+                lines.push(Line { engine, setting: name, colour, marker, dashes, fill, points });
             }
         }
     }
     let axes = Axes::around(&shown);
+    let height = CAPTION + 12.0 + LEGEND_LINE * settings.len() as f64;
+    let runs = many(shown.iter().map(|row| row.repeats).max().unwrap_or(0), "run");
     let picture = html! {
         (PreEscaped(BEGINNING))
-        desc { (description(&lines, threads)) }
-        rect width="900" height="460" fill="#fff" {}
+        (PreEscaped(format!("height=\"{height}\" viewBox=\"0 0 900 {height}\">\n")))
+        title { "Counting n queens: engines compared" }
+        desc { (description(&lines)) }
+        rect width="900" height=(height) fill="#fff" {}
         g font-family="sans-serif" font-size="15" fill="#202020" {
             text x="14" y="28" font-size="20" { "Counting n queens: engines compared" }
-            text x="14" y="50" { "seconds on " (many(threads, "thread")) }
+            text x="14" y="50" { "seconds" }
             (axes.draw())
             text x=(f64::midpoint(LEFT, RIGHT)) y=(BOTTOM + 44.0) text-anchor="middle" { "n" }
-            text x="14" y="448" { (caption(&shown, &machines, threads)) }
+            text x="14" y=(CAPTION) { "median of up to " (runs) "; bars: least to greatest" }
             @for line in &lines { (line.draw(&axes)) }
-            (legend(&lines))
+            (legend(&lines, &settings))
         }
         (PreEscaped("</svg>\n"))
     };
     picture.into_string()
+}
+
+/// The dashes and the fill of markers of a setting.
+fn style(place: usize, colour: &'static str) -> (&'static str, &'static str) {
+    (DASHES[place % DASHES.len()], if place.is_multiple_of(2) { colour } else { "#fff" })
+}
+
+/// Where a row was measured: the machine, the kernel if the engine was timed with others as well, and the
+/// threads. Rows that were read may have no CPU, or one that makes no XML.
+fn setting(row: &Timing, rows: &[&Timing]) -> String {
+    let Timing { engine, cpu, kernel, threads, .. } = row;
+    let alike = rows.iter().filter(|other| other.engine == *engine && other.cpu == *cpu);
+    let kernel = if alike.clone().all(|other| other.kernel == *kernel) { "" } else { kernel };
+    let parts = [escaped(cpu), escaped(kernel), many(*threads, "thread")];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 impl Axes {
@@ -148,7 +175,7 @@ fn marks(first: f64, last: f64) -> impl Iterator<Item = f64> {
 impl Line<'_> {
     /// The line, and for each point its marker and a bar from the least to the greatest time.
     fn draw(&self, axes: &Axes) -> Markup {
-        let Self { colour, marker, .. } = self;
+        let Self { colour, marker, fill, .. } = self;
         let place = |row: &Timing, seconds| (axes.x(f64::from(row.n)), axes.y(seconds));
         let places = self.points.iter().map(|row| place(row, row.median_seconds));
         let places: Vec<String> = places.map(|(x, y)| format!("{x} {y}")).collect();
@@ -159,43 +186,37 @@ impl Line<'_> {
                     @let [(x, low), (_, high)] =
                         [row.min_seconds, row.max_seconds].map(|end| place(row, end));
                     path d={ "M" (x - 3.0) " " (low) "h6m-3 0V" (high) "m-3 0h6" } {}
-                    path.marker transform={ "translate(" (place_of_marker) ")" } d=(marker) fill=(colour) {}
+                    path.marker transform={ "translate(" (place_of_marker) ")" } d=(marker) fill=(fill) {}
                 }
             }
         }
     }
 }
 
-/// The name of each engine, beside its marker.
-fn legend(lines: &[Line<'_>]) -> Markup {
-    let heights = std::iter::successors(Some(TOP + 10.0), |y| Some(y + LEGEND_LINE));
-    let of_engines = lines.chunk_by(|one, next| one.engine == next.engine);
+/// The name of each engine beside its marker, and of each setting beside its dashes.
+fn legend(lines: &[Line<'_>], settings: &BTreeSet<String>) -> Markup {
+    let heights = |first| std::iter::successors(Some(first), |y| Some(y + LEGEND_LINE));
+    let of_engines = lines.chunk_by(|one, next| one.engine == next.engine).map(|some| &some[0]);
     html! {
-        @for (Line { engine, colour, marker, .. }, y) in of_engines.map(|some| &some[0]).zip(heights) {
+        @for (Line { engine, colour, marker, .. }, y) in of_engines.zip(heights(TOP + 10.0)) {
             path d={ "M" (LEGEND) " " (y) "h32" } stroke=(colour) stroke-width="2" {}
             path transform={ "translate(" (LEGEND + 16.0) " " (y) ")" } d=(marker) fill=(colour) {}
             text x=(LEGEND + 40.0) y=(y + 5.0) { (engine) }
         }
+        @for ((place, setting), y) in settings.iter().enumerate().zip(heights(CAPTION + 17.0)) {
+            @let (dashes, fill) = style(place, "#404040");
+            path d={ "M14 " (y) "h64" } stroke="#404040" stroke-width="2" stroke-dasharray=(dashes) {}
+            path d={ "M41 " (y - 4.0) "h10v8h-10z" } stroke="#404040" fill=(fill) {}
+            text x="88" y=(y + 5.0) { (setting.chars().take(SETTING_CHARACTERS).collect::<String>()) }
+        }
     }
-}
-
-/// What points and bars are, and who counted. Rows that were read may have no CPU, or several, or one
-/// that makes no XML.
-fn caption(rows: &[&Timing], machines: &BTreeSet<&str>, threads: usize) -> String {
-    let runs = rows.iter().map(|row| row.repeats).max().unwrap_or(0);
-    let (runs, threads) = (many(runs, "run"), many(threads, "thread"));
-    let mut text = format!("median of {runs}; bars: least to greatest; {threads}");
-    for cpu in machines.iter().filter(|cpu| !cpu.is_empty()) {
-        let _ = write!(text, "; {}", escaped(cpu));
-    }
-    text.chars().take(CAPTION_CHARACTERS).collect()
 }
 
 /// The picture for those who cannot see it.
-fn description(lines: &[Line<'_>], threads: usize) -> String {
-    let mut text = format!("Median seconds on {}.", many(threads, "thread"));
+fn description(lines: &[Line<'_>]) -> String {
+    let mut text = "Median seconds.".to_owned();
     for line in lines {
-        let _ = write!(text, " {}:", line.engine);
+        let _ = write!(text, " {} on {}:", line.engine, line.setting);
         for row in &line.points {
             let _ = write!(text, " n = {}: {:.1e};", row.n, row.median_seconds);
         }

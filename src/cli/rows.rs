@@ -31,12 +31,17 @@ pub(crate) struct RowWriter {
 impl RowWriter {
     /// Writes what people read above the rows. CSV gets its header with the first row.
     pub(crate) fn begin(format: RowFormat, heading: impl Display) -> io::Result<Self> {
-        let mut out = stdout()?;
-        if !format.csv && !format.json {
-            writeln!(out, "{heading}")?;
-            out.flush()?;
+        let mut writer = Self { format, out: stdout()?, has_header: false };
+        writer.remark(heading)?;
+        Ok(writer)
+    }
+
+    /// Writes a line for people, which is no row: nothing in CSV and JSON.
+    pub(crate) fn remark(&mut self, text: impl Display) -> io::Result<()> {
+        if !self.format.csv && !self.format.json {
+            writeln!(self.out, "{text}")?;
         }
-        Ok(Self { format, out, has_header: false })
+        self.out.flush()
     }
 
     /// Writes a row: as it is displayed, or its fields. CSV has no place for those that are lists.

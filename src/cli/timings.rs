@@ -7,11 +7,11 @@ use std::str::FromStr;
 use nqueens::Engine;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::format::{as_string, eight_places, figures};
+use super::format::{as_string, eight_places, figures, grouped};
 use crate::cli::exit::{Exit, Failure};
 
-/// What an engine on a number of threads took for a board. The names are promised: scripts read
-/// them.
+/// What an engine with a kernel on a number of threads took for a board. The names are promised:
+/// scripts read them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timing {
     pub(crate) n: u32,
@@ -37,11 +37,14 @@ pub(crate) struct Timing {
     /// Two standard errors of the ratio, from the ratios of the rounds.
     #[serde(default)]
     pub(crate) ratio_error: Option<f64>,
-    /// Which engine the others are measured by, on how many threads; older rows do not tell.
+    /// Which engine the others are measured by, on how many threads, with which kernel; older rows do
+    /// not tell.
     #[serde(default)]
     pub(crate) reference_engine: String,
     #[serde(default)]
     pub(crate) reference_threads: Option<usize>,
+    #[serde(default)]
+    pub(crate) reference_kernel: String,
     /// The time of each run, in their order; only in JSON.
     #[serde(skip_deserializing)]
     pub(crate) run_seconds: Vec<f64>,
@@ -55,31 +58,44 @@ where
     String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
 }
 
+/// The engine, and its kernel if it has several.
+pub(crate) fn name(engine: Engine, kernel: &str) -> String {
+    if engine.has_kernels() { format!("{engine} {kernel}") } else { engine.name().to_owned() }
+}
+
+/// A factor to so many figures: `2.71`, `1 910`.
+pub(crate) fn factor(factor: f64, figures_of_it: usize) -> String {
+    let text = figures(factor, figures_of_it);
+    if text.contains(['.', 'e']) { text } else { grouped(text) }
+}
+
 /// The titles of the columns.
 pub(crate) const TITLES: &str =
-    " n  engine       threads  seconds           min..max   sol/s          ratio eff.";
+    " n engine             thr  seconds         min..max                   ratio eff.";
 
 /// A line of the table, 80 characters wide.
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { n, threads, solutions_per_second, efficiency, .. } = self;
-        let [median, least, most] =
-            [self.median_seconds, self.min_seconds, self.max_seconds].map(eight_places);
+        let Self { n, threads, efficiency, .. } = self;
+        let median = eight_places(self.median_seconds);
+        let [least, most] = [self.min_seconds, self.max_seconds].map(|time| figures(time, 3));
         let range = format!("{least}..{most}");
-        let ratio = match (self.ratio, self.ratio_error) {
-            (None, _) => "-".to_owned(),
-            (Some(ratio), Some(error)) if error > 0.0 => {
-                let percent = (100.0 * error / ratio).ceil().min(999.0);
-                format!("{} ± {percent} %", figures(ratio, 3))
-            }
-            (Some(ratio), _) => figures(ratio, 3),
+        let mut ratio = match self.ratio {
+            None => "-".to_owned(),
+            Some(ratio) if figures(ratio, 3) == "1.00" => "1.00".to_owned(),
+            Some(ratio @ 1.0..) => factor(ratio, 3) + " x faster",
+            Some(ratio) => factor(1.0 / ratio, 3) + " x slower",
         };
-        write!(f, "{n:>2}  {:<12} {threads:>7} {median:>8} {range:>18} ", self.engine.name())?;
-        write!(f, "{solutions_per_second:>7.2e} {ratio:>14} {efficiency:>4.2}")
+        if let (Some(value), Some(error @ f64::MIN_POSITIVE..)) = (self.ratio, self.ratio_error) {
+            ratio += &format!(" ± {} %", (100.0 * error / value).ceil().min(999.0));
+        }
+        write!(f, "{n:>2} {:<17} {threads:>4} {median:>8} ", name(self.engine, &self.kernel))?;
+        write!(f, "{range:>16} {ratio:>23} {efficiency:>4.2}")
     }
 }
 
-/// Reads what `compare --csv` wrote, one row at least.
+/// Reads what `compare --csv` wrote, one row at least. Files may stand one after another in it, each with
+/// its header.
 pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
     let wrong = |reason: &dyn Display| {
         let path = path.display();
@@ -87,7 +103,11 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
             .because(format!("--draw: {path} is no output of 'nqueens compare --csv': {reason}"))
     };
     let rows = csv::Reader::from_path(path)
-        .and_then(|mut reader| reader.deserialize().collect::<Result<Vec<Timing>, _>>())
+        .and_then(|mut reader| {
+            let header = reader.headers()?.clone();
+            let lines = reader.into_records().filter(|line| line.as_ref().ok() != Some(&header));
+            lines.map(|line| line?.deserialize(Some(&header))).collect::<Result<Vec<Timing>, _>>()
+        })
         .map_err(|error| wrong(&error))?;
     for Timing { n, threads, median_seconds, min_seconds, max_seconds, .. } in &rows {
         let in_order = min_seconds <= median_seconds && median_seconds <= max_seconds;

@@ -2,13 +2,14 @@
 
 use std::process::{Command, Output};
 
+use nqueens::{Engine, Kernel};
 use serde_json::Value;
 
 use crate::common::{finish, fresh, nqueens, refused, result, run, stderr, stdout};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
                       solutions_per_second,ratio,efficiency,total,cpu,ratio_error,\
-                      reference_engine,reference_threads";
+                      reference_engine,reference_threads,reference_kernel";
 
 fn command(args: &[&str]) -> Command {
     let mut command = nqueens(&["compare"]);
@@ -38,8 +39,8 @@ fn csv_has_the_promised_columns() {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |field: &&str| field.parse::<f64>().expect("a number");
         assert!(fields[3..12].iter().map(number).all(|number| number > 0.0), "{line}");
-        assert_eq!((fields[4], fields.len()), ("2", 16), "{line}");
-        assert_eq!(fields[14..], ["subtrees", "1"], "{line}");
+        assert_eq!((fields[4], fields.len()), ("2", 17), "{line}");
+        assert_eq!(fields[14..], ["subtrees", "1", Kernel::detect().name()], "{line}");
         boards.push(format!("Q({}) = {}", fields[0], fields[11]));
     }
     let wanted = ["Q(6) = 4"; 4].into_iter().chain(["Q(7) = 40"; 4]).chain(["Q(8) = 92"; 4]);
@@ -58,7 +59,7 @@ fn json_rows_have_consistent_figures() {
     assert_eq!(rows[0]["kernel"], "portable", "bitmask has no other");
     for row in &rows {
         let names = row.as_object().expect("an object").len();
-        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 17, "{row}");
+        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 18, "{row}");
         let mut runs: Vec<f64> = row["run_seconds"]
             .as_array()
             .expect("a list")
@@ -84,14 +85,26 @@ fn the_text_table_has_a_row_for_each_and_names_the_reference() {
     let output = compare(&["10", "--engines", "all", "--threads", "1", "--repeat", "2"]);
     let lines: Vec<&str> = stdout(&output).lines().collect();
     assert!(lines[0].starts_with("2 runs each on "), "{}", lines[0]);
-    assert!(lines[1].starts_with("ratio: times as fast as subtrees on 1 thread"), "{}", lines[1]);
-    assert_eq!(lines.len(), 3 + nqueens::Engine::ALL.len());
-    for (line, engine) in lines[3..].iter().zip(nqueens::Engine::names()) {
-        assert!(line.split_whitespace().take(3).eq(["10", engine, "1"]), "{line}");
-        let ratio = if engine == "subtrees" { "  1.00 " } else { " ± " };
-        assert!(line.contains(ratio), "{line}");
+    let kernel = Kernel::detect();
+    let reference = format!("ratio: to subtrees {kernel} on 1 thread, ± two standard errors");
+    assert_eq!(lines[1], reference);
+    let [rows @ .., conclusion] = &lines[3..] else { panic!("{lines:?}") };
+    assert_eq!(rows.len(), Engine::ALL.len());
+    for (line, engine) in rows.iter().zip(Engine::ALL) {
+        let name =
+            if engine.has_kernels() { format!("{engine} {kernel}") } else { engine.to_string() };
+        assert!(line.starts_with(&format!("10 {name:<17}    1 ")), "{line}");
+        match engine {
+            Engine::Subtrees => assert!(line.contains("  1.00 "), "{line}"),
+            Engine::Permutation => assert!(line.contains(" x slower ± "), "{line}"),
+            _ => assert!(line.contains(" ± "), "{line}"),
+        }
     }
-    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:?}");
+    assert!(lines[2..lines.len() - 1].iter().all(|line| line.chars().count() == 80), "{lines:?}");
+    let [_, rest] = conclusion.split(" times (").collect::<Vec<_>>()[..] else {
+        panic!("{conclusion}")
+    };
+    assert!(rest.ends_with(") as fast as permutation at n = 10 on 1 thread"), "{conclusion}");
     assert_eq!(stderr(&output), "");
 }
 
@@ -102,22 +115,27 @@ fn engines_that_are_too_slow_are_left_out_in_one_line_a_board() {
     let message = stderr(&output);
     let wanted = |n| {
         format!(
-            "nqueens: n = {n}: left out: bitmask, permutation: a run would take longer than 1m00s \
-             (--seconds-limit)\n"
+            "nqueens: n = {n}: left out: permutation on 1 thread, permutation on 2 threads, bitmask on \
+             1 thread, bitmask on 2 threads: a run would take longer than 1m00s (--seconds-limit)\n"
         )
     };
     assert_eq!(message, wanted(20) + &wanted(21));
     assert_eq!(output.status.code(), Some(0));
 
     // Found by a trial, then known for the next board.
-    let large = ["23", "24", "--engines", "subtrees", "--seconds-limit", "0.1", "--csv"];
-    let output = compare(&large);
+    let large = ["23", "24", "--engines", "subtrees", "--kernels", "portable", "--threads", "1"];
+    let output = compare(&[&large[..], &["--seconds-limit", "0.1", "--csv"]].concat());
     let message = stderr(&output);
-    assert!(message.contains("n = 23: left out: subtrees: a run takes longer"), "{message}");
-    assert!(message.contains("n = 24: left out: subtrees: a run would take longer"), "{message}");
+    for (n, takes) in [(23, "takes"), (24, "would take")] {
+        let line =
+            format!("n = {n}: left out: subtrees portable on 1 thread: a run {takes} longer");
+        assert!(message.contains(&line), "{message}");
+    }
 
-    let memory = compare(&["24", "--engines", "halves", "--memory", "4M"]);
-    assert!(stderr(&memory).contains("left out: halves: engine halves needs "), "{memory:?}");
+    let memory = ["24", "--engines", "halves", "--memory", "4M", "--threads", "1"];
+    let memory = compare(&[&memory[..], &["--kernels", "portable"]].concat());
+    let line = "left out: halves portable on 1 thread: engine halves needs ";
+    assert!(stderr(&memory).contains(line), "{memory:?}");
 }
 
 #[test]
@@ -128,6 +146,43 @@ fn ratios_are_to_one_engine_even_where_it_is_left_out() {
     assert_eq!((&last["n"], &last["engine"]), (&14.into(), &"halves".into()));
     assert!(last["ratio"].is_null() && last["reference_engine"] == "permutation", "{last}");
     assert!(rows.iter().filter(|row| row["n"] == 6).all(|row| row["ratio"].is_f64()), "{rows:?}");
+}
+
+#[test]
+fn kernels_are_compared_like_engines() {
+    let names: Vec<&str> = Kernel::available().iter().map(|kernel| kernel.name()).collect();
+    let of_rows = |kernels: &str| {
+        let args = ["9", "--threads", "1", "--repeat", "2", "--engines", "bitmask,halves"];
+        let rows = rows(&[&args[..], &["--kernels", kernels]].concat());
+        let text = |row: &Value, name: &str| row[name].as_str().expect("text").to_owned();
+        assert!(rows.iter().all(|row| text(row, "reference_kernel") == "portable"), "{rows:?}");
+        let names = rows.iter().map(|row| text(row, "engine") + " " + &text(row, "kernel"));
+        names.collect::<Vec<_>>()
+    };
+    let halves = names.iter().map(|name| format!("halves {name}"));
+    let wanted: Vec<String> = ["bitmask portable".to_owned()].into_iter().chain(halves).collect();
+    assert_eq!(of_rows("all"), wanted, "bitmask has one kernel");
+    assert_eq!(of_rows(&names.join(",")), wanted);
+    assert_eq!(of_rows("portable"), wanted[..2]);
+}
+
+/// A board that takes hours by any measure is announced, before the first run has ended.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_comparison_that_takes_minutes_is_announced() {
+    use std::io::{BufRead, BufReader};
+
+    let args = ["16", "--engines", "halves", "--repeat", "100000", "--threads", "1"];
+    let mut child = command(&args).spawn().expect("the program starts");
+    let mut line = String::new();
+    let mut messages = BufReader::new(child.stderr.take().expect("piped"));
+    messages.read_line(&mut line).expect("a line");
+    crate::common::processes::send("INT", &child);
+    assert!(line.starts_with("nqueens: this takes about "), "{line}");
+    assert!(line.contains("; a smaller --repeat or --seconds-limit shortens it"), "{line}");
+    let rest: Vec<String> = messages.lines().map(|line| line.expect("text")).collect();
+    assert!(rest.iter().all(|line| !line.contains("about ")), "once: {rest:?}");
+    assert_eq!(finish(child).status.code(), Some(3));
 }
 
 #[test]
@@ -197,7 +252,8 @@ fn bad_input_gets_one_clear_line() {
         (&["8", "--seconds-limit", "0"], "--seconds-limit"),
         (&["8", "--seconds-limit", "nan"], "--seconds-limit"),
         (&["8", "--seconds-limit", "-5"], "--seconds-limit"),
-        (&["8", "--kernel", "foo"], "choose one of auto, portable, "),
+        (&["8", "--kernels", "foo"], "choose one of all, portable, "),
+        (&["8", "--kernel", "portable"], "perhaps '--kernels'"),
         (&["8", "--memory", "lots"], "512M"),
         (&["8", "--csv", "--json"], "--json"),
     ];
@@ -259,9 +315,9 @@ fn a_picture_can_be_drawn_again_from_its_rows() {
         roxmltree::Document::parse(&document).expect("well-formed, with nothing after it");
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
     let texts: Vec<&str> = texts.filter_map(|node| node.text()).map(str::trim).collect();
-    let caption =
-        format!("median of 2 runs; bars: least to greatest; 1 thread; {}", cpu.expect("a column"));
-    for wanted in ["n", "seconds on 1 thread", "board-scan", &caption] {
+    let caption = "median of up to 2 runs; bars: least to greatest";
+    let machine = format!("{}, 1 thread", cpu.expect("a column"));
+    for wanted in ["n", "seconds", "board-scan", caption, &machine] {
         assert!(texts.contains(&wanted), "{wanted} is missing in {texts:?}");
     }
 
@@ -271,10 +327,50 @@ fn a_picture_can_be_drawn_again_from_its_rows() {
     std::fs::write(&csv, old.collect::<String>()).expect("the folder can be written");
     let drawn = compare(&draw);
     assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));
-    assert!(picture(&second).contains("greatest; 1 thread</text>"));
+    assert!(picture(&second).contains(">1 thread</text>"));
 
     std::fs::write(&csv, "n,engine\n8,bitmask\n").expect("the folder can be written");
     for args in [&draw[..], &["--draw", "/no/such.csv", "--svg", second_path], &draw[..2]] {
         refused(&compare(args), 2, &[]);
     }
+}
+
+/// Runs of several machines, in several files or one after another in one, make the same picture.
+#[test]
+fn runs_of_several_machines_are_drawn_together() {
+    let folder = crate::common::fresh_folder("compare-machines");
+    let path = |name: &str| folder.join(name).to_str().expect("text").to_owned();
+    let here = compare(&["8-9", "--threads", "1", "--repeat", "2", "--csv"]);
+    let cpu = stdout(&here).lines().nth(1).and_then(|line| line.split(',').nth(12));
+    let there = stdout(&here).replace(cpu.expect("a column"), "Another CPU");
+    let bare = there.split_once('\n').expect("a header").1;
+    for (name, text) in [
+        ("here.csv", stdout(&here).to_owned()),
+        ("there.csv", there.clone()),
+        ("both.csv", stdout(&here).to_owned() + &there),
+        ("bare.csv", stdout(&here).to_owned() + bare),
+    ] {
+        std::fs::write(path(name), text).expect("room");
+    }
+    let picture = |files: &[&str]| {
+        let svg = path("picture.svg");
+        let files: Vec<String> = files.iter().map(|name| path(name)).collect();
+        let draw = files.iter().flat_map(|file| ["--draw", file]);
+        let args: Vec<&str> = draw.chain(["--svg", &svg]).collect();
+        assert_eq!(result(&compare(&args)), (Some(0), "", ""));
+        std::fs::read_to_string(svg).expect("it was written")
+    };
+    let both = picture(&["here.csv", "there.csv"]);
+    for legend in [&format!(">{}, 1 thread<", cpu.expect("a column")), ">Another CPU, 1 thread<"] {
+        assert_eq!(both.matches(legend).count(), 1, "{legend} in {both}");
+    }
+    assert_eq!(picture(&["both.csv"]), both);
+    assert_eq!(picture(&["bare.csv"]), both);
+    assert_ne!(picture(&["here.csv"]), both);
+
+    let (here, svg) = (path("here.csv"), path("new.svg"));
+    let missing = ["--draw", &here, "--draw", "/no/such.csv", "--svg", &svg];
+    refused(&compare(&missing), 2, &["--draw: /no/such.csv"]);
+    std::fs::write(path("cut.csv"), &there[..there.len() - 10]).expect("room");
+    refused(&compare(&["--draw", &path("cut.csv"), "--svg", &svg]), 2, &["cut.csv"]);
 }

@@ -1,33 +1,23 @@
 //! Who counts when: one run of each to warm up, then rounds in which each counts once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, memory};
+use nqueens::forecast::core_hours;
+use nqueens::{BoardSize, Cancel, Count, Error, Outcome, memory};
 use rayon::ThreadPool;
 
 use super::forecast::{predicted_seconds, with_deadline};
-use super::statistics::Runs;
-use crate::cli::args::{OrAuto, kernel_or_auto};
+use super::statistics::{Contestant, Runs};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, many};
+use crate::cli::format::{duration, long_time, rounded_to_figures};
 use crate::cli::progress::{Progress, Work};
 use crate::cli::stderr::message;
 use crate::cli::values::{bytes, time};
 
-/// An engine on a number of threads.
-#[derive(Clone, Copy)]
-pub(super) struct Contestant<'a> {
-    pub(super) engine: Engine,
-    pub(super) pool: &'a ThreadPool,
-}
-
-impl Contestant<'_> {
-    fn threads(&self) -> usize {
-        self.pool.current_num_threads()
-    }
-}
+/// What will take longer is announced, by the table of what boards cost: seconds.
+const ANNOUNCED: f64 = 60.0;
 
 /// How contestants are timed on every board.
 #[derive(Debug, Args)]
@@ -42,10 +32,6 @@ pub(super) struct RoundsArgs {
     #[arg(value_parser = time)]
     seconds_limit: Duration,
 
-    /// Vector instructions to use
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
-    kernel: OrAuto<Kernel>,
-
     /// Memory that a count may use, for example 4G [default: three quarters of what is available]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
     memory: Option<u64>,
@@ -54,25 +40,28 @@ pub(super) struct RoundsArgs {
 /// The rounds of all boards.
 pub(super) struct Rounds<'a> {
     args: &'a RoundsArgs,
-    contestants: Vec<Contestant<'a>>,
+    contestants: Vec<Contestant>,
+    /// Those of each number of threads.
+    pools: &'a BTreeMap<usize, ThreadPool>,
     /// Bytes.
     memory: u64,
     pub(super) cancel: &'a Cancel,
     pub(super) progress: &'a Progress,
-    /// The last board of each engine on a number of threads, and its time: to tell who is too slow.
-    last: HashMap<(Engine, usize), (u32, f64)>,
+    /// The boards of each contestant in their order, and their times: to tell who is too slow.
+    learnt: Vec<(Contestant, u32, f64)>,
 }
 
 impl<'a> Rounds<'a> {
     pub(super) fn new(
         args: &'a RoundsArgs,
-        contestants: Vec<Contestant<'a>>,
+        contestants: Vec<Contestant>,
+        pools: &'a BTreeMap<usize, ThreadPool>,
         cancel: &'a Cancel,
         progress: &'a Progress,
     ) -> Self {
         // Asked for once: to look at the machine's memory would take part of every small count.
         let memory = args.memory.unwrap_or_else(memory::default_budget);
-        Self { args, contestants, memory, cancel, progress, last: HashMap::new() }
+        Self { args, contestants, pools, memory, cancel, progress, learnt: Vec::new() }
     }
 
     /// The runs of each contestant on a board.
@@ -80,17 +69,36 @@ impl<'a> Rounds<'a> {
         self.args.repeat as usize + 1
     }
 
-    /// Shows the progress on so many boards.
-    pub(super) fn begin(&self, boards: usize) {
-        let runs = boards * self.contestants.len() * self.runs();
+    /// Tells if these boards will take minutes, and shows the progress on them.
+    pub(super) fn begin(&self, sizes: &[BoardSize]) {
+        let limit = self.args.seconds_limit.as_secs_f64();
+        let mut all = 0.0;
+        for &Contestant { engine, kernel, threads } in &self.contestants {
+            let cores = threads.min(num_cpus::get()) as f64;
+            for size in sizes {
+                let seconds = 3600.0 * core_hours(*size, engine, kernel) / cores;
+                if seconds > limit {
+                    // It is tried once, if it is not known to be too slow.
+                    let least = predicted_seconds(engine, size.get(), None).unwrap_or(0.0);
+                    all += if least > limit { 0.0 } else { limit };
+                    break;
+                }
+                all += seconds * self.runs() as f64;
+            }
+        }
+        if all > ANNOUNCED {
+            let time = long_time(rounded_to_figures(all, 2));
+            message!("this takes about {time}; a smaller --repeat or --seconds-limit shortens it");
+        }
+        let runs = sizes.len() * self.contestants.len() * self.runs();
         self.progress.begin("compare", [0, runs], Work::Compare(Default::default()));
     }
 
     /// Times all contestants that are fast enough for a board. After a cancellation the result is
     /// what was measured before.
     pub(super) fn measure(&mut self, size: BoardSize) -> Result<Vec<Runs>, Failure> {
-        let mut racing: Vec<(Contestant<'_>, Runs)> = Vec::new();
-        let mut left_out = Vec::new();
+        let mut racing: Vec<(Contestant, Runs)> = Vec::new();
+        let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut round = Duration::ZERO;
         for contestant in self.contestants.clone() {
             if self.cancel.is_cancelled() {
@@ -98,14 +106,15 @@ impl<'a> Rounds<'a> {
             }
             match self.warm_up(size, contestant)? {
                 Ok(outcome) => {
-                    racing.push((contestant, Runs::new(&outcome)));
+                    let totals = vec![outcome.total];
+                    racing.push((contestant, Runs { contestant, totals, seconds: Vec::new() }));
                     round += outcome.elapsed;
                 }
                 Err(_) if self.cancel.is_cancelled() => {}
-                Err(reason) => left_out.push((contestant, reason)),
+                Err(reason) => left_out.entry(reason).or_default().push(contestant.to_string()),
             }
         }
-        self.report_left_out(size, &left_out);
+        self.report_left_out(size, left_out);
         'rounds: for done in 0..self.args.repeat {
             for &mut (contestant, ref mut runs) in &mut racing {
                 let left = Some(round * (self.args.repeat - done));
@@ -120,7 +129,7 @@ impl<'a> Rounds<'a> {
         }
         for &(contestant, ref runs) in &racing {
             if let Some(seconds) = runs.median() {
-                self.learn(size, contestant, seconds);
+                self.learnt.push((contestant, size.get(), seconds));
             }
         }
         Ok(racing.into_iter().map(|(_, runs)| runs).collect())
@@ -130,13 +139,13 @@ impl<'a> Rounds<'a> {
     fn warm_up(
         &mut self,
         size: BoardSize,
-        contestant: Contestant<'_>,
+        contestant: Contestant,
     ) -> Result<Result<Outcome, String>, Failure> {
         let limit = self.args.seconds_limit;
         let longer = format!("longer than {} (--seconds-limit)", duration(limit));
-        let (engine, threads) = (contestant.engine, contestant.threads());
-        let predicted =
-            predicted_seconds(engine, size.get(), self.last.get(&(engine, threads)).copied());
+        let last = self.learnt.iter().rev().find(|(learnt, ..)| *learnt == contestant);
+        let last = last.map(|&(_, n, seconds)| (n, seconds));
+        let predicted = predicted_seconds(contestant.engine, size.get(), last);
         if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
             return Ok(Err(format!("a run would take {longer}")));
         }
@@ -152,7 +161,7 @@ impl<'a> Rounds<'a> {
             }
             Err(error) if error.is_cancelled() => {
                 if !self.cancel.is_cancelled() {
-                    self.learn(size, contestant, limit.as_secs_f64());
+                    self.learnt.push((contestant, size.get(), limit.as_secs_f64()));
                 }
                 Ok(Err(format!("a run takes {longer}")))
             }
@@ -164,28 +173,18 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    fn begin_run(&self, size: BoardSize, contestant: Contestant<'_>, left: Option<Duration>) {
+    fn begin_run(&self, size: BoardSize, contestant: Contestant, left: Option<Duration>) {
         let left = left.map_or("warming up".to_owned(), |left| duration(left) + " left");
-        let Contestant { engine, .. } = contestant;
-        let run = format!("n = {size}: {engine} on {}", many(contestant.threads(), "thread"));
+        let run = format!("n = {size}: {contestant}");
         self.progress.update(|state| state.work = Work::Compare([run, left]));
     }
 
-    fn learn(&mut self, size: BoardSize, contestant: Contestant<'_>, seconds: f64) {
-        let (engine, threads) = (contestant.engine, contestant.threads());
-        self.last.insert((engine, threads), (size.get(), seconds));
-    }
-
     /// One line for a board: the engines by reason.
-    fn report_left_out(&self, size: BoardSize, left_out: &[(Contestant<'_>, String)]) {
-        let mut engines: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (contestant, reason) in left_out {
-            engines.entry(reason).or_default().insert(contestant.engine.name());
-        }
-        self.progress.update(|state| state.all -= left_out.len() * self.runs());
-        let names = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
-        let reasons = engines.into_iter();
-        let reasons = reasons.map(|(reason, engines)| format!("{}: {reason}", names(engines)));
+    fn report_left_out(&self, size: BoardSize, left_out: BTreeMap<String, Vec<String>>) {
+        let engines = left_out.values().map(Vec::len).sum::<usize>();
+        self.progress.update(|state| state.all -= engines * self.runs());
+        let reasons = left_out.into_iter();
+        let reasons = reasons.map(|(reason, engines)| format!("{}: {reason}", engines.join(", ")));
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         if !reasons.is_empty() {
             self.progress.suspend(|| message!("n = {size}: left out: {reasons}"));
@@ -195,11 +194,10 @@ impl<'a> Rounds<'a> {
     fn count(
         &self,
         size: BoardSize,
-        contestant: Contestant<'_>,
+        Contestant { engine, kernel, threads }: Contestant,
         cancel: &Cancel,
     ) -> Result<Outcome, Error> {
-        let count = Count::new(size).engine(contestant.engine).pool(contestant.pool);
-        let count = count.memory(self.memory).cancel(cancel);
-        self.args.kernel.map_or(count.clone(), |kernel| count.kernel(kernel)).run()
+        let count = Count::new(size).engine(engine).kernel(kernel).pool(&self.pools[&threads]);
+        count.memory(self.memory).cancel(cancel).run()
     }
 }

@@ -1,16 +1,32 @@
 //! From the times of single runs to the rows of the table.
 
+use std::fmt;
+
 use nqueens::{BoardSize, Engine, Kernel, Outcome};
 
-use crate::cli::format::{rounded, rounded_to_figures};
-use crate::cli::timings::Timing;
+use crate::cli::format::{many, rounded, rounded_to_figures};
+use crate::cli::timings::{self, Timing, factor};
+
+/// An engine with a kernel on a number of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Contestant {
+    pub(super) engine: Engine,
+    /// Portable for engines without kernels.
+    pub(super) kernel: Kernel,
+    pub(super) threads: usize,
+}
+
+impl fmt::Display for Contestant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = timings::name(self.engine, self.kernel.name());
+        write!(f, "{name} on {}", many(self.threads, "thread"))
+    }
+}
 
 /// The timed runs of a contestant on a board.
 #[derive(Debug)]
 pub(super) struct Runs {
-    pub(super) engine: Engine,
-    pub(super) kernel: Kernel,
-    pub(super) threads: usize,
+    pub(super) contestant: Contestant,
     /// The totals that it counted, each once: one of them, if all is well.
     pub(super) totals: Vec<u128>,
     /// The time of each run.
@@ -18,12 +34,6 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Of a contestant that has warmed up.
-    pub(super) fn new(outcome: &Outcome) -> Self {
-        let Outcome { engine, kernel, threads, total, .. } = *outcome;
-        Self { engine, kernel, threads, totals: vec![total], seconds: Vec::new() }
-    }
-
     pub(super) fn record(&mut self, outcome: &Outcome) {
         // No time is 0: its logarithm is drawn, and others are divided by it.
         self.seconds.push(outcome.elapsed.as_secs_f64().max(1e-9));
@@ -39,57 +49,48 @@ impl Runs {
         let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
         Some(f64::midpoint(sorted[low], sorted[high]))
     }
-
-    /// The time of all threads together.
-    fn thread_seconds(&self) -> Option<f64> {
-        Some(self.threads as f64 * self.median()?)
-    }
 }
 
-/// Which contestant the others are measured by, on every board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reference {
-    pub(super) engine: Engine,
-    pub(super) threads: usize,
-}
-
-/// The rows of a board, in the order of the contestants; none for those without a timed run.
+/// The rows of a board, in the order of the contestants; none for those without a timed run. The
+/// reference is the same on every board.
 pub(super) fn timings(
     size: BoardSize,
     contestants: &[Runs],
-    reference: Reference,
+    reference: Contestant,
     cpu: &str,
 ) -> Vec<Timing> {
-    let is_reference =
-        |runs: &&Runs| Reference { engine: runs.engine, threads: runs.threads } == reference;
-    let measured_by = contestants.iter().find(is_reference).filter(|runs| !runs.seconds.is_empty());
+    let timed = || contestants.iter().filter(|runs| !runs.seconds.is_empty());
+    let measured_by = timed().find(|runs| runs.contestant == reference);
+    let thread_seconds = |runs: &Runs| Some(runs.contestant.threads as f64 * runs.median()?);
     let timing = |runs: &Runs| {
         let median = runs.median()?;
-        let same_engine = contestants.iter().filter(|other| other.engine == runs.engine);
-        let timed = same_engine.filter(|other| !other.seconds.is_empty());
-        let fewest = timed.min_by_key(|other| other.threads)?;
+        let Contestant { engine, kernel, threads } = runs.contestant;
+        let alike =
+            timed().filter(|other| Contestant { threads, ..other.contestant } == runs.contestant);
+        let fewest = alike.min_by_key(|other| other.contestant.threads)?;
         let total = runs.totals.first().copied().unwrap_or_default();
         let solutions_per_second = total as f64 / median;
         let ratio = measured_by.and_then(Runs::median).map(|reference| reference / median);
         let ratio_error =
-            ratio.zip(measured_by.and_then(|reference| relative_error(reference, runs)));
+            ratio.zip(measured_by.and_then(|by| relative_error(&by.seconds, &runs.seconds)));
         Some(Timing {
             n: size.get(),
-            engine: runs.engine,
-            kernel: runs.kernel.name().to_owned(),
-            threads: runs.threads,
+            engine,
+            kernel: kernel.name().to_owned(),
+            threads,
             repeats: runs.seconds.len(),
             median_seconds: rounded(median, 9),
             min_seconds: rounded(runs.seconds.iter().copied().fold(median, f64::min), 9),
             max_seconds: rounded(runs.seconds.iter().copied().fold(median, f64::max), 9),
             solutions_per_second: solutions_per_second.round(),
             ratio: ratio.map(|ratio| rounded_to_figures(ratio, 4)),
-            efficiency: rounded(fewest.thread_seconds()? / runs.thread_seconds()?, 3),
+            efficiency: rounded(thread_seconds(fewest)? / thread_seconds(runs)?, 3),
             total,
             cpu: cpu.to_owned(),
             ratio_error: ratio_error.map(|(ratio, error)| rounded_to_figures(ratio * error, 4)),
             reference_engine: reference.engine.name().to_owned(),
             reference_threads: Some(reference.threads),
+            reference_kernel: reference.kernel.name().to_owned(),
             run_seconds: runs.seconds.iter().copied().map(|seconds| rounded(seconds, 9)).collect(),
         })
     };
@@ -98,13 +99,31 @@ pub(super) fn timings(
 
 /// Two standard errors of the ratio of two contestants, as a part of it: from the ratio in each
 /// round, since whatever slows a round down falls on both. `None` from a single round.
-fn relative_error(reference: &Runs, runs: &Runs) -> Option<f64> {
-    let rounds = reference.seconds.iter().zip(&runs.seconds);
+fn relative_error(reference: &[f64], runs: &[f64]) -> Option<f64> {
+    let rounds = reference.iter().zip(runs);
     let logarithms: Vec<f64> = rounds.map(|(reference, runs)| (reference / runs).ln()).collect();
     let rounds = logarithms.len() as f64;
     let mean = logarithms.iter().sum::<f64>() / rounds;
     let squares = logarithms.iter().map(|logarithm| (logarithm - mean).powi(2)).sum::<f64>();
     (rounds > 1.0).then(|| 2.0 * (squares / (rounds - 1.0) / rounds).sqrt())
+}
+
+/// The fastest against the slowest, on the largest board that two of them counted on so many threads. The
+/// factor is in words with two figures, and with what two standard errors make of it.
+pub(super) fn conclusion(rows: &[Timing], threads: usize) -> Option<String> {
+    let rows: Vec<&Timing> = rows.iter().filter(|row| row.threads == threads).collect();
+    let board = rows.chunk_by(|one, next| one.n == next.n).rev().find(|board| board.len() > 1)?;
+    let by_time =
+        |one: &&&Timing, other: &&&Timing| one.median_seconds.total_cmp(&other.median_seconds);
+    let (fast, slow) = (board.iter().min_by(by_time)?, board.iter().max_by(by_time)?);
+    let ratio = slow.median_seconds / fast.median_seconds;
+    let times = |ratio| factor(ratio, 2);
+    let error = relative_error(&slow.run_seconds, &fast.run_seconds).map(f64::exp);
+    let spread = |error| format!(" ({} to {})", times(ratio / error), times(ratio * error));
+    let times = times(ratio) + " times" + &error.map(spread).unwrap_or_default();
+    let [faster, slower] = [fast, slow].map(|row| timings::name(row.engine, &row.kernel));
+    let (n, threads) = (fast.n, many(threads, "thread"));
+    Some(format!("{faster} is {times} as fast as {slower} at n = {n} on {threads}"))
 }
 
 /// A line for each total that is not the published one or, where none is published, not the first
@@ -119,12 +138,11 @@ pub(super) fn differences(
         Some(published) => ("the published", Some(published)),
         None => ("the first engine's", first()),
     };
-    let of = |Runs { engine, kernel, threads, totals, .. }: &Runs| {
+    let of = |Runs { contestant, totals, .. }: &Runs| {
         let wrong = totals.iter().filter(|total| Some(**total) != expected);
         let line = |total| {
             format!(
-                "Q({size}) = {total} by engine {engine}, kernel {kernel}, threads {threads}, differs \
-                 from {whose} {}: one of them is wrong",
+                "Q({size}) = {total} by {contestant} differs from {whose} {}: one of them is wrong",
                 expected.unwrap_or_default()
             )
         };
@@ -137,9 +155,13 @@ pub(super) fn differences(
 mod tests {
     use super::*;
 
+    fn contestant(engine: Engine, threads: usize) -> Contestant {
+        Contestant { engine, kernel: Kernel::Portable, threads }
+    }
+
     fn runs(engine: Engine, threads: usize, totals: &[u128], seconds: &[f64]) -> Runs {
         let (totals, seconds) = (totals.to_vec(), seconds.to_vec());
-        Runs { engine, kernel: Kernel::Portable, threads, totals, seconds }
+        Runs { contestant: contestant(engine, threads), totals, seconds }
     }
 
     #[test]
@@ -161,7 +183,7 @@ mod tests {
             runs(Engine::Bitmask, 1, &[92], &[]),
             runs(Engine::Halves, 2, &[92], &[1.0, 0.5, 0.3]),
         ];
-        let reference = Reference { engine: Engine::Subtrees, threads: 4 };
+        let reference = contestant(Engine::Subtrees, 4);
         let rows = timings(size, &contestants, reference, "a CPU");
         let ratios: Vec<_> = rows.iter().map(|row| row.ratio).collect();
         assert_eq!(ratios, [1.0, 0.5, 4.0].map(Some));
@@ -175,7 +197,7 @@ mod tests {
     #[test]
     fn a_reference_that_was_left_out_gives_no_ratio() {
         let size = BoardSize::new(8).expect("in range");
-        let reference = Reference { engine: Engine::Permutation, threads: 1 };
+        let reference = contestant(Engine::Permutation, 1);
         let contestants = [runs(Engine::Halves, 1, &[92], &[1.0, 2.0])];
         let [row] = &timings(size, &contestants, reference, "")[..] else { panic!("a row") };
         assert_eq!((row.ratio, row.ratio_error), (None, None));
@@ -184,11 +206,7 @@ mod tests {
 
     #[test]
     fn the_error_of_a_ratio_comes_from_the_rounds() {
-        let error = |reference: &[f64], seconds: &[f64]| {
-            let [reference, other] =
-                [reference, seconds].map(|seconds| runs(Engine::Halves, 1, &[92], seconds));
-            relative_error(&reference, &other)
-        };
+        let error = relative_error;
         assert_eq!(error(&[1.0], &[2.0]), None);
         // A machine that gets slower slows both down.
         assert_eq!(error(&[1.0, 2.0], &[2.0, 4.0]), Some(0.0));
@@ -198,13 +216,50 @@ mod tests {
     }
 
     #[test]
+    fn the_conclusion_has_two_figures_and_the_spread() {
+        let concluded = |boards: &[(u32, &[Runs])], threads| {
+            let reference = contestant(Engine::Halves, 1);
+            let row = |(n, board): &(u32, &[Runs])| {
+                timings(BoardSize::new(*n).expect("in range"), board, reference, "")
+            };
+            conclusion(&boards.iter().flat_map(row).collect::<Vec<_>>(), threads)
+        };
+        let board = |seconds: [&[f64]; 3]| {
+            let [halves, subtrees, bitmask] = seconds;
+            [
+                runs(Engine::Bitmask, 1, &[92], bitmask),
+                runs(Engine::Halves, 1, &[92], halves),
+                runs(Engine::Subtrees, 1, &[92], subtrees),
+                runs(Engine::Bitmask, 2, &[92], &[9e9, 9e9]),
+            ]
+        };
+        let small = board([&[1.0, 1.1], &[2.0, 2.2], &[1926.0, 2118.6]]);
+        let alone = board([&[1.0, 1.1], &[], &[]]);
+        let alike = board([&[1.0, 2.0], &[2.0, 1.0], &[1.4, 1.5]]);
+        let text = "halves portable is 1_900 times (1_900 to 1_900) as fast as bitmask at n = 8 on \
+                    1 thread";
+        let text = Some(text.replace('_', "\u{202f}"));
+        assert_eq!(concluded(&[(8, &small)], 1), text);
+        assert_eq!(concluded(&[(8, &small), (9, &alone)], 1), text, "nobody else counted 9");
+        assert_eq!(concluded(&[(8, &small)], 2), None);
+        let text = concluded(&[(9, &alike)], 1).expect("three engines");
+        assert!(text.starts_with("bitmask is 1.0 times (0.48 to 2.2) as fast as "), "{text}");
+        let once = board([&[1.0], &[2.714], &[2.0]]);
+        let text = concluded(&[(9, &once)], 1).expect("three engines");
+        assert_eq!(
+            text,
+            "halves portable is 2.7 times as fast as subtrees portable at n = 9 on 1 thread"
+        );
+    }
+
+    #[test]
     fn every_wrong_total_is_a_line() {
         let size = BoardSize::new(8).expect("in range");
         let contestants =
             [runs(Engine::Subtrees, 1, &[92], &[1.0]), runs(Engine::Halves, 2, &[92, 91], &[1.0])];
         let lines = differences(size, Some(92), &contestants);
         assert_eq!(lines.len(), 1);
-        assert!(lines[0].contains("Q(8) = 91 by engine halves"), "{}", lines[0]);
+        assert!(lines[0].contains("Q(8) = 91 by halves portable on 2 threads"), "{}", lines[0]);
         assert!(lines[0].contains("the published 92"), "{}", lines[0]);
         assert!(differences(size, None, &contestants)[0].contains("the first engine's 92"));
         assert_eq!(differences(size, Some(90), &contestants).len(), 3);

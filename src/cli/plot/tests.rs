@@ -29,6 +29,7 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timing> {
                 ratio_error: None,
                 reference_engine: String::new(),
                 reference_threads: None,
+                reference_kernel: String::new(),
                 run_seconds: Vec::new(),
             });
         }
@@ -61,9 +62,13 @@ fn texts(svg: &str) -> Vec<(String, [f64; 4])> {
 }
 
 fn check(rows: &[Timing]) {
-    let texts = texts(&picture(rows));
+    let svg = picture(rows);
+    let document = roxmltree::Document::parse(&svg).expect("well-formed");
+    let height = document.root_element().attribute("height").expect("a height");
+    let height: f64 = height.parse().expect("a number");
+    let texts = texts(&svg);
     for (place, (text, [left, top, right, bottom])) in texts.iter().enumerate() {
-        let inside = *left >= 0.0 && *right <= 900.0 && *top >= 0.0 && *bottom <= 460.0;
+        let inside = *left >= 0.0 && *right <= 900.0 && *top >= 0.0 && *bottom <= height;
         assert!(inside, "'{text}' is cut off at {left:.0}, {top:.0}");
         for (other, [l, t, r, b]) in &texts[..place] {
             let apart = right <= l || r <= left || bottom <= t || b <= top;
@@ -78,7 +83,7 @@ fn a_caption_with_any_name_of_a_cpu_is_text() {
     rows.iter_mut().for_each(|row| row.cpu = "\u{61c}<\u{202e}".to_owned());
     let svg = picture(&rows);
     assert!(svg.starts_with(BEGINNING), "{svg}");
-    assert!(svg.contains(r"1 thread; \u{61c}&lt;\u{202e}"), "{svg}");
+    assert!(svg.contains(r">\u{61c}&lt;\u{202e}, 1 thread<"), "{svg}");
 }
 
 #[test]
@@ -111,8 +116,39 @@ fn every_engine_has_its_points_on_every_machine() {
         assert_eq!(markers(&two, engine), legend + 4, "{engine}");
     }
     let lines = |dashes| picture(&two).matches(&format!("stroke-dasharray=\"{dashes}\"")).count();
-    let engines = Engine::ALL.len();
-    assert_eq!([DASHES[0], DASHES[1], DASHES[2]].map(lines), [engines, engines, 0]);
+    let engines_and_legend = Engine::ALL.len() + 1;
+    let wanted = [engines_and_legend, engines_and_legend, 0];
+    assert_eq!([DASHES[0], DASHES[1], DASHES[2]].map(lines), wanted);
+    let hollow = picture(&two).matches("fill=\"#fff\"></path>").count();
+    assert_eq!(hollow, 2 * Engine::ALL.len() + 1, "the second machine's markers, in print as well");
+}
+
+#[test]
+fn kernels_of_a_machine_have_lines_of_their_own() {
+    let mut rows = rows(&Engine::ALL, &[8, 9], &[1]);
+    rows.iter_mut().for_each(|row| row.cpu = "one".to_owned());
+    let mut avx2: Vec<Timing> = rows.clone();
+    avx2.retain(|row| row.engine.has_kernels());
+    avx2.iter_mut().for_each(|row| row.kernel = "avx2".to_owned());
+    rows.extend(avx2);
+    check(&rows);
+    let named = |svg: &str, setting: &str| svg.contains(&format!(">{setting}</text>"));
+    let svg = picture(&rows);
+    let names = ["one, 1 thread", "one, avx2, 1 thread", "one, portable, 1 thread"];
+    assert!(names.iter().all(|name| named(&svg, name)), "{svg}");
+    // Another machine on other threads is not lost.
+    rows.iter_mut().filter(|row| row.kernel == "avx2").for_each(|row| {
+        (row.cpu, row.threads) = ("two".to_owned(), 4);
+    });
+    let svg = picture(&rows);
+    assert!(named(&svg, "one, 1 thread") && named(&svg, "two, 4 threads"), "{svg}");
+    assert!(!svg.contains("portable, "), "nothing to tell apart");
+}
+
+#[test]
+fn no_two_settings_look_alike() {
+    let looks: BTreeSet<_> = (0..DASHES.len()).map(|place| style(place, "#123")).collect();
+    assert_eq!(looks.len(), DASHES.len());
 }
 
 #[test]
