@@ -120,7 +120,7 @@ for columns in 40 80 120; do
   terminal send-keys C-c
   wait_for is_back
   message | grep -Eq "$estimate_stopped" || fail "the estimate left a bar"
-  shows '^total +about .* with 95 %$' || fail "no answer"
+  shows '^total +.* ± .*$' || fail "no answer"
   type_line "echo code \$?"
   wait_for shows 'code 3$'
 done
@@ -159,7 +159,7 @@ wait_for is_back
 open_terminal 80
 type_line 'nqueens count 23 --threads 1'
 wait_for shows 'halves 23'
-[ "$(screen | grep -c '^nqueens: n = 23 takes about .* here; --journal FILE makes it resumable$')" = 1 ] ||
+[ "$(screen | grep -c '^nqueens: n = 23 takes .* ± .* here; --journal FILE makes it resumable$')" = 1 ] ||
   fail "not told what n = 23 takes"
 terminal send-keys C-c
 wait_for is_back

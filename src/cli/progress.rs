@@ -47,7 +47,7 @@ const BAR_FROM_COLUMNS: usize = 58;
 
 /// Before a count of so many seconds, a sample is taken for a thousandth of them, within these limits.
 const LONG: f64 = 600.0;
-const SAMPLE: RangeInclusive<f64> = 2.0..=10.0;
+const SAMPLE: RangeInclusive<f64> = 2.0..=5.0;
 /// Nobody means to wait for a longer one, so it is told wherever standard error goes.
 const HOPELESS: f64 = 30.0 * 86_400.0;
 

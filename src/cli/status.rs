@@ -23,7 +23,7 @@ use state::Status;
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
 Examples:
-  nqueens status .                         every count here and in the folders here
+  nqueens status .                         every count here and below
   nqueens status q24                       the shards in folder q24
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
