@@ -42,7 +42,7 @@ pub use crate::error::{IoError, JournalError};
 pub use folder::journals_in;
 pub(crate) use folder::read_shard;
 #[doc(hidden)]
-pub use folder::{split_by_pass, split_by_plan};
+pub use folder::split_by_plan;
 pub(crate) use line::DoneLine;
 pub use line::Run;
 pub use reader::{JournalFile, Mode};

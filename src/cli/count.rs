@@ -10,7 +10,6 @@ use crate::cli::args::{COMMIT, EngineArgs, pass};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many, sum};
 use crate::cli::journals::machines;
-use crate::cli::progress::LongCount;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, print_differs};
@@ -64,8 +63,9 @@ impl CountArgs {
         let mut session = Session::counting(&self.engine)?;
         let mut count = self.engine.count(self.n).pass(pass(self.second));
         if queens.is_empty() {
-            let has_journal = self.journal.is_some();
-            session.progress.long_count = Some(LongCount { has_journal });
+            let advice =
+                if self.journal.is_some() { "" } else { "; --journal FILE makes it resumable" };
+            session.progress.advice = Some(advice);
         } else {
             count = count.with_queens(queens);
         }

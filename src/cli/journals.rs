@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{
-    Mode, Record, Run, Units, half_open, journals_in, split_by_pass, split_by_plan,
-};
+use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, split_by_plan};
 use nqueens::{Published, Shard};
 use serde_json::{Value, json};
 
@@ -47,7 +45,7 @@ pub(crate) struct JournalsArgs {
 impl JournalsArgs {
     /// Reads those of one count together: of the first, unless only the second is there or asked for.
     pub(crate) fn read(&self) -> Result<Journals, Failure> {
-        let [first, second] = split_by_pass(journals_in(&self.paths)?);
+        let [first, second] = self.files()?;
         if self.second || first.is_empty() {
             return self.read_files(&second);
         }
@@ -60,15 +58,14 @@ impl JournalsArgs {
 
     /// Reads those of the first count, and those of the second one, as far as there are any.
     pub(crate) fn read_both(&self) -> BothCounts {
-        self.both(journals_in(&self.paths)?)
+        self.both(self.files()?)
     }
 
     /// Reads those of each plan, also in the folders that lie in the named ones.
     pub(crate) fn read_plans(&self) -> Result<Vec<BothCounts>, Failure> {
         let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
-        let inner =
-            folders.flatten().flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
-        let mut inner: Vec<PathBuf> = inner.collect();
+        let inner = folders.flatten().flatten().map(|entry| entry.path());
+        let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir()).collect();
         inner.sort_unstable();
         let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
         if plans.is_empty() {
@@ -77,8 +74,13 @@ impl JournalsArgs {
         Ok(plans.into_iter().map(|files| self.both(files)).collect())
     }
 
-    fn both(&self, files: Vec<PathBuf>) -> BothCounts {
-        let [first, second] = split_by_pass(files);
+    /// Those of the first count, and those of the second. Several plans are an error of the reading.
+    fn files(&self) -> Result<[Vec<PathBuf>; 2], Failure> {
+        let plans = split_by_plan(journals_in(&self.paths)?);
+        Ok([0, 1].map(|count| plans.iter().flat_map(|files| files[count].clone()).collect()))
+    }
+
+    fn both(&self, [first, second]: [Vec<PathBuf>; 2]) -> BothCounts {
         let first = if self.second { Vec::new() } else { first };
         if first.is_empty() && second.is_empty() {
             return Err(self.nothing());

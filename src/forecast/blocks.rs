@@ -79,3 +79,39 @@ impl Blocks {
         (!self.is_empty()).then(|| by_units.or_closer(by_solutions))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units whose time follows their solutions, of which mostly cheap ones are finished.
+    #[test]
+    fn solutions_tell_what_cheap_units_hide() {
+        let mut blocks = Blocks::new(100_000);
+        for first in (0..100_000).step_by(2000) {
+            let units = 100 + first / 5000;
+            blocks.add(first, units, 10_000, Duration::from_millis(10));
+        }
+        let rest = Rest { units: 94_500, solutions: None };
+        let left = |rest| blocks.cpu_seconds(rest).expect("fifty blocks").value;
+        assert!((8.0..10.0).contains(&left(rest)), "as many CPU seconds for each unit");
+        let rest = Rest { solutions: Some(9.5e7), ..rest };
+        assert!((left(rest) - 95.0).abs() < 1e-6, "as many for each solution");
+    }
+
+    #[test]
+    fn others_add_up_and_nothing_says_nothing() {
+        let [mut all, mut other] = [Blocks::new(5000), Blocks::new(5000)];
+        let rest = Rest { units: 10, solutions: None };
+        assert!(all.cpu_seconds(rest).is_none() && all.is_empty());
+        for first in 0..30 {
+            let blocks = if first % 2 == 0 { &mut all } else { &mut other };
+            blocks.add(100 * first, 2, 7, Duration::from_secs(4));
+        }
+        let error = |blocks: &Blocks| blocks.cpu_seconds(rest).expect("some").standard_error;
+        assert!(error(&all).is_infinite(), "fifteen blocks are too few");
+        all.merge(&other);
+        let left = all.cpu_seconds(rest).expect("thirty blocks");
+        assert!(left.value == 20.0 && left.standard_error.is_finite(), "{left:?}");
+    }
+}

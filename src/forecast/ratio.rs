@@ -23,9 +23,11 @@ impl Approximate {
         Self { value: part * self.value, standard_error: part * self.standard_error }
     }
 
-    /// This or another estimate of the same number: the one with the smaller error.
+    /// This or another estimate of the same number: the one with the smaller error in relation to its value.
     pub(super) fn or_closer(self, other: Option<Self>) -> Self {
-        other.filter(|other| other.standard_error < self.standard_error).unwrap_or(self)
+        let is_closer =
+            |other: &Self| other.standard_error * self.value < self.standard_error * other.value;
+        other.filter(is_closer).unwrap_or(self)
     }
 }
 
@@ -33,13 +35,17 @@ impl Approximate {
 /// time is added to that of the sample.
 const TIMES_DIFFER: f64 = 0.03;
 
+/// Values are skewed, many small and few large, and small samples often lack the large ones: with k clusters the
+/// standard error is larger by this part of 1/k. Without it, 30 parts covered the total in 44 of 50 cases.
+const SMALL_SAMPLE: f64 = 3.0;
+
 /// With fewer clusters, nobody can say how exact an estimate is.
 const FEWEST: f64 = 20.0;
 
 /// Estimates a sum over all clusters from a sample of them, each with a size and a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RatioEstimator {
-    clusters: usize,
+    clusters: f64,
     sizes: f64,
     values: f64,
     values_squared: f64,
@@ -57,7 +63,7 @@ impl RatioEstimator {
 
     /// Adds a cluster to the sample.
     pub(super) fn record(&mut self, size: f64, value: f64) {
-        self.clusters += 1;
+        self.clusters += 1.0;
         self.sizes += size;
         self.values += value;
         self.values_squared += value * value;
@@ -65,14 +71,27 @@ impl RatioEstimator {
         self.sizes_squared += size * size;
     }
 
-    /// The number of clusters in the sample.
-    pub(super) fn clusters(&self) -> usize {
-        self.clusters
+    /// The sum of their values, and that of the squares of these.
+    pub(super) fn values(&self) -> [f64; 2] {
+        [self.values, self.values_squared]
+    }
+
+    /// The same sample with half of its weight, so that what comes later weighs more.
+    pub(super) fn faded(self) -> Self {
+        Self {
+            clusters: 0.5 * self.clusters,
+            sizes: 0.5 * self.sizes,
+            values: 0.5 * self.values,
+            values_squared: 0.5 * self.values_squared,
+            products: 0.5 * self.products,
+            sizes_squared: 0.5 * self.sizes_squared,
+            ..self
+        }
     }
 
     /// The sum of the values of all clusters, given the sum of their sizes.
     pub(super) fn sum_over(&self, all_sizes: f64) -> Approximate {
-        let clusters = self.clusters as f64;
+        let clusters = self.clusters;
         let each = if self.sizes > 0.0 { self.values / self.sizes } else { 0.0 };
         let value = each * all_sizes;
         let all_clusters = clusters * all_sizes / self.sizes.max(f64::MIN_POSITIVE);
@@ -88,6 +107,7 @@ impl RatioEstimator {
             self.values_squared - 2.0 * each * self.products + each * each * self.sizes_squared;
         let variance = residuals.max(0.0) / (clusters - 1.0);
         let standard_error = (variance * left * all_clusters / clusters).sqrt();
+        let standard_error = standard_error * (1.0 + SMALL_SAMPLE / self.equal_clusters());
         Approximate { value, standard_error }
     }
 

@@ -28,7 +28,7 @@ const FEWEST_UNITS: usize = 256;
 const LONGEST_UNIT: f64 = 0.1;
 /// Clusters that a sample has unless they take half as long again as they should, and parts that it always
 /// has, unless the plan has fewer units.
-const FEWEST_CLUSTERS: usize = 8;
+const FEWEST_CLUSTERS: usize = 20;
 const FEWEST_PARTS: usize = 2;
 /// After its time, a sample waits at least this long for what has begun, or half of its time.
 const LEAST_WAIT: Duration = Duration::from_secs(1);
@@ -167,7 +167,7 @@ impl Sample<'_> {
             threads,
             units: plan.units(),
             units_sampled: sampled.units,
-            clusters: if sampled.parts > 0 { 0 } else { sampled.clusters() },
+            clusters: sampled.clusters,
             parts: sampled.parts,
             cancelled,
             elapsed,
@@ -219,7 +219,8 @@ impl Sample<'_> {
         let counted = if is_beginning { beginning } else { records.len() };
         let mut sampled = Totals::new(!is_whole);
         records.into_values().take(counted).for_each(|record| sampled.add(record));
-        let is_enough = sampled.clusters() >= FEWEST_PARTS || sampled.units == self.plan.units();
+        let is_enough =
+            sampled.clusters + sampled.parts >= FEWEST_PARTS || sampled.units == self.plan.units();
         match ended {
             Err(error) if !error.is_cancelled() => Err(error),
             _ if !is_enough => Err(Error::StoppedBefore { what: "the sample was large enough" }),

@@ -19,6 +19,7 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Totals {
     pub(super) units: usize,
+    pub(super) clusters: usize,
     pub(super) parts: usize,
     pub(super) solutions: RatioEstimator,
     /// CPU time of clusters, against both of their sizes.
@@ -37,6 +38,7 @@ impl Totals {
         };
         Self {
             units: 0,
+            clusters: 0,
             parts: 0,
             solutions: empty,
             by_units: empty,
@@ -50,18 +52,14 @@ impl Totals {
     pub(super) fn add(&mut self, record: Record) {
         let Record { whole_units, solutions, seconds, wall, cpu } = record;
         self.units += whole_units;
-        self.parts += usize::from(whole_units == 0);
+        let counted = if whole_units == 0 { &mut self.parts } else { &mut self.clusters };
+        *counted += 1;
         let units = whole_units.max(1) as f64;
         self.solutions.record(units, solutions);
         self.by_units.record(units, seconds);
         self.by_solutions.record(solutions, seconds);
         self.wall += wall;
         self.cpu += cpu;
-    }
-
-    /// How many clusters or parts there are.
-    pub(super) fn clusters(&self) -> usize {
-        self.solutions.clusters()
     }
 
     /// CPU time of all units. It follows a published total more closely than the number of units.

@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use super::blocks::{Blocks, Rest};
-use super::ratio::Approximate;
+use super::ratio::{Approximate, RatioEstimator};
 use super::sample::Estimate;
 use crate::observe::{Start, UnitsDone};
 use crate::ranges::range_length;
@@ -63,10 +63,8 @@ pub struct TimeLeft {
     threads: f64,
     /// Units of the last ranges.
     range: f64,
-    /// Sums over the reports of late: wall time, its squares, and CPU time.
-    busy: f64,
-    busy_squared: f64,
-    cpu: f64,
+    /// The wall time of reports, those of late above all, against their CPU time.
+    reports: RatioEstimator,
 }
 
 impl TimeLeft {
@@ -85,7 +83,8 @@ impl TimeLeft {
     fn of(blocks: Blocks, rest: Rest, threads: usize) -> Self {
         let range = range_length(rest.units, threads) as f64;
         let earliest = if blocks.is_empty() { EARLIEST } else { Duration::ZERO };
-        Self { blocks, rest, earliest, threads: threads as f64, range, ..Self::default() }
+        let (threads, reports) = (threads as f64, RatioEstimator::of_repeated_draws());
+        Self { blocks, rest, earliest, threads, range, reports, ..Self::default() }
     }
 
     /// Learns of finished units.
@@ -94,14 +93,10 @@ impl TimeLeft {
         self.blocks.add(units.start, units.len(), *solutions, *cpu_time);
         self.rest.units = self.rest.units.saturating_sub(units.len());
         self.rest.solutions = self.rest.solutions.map(|left| left - *solutions as f64);
-        if self.busy > 2.0 * LATE * self.threads {
-            let sums = [&mut self.busy, &mut self.busy_squared, &mut self.cpu];
-            sums.into_iter().for_each(|sum| *sum *= 0.5);
+        if self.reports.values()[0] > 2.0 * LATE * self.threads {
+            self.reports = self.reports.faded();
         }
-        let busy = busy.as_secs_f64();
-        self.busy += busy;
-        self.busy_squared += busy * busy;
-        self.cpu += cpu_time.as_secs_f64();
+        self.reports.record(cpu_time.as_secs_f64(), busy.as_secs_f64());
         self.spent += cpu_time.as_secs_f64();
     }
 
@@ -120,15 +115,19 @@ impl TimeLeft {
         if elapsed < self.earliest {
             return None;
         }
-        let (speed, unreported) = match self.cpu > 0.0 {
-            true => (self.cpu / self.busy, self.busy_squared / (2.0 * self.busy)),
-            false => (1.0, elapsed.as_secs_f64()),
+        // Of each thread, for a second of its CPU time.
+        let wall = self.reports.sum_over(1.0);
+        let (wall, unreported) = match self.reports.values() {
+            [busy, squares] if wall.value > 0.0 => (wall, squares / (2.0 * busy)),
+            _ => (Approximate { value: 1.0, standard_error: 0.0 }, elapsed.as_secs_f64()),
         };
-        let speed = self.threads * speed;
+        let speed_error = if wall.standard_error.is_finite() { wall.standard_error } else { 0.0 };
         let of_unit = work.value / self.rest.units.max(1) as f64;
         let last_wait = 0.5 * self.range * of_unit * (1.0 - 1.0 / self.threads);
-        let value = ((work.value + last_wait) / speed - unreported).max(0.0);
-        let standard_error = (work.standard_error / speed).hypot(0.5 * last_wait);
+        let on_each = (work.value + last_wait) / self.threads;
+        let value = (on_each * wall.value - unreported).max(0.0);
+        let of_work = work.standard_error.hypot(0.5 * last_wait) / self.threads * wall.value;
+        let standard_error = of_work.hypot(speed_error * on_each);
         Some(Approximate { value, standard_error }.on_any_run())
     }
 }

@@ -129,36 +129,33 @@ pub(super) fn identity(_: &Metadata) -> (u64, u64) {
     (0, 0)
 }
 
-/// Parts journals into those of first counts and those of second counts. A file that does not say
-/// which it is stays with the first counts.
+/// Parts journals by their plans, in the order of the first ones, and those of each plan into those of its
+/// first and of its second count. Files that do not say are taken for journals of the first count of the only
+/// plan; if there are several, they come last.
 #[must_use]
-pub fn split_by_pass(files: Vec<PathBuf>) -> [Vec<PathBuf>; 2] {
-    let is_first = |path: &PathBuf| pass_of(path) != Some(Pass::Second);
-    let (first, second) = files.into_par_iter().partition(is_first);
-    [first, second]
-}
-
-/// Parts journals by the plans that they are of, in the order of the first ones. Files that do not say come
-/// last, or with the others if these are all of one plan.
-#[must_use]
-pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
-    let plan = |path: &PathBuf| header_of(path).map(|header| header.plan_alone());
-    let plans: Vec<Option<String>> = files.par_iter().map(plan).collect();
-    let (mut parts, mut unknown) = (Vec::<(String, Vec<PathBuf>)>::new(), Vec::new());
-    for (path, plan) in files.into_iter().zip(plans) {
-        let Some(plan) = plan else {
+pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
+    let headers: Vec<_> = files.par_iter().map(|path| header_of(path)).collect();
+    let (mut plans, mut unknown) = (Vec::<(String, [Vec<PathBuf>; 2])>::new(), Vec::new());
+    for (path, header) in files.into_iter().zip(headers) {
+        let Some(header) = header else {
             unknown.push(path);
             continue;
         };
-        match parts.iter_mut().find(|(known, _)| *known == plan) {
-            Some((_, files)) => files.push(path),
-            None => parts.push((plan, vec![path])),
+        let (plan, count) = (header.plan_alone(), usize::from(header.pass() == Pass::Second));
+        match plans.iter_mut().find(|(known, _)| *known == plan) {
+            Some((_, files)) => files[count].push(path),
+            None => {
+                let mut files = [Vec::new(), Vec::new()];
+                files[count].push(path);
+                plans.push((plan, files));
+            }
         }
     }
-    let mut parts: Vec<_> = parts.into_iter().map(|(_, files)| files).collect();
-    match &mut parts[..] {
-        [files] => files.extend(unknown),
-        _ => parts.extend((!unknown.is_empty()).then_some(unknown)),
+    let mut plans: Vec<_> = plans.into_iter().map(|(_, files)| files).collect();
+    match &mut plans[..] {
+        [[first, _]] => first.extend(unknown),
+        _ if unknown.is_empty() => {}
+        _ => plans.push([unknown, Vec::new()]),
     }
-    parts
+    plans
 }

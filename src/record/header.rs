@@ -110,7 +110,7 @@ impl Header {
         self.plan.replace(" count=first ", " ").replace(" count=second ", " ")
     }
 
-    fn pass(&self) -> Pass {
+    pub(super) fn pass(&self) -> Pass {
         if self.plan.contains(" count=second ") { Pass::Second } else { Pass::First }
     }
 

@@ -11,6 +11,7 @@ use super::line::{DoneLine, LONGEST_LINE, Line, Run, Seal, may_be_cut_off, witho
 use super::name::named_host;
 use super::units::{Units, units_of, weighted_sum};
 use crate::error::{Error, JournalError};
+use crate::forecast::Blocks;
 use crate::plan::Plan;
 
 /// A journal has a copy of its first line at least once in so many bytes and a line, so that damage to
@@ -54,6 +55,8 @@ pub struct JournalFile {
     /// The solutions in its lines, and the units of these, which may overlap.
     pub(super) solutions: u128,
     pub(super) ranges: Vec<Range<usize>>,
+    /// What units took in the last run, and in those before it that were like it.
+    pub(super) blocks: Blocks,
     pub(super) left_out: Vec<Error>,
 }
 
@@ -162,6 +165,7 @@ impl Named {
             named,
             solutions: 0,
             ranges: Vec::new(),
+            blocks: Blocks::default(),
             left_out,
         };
         let seal = scan.named.seal();
@@ -200,10 +204,10 @@ impl Named {
             is_begun = matches!(line, Ok(Some(_))) || is_begun && line.is_ok();
             match line {
                 Ok(None) => {}
-                Ok(Some(Line::Run(run))) => scan.runs.push(run),
+                Ok(Some(Line::Run(run))) => scan.begin(run),
                 Ok(Some(Line::Done(done))) => {
                     if is_alone {
-                        scan.runs.push(Run::unknown());
+                        scan.begin(Run::unknown());
                     }
                     scan.take(done, &mut take);
                 }
@@ -231,6 +235,14 @@ impl Named {
 }
 
 impl JournalFile {
+    /// Adds a run. Times on another machine say nothing of those on this one.
+    fn begin(&mut self, run: Run) {
+        if !self.runs.last().is_some_and(|last| last.is_like(&run)) {
+            self.blocks = Blocks::new(self.named.plan.units());
+        }
+        self.runs.push(run);
+    }
+
     /// Adds a line to the last run.
     fn take(&mut self, done: DoneLine, take: &mut impl FnMut(usize, DoneLine)) {
         let last = self.runs.len() - 1;
@@ -239,6 +251,7 @@ impl JournalFile {
         run.elapsed = run.elapsed.max(done.elapsed);
         run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
         self.solutions = self.solutions.saturating_add(done.solutions);
+        self.blocks.add(done.units.start, done.units.len(), done.solutions, done.cpu_time);
         match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
             Some(last) => last.end = done.units.end,
             None => self.ranges.push(done.units.clone()),

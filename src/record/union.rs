@@ -90,10 +90,11 @@ impl Record {
         let read = |path: &PathBuf| {
             let file = open(path)?;
             let modified = modified(&file);
-            let held = scan_timed(Some(named), path, file, mode)?;
-            Ok(held.map(|(held, own)| {
-                blocks.lock().unwrap_or_else(PoisonError::into_inner).merge(&own);
-                JournalFile { modified, ..held }
+            let held = Named::scan(Some(named), path, file, mode, |_, _| ())?;
+            Ok(held.map(|held| {
+                let mut all = blocks.lock().unwrap_or_else(PoisonError::into_inner);
+                all.merge(&held.blocks);
+                JournalFile { modified, blocks: Blocks::default(), ..held }
             }))
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
@@ -122,11 +123,11 @@ impl Record {
         known: Option<&Named>,
     ) -> Result<Option<Self>, Error> {
         let modified = modified(file);
-        let Some((held, blocks)) = scan_timed(known, path, input, Mode::Strict)? else {
-            return Ok(None);
+        let of_file = |held: JournalFile| {
+            let (plan, blocks) = (Arc::clone(&held.named.plan), held.blocks.clone());
+            Self::of(plan, vec![JournalFile { modified, ..held }], blocks, Mode::Strict)
         };
-        let held = JournalFile { modified, ..held };
-        Self::of(Arc::clone(&held.named.plan), vec![held], blocks, Mode::Strict).map(Some)
+        Named::scan(known, path, input, Mode::Strict, |_, _| ())?.map(of_file).transpose()
     }
 
     fn of(
@@ -264,29 +265,6 @@ impl Record {
         }
         Ok(witnesses)
     }
-}
-
-/// Reads a journal, and what its units took.
-fn scan_timed(
-    known: Option<&Named>,
-    path: &Path,
-    input: impl Read,
-    mode: Mode,
-) -> Result<Option<(JournalFile, Blocks)>, Error> {
-    let mut lines = Vec::new();
-    let held = Named::scan(known, path, input, mode, |run, done| {
-        lines.push((run, done.units, done.solutions, done.cpu_time));
-    })?;
-    Ok(held.map(|held| {
-        let mut blocks = Blocks::new(held.named.plan.units());
-        let is_like_last =
-            |run: usize| held.runs.last().is_some_and(|last| held.runs[run].is_like(last));
-        for (_, units, solutions, cpu_time) in lines.into_iter().filter(|line| is_like_last(line.0))
-        {
-            blocks.add(units.start, units.len(), solutions, cpu_time);
-        }
-        (held, blocks)
-    }))
 }
 
 /// The error that some witnesses of a unit differ: the first of them, and the first that says something

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::record::{JournalError, Mode, Record, split_by_pass};
+use nqueens::record::{JournalError, Mode, Record, split_by_plan};
 use nqueens::{
     Cancel, Count, Engine, Error, Kernel, Pass, Plan, Prepared, Resources, Shard, SplitRows,
 };
@@ -110,7 +110,7 @@ fn both_counts_can_share_a_folder() {
     let paths = both_counts(&folder);
     for (pass, paths) in [Pass::First, Pass::Second].into_iter().zip(&paths) {
         for path in paths {
-            let [first, second] = split_by_pass(vec![path.clone()]);
+            let [first, second] = &split_by_plan(vec![path.clone()])[0];
             assert_eq!(
                 [first.len(), second.len()].iter().position(|number| *number > 0),
                 Some(pass as usize)

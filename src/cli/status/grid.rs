@@ -5,16 +5,12 @@ use maud::{Markup, html};
 use nqueens::record::{ShardUnits, Units};
 
 use super::state::Status;
-use crate::cli::format::{grouped, px};
+use crate::cli::format::grouped;
 
 /// A browser draws so many squares at once, and a page of them stays below a megabyte.
 const MOST_CELLS: usize = 5000;
-/// The widest grid, and the largest squares with the space between two, in pixels.
-const WIDTH: f64 = 750.0;
-const LARGEST: f64 = 24.0;
-/// Room for the indices at the left.
-const MARGIN: f64 = 58.0;
-const LABEL_HEIGHT: f64 = 12.0;
+/// If there are more, the squares are small.
+const LARGE: usize = 1000;
 
 /// Class of the style sheet and name of each state.
 type State = (&'static str, &'static str);
@@ -62,7 +58,7 @@ pub(super) fn section(status: &Status) -> Markup {
                 "Each square stands for " (grouped(together)) " of " (grouped(number)) " shards."
             }
         }
-        (grid(&cells(together), together, &legend.map(|(_, text)| text).join("; ")))
+        (grid(&cells(together)))
     }
 }
 
@@ -91,37 +87,16 @@ impl Cell {
     }
 }
 
-fn grid(cells: &[Cell], together: usize, label: &str) -> Markup {
-    let columns = if cells.len() > 1000 { 100 } else { 25 * cells.len().div_ceil(250).clamp(1, 2) };
-    let pitch = (WIDTH / columns as f64).min(LARGEST);
-    let side = (0.86 * pitch).round();
-    let (width, rows) = (px(MARGIN + columns as f64 * pitch), cells.len().div_ceil(columns));
-    // Labels of rows need more height than the smallest squares have.
-    let step = (1..).find(|step| *step as f64 * pitch >= LABEL_HEIGHT).unwrap_or(1);
-    let square = |place: usize, cell: &Cell| {
-        let x = px(MARGIN + (place % columns) as f64 * pitch);
-        let y = (place / columns) as f64 * pitch;
-        let part = cell.finished as f64 / cell.units.max(1) as f64;
-        let height = px((part * side).max(1.0));
-        html! {
-            path class=(cell.state.0) d={ "M" (x) " " (px(y)) "h" (side) "v" (side) "h-" (side) "z" } {
-                title { (cell.title()) }
-            }
-            @if cell.state != DONE && cell.finished > 0 {
-                path.fill
-                    d={ "M" (x) " " (px(y + side - height)) "h" (side) "v" (height) "h-" (side) "z" } {}
-            }
-        }
-    };
+/// Each square is filled from below as far as its units are finished. The browser sets the rows.
+fn grid(cells: &[Cell]) -> Markup {
+    let filled = |cell: &Cell| 100.0 * cell.finished as f64 / cell.units.max(1) as f64;
     html! {
-        svg.grid role="img" aria-label=(label) width=(width)
-            viewBox={ "0 0 " (width) " " (px(rows as f64 * pitch)) } {
-            @for row in (0..rows).step_by(step) {
-                text x=(MARGIN - 8.0) y=(px(row as f64 * pitch + side / 2.0)) {
-                    (row * columns * together)
-                }
+        div.grid.small[cells.len() > LARGE] {
+            @for cell in cells {
+                @let part = cell.state != DONE && cell.finished > 0;
+                i class=(cell.state.0) title=(cell.title())
+                    style=[part.then(|| format!("--part:{:.0}%", filled(cell)))] {}
             }
-            @for (place, cell) in cells.iter().enumerate() { (square(place, cell)) }
         }
     }
 }

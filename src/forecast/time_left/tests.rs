@@ -89,12 +89,16 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
         reports.extend(job.as_ref().map(|job| Reverse((job.report.busy, thread))));
         jobs.push(job);
     }
-    let (mut estimates, mut end) = (Vec::new(), Duration::ZERO);
+    let (mut estimates, mut end, mut next) = (Vec::new(), Duration::ZERO, Duration::ZERO);
+    let about = times.iter().sum::<Duration>().div_f64(threads as f64);
     while let Some(Reverse((now, thread))) = reports.pop() {
         let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
         left.record(&report);
-        let estimate = left.estimate(now).filter(|estimate| estimate.standard_error.is_finite());
-        estimates.extend(estimate.map(|estimate| (now, estimate)));
+        let estimate = (now >= next).then(|| left.estimate(now)).flatten();
+        if let Some(estimate) = estimate.filter(|estimate| estimate.standard_error.is_finite()) {
+            estimates.push((now, estimate));
+            next = now + about / 200;
+        }
         let next = if rest.is_empty() { ranges.take() } else { Some(rest) };
         let job = next.map(|units| Job::new(units, times));
         reports.extend(job.as_ref().map(|job| Reverse((now + job.report.busy, thread))));
@@ -141,4 +145,20 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
             assert!(part < 0.3, "n = {}, {threads} threads: within {:.0} %", board.n, 100.0 * part);
         }
     }
+}
+
+/// Two threads that get half of a core each.
+#[test]
+fn a_busy_machine_takes_longer() {
+    let rest = Rest { units: 1000, solutions: None };
+    let mut left = TimeLeft::of(Blocks::new(1000), rest, 2);
+    for unit in 0..100 {
+        let units = 7 * unit..7 * unit + 1;
+        let (busy, cpu_time) = (Duration::from_secs(2), Duration::from_secs(1));
+        left.record(&UnitsDone { units, busy, cpu_time, ..no_units_from(0) });
+    }
+    let estimate = left.estimate(Duration::from_secs(100)).expect("a hundred units");
+    // 900 units of one second on two threads at half speed, of which a second each is done.
+    assert!((estimate.value - 899.0).abs() < 3.0, "{estimate:?}");
+    assert_eq!(left.estimate(Duration::from_millis(900)), None, "too early");
 }
