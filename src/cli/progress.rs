@@ -28,8 +28,9 @@ use bar::{Bar, columns};
 pub(crate) use state::Work;
 use state::{State, lock};
 
-/// A count of so many seconds is announced.
+/// A count of so many seconds is announced, after this time in any case.
 const LONG: f64 = 600.0;
+const PATIENCE: Duration = Duration::from_secs(10);
 /// After so many units it is known what a count takes. If that takes a while, a sample is taken before the
 /// count, for a thousandth of its time within these limits, in seconds.
 const SOON_KNOWN: f64 = 20.0;
@@ -126,21 +127,21 @@ impl Progress {
         start.estimate(Effort { time: seconds(sample), ..Effort::default() }, self).ok()
     }
 
-    /// Says what a long count takes and what would help, once, as soon as that is known.
+    /// Says what a long count takes and what would help, once, as soon as that is known to a quarter.
     fn announce(&self) {
         let mut state = lock(&self.state);
         let elapsed = state.begun.elapsed();
         let Work::Count { left, announced: announced @ Some(_), .. } = &mut state.work else {
             return;
         };
-        let Some(mut time) = left.estimate(elapsed).filter(is_exact) else { return };
+        let is_due = |time: &Approximate| {
+            is_exact(time) && (8.0 * time.standard_error < time.value || elapsed > PATIENCE)
+        };
+        let Some(mut time) = left.estimate(elapsed).filter(is_due) else { return };
         let Some((size, advice)) = announced.take() else { return };
         drop(state);
         time.value += elapsed.as_secs_f64();
-        let advice = match time.value {
-            HOPELESS.. => "; 'nqueens shard' counts on many machines",
-            _ => advice,
-        };
+        let advice = advice[usize::from(time.value > HOPELESS)];
         if time.value > LONG {
             self.suspend(|| message!("n = {size} takes {} here{advice}", expected(time)));
         }
@@ -183,11 +184,12 @@ impl Observer for Progress {
         if let Some(estimate) = self.sample(start, &left) {
             left = left.expecting(&estimate);
         }
-        let advice = match plan.engine().largest_sensible() {
-            Some(_) => self.advice.map(|_| "; --engine auto is faster"),
-            None => self.advice,
+        let advice = |advice| match plan.engine().largest_sensible() {
+            Some(_) => ["; --engine auto is faster"; 2],
+            None => [advice, "; 'nqueens shard' counts on many machines"],
         };
-        let announced = advice.filter(|_| units_done == 0).map(|advice| (plan.size(), advice));
+        let told = self.advice.filter(|_| units_done == 0);
+        let announced = told.map(|told| (plan.size(), advice(told)));
         let work = Work::Count { solutions_before: solutions, solutions, left, announced };
         self.begin(&name, [units_done, units], work);
         self.announce();

@@ -30,8 +30,8 @@ pub(crate) enum Work {
         solutions_before: u128,
         solutions: u128,
         left: TimeLeft,
-        /// The board and the advice, until they are told.
-        announced: Option<(BoardSize, &'static str)>,
+        /// The board, and what helps against a long and a hopeless count, until they are told.
+        announced: Option<(BoardSize, [&'static str; 2])>,
     },
     Sample(Sampling),
     /// The run of a comparison, and how long its board still takes.
