@@ -21,7 +21,7 @@ pub(crate) const COMMIT: &str = git_version!(
 pub(crate) type OrAuto<T> = Option<T>;
 
 /// The heading of options that experts need; the short help leaves them out.
-const EXPERTS: &str = "Engine and machine";
+pub(crate) const EXPERTS: &str = "Engine and machine";
 
 /// How to count.
 #[derive(Debug, Args)]

@@ -18,7 +18,7 @@ use crate::cli::stderr::message;
 use crate::cli::values::file;
 use state::Status;
 
-/// Show how far the shards have come
+/// Show how far counts have come, what is left, and how to resume them
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
@@ -27,15 +27,15 @@ Examples:
   nqueens status q24                       the shards in folder q24
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
-    #[command(flatten)]
-    journals: JournalsArgs,
-
     /// Write a page to look at in a browser, in place of an earlier one
     #[arg(long, value_name = "FILE", value_parser = file())]
     html: Option<PathBuf>,
 
     #[command(flatten)]
     format: Format,
+
+    #[command(flatten)]
+    journals: JournalsArgs,
 }
 
 impl StatusArgs {

@@ -10,6 +10,7 @@ use rayon::ThreadPool;
 
 use super::forecast::{predicted_seconds, with_deadline};
 use super::statistics::{Contestant, Runs};
+use crate::cli::args::EXPERTS;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, long_time, rounded_to_figures};
 use crate::cli::progress::{Progress, Work};
@@ -34,6 +35,7 @@ pub(super) struct RoundsArgs {
 
     /// Memory that a count may use, for example 4G [default: three quarters of what is available]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
     memory: Option<u64>,
 }
 
