@@ -12,6 +12,9 @@ use crate::cli::stderr::escaped;
 /// Longer lists of shards are cut.
 const MOST_RANGES: usize = 200;
 
+/// The longest command in text.
+const LONGEST_LINE: usize = 400;
+
 /// How to go on with a count.
 pub(super) struct Resume {
     /// On one machine.
@@ -23,6 +26,11 @@ pub(super) struct Resume {
 }
 
 impl Resume {
+    /// The command, unless it names too many shards for a line of text.
+    pub(super) fn in_a_line(&self) -> &str {
+        if self.command.len() <= LONGEST_LINE { &self.command } else { "as --json and --html say" }
+    }
+
     /// For these shards of so many. `None` if there is nothing to do.
     pub(super) fn of(record: &Record, idle: &Units, shards: usize) -> Option<Self> {
         let (plan, files) = (&record.plan, &record.files);

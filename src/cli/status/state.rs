@@ -72,10 +72,9 @@ impl Status {
             Some(left) => format!("{} of CPU time to go, {}", expected(left), self.end()),
             None => self.end(),
         };
-        let resume = self.resume().map(|resume| resume.command);
         [
             format!("n = {size}, engine {engine}{second}: {} % done, {left}", self.percent()),
-            resume.unwrap_or_default(),
+            self.resume().map(|resume| resume.in_a_line().to_owned()).unwrap_or_default(),
         ]
     }
 
@@ -133,11 +132,11 @@ impl Status {
         if self.journals.total.is_some() {
             report.row("published", self.journals.published);
         }
-        let resume = self.resume().map(|resume| resume.command);
-        if let Some(command) = &resume {
-            report.row("resume", command);
+        let resume = self.resume();
+        if let Some(resume) = &resume {
+            report.row("resume", resume.in_a_line());
         }
-        report.field("resume", resume);
+        report.field("resume", resume.map(|resume| resume.command));
         report
     }
 }
