@@ -10,7 +10,9 @@ use serde_json::json;
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, expected, json_seconds, long_time, many, rounded, scientific};
+use crate::cli::format::{
+    duration, expected, json_seconds, many, measured, rounded, scientific, seconds,
+};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
@@ -80,7 +82,7 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
         () => "",
     };
     let time = |time: Approximate| match is_whole {
-        true => long_time(time.value),
+        true => measured(seconds(time.value)),
         false => expected(time),
     };
     let taken = estimate.elapsed.as_secs_f64();

@@ -82,7 +82,7 @@ fn section(status: &Status) -> Markup {
             (machines(status))
             @if let Some(resume) = status.resume() {
                 h3 { "What is missing" }
-                p { (resume.what) ". This counts it:" }
+                p { (resume.what) ". This counts them:" }
                 pre { code { (resume.command) } }
                 @if let Some(slurm) = resume.slurm {
                     p { "On a Slurm cluster:" }
