@@ -3,10 +3,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-use super::*;
 use std::ops::Range;
 
+use super::*;
 use crate::ranges::{REPORT_EVERY, Ranges};
 
 /// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
