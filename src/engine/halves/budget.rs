@@ -9,6 +9,7 @@
 use super::half_board::HalvedBoard;
 use super::join::{Join, LEAST_PAIRS};
 use super::quadrants::pieces;
+use super::units::TILE;
 use crate::engine::unit::{MemoryUse, Resources};
 
 /// What one worker may use.
@@ -29,6 +30,13 @@ fn table_bytes(board: HalvedBoard) -> u64 {
         _ => 0,
     };
     8 * words
+}
+
+/// The most bytes of the lists that a worker keeps for other units of a tile.
+fn kept_bytes(board: HalvedBoard) -> u64 {
+    let lists = 2 * u64::from(board.gap) * (TILE as u64 - 1);
+    let longest = (0..=board.half).map(|rows| pieces::most_words(board.half, rows)).max();
+    8 * lists * longest.unwrap_or(0)
 }
 
 /// The most bytes that a worker uses for joins, if products have at most this many pairs: the list of
@@ -65,12 +73,14 @@ pub(crate) fn plan(board: HalvedBoard, resources: &Resources) -> (MemoryUse, Lim
     let usual_pairs = Join::usual_pairs(column_sets(board)).min(pieces::most_pairs(board.half));
     let whole_lists = pieces::list_bytes(board.half, false);
     let wanted = whole_lists + join_bytes(board, usual_pairs);
-    let rest = resources.memory.saturating_sub(wanted.saturating_mul(threads));
+    let with_kept = wanted + kept_bytes(board);
+    let rest = resources.memory.saturating_sub(with_kept.saturating_mul(threads));
     let table = table_bytes(board);
     if (1..=rest).contains(&table) {
-        let limits = Limits { list_bytes: whole_lists, most_pairs: usual_pairs };
+        let list_bytes = whole_lists + kept_bytes(board);
+        let limits = Limits { list_bytes, most_pairs: usual_pairs };
         let memory =
-            MemoryUse { shared: table, per_thread: wanted, strategy: "quadrant lists shared" };
+            MemoryUse { shared: table, per_thread: with_kept, strategy: "quadrant lists shared" };
         return (memory, limits);
     }
     let per_thread = wanted.min(resources.memory / threads);

@@ -1,6 +1,6 @@
 //! The half-boards of one half that a unit counts, group by group.
 
-use std::cmp::Ordering::{self, Equal, Greater};
+use std::cmp::Ordering;
 
 use super::group::{Group, all_pairs};
 use super::join::Factored;
@@ -44,29 +44,33 @@ impl GroupedHalf {
         let is_wanted = |columns| compare(columns).is_ge();
         let [north, south] =
             quadrants.of_half(wanted, is_wanted, &mut self.cache, &self.words_left, cancel);
-        self.groups.clear();
-        self.south.clear();
-        for wanted in [Equal, Greater] {
-            for &columns in quadrants.columns.of_size(southern) {
-                if compare(columns) != wanted {
-                    continue;
-                }
-                let (northern, southern) = (north.range(all & !columns), south.range(columns));
-                let group = Group {
-                    north: northern.start,
-                    north_len: northern.end - northern.start,
-                    south: southern.start,
-                    south_len: southern.end - southern.start,
-                };
-                if group.pairs() > 0 {
-                    self.groups.push(group);
-                    self.south.push(columns);
-                }
+        let sets = quadrants.columns.of_size(southern);
+        self.groups.resize(sets.len(), Group::default());
+        self.south.resize(sets.len(), 0);
+        self.ties = 0;
+        // Each group is written and then kept or not, since a branch on it would often be mispredicted.
+        let mut kept = 0;
+        for &columns in sets {
+            let comparison = compare(columns);
+            let (northern, southern) = (north.range(all & !columns), south.range(columns));
+            let group = Group {
+                north: northern.start,
+                north_len: northern.end - northern.start,
+                south: southern.start,
+                south_len: southern.end - southern.start,
+            };
+            self.groups[kept] = group;
+            self.south[kept] = columns;
+            let is_kept = comparison.is_ge() & (group.pairs() > 0);
+            if is_kept & comparison.is_eq() {
+                self.groups.swap(self.ties, kept);
+                self.south.swap(self.ties, kept);
+                self.ties += 1;
             }
-            if wanted.is_eq() {
-                self.ties = self.groups.len();
-            }
+            kept += usize::from(is_kept);
         }
+        self.groups.truncate(kept);
+        self.south.truncate(kept);
     }
 
     /// Whether the lists had too many words and were not finished.

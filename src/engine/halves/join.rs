@@ -40,12 +40,13 @@ use std::ops::Range;
 
 use super::cuts::Cuts;
 use super::group::{self, Group, all_pairs};
-use super::kernel::Layout;
+use super::kernel::{BitOrder, Layout};
 use super::word_list::{SLACK, WordList};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::UnitEstimate;
 use crate::machine::cpu::Stopwatch;
+use bits::SplitBits;
 use lists::ListJoin;
 
 /// Products of this many pairs are made however little memory there is. It takes 0.3 MB.
@@ -62,8 +63,6 @@ pub(crate) struct Factored<'a> {
 struct Context<'a> {
     /// The northern and southern lists of the east and of the west.
     lists: [[&'a mut [u64]; 2]; 2],
-    /// All bits of the words.
-    all: u64,
     most_pairs: u64,
     cancel: &'a Cancel,
 }
@@ -101,6 +100,8 @@ enum Step {
 pub(crate) struct Join {
     kernel: Kernel,
     cuts: Cuts,
+    /// All bits of the words.
+    all: u64,
     list_join: ListJoin,
     /// The groups of all parts that are not counted yet.
     stack: Vec<Group>,
@@ -110,6 +111,8 @@ pub(crate) struct Join {
     scratch: Vec<u64>,
     sample: Vec<u64>,
     ranked: Vec<u32>,
+    /// The order of the bits of short lists.
+    leaf_plan: (BitOrder, SplitBits),
     /// The factors of a product, in the order of its bits.
     factors: WordList,
     factor_groups: Vec<Group>,
@@ -118,16 +121,20 @@ pub(crate) struct Join {
 }
 
 impl Join {
-    pub(crate) fn new(kernel: Kernel, cuts: Cuts) -> Self {
+    /// For words of `bits` bits.
+    pub(crate) fn new(kernel: Kernel, cuts: Cuts, bits: u32) -> Self {
+        let all = u64::MAX >> (64 - bits);
         Self {
             kernel,
             cuts,
+            all,
             list_join: ListJoin::new(kernel, cuts),
             stack: Vec::new(),
             with: Vec::new(),
             scratch: Vec::new(),
             sample: Vec::new(),
             ranked: Vec::new(),
+            leaf_plan: bits::plan_leaf(all, kernel.layout()),
             factors: WordList::default(),
             factor_groups: Vec::new(),
             products: Default::default(),
@@ -140,19 +147,17 @@ impl Join {
         Cuts::FIRST.small.max(2 * Cuts::FIRST.few_per_group * column_sets)
     }
 
-    /// Counts the disjoint pairs of east and west half-boards, whose words have `bits` bits. No product
-    /// has more than `most_pairs` pairs of words. A cancelled count is meaningless.
+    /// Counts the disjoint pairs of east and west half-boards. No product has more than `most_pairs` pairs of
+    /// words. A cancelled count is meaningless.
     pub(crate) fn count(
         &mut self,
-        bits: u32,
         east: Factored<'_>,
         west: Factored<'_>,
         most_pairs: u64,
         cancel: &Cancel,
     ) -> u64 {
-        let (mut context, [x, y]) = self.begin(bits, east, west, most_pairs, cancel);
-        let all = context.all;
-        self.split(&mut context, x, y, all)
+        let (mut context, [x, y]) = self.begin(east, west, most_pairs, cancel);
+        self.split(&mut context, x, y, self.all)
     }
 
     /// Estimates [`Join::count`] from one random path through its splits. The result of a cancelled
@@ -164,7 +169,6 @@ impl Join {
     /// the whole join.
     pub(crate) fn sample(
         &mut self,
-        bits: u32,
         east: Factored<'_>,
         west: Factored<'_>,
         most_pairs: u64,
@@ -172,8 +176,8 @@ impl Join {
         cancel: &Cancel,
     ) -> UnitEstimate {
         let mut stopwatch = Stopwatch::start();
-        let (mut context, [mut x, mut y]) = self.begin(bits, east, west, most_pairs, cancel);
-        let (mut unused, mut probability) = (context.all, 1.0);
+        let (mut context, [mut x, mut y]) = self.begin(east, west, most_pairs, cancel);
+        let (mut unused, mut probability) = (self.all, 1.0);
         let mut estimate = UnitEstimate::default();
         loop {
             let step = self.step(&mut context, x, y, unused);
@@ -201,7 +205,6 @@ impl Join {
     /// Puts the groups of both sides on the stack.
     fn begin<'a>(
         &mut self,
-        bits: u32,
         east: Factored<'a>,
         west: Factored<'a>,
         most_pairs: u64,
@@ -215,14 +218,13 @@ impl Join {
         };
         let parts = [part(0, east.groups), part(1, west.groups)];
         let lists = [east.lists, west.lists];
-        let all = u64::MAX >> (64 - bits);
         let most_pairs = most_pairs.max(LEAST_PAIRS);
         let longest = self.stack.iter().map(|group| group.north_len.max(group.south_len)).max();
         let needed = longest.unwrap_or(0) as usize + SLACK;
         if self.scratch.len() < needed {
             self.scratch = vec![0; needed];
         }
-        (Context { lists, all, most_pairs, cancel }, parts)
+        (Context { lists, most_pairs, cancel }, parts)
     }
 
     /// The lengths of the last lists of half-boards that were made after splits.
@@ -231,16 +233,10 @@ impl Join {
         self.products.each_ref().map(WordList::len)
     }
 
-    /// Counts the disjoint pairs of two lists of half-boards, whose words have `bits` bits. The order of
-    /// the bits changes in both. A cancelled count is meaningless.
-    pub(crate) fn count_lists(
-        &mut self,
-        bits: u32,
-        lists: [&mut [u64]; 2],
-        cancel: &Cancel,
-    ) -> u64 {
+    /// Counts the disjoint pairs of two lists of half-boards. The order of the bits changes in both. A cancelled count is meaningless.
+    pub(crate) fn count_lists(&mut self, lists: [&mut [u64]; 2], cancel: &Cancel) -> u64 {
         let layout = self.kernel.layout();
-        if bits > layout.most_bits() {
+        if self.all.count_ones() > layout.most_bits() {
             // The bits that are too many are split on, as in factored lists with one group.
             let mut nothing = [[0], [0]];
             let groups = lists.each_ref().map(|list| [Group::single(list.len())]);
@@ -248,24 +244,26 @@ impl Join {
             let [south_x, south_y] = &mut nothing;
             let x = Factored { lists: [north_x, south_x], groups: &groups[0] };
             let y = Factored { lists: [north_y, south_y], groups: &groups[1] };
-            return self.count(bits, x, y, u64::MAX, cancel);
+            return self.count(x, y, u64::MAX, cancel);
         }
         let [x, y] = lists.each_ref().map(|list| list.len());
         if x == 0 || y == 0 {
             return 0;
         }
-        let mut counts = [[0; 64]; 2];
-        if !self.list_join.is_leaf(x.max(y), x.min(y)) {
+        let (order, splits) = if self.list_join.is_leaf(x.max(y), x.min(y)) {
+            self.leaf_plan
+        } else {
+            let mut counts = [[0; 64]; 2];
             for (counts, list) in counts.iter_mut().zip(&lists) {
                 self.sample.clear();
                 let stride = list.len().div_ceil(self.cuts.list_sample);
                 self.sample.extend(list.iter().step_by(stride));
                 *counts = self.bit_counts(&self.sample);
             }
-        }
-        bits::rank(u64::MAX >> (64 - bits), &counts, &mut self.ranked);
-        self.ranked.swap(0, self.cuts.first_split);
-        let (order, splits) = bits::plan_splits(&self.ranked, 0, layout, false);
+            bits::rank(self.all, &counts, &mut self.ranked);
+            self.ranked.swap(0, self.cuts.first_split);
+            bits::plan_splits(&self.ranked, 0, layout, false)
+        };
         let ([x, y], batch) = (lists, self.cuts.batch);
         for batch in x.chunks_mut(batch).chain(y.chunks_mut(batch)) {
             if cancel.is_cancelled() {
@@ -310,7 +308,7 @@ impl Join {
             return Step::Counted(self.multiply(context, &x, &y, unused));
         }
         self.rank_bits(context, &x, &y, unused, self.cuts.split_sample);
-        if unused == context.all {
+        if unused == self.all {
             self.ranked.swap(0, self.cuts.first_split);
         }
         let bit = 1 << self.ranked[0];
@@ -383,8 +381,8 @@ impl Join {
         self.rank_bits(context, x, y, unused, self.cuts.product_sample);
         let layout = self.kernel.layout();
         let (order, splits) =
-            bits::plan_splits(&self.ranked, context.all & !unused, layout, layout == Layout::Bytes);
-        let has_spare = context.all.count_ones() > layout.most_bits();
+            bits::plan_splits(&self.ranked, self.all & !unused, layout, layout == Layout::Bytes);
+        let has_spare = self.all.count_ones() > layout.most_bits();
         let mut products = std::mem::take(&mut self.products);
         for (product, part) in products.iter_mut().zip([x, y]) {
             let lists = context.words(part);

@@ -102,9 +102,4 @@ impl<'a> PreparedHalves<'a> {
     pub(super) fn unit(&self, unit: usize) -> UnitRows {
         UnitRows::new(self.units.board, self.units.unit(unit), self.pass)
     }
-
-    /// The bits of a half-board, and the most pairs of words that are multiplied at once.
-    pub(super) fn join_limits(&self) -> (u32, u64) {
-        (2 * self.units.board.field(), self.limits.most_pairs)
-    }
 }

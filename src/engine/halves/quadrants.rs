@@ -60,6 +60,8 @@ pub(crate) struct HalfRows {
     pub(crate) middle_columns: u32,
     /// The half-boards that are wanted.
     pub(crate) piece: Piece,
+    /// The quadrant whose row sets return after a [`TILE`](super::units::TILE) of units.
+    pub(crate) returning: Option<Quadrant>,
 }
 
 impl HalfRows {
@@ -100,7 +102,8 @@ impl QuadrantLists {
     ) -> [RowSetLists<'a>; 2] {
         let Self { kernel, board, columns, batch, table } = self;
         let maker = Maker { kernel: *kernel, board: *board, columns, batch: *batch, left, cancel };
-        let HalfRows { half, rows, deciding_rows, middle_queen, middle_columns, piece } = wanted;
+        let HalfRows { half, rows, deciding_rows, middle_queen, middle_columns, piece, returning } =
+            wanted;
         let avoid = |quadrant| match middle_queen {
             Some(row) => board.raw_middle_column(quadrant, row),
             None => 0,
@@ -117,6 +120,7 @@ impl QuadrantLists {
             deciding_rows,
             middle_columns,
             piece: if is_larger { piece } else { Piece::WHOLE },
+            returns: returning == Some(quadrant),
         };
         let north = of_quadrant(Quadrant::North, northern, 0, is_north_larger);
         let south = of_quadrant(Quadrant::South, southern, middle_columns, !is_north_larger);

@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 
 use super::canonical::CanonicalRows;
-use super::half_board::{Half, HalvedBoard};
+use super::half_board::{Half, HalvedBoard, Quadrant};
 use super::quadrants::{HalfRows, Piece};
 use super::units::Unit;
 use crate::engine::unit::Pass;
@@ -48,6 +48,7 @@ impl UnitRows {
                 middle_queen: *middle_queen,
                 middle_columns: 0,
                 piece,
+                returning: None,
             },
         }
     }
@@ -121,7 +122,12 @@ impl OffCentre {
         let rows = if half == Half::East { self.east } else { self.west };
         let middle_columns = if half == self.middle_row { self.middle_columns } else { 0 };
         let middle_queen = Some(self.queen);
+        // The half-turn of the second count moves the northern row sets to the south.
+        let returning = Some(match self.middle_row {
+            Half::East => Quadrant::North,
+            Half::West => Quadrant::South,
+        });
         // All groups count, whatever the rows.
-        HalfRows { half, rows, deciding_rows: 0, middle_queen, middle_columns, piece }
+        HalfRows { half, rows, deciding_rows: 0, middle_queen, middle_columns, piece, returning }
     }
 }

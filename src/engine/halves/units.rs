@@ -20,6 +20,12 @@ use super::half_board::HalvedBoard;
 use crate::board::size::BoardSize;
 use crate::engine::unit::{RowDomains, Weighing};
 
+/// Off-centre units of small boards come in tiles of this many northern row sets with each southern one:
+/// a worker keeps the northern lists and makes southern ones only.
+pub(crate) const TILE: usize = 8;
+/// The largest h of boards with tiles.
+const LARGEST_TILED: u32 = 10;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// The row set E among the outer rows; an odd board has a queen in its centre.
@@ -70,7 +76,7 @@ impl UnitList {
         let half = self.board.half;
         let per_row = subsets(2 * half - 1, half - 1);
         let below = 2 + (index / per_row) as u32;
-        let packed = nth_subset(2 * half - 1, half - 1, index % per_row);
+        let packed = nth_off_centre(half, index % per_row);
         // The row of the middle column's queen belongs to neither half: make room for it.
         let low = (1 << (half + below - 1)) - 1;
         Unit::OffCentre { below, rows: packed & low | (packed & !low) << 1 }
@@ -150,6 +156,26 @@ fn nth_subset(of: u32, size: u32, index: usize) -> u32 {
         }
     }
     set
+}
+
+/// Row set `index` of h - 1 outer rows, of which h are in the north and h - 1, without the row of the
+/// middle column's queen, in the south.
+fn nth_off_centre(half: u32, mut index: usize) -> u32 {
+    for southern in 0..half {
+        let northern = half - 1 - southern;
+        let (norths, souths) = (subsets(half, northern), subsets(half - 1, southern));
+        if index < norths * souths {
+            // A tile of all northern row sets, if their lists are too long to be kept.
+            let tile = if half <= LARGEST_TILED { TILE } else { norths };
+            let first = index / (tile * souths) * tile;
+            let width = tile.min(norths - first);
+            let place = index - first * souths;
+            let north = nth_subset(half, northern, first + place % width);
+            return nth_subset(half - 1, southern, place / width) << half | north;
+        }
+        index -= norths * souths;
+    }
+    unreachable!("a board has fewer off-centre units")
 }
 
 /// The number of off-centre units; 0 on an even board.

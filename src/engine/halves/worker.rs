@@ -39,7 +39,11 @@ impl<'p> HalvesWorker<'p> {
     pub(crate) fn new(prepared: &'p PreparedHalves<'p>) -> Self {
         Self {
             prepared,
-            join: Join::new(prepared.quadrants.kernel, prepared.cuts),
+            join: Join::new(
+                prepared.quadrants.kernel,
+                prepared.cuts,
+                2 * prepared.units.board.field(),
+            ),
             east: GroupedHalf::default(),
             west: GroupedHalf::default(),
             twice: Vec::new(),
@@ -121,12 +125,12 @@ impl<'p> HalvesWorker<'p> {
 
     /// Joins the half-boards that do not tie.
     fn count_strict(&mut self, is_small: bool, cancel: &Cancel) -> u64 {
-        let (bits, most_pairs) = self.prepared.join_limits();
+        let most_pairs = self.prepared.limits.most_pairs;
         if is_small {
             let lists = [self.east.strict_half_boards(), self.west.strict_half_boards()];
-            return self.join.count_lists(bits, lists, cancel);
+            return self.join.count_lists(lists, cancel);
         }
-        self.join.count(bits, self.east.strict(), self.west.strict(), most_pairs, cancel)
+        self.join.count(self.east.strict(), self.west.strict(), most_pairs, cancel)
     }
 
     /// Makes the half-boards of a piece that can count. `None` if they are not complete: after a
@@ -163,7 +167,7 @@ impl<'p> HalvesWorker<'p> {
         if cancel.is_cancelled() {
             return None;
         }
-        let (bits, most_pairs) = self.prepared.join_limits();
+        let most_pairs = self.prepared.limits.most_pairs;
         let [own, other] = match half {
             Half::East => [&mut self.east, &mut self.west],
             Half::West => [&mut self.west, &mut self.east],
@@ -178,13 +182,13 @@ impl<'p> HalvesWorker<'p> {
                     self.others.extend_from_slice(other.half_boards_of(group));
                 }
                 let lists = [self.tie.as_mut_slice(), self.others.as_mut_slice()];
-                self.join.count_lists(bits, lists, cancel)
+                self.join.count_lists(lists, cancel)
             } else {
                 self.other_groups.clear();
                 self.other_groups.extend(others.iter().map(|&group| other.groups[group]));
                 let tie = [own.groups[tie]];
                 let (tie, others) = (own.chosen(&tie), other.chosen(&self.other_groups));
-                self.join.count(bits, tie, others, most_pairs, cancel)
+                self.join.count(tie, others, most_pairs, cancel)
             };
             pairs = pairs.checked_add(joined.checked_mul(weight)?)?;
         }
@@ -274,11 +278,11 @@ impl<'p> HalvesWorker<'p> {
 
     /// Estimates the join of the half-boards that do not tie.
     fn sample_strict(&mut self, random: &mut fastrand::Rng, cancel: &Cancel) -> UnitEstimate {
-        let (bits, most_pairs) = self.prepared.join_limits();
+        let most_pairs = self.prepared.limits.most_pairs;
         let mut estimate = UnitEstimate::default();
         for _ in 0..PATHS {
             let [east, west] = [self.east.strict(), self.west.strict()];
-            let path = self.join.sample(bits, east, west, most_pairs, random, cancel);
+            let path = self.join.sample(east, west, most_pairs, random, cancel);
             estimate.solutions += path.solutions / f64::from(PATHS);
             estimate.seconds += path.seconds / f64::from(PATHS);
         }
@@ -296,7 +300,7 @@ impl<'p> HalvesWorker<'p> {
     ) -> UnitEstimate {
         let mut stopwatch = Stopwatch::start();
         self.choose_others(unit, half, tie);
-        let (bits, most_pairs) = self.prepared.join_limits();
+        let most_pairs = self.prepared.limits.most_pairs;
         let [own, other] = match half {
             Half::East => [&mut self.east, &mut self.west],
             Half::West => [&mut self.west, &mut self.east],
@@ -307,7 +311,7 @@ impl<'p> HalvesWorker<'p> {
             self.other_groups.extend(others.iter().map(|&group| other.groups[group]));
             let tie = [own.groups[tie]];
             let (tie, others) = (own.chosen(&tie), other.chosen(&self.other_groups));
-            let path = self.join.sample(bits, tie, others, most_pairs, random, cancel);
+            let path = self.join.sample(tie, others, most_pairs, random, cancel);
             estimate.solutions += weight * path.solutions;
             estimate.seconds += path.seconds;
         }

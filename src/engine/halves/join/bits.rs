@@ -9,11 +9,19 @@ const LEAF_BITS: usize = 30;
 const SHORT_BITS: usize = 36;
 
 /// The bits to split on, at their places after the permutation.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct SplitBits {
     /// Best first; 0 after the last one.
     pub(super) order: [u64; 64],
     /// All of them: the only bits in which two words can clash.
     pub(super) unused: u64,
+}
+
+/// The places of the bits of lists that are joined without a split: in their own order.
+pub(super) fn plan_leaf(set: u64, layout: Layout) -> (BitOrder, SplitBits) {
+    let places = bits_of(set).zip((0..).map(|number| layout.place(number)));
+    let unused = places.clone().fold(0, |set, (_, place)| set | 1 << place);
+    (BitOrder::new(places), SplitBits { order: [0; 64], unused })
 }
 
 /// Sorts the bits of a set: first those that are most frequent in both samples.
@@ -59,16 +67,25 @@ pub(super) fn plan_splits(
     for (split, &bit) in splits.order.iter_mut().zip(ranked) {
         *split = 1 << place[bit as usize].unwrap_or_default();
     }
-    let places = (0..64).filter_map(|bit| Some((bit, place[bit as usize]?)));
+    let all = sources.iter().fold(0, |set, some| set | some);
+    let places = bits_of(all).filter_map(|bit| Some((bit, place[bit as usize]?)));
     (BitOrder::new(places), splits)
+}
+
+/// The numbers of the bits of a set.
+fn bits_of(mut set: u64) -> impl Iterator<Item = u32> + Clone {
+    std::iter::from_fn(move || {
+        let bit = (set != 0).then(|| set.trailing_zeros());
+        set &= set.wrapping_sub(1);
+        bit
+    })
 }
 
 /// Assigns the places of each group to its sources in order.
 fn in_order(groups: [(u64, u64); 4]) -> [Option<u32>; 64] {
     let mut place = [None; 64];
-    let bits = |set: u64| (0..64).filter(move |bit| set >> bit & 1 == 1);
     for (sources, places) in groups {
-        for (from, to) in bits(sources).zip(bits(places)) {
+        for (from, to) in bits_of(sources).zip(bits_of(places)) {
             place[from as usize] = Some(to);
         }
     }
@@ -89,7 +106,7 @@ fn with_few_moves(mut groups: [(u64, u64); 4]) -> [Option<u32>; 64] {
         let left = (-63..=63).max_by_key(|&left| bits(left)).unwrap_or_default();
         for group in &mut groups {
             let places = moved(*group, left);
-            for to in (0..64).filter(|to| places >> to & 1 == 1) {
+            for to in bits_of(places) {
                 let from = to as i32 - left;
                 place[from as usize] = Some(to);
                 group.0 &= !(1 << from);

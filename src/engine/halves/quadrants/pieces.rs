@@ -112,7 +112,7 @@ const MOST_WORDS: [&[u64]; 9] = [
 
 /// The most words of the lists of a quadrant with this many rows; about 5 % too many for 16 columns,
 /// and more for less than 8.
-pub(super) fn most_words(half: u32, rows: u32) -> u64 {
+pub(crate) fn most_words(half: u32, rows: u32) -> u64 {
     let of_half = MOST_WORDS[half.saturating_sub(8) as usize];
     of_half.get(rows as usize).copied().unwrap_or(0)
 }

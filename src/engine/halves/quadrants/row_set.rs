@@ -2,6 +2,7 @@
 
 use super::super::half_board::{Half, Quadrant};
 use super::super::kernel::BitMove;
+use super::super::units::TILE;
 use super::super::word_list::WordList;
 use super::lists::{Added, Lists, Maker, RowSetLists};
 use super::pieces::Piece;
@@ -21,13 +22,22 @@ pub(super) struct Wanted {
     /// The middle row's queen stands in one of this many columns next to the middle line.
     pub(super) middle_columns: u32,
     pub(super) piece: Piece,
+    /// Whether a row set returns soon.
+    pub(super) returns: bool,
 }
 
 /// The lists of the last row sets of one half, and those that they were made from.
 #[derive(Debug, Default)]
 pub(crate) struct HalfCache {
-    row_sets: [RowSetCache; 2],
+    quadrants: [QuadrantCache; 2],
     prefixes: Prefixes,
+}
+
+/// The lists of the last row sets of one quadrant. One is in use.
+#[derive(Debug, Default)]
+struct QuadrantCache {
+    row_sets: Vec<RowSetCache>,
+    in_use: usize,
 }
 
 /// The lists of one row set, made again when others are wanted.
@@ -46,8 +56,10 @@ impl HalfCache {
         wanted: [Wanted; 2],
         is_wanted: impl Fn(Quadrant, u32) -> bool,
     ) -> [RowSetLists<'a>; 2] {
-        let Self { row_sets, prefixes } = self;
-        for (cache, wanted) in row_sets.iter_mut().zip(wanted) {
+        let Self { quadrants, prefixes } = self;
+        for (cache, wanted) in quadrants.iter_mut().zip(wanted) {
+            let kept = if wanted.returns && table.is_some() { TILE } else { 1 };
+            let cache = cache.choose(&wanted, kept);
             if cache.made_for != Some(wanted) {
                 cache.made_for = None;
                 let is_wanted = |columns| is_wanted(wanted.quadrant, columns);
@@ -58,20 +70,37 @@ impl HalfCache {
         }
         let most_rows = wanted.map(|wanted| wanted.rows.count_ones());
         prefixes.release_from(most_rows[0].max(most_rows[1]));
-        let [north, south] = row_sets;
-        [north, south].map(|cache| cache.lists.by_columns(maker.columns))
+        quadrants.each_ref().map(|cache| cache.lists().by_columns(maker.columns))
     }
 
     /// The words of all lists that halves with at most this many rows in a quadrant are made from.
     pub(crate) fn words_in_use(&self, most_rows: u32) -> usize {
-        let words = self.row_sets.iter().map(|cache| cache.lists.words.len());
+        let row_sets = self.quadrants.iter().flat_map(|cache| &cache.row_sets);
+        let words = row_sets.map(|cache| cache.lists.words.len());
         words.sum::<usize>() + self.prefixes.words_below(most_rows)
     }
 
     /// The northern and the southern words of the lists. A join may change their order within each
     /// list: they are sets.
     pub(crate) fn words(&mut self) -> [&mut [u64]; 2] {
-        self.row_sets.each_mut().map(|cache| cache.lists.words.as_mut_slice())
+        self.quadrants.each_mut().map(|cache| match cache.row_sets.get_mut(cache.in_use) {
+            Some(row_set) => row_set.lists.words.as_mut_slice(),
+            None => &mut [],
+        })
+    }
+}
+
+impl QuadrantCache {
+    /// The place of the lists that are wanted: where they are, or where the oldest ones of `kept` are.
+    fn choose(&mut self, wanted: &Wanted, kept: usize) -> &mut RowSetCache {
+        self.row_sets.resize_with(kept, RowSetCache::default);
+        let made = self.row_sets.iter().position(|lists| lists.made_for.as_ref() == Some(wanted));
+        self.in_use = made.unwrap_or((self.in_use + 1) % kept);
+        &mut self.row_sets[self.in_use]
+    }
+
+    fn lists(&self) -> &Lists {
+        &self.row_sets[self.in_use].lists
     }
 }
 

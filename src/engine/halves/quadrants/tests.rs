@@ -110,8 +110,15 @@ fn lists_hold_what_a_plain_search_finds() {
                 _ => (None, 0),
             };
             let (deciding_rows, piece) = (rows >> board.half, Piece::WHOLE);
-            let wanted =
-                HalfRows { half, rows, deciding_rows, middle_queen, middle_columns, piece };
+            let wanted = HalfRows {
+                half,
+                rows,
+                deciding_rows,
+                middle_queen,
+                middle_columns,
+                piece,
+                returning: None,
+            };
             let expected = searched(board, wanted);
             for (quadrants, cache) in both.iter().zip(&mut caches) {
                 assert_eq!(listed(quadrants, wanted, cache), expected, "n = {size}, {wanted:?}");

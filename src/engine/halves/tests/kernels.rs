@@ -232,12 +232,12 @@ fn check_join(kernel: Kernel) {
 /// Lists of these lengths, of words with so many bits.
 fn check_list_joins(kernel: Kernel, pass: Pass, lengths: &[(usize, u32)]) {
     let mut random = random();
-    let mut join = Join::new(kernel, Cuts::of(pass));
     for &(long, bits) in lengths {
+        let mut join = Join::new(kernel, Cuts::of(pass), bits);
         let mut east = random_words(&mut random, long, bits);
         let mut west = random_words(&mut random, 1500, bits);
         let expected = double_loop(&east, &west);
-        let count = join.count_lists(bits, [&mut east, &mut west], &Cancel::new());
+        let count = join.count_lists([&mut east, &mut west], &Cancel::new());
         assert_eq!(count, expected, "lists of {long} words with {bits} bits");
     }
 }
@@ -251,9 +251,9 @@ fn check_long_lists(kernel: Kernel) {
 
 fn check_join_of(kernel: Kernel, pass: Pass) {
     let mut random = random();
-    let mut join = Join::new(kernel, Cuts::of(pass));
     let cancel = Cancel::new();
     for bits in [6, 30, 34, 38, 46, 54, 62] {
+        let mut join = Join::new(kernel, Cuts::of(pass), bits);
         for (groups, most) in [(0, 1), (1, 1), (3, 12), (1, 200), (40, 60), (120, 16)] {
             let (mut east, east_groups) = random_groups(&mut random, groups, most, bits);
             let (mut west, west_groups) = random_groups(&mut random, groups + 1, most, bits);
@@ -262,7 +262,7 @@ fn check_join_of(kernel: Kernel, pass: Pass) {
             for most_pairs in [u64::MAX, 30_000, 0] {
                 let (east, west) =
                     (factored(&mut east, &east_groups), factored(&mut west, &west_groups));
-                let count = join.count(bits, east, west, most_pairs, &cancel);
+                let count = join.count(east, west, most_pairs, &cancel);
                 assert_eq!(count, expected, "{bits} bits, {groups} groups, {most_pairs} pairs");
             }
         }
@@ -274,7 +274,8 @@ fn check_join_of(kernel: Kernel, pass: Pass) {
     let groups = [Group { north: 0, north_len: 90, south: 0, south_len: 100 }];
     for most_pairs in [u64::MAX, 0] {
         let (east, west) = (factored(&mut lists, &groups), factored(&mut others, &groups));
-        assert_eq!(join.count(62, east, west, most_pairs, &cancel), 81_000_000);
+        let mut join = Join::new(kernel, Cuts::of(pass), 62);
+        assert_eq!(join.count(east, west, most_pairs, &cancel), 81_000_000);
     }
 }
 
