@@ -2,8 +2,8 @@
 # All of CI: every stage in order, or only the stages named.
 #
 #   scripts/check.sh [--install] [fmt] [modules] [clippy] [test] [ignored] [one-thread] [kernels] [miri]
-#                    [kill-resume] [terminal] [slurm] [dask] [k8s] [bench] [doc] [msrv] [aarch64] [shellcheck]
-#                    [licences] [audit]
+#                    [kill-resume] [terminal] [slurm] [dask] [k8s] [bench] [doc] [msrv] [package] [semver] [aarch64]
+#                    [shellcheck] [licences] [audit]
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
 # (shellcheck, faketime, zsh, fish, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
@@ -145,7 +145,11 @@ k8s() { or_skip scripts/test-k8s.sh; }
 # Each benchmark once, in the test profile, which shares its dependencies with the tests.
 bench() { cargo test --benches; }
 
-doc() { RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items; }
+# For ourselves, and as docs.rs makes them.
+doc() {
+  RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
+  RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --lib --no-default-features --features serde
+}
 
 # The stated Rust version: clippy's lint `incompatible_msrv` holds our own code to it, and no
 # dependency may need a newer one. If that toolchain is installed, it is used for a build as well.
@@ -161,6 +165,33 @@ msrv() {
     cargo "+$stated" check --all-targets
   else
     skip "a build with Rust $stated, which is not installed"
+  fi
+}
+
+# What would be published holds all that its code includes and its documents name. Its tests are left to the
+# release checklist in CONTRIBUTING.md, for they take minutes.
+package() {
+  local folder=target/package/unpacked
+  rm -rf target/package
+  cargo package --quiet --no-verify --allow-dirty --target-dir target
+  mkdir "$folder"
+  # All files of a package have one old time; cargo must see that they are new.
+  tar --touch -xzf target/package/nqueens-*.crate -C "$folder" --strip-components 1
+  scripts/check-links.py "$folder"
+  cargo check --manifest-path "$folder/Cargo.toml" --all-targets --locked --target-dir "${CARGO_TARGET_DIR:-target}"
+  grep -q '^repository = ' Cargo.toml ||
+    skip "links and pictures of README.md on crates.io, which need 'repository' in Cargo.toml"
+}
+
+# The library's interface fits its version: what breaks users of the last tagged version needs a new one.
+semver() {
+  local tag
+  if ! command -v cargo-semver-checks >/dev/null; then
+    skip "semver: cargo-semver-checks is not installed"
+  elif ! tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
+    skip "semver: no tag v... to compare with"
+  else
+    cargo semver-checks --baseline-rev "$tag"
   fi
 }
 
@@ -208,7 +239,7 @@ audit() {
 }
 
 stages=(fmt modules clippy test ignored one-thread kernels miri kill-resume terminal slurm dask k8s bench doc msrv
-  aarch64 shellcheck licences audit)
+  package semver aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

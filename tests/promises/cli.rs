@@ -161,7 +161,7 @@ fn bash_completes_what_fits() {
         ("nqueens count 8 --kernel", "", with("auto", &nqueens::Kernel::NAMES)),
         ("nqueens count 8 --progress", "", "never auto always".to_owned()),
         ("nqueens list 8 --style", "", "columns board unicode svg".to_owned()),
-        ("nqueens count 8 --journal", "Cargo.t", "Cargo.toml".to_owned()),
+        ("nqueens count 8 --journal", "Cargo.l", "Cargo.lock".to_owned()),
         ("nqueens count 8 --threads", "", String::new()),
         ("nqueens table", "8,", String::new()),
     ] {
@@ -186,7 +186,7 @@ fn fish_completes_what_fits() {
     for (line, wanted) in [
         ("nqueens compare --engines halves,bitmask,su", "halves,bitmask,subtrees\n"),
         ("nqueens compare --engines=halves,su", "--engines=halves,subtrees\n"),
-        ("nqueens count 8 --journal Cargo.t", "Cargo.toml\n"),
+        ("nqueens count 8 --journal Cargo.l", "Cargo.lock\n"),
         ("nqueens completions f", "fish\n"),
         // No files where none is meant.
         ("nqueens count 8 --threads ", ""),

@@ -12,7 +12,7 @@ use maud::{Markup, PreEscaped, html};
 use nqueens::record::{JournalFile, Run};
 
 use super::grid;
-use super::state::{Status, units_per_second};
+use super::state::Status;
 use crate::cli::format::{DATE, duration, figures, grouped, many, since_1970, sum, utc};
 use crate::cli::stderr::escaped;
 
@@ -102,7 +102,6 @@ fn processes(status: &Status) -> Markup {
             file.host().unwrap_or("not known").to_owned(),
             run.threads.to_string(),
             grouped(run.units),
-            figures(units_per_second(run), 3),
             duration(run.elapsed),
             file.modified.map_or_else(String::new, |seen| utc(since_1970(seen), DATE)),
         ];
@@ -110,7 +109,7 @@ fn processes(status: &Status) -> Markup {
     };
     let rows: BTreeSet<_> = status.running.iter().filter_map(row).collect();
     let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
-    let titles = ["Shard", "Host", "Threads", "Units", "Units/s", "Counts for", "Last sign"];
+    let titles = ["Shard", "Host", "Threads", "Units", "Counts for", "Last sign"];
     html! { @if !rows.is_empty() { h3 { "Running" } (table(titles, &["Host"], &rows)) } }
 }
 

@@ -6,7 +6,7 @@ use nqueens::record::{JournalFile, Run, Units};
 use nqueens::{Pass, Shard};
 
 use super::resume::Resume;
-use crate::cli::format::{duration, expected, figures, json_seconds, many, rounded};
+use crate::cli::format::{duration, expected, figures, json_seconds, many};
 use crate::cli::journals::Journals;
 use crate::cli::report::Report;
 
@@ -15,11 +15,6 @@ pub(super) struct Status {
     /// The journals that processes write now.
     pub(super) running: Vec<JournalFile>,
     pub(super) now: SystemTime,
-}
-
-/// What a process finishes.
-pub(super) fn units_per_second(run: &Run) -> f64 {
-    run.units as f64 / run.elapsed.as_secs_f64().max(1e-3)
 }
 
 impl Status {
@@ -108,14 +103,11 @@ impl Status {
         }
         let (processes, journals) = (self.running.len(), many(record.files.len(), "journal"));
         let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
-        // The sum of no numbers is -0.0.
-        let rate = self.running_runs().map(units_per_second).sum::<f64>() + 0.0;
-        let (busy, units) = (many(threads, "thread"), figures(rate, 3));
+        let busy = many(threads, "thread");
         report
-            .row("running", format_args!("{processes} of {journals}, {busy}, {units} units/s"))
+            .row("running", format_args!("{processes} of {journals}, {busy}"))
             .field("running", processes)
-            .field("threads", threads)
-            .field("units_per_second", rounded(rate, 6));
+            .field("threads", threads);
         let since = self.since_last_record();
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
