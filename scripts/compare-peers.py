@@ -36,14 +36,13 @@ class Program:
     """Where a program comes from, how it is built and run, and the settings that race against each other."""
 
     name: str
-    title: str
     method: str
     colour: str  # Colours differ for colour-blind readers too; they are those of src/cli/plot.rs.
     answer: str = r"^(\d+)$"  # Finds the count in what it prints.
-    github: str = ""  # None for what is ours.
+    github: str = ""  # Nothing for what is ours.
     commit: str = ""
     files: list = field(default_factory=list)
-    compiler: list = field(default_factory=list)  # None: cargo has built it.
+    compiler: list = field(default_factory=list)  # Nothing where cargo has built it.
     patch: Callable = lambda sources, n, setting: None
     arguments: Callable = lambda n, shares: [str(n)]
     options: dict = field(default_factory=dict)
@@ -51,9 +50,9 @@ class Program:
     has_shares: bool = False  # It counts shares of a board as well: settings race on a share of each board.
 
 
-def nqueens(name, title, method, colour, *options):
+def nqueens(name, method, colour, *options):
     arguments = ["--threads", "1", "--quiet", *options]
-    return Program(name, title, method, colour, arguments=lambda n, shares: ["count", str(n), *arguments])
+    return Program(name, method, colour, arguments=lambda n, shares: ["count", str(n), *arguments])
 
 
 def replace(sources, file, *pairs):
@@ -88,15 +87,13 @@ def advised_for_quadrants(n):
 
 CONSTELLATIONS = "10Bit_CUDA/004GCC_constellation.c"
 PROGRAMS = [
-    nqueens("nqueens halves", "nqueens", "half-board join", "#c44a00", "--engine", "halves"),
-    nqueens(
-        "nqueens halves avx2", "nqueens, AVX2", "half-board join", "#c44a00", "--engine", "halves", "--kernel", "avx2"
-    ),
-    nqueens("nqueens subtrees", "nqueens, subtrees", "bitmask, eight symmetries", "#b05a8c", "--engine", "subtrees"),
+    nqueens("nqueens", "half-board join", "#c44a00", "--engine", "halves"),
+    nqueens("nqueens, AVX2", "half-board join", "#c44a00", "--engine", "halves", "--kernel", "avx2"),
+    nqueens("nqueens, subtrees", "bitmask, eight symmetries", "#b05a8c", "--engine", "subtrees"),
     # Its README advises -O3 and the CPU by -march, with haswell as the example; BMI2 and prefetch by an include
     # each; and for the rest a table of settings for each board. Arguments: threads, shares, which of them.
     Program(
-        *("N-Queens-Count-Sol", "N-Queens-Count-Sol", "quadrant join", "#0066a6", r"^Result: (\d+)$"),
+        *("N-Queens-Count-Sol", "quadrant join", "#0066a6", r"^Result: (\d+)$"),
         github="EvgenyKluev/N-Queens-Count-Sol",
         commit="580f44458d14a3352bf37ccd58d9f0b96de41c05",
         files=["*.h", "main.cpp"],
@@ -116,7 +113,7 @@ PROGRAMS = [
     ),
     # Its comment advises gcc -O3. It has one thread. As shipped it counts 4 to 18, here the board of its argument.
     Program(
-        *("004GCC_constellation", "004GCC_constellation", "border constellations", "#00805c", r"^ *{n}: *(\d+)"),
+        *("004GCC_constellation", "border constellations", "#00805c", r"^ *{n}: *(\d+)"),
         github="suzukiiichiro/N-Queens",
         commit="029571ac14bb909594fc4f62f3e2fee7bdd3824a",
         files=[CONSTELLATIONS],
@@ -128,7 +125,7 @@ PROGRAMS = [
     ),
     # Its README advises gcc -O2 for this CPU; without -fopenmp it has one thread.
     Program(
-        *("m-queens", "m-queens", "bitmask, mirrored, look-ahead", "#b37a00", r"Solutions +(\d+)"),
+        *("m-queens", "bitmask, mirrored, look-ahead", "#b37a00", r"Solutions +(\d+)"),
         github="sudden6/m-queens",
         commit="93a53fe066766735a1251160d4dbb843a7b33203",
         files=["main.c"],
@@ -136,7 +133,7 @@ PROGRAMS = [
         options={"flags": ["-O2", "-O3"]},
     ),
     Program(
-        *("textbook C", "textbook C", "bitmask, mirrored", "#404040"),
+        *("textbook C", "bitmask, mirrored", "#404040"),
         files=["scripts/textbook.c"],
         compiler=[CC, "-O3", "-march=native", "scripts/textbook.c"],
     ),
@@ -185,7 +182,7 @@ class Comparison:
             sys.exit("nqueens cannot be built: cargo build --release")
         cpu = json.loads(output(NQUEENS, "cpu", "--json"))
         self.kernel, self.cpu = cpu["kernel"], cpu["cpu"]
-        self.programs = [it for it in PROGRAMS if self.kernel == "avx512" or it.name != "nqueens halves avx2"]
+        self.programs = [it for it in PROGRAMS if self.kernel == "avx512" or "AVX2" not in it.name]
         self.cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self.published = published()
         self.commit = output("git", "describe", "--always", "--dirty")
@@ -273,7 +270,7 @@ class Comparison:
         if program.compiler:
             build = " ".join([*program.compiler[:-1], setting.get("flags", "")]).strip()
         else:
-            build = "kernel " + ("avx2" if "avx2" in program.name else self.kernel)
+            build = "kernel " + ("avx2" if "AVX2" in program.name else self.kernel)
         fields = {"build": "; ".join([build, *how]), "round": number}
         file = self.build(program, n, setting)
         if not file:
@@ -374,7 +371,7 @@ class Timings:
         self.medians = {key: statistics.median(seconds) for key, seconds in times.items()}
         names = {row["program"] for row in rows}
         self.programs = [program for program in PROGRAMS if program.name in names]
-        self.absent = [it.title for it in self.programs if not any((it.name, n) in times for n in self.boards)]
+        self.absent = [it.name for it in self.programs if not any((it.name, n) in times for n in self.boards)]
         all_of = lambda column: ", ".join(sorted({row[column] for row in self.rows}))  # noqa: E731
         self.where, self.compilers = f"{all_of('machine')}, {all_of('date')}", all_of("compiler")
         runs = sorted({len(seconds) for seconds in times.values()})
@@ -390,21 +387,25 @@ class Timings:
         """Markdown."""
         print(f"| program | method | {' | '.join(f'n = {n}' for n in self.boards)} |\n|---|---|{'---|' * len(self.boards)}")
         for program in self.programs:
-            title = f"[{program.title}](https://github.com/{program.github})" if program.github else program.title
+            title = f"[{program.name}](https://github.com/{program.github})" if program.github else program.name
             cells = [short(self.medians.get((program.name, n))) for n in self.boards]
             print(f"| {title} | {program.method} | {' | '.join(cells)} |")
-        for program in self.programs[:2]:
+        for program in (it for it in self.programs if it.name in ("nqueens", "nqueens, AVX2")):
             pairs = [(self.best_other(n), self.medians.get((program.name, n))) for n in self.boards]
-            cells = [f"**{other / own:.2g}**" if other and own else "" for other, own in pairs]
-            if any(cells) and "halves" in program.name:
-                print(f"| **{program.title}: times as fast as the best other program** | | {' | '.join(cells)} |")
+            cells = [f"**{ratio(other, own)}**" if other and own else "" for other, own in pairs]
+            if any(cells):
+                print(f"| **{program.name}: times as fast as the best other program** | | {' | '.join(cells)} |")
         print(f"\nCPU seconds on one core, {self.runs}: {self.where}; {self.compilers}.", end="")
         print(f" Not there: {', '.join(self.absent)}." if self.absent else "")
 
 
 def short(seconds):
     """Two or three digits."""
-    return "" if seconds is None else f"{seconds:.0f}" if seconds >= 100 else f"{seconds:#.{2 + (seconds >= 1)}g}"
+    return "" if seconds is None else f"{seconds:.0f}" if seconds >= 99.95 else f"{seconds:#.{2 + (seconds >= 1)}g}"
+
+
+def ratio(other, own):
+    return f"{other / own:.1f}" if other / own < 9.95 else f"{other / own:.0f}"
 
 
 BIG = 'font-size="20" font-weight="bold"'
@@ -438,7 +439,7 @@ def draw(timings):
             continue
         is_first = program is timings.programs[0]
         stroke = f'stroke="{program.colour}" stroke-width="{4 if is_first else 2}"'
-        dashes = ' stroke-dasharray="7 4"' if "avx2" in program.name else ""
+        dashes = ' stroke-dasharray="7 4"' if "AVX2" in program.name else ""
         path = "L".join(f"{x(n)} {y(seconds)}" for n, seconds in points)
         body.append(f'<path d="M{path}" fill="none" {stroke}{dashes}/>')
         for n, seconds in points:
@@ -455,14 +456,14 @@ def draw(timings):
         weight = ' font-weight="bold"' if program is timings.programs[0] else ""
         path = f"M{end + 6} {height}L{right + 14} {at:.1f}h6"
         body.insert(0, f'<path d="{path}" fill="none" stroke="{program.colour}" stroke-dasharray="1 3"/>')
-        text = f'<tspan fill="{program.colour}"{weight}>{program.title}</tspan> {time_of}'
+        text = f'<tspan fill="{program.colour}"{weight}>{program.name}</tspan> {time_of}'
         body.append(f'<text x="{right + 24}" y="{at + 5:.1f}" font-size="14"{weight}>{text}</text>')
     n, own = timings.boards[-1], timings.medians.get((PROGRAMS[0].name, timings.boards[-1]))
     if own and (other := timings.best_other(n)):
         arrow = f"M{x(n)} {y(other) + 7}V{y(own) - 9}m-4 -7l4 7l4 -7"
         body.append(f'<path d="{arrow}" fill="none" stroke="#202020" stroke-width="1.5"/>')
         middle = (y(other) + y(own)) / 2 + 7
-        body.append(f'<text x="{x(n) - 8}" y="{middle:.1f}" {BIG} {HALO} text-anchor="end">{other / own:.2g} x</text>')
+        body.append(f'<text x="{x(n) - 8}" y="{middle:.1f}" {BIG} {HALO} text-anchor="end">{ratio(other, own)} x</text>')
     caption = f"One core of {timings.where}; {timings.runs}. A line ends where a count would take too long."
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 76}" width="{width}" height="{bottom + 76}">
 <title>Counting n queens: CPU seconds of {len(labels)} programs</title>
