@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the pictures that explain the two engines.
+"""Draws the pictures that explain the two engines, and that of several threads.
 
     scripts/pictures.py FOLDER        (default: docs/pictures)
 
@@ -7,6 +7,8 @@ Needs only the standard library. The colours differ in grey as well, and every p
 background for dark pages.
 """
 
+import csv
+import math
 import sys
 from pathlib import Path
 
@@ -176,11 +178,47 @@ def halves() -> str:
     )
 
 
+def threads(file: Path) -> str:
+    """Draw how many times as fast counts are on several threads, by the least time of each."""
+    least: dict[str, dict[int, float]] = {}
+    with file.open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            times, count = least.setdefault(row["command"], {}), int(row["threads"])
+            times[count] = min(float(row["wall_seconds"]), times.get(count, math.inf))
+            machine = f"{row['machine']}, {row['date']}"
+    left, top, step = 60, 50, 56
+    across = lambda count: left + step * math.log2(count)
+    down = lambda factor: top + step * (4 - math.log2(factor))
+    body = [
+        f'<path d="M{across(1)} {down(1)}L{across(16)} {down(16)}H{across(64)}" fill="none"'
+        f' stroke="{HATCH}" stroke-width="1.5"/>',
+        text(across(64), down(16) - 8, "all that 16 cores can do", 12, "end"),
+        text(across(8), down(1) + 44, f"threads ({machine})", 12),
+        text(left - 12, top - 22, "times as fast", 12, "start"),
+    ]
+    for power in range(7):
+        body.append(text(across(2**power), down(1) + 22, str(2**power), 12))
+        if power < 5:
+            body.append(text(left - 14, down(2**power) + 4, str(2**power), 12, "end"))
+    for (command, times), colour in zip(least.items(), ("#c44a00", "#0066a6")):
+        points = [(across(count), down(times[1] / times[count])) for count in sorted(times)]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+        body.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        body += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>' for x, y in points]
+        place = down(1) - 20 * (len(least) - list(least).index(command))
+        style = f' fill="{colour}"'
+        body.append(text(across(64), place, f"nqueens {command}", 12, "end", style))
+    return svg(left + 6 * step + 30, down(1) + 58, "Counts on several threads", body)
+
+
 def main() -> None:
-    """Write both pictures."""
+    """Write all pictures."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/pictures")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in (("subtrees", subtrees()), ("halves", halves())):
+    record = Path(__file__).parent.parent / "benches/record"
+    timed = sorted(record.glob("*-threads.csv"))[-1]
+    pictures = (("subtrees", subtrees()), ("halves", halves()), ("threads", threads(timed)))
+    for name, picture in pictures:
         (folder / f"{name}.svg").write_text(picture, encoding="utf-8")
 
 

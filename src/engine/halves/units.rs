@@ -11,6 +11,12 @@
 //! has r > m, c > m and c - m < r - m. A unit is (b, E), where b = r - m is in 2..=h and E is the set
 //! of the other h - 1 rows of the east; its weight is 8.
 //!
+//! **Their order.** Units of one b and one number of southern rows come in tiles: each southern row set with
+//! [`TILE`] northern ones, then the next southern one with the same. So a worker that keeps the lists of
+//! as many northern row sets makes only southern lists, one for every eight units. A unit of n = 19
+//! takes 25 µs, of which the northern lists took a fifth. On large boards, where lists are long and take
+//! little of the time, a tile has all northern row sets, and only their common prefixes are shared.
+//!
 //! **Invariants:** the number of units, and what each of them counts, depend on n alone.
 
 use std::cmp::Ordering;
@@ -20,8 +26,8 @@ use super::half_board::HalvedBoard;
 use crate::board::size::BoardSize;
 use crate::engine::unit::{RowDomains, Weighing};
 
-/// Off-centre units of small boards come in tiles of this many northern row sets with each southern one:
-/// a worker keeps the northern lists and makes southern ones only.
+/// The northern row sets of a tile of off-centre units on small boards. Their lists, 0.2 MB at n = 19 and
+/// 0.6 MB at n = 21, should stay in the second-level cache.
 pub(crate) const TILE: usize = 8;
 /// The largest h of boards with tiles.
 const LARGEST_TILED: u32 = 10;
