@@ -332,7 +332,10 @@ class Comparison:
             self.settings[program.name], seconds = self.race(program, n)
         if seconds <= limit:
             return True
-        self.write(program, n, note=f"left out: about {seconds:.3g} s, above the limit of {limit:g} s")
+        why = f"about {seconds:.3g} s, above the limit of {limit:g} s"
+        if seconds == math.inf:
+            why = f"no count at n = {latest}"
+        self.write(program, n, note=f"left out: {why}")
         return False
 
     def all(self):

@@ -101,7 +101,8 @@ fn damaged_blocks_line_ends_and_headers_cost_only_their_own_units() {
 /// A journal that is long enough for a copy of its first line, and this line.
 fn long(folder: &Path) -> (PathBuf, String, String) {
     let path = folder.join("long.journal");
-    let mut command = nqueens(&["count", "15", "--engine", "halves", "--journal"]);
+    let mut command =
+        nqueens(&["count", "15", "--engine", "halves", "--threads", "2", "--journal"]);
     assert!(run(command.arg(&path)).status.success());
     let text = fs::read_to_string(&path).expect("text");
     let first = text.lines().next().expect("a line").to_owned();
@@ -151,7 +152,8 @@ fn every_copy_of_the_first_line_is_that_line() {
 
     // A journal that another version began keeps its first line.
     fs::write(&path, &begun).expect("the folder can be written");
-    let resumed = run(nqueens(&["count", "15", "--quiet", "--journal"]).arg(&path));
+    let resumed =
+        run(nqueens(&["count", "15", "--quiet", "--threads", "2", "--journal"]).arg(&path));
     assert_eq!(result(&resumed), (Some(0), "2279184\n", ""));
     let text = fs::read_to_string(&path).expect("text");
     assert_eq!(text.matches(&begun).count(), 2);
@@ -161,7 +163,8 @@ fn every_copy_of_the_first_line_is_that_line() {
     let at = text.rfind(&begun).expect("a copy") + begun.len() / 2;
     fs::write(&path, &text[..at]).expect("the folder can be written");
     assert!(contents(&path).files[0].cut_off > 0);
-    let resumed = run(nqueens(&["count", "15", "--quiet", "--journal"]).arg(&path));
+    let resumed =
+        run(nqueens(&["count", "15", "--quiet", "--threads", "2", "--journal"]).arg(&path));
     assert_eq!(result(&resumed).0, Some(0), "{resumed:?}");
 }
 

@@ -1,11 +1,13 @@
 //! Cancellation, the list of units, and whole boards with lists made for each row set.
 
+use std::collections::HashSet;
+
 use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::engine::halves::Halves;
 use crate::engine::halves::budget;
 use crate::engine::halves::prepared::PreparedHalves;
-use crate::engine::halves::units::{Unit, UnitList};
+use crate::engine::halves::units::{TILE, Unit, UnitList};
 use crate::engine::simd::Kernel;
 use crate::engine::tests::{kernels, size};
 use crate::engine::unit::Pass;
@@ -38,6 +40,35 @@ fn lists_made_for_each_row_set_count_the_same() {
             let total = total_by_row_set(n, kernel);
             assert_eq!(Some(total), known(size(n)).total, "n = {n}, kernel {kernel}");
         }
+    }
+}
+
+#[test]
+fn off_centre_units_come_in_tiles() {
+    for n in [9, 13, 17, 19] {
+        let units = UnitList::new(size(n));
+        let half = units.board.half;
+        let off_centre: Vec<(u32, u32)> = (0..units.len())
+            .map_while(|unit| match units.unit(unit) {
+                Unit::OffCentre { below, rows } => Some((below, rows)),
+                Unit::Canonical { .. } => None,
+            })
+            .collect();
+        let different: HashSet<_> = off_centre.iter().collect();
+        assert_eq!(different.len(), off_centre.len(), "n = {n}");
+        for (below, rows) in &off_centre {
+            assert_eq!(
+                (rows.count_ones(), rows >> (half + below - 1) & 1),
+                (half - 1, 0),
+                "n = {n}"
+            );
+        }
+        // Of most units, the eighth before has the same northern rows.
+        let north = |(below, rows): &(u32, u32)| (*below, rows & ((1 << half) - 1));
+        let kept =
+            off_centre.windows(TILE + 1).filter(|tile| north(&tile[0]) == north(&tile[TILE]));
+        let least = if n < 17 { 0 } else { off_centre.len() * 9 / 10 };
+        assert!(kept.count() >= least, "n = {n}");
     }
 }
 
