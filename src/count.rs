@@ -1,6 +1,7 @@
 //! [`Count`], the settings of a count and the ways to run it, and [`Outcome`], its results.
 
 mod driver;
+mod estimate;
 mod job;
 mod settings;
 

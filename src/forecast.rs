@@ -1,10 +1,10 @@
-//! The time and the result of a count, estimated from a random sample within a given time.
+//! The time and the result of a count, estimated from a sample of it.
 //!
-//! Units differ in size, so clusters of neighbouring units (which share what a worker keeps) are
-//! drawn at random, without repetition, and counted until the time is up. The sample estimates the
-//! sum Y of a value (seconds, or solutions) over all clusters, given the sum X of their *sizes*. A
-//! cluster's size is its number of units or, if the total is published, its number of solutions,
-//! which follows the time much more closely. From k clusters with sizes x_i and values y_i
+//! Units differ in size, but neighbouring units are alike, so what is finished of a plan forms clusters of
+//! neighbouring units. The sample estimates the sum Y of a value (seconds, or solutions) over all clusters,
+//! given the sum X of their *sizes*. A cluster's size is its number of units or, if the total is published,
+//! its number of solutions, which follows the time much more closely. From k clusters with sizes x_i and
+//! values y_i
 //!
 //! ```text
 //! Y = X m, m = sum y_i / sum x_i       s² = sum (y_i - m x_i)² / (k - 1)
@@ -16,25 +16,27 @@
 //!
 //! This is the ratio estimator of survey sampling, with its correction for finite populations
 //! (W. G. Cochran, *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a
-//! running count, whose finished units are the sample.
+//! running count, whose finished units are the sample; and an [`Estimate`] is what it says of a count that is
+//! stopped after a while.
 //!
-//! **Large units.** A unit can take an hour. If the time does not suffice for hundreds of units, each one
-//! that is drawn is itself estimated, from a random part: a path of random choices leads into its
+//! **Large units.** A unit can take an hour. If the time does not suffice for hundreds of units, random ones
+//! are estimated, each from a random part: a path of random choices leads into its
 //! search (or its join), what lies at the end is counted, and all values are divided by the
 //! probability of the path. Such clusters of one unit can be drawn again and their values are
 //! estimates, so the correction for finite populations is left out.
 
 mod blocks;
 mod cost;
+mod estimate;
+mod parts;
 mod ratio;
-mod sample;
-mod sampled;
 mod time_left;
 
 pub(crate) use blocks::{Blocks, Rest};
 #[doc(hidden)]
 pub use cost::core_hours;
+pub use estimate::Estimate;
+pub(crate) use estimate::longest;
+pub(crate) use parts::Parts;
 pub use ratio::Approximate;
-pub(crate) use sample::Sample;
-pub use sample::{Effort, Estimate};
 pub use time_left::TimeLeft;

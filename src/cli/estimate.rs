@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::BoardSize;
-use nqueens::forecast::{Approximate, Effort, Estimate};
+use nqueens::forecast::{Approximate, Estimate};
 use nqueens::known::known;
 use serde_json::json;
 
@@ -16,9 +16,9 @@ use crate::cli::format::{
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
-use crate::cli::values::{time, whole_number};
+use crate::cli::values::time;
 
-/// Estimate, from a random sample, how long a count would take on this machine
+/// Estimate, from a sample, how long a count would take on this machine
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare seconds")))]
 #[command(after_help = "\
@@ -33,15 +33,10 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Count random units, or parts of them, for so long: seconds, or a time like 10s or 2m
+    /// Count the first units, or random parts of units, for so long: seconds, or a time like 10s or 2m
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
     seconds: Duration,
-
-    /// Draw the same units again: the number that an earlier estimate printed
-    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
-    #[arg(value_parser = whole_number::<u64>)]
-    seed: Option<u64>,
 
     #[command(flatten)]
     engine: EngineArgs,
@@ -50,11 +45,9 @@ pub(crate) struct EstimateArgs {
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::counting(&self.engine)?;
-        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let effort = Effort { time: self.seconds, units: usize::MAX, seed };
         let count = session.set_up(self.engine.count(self.n));
-        let estimate = session.end(count.estimate(effort))?;
-        let report = report(self.n, seed, &estimate);
+        let estimate = session.end(count.estimate(self.seconds))?;
+        let report = report(self.n, &estimate);
         let exit = if estimate.cancelled { Exit::Stopped } else { Exit::Done };
         if estimate.cancelled {
             message!(
@@ -67,13 +60,13 @@ impl EstimateArgs {
     }
 }
 
-fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
-    let Estimate { units_sampled, clusters, parts, cpu_seconds, total, .. } = *estimate;
+fn report(size: BoardSize, estimate: &Estimate) -> Report {
+    let Estimate { units_sampled, parts, cpu_seconds, total, .. } = *estimate;
     let is_whole = units_sampled == estimate.units;
     let published = known(size).total.map(|total| total.to_string());
     let of_units = many(estimate.units, "unit");
     let counted = match parts {
-        0 => format!("{units_sampled} of {of_units} in {}", many(clusters, "cluster")),
+        0 => format!("{units_sampled} of {of_units}"),
         _ => format!("{} of {of_units}", many(parts, "random part")),
     };
     let of_what = match () {
@@ -90,13 +83,11 @@ fn report(size: BoardSize, seed: u64, estimate: &Estimate) -> Report {
     report
         .entry("n", size.get())
         .engine(estimate.engine, estimate.kernel, estimate.threads)
-        .row("sample", format_args!("{counted}, {taken:.1} s, seed {seed}"))
+        .row("sample", format_args!("{counted}, {taken:.1} s"))
         .field("units", estimate.units)
         .field("units_sampled", units_sampled)
-        .field("clusters", clusters)
         .field("parts", parts)
         .field("sample_seconds", json_seconds(estimate.elapsed))
-        .field("seed", seed)
         .field("cancelled", estimate.cancelled)
         .field("memory", json!(estimate.memory))
         .row("time", time(estimate.seconds) + of_what)

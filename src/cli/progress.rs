@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use console::is_dumb;
-use nqueens::forecast::{Approximate, Effort, Estimate, TimeLeft, core_hours};
+use nqueens::forecast::{Approximate, Estimate, TimeLeft, core_hours};
 use nqueens::{Observer, Sampling, Shard, Start, UnitsDone};
 
 use super::format::{duration, expected, seconds};
@@ -124,7 +124,7 @@ impl Progress {
             return None;
         }
         let sample = (1e-3 * time).clamp(*SAMPLE.start(), *SAMPLE.end());
-        start.estimate(Effort { time: seconds(sample), ..Effort::default() }, self).ok()
+        start.estimate(seconds(sample), self).ok()
     }
 
     /// Says what a long count takes and what would help, once, as soon as that is known to a quarter.

@@ -37,8 +37,8 @@ pub(super) struct Driver<'a> {
     pub(super) observer: &'a dyn Observer,
     pub(super) cancel: &'a Cancel,
     pub(super) begun: Instant,
-    /// Tells the other threads that one has failed.
-    pub(super) has_failed: AtomicBool,
+    /// Stops all threads: one has failed, or the observer has seen enough.
+    pub(super) stop: &'a AtomicBool,
 }
 
 /// The sum over some units.
@@ -103,7 +103,7 @@ impl Driver<'_> {
                 Ok(()) => {}
                 Err(Error::UnitStopped { .. }) => break,
                 Err(error) => {
-                    self.has_failed.store(true, Ordering::Relaxed);
+                    self.stop.store(true, Ordering::Relaxed);
                     return Err(error);
                 }
             }
@@ -114,7 +114,7 @@ impl Driver<'_> {
     /// Whether there is no point in continuing. Why a journal has failed is reported when it is closed.
     fn must_stop(&self) -> bool {
         self.cancel.is_cancelled()
-            || self.has_failed.load(Ordering::Relaxed)
+            || self.stop.load(Ordering::Relaxed)
             || self.journal.is_some_and(Journal::has_failed)
     }
 
@@ -186,7 +186,7 @@ impl Batch<'_> {
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.driver.has_failed.store(true, Ordering::Relaxed);
+            self.driver.stop.store(true, Ordering::Relaxed);
         }
         self.record();
     }

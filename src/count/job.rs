@@ -11,7 +11,7 @@ use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
 use crate::error::{Error, JournalError};
-use crate::forecast::{Blocks, Effort, Estimate, Rest, Sample};
+use crate::forecast::{Blocks, Rest};
 use crate::observe::Start;
 use crate::plan::Plan;
 use crate::record::{Journal, Locked, Record, Run, half_open, len, read_shard, units_of};
@@ -97,27 +97,6 @@ impl Count<'_> {
     pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
         self.on_its_threads(|| Job::of_shard(self, shard, out)?.run())?
     }
-
-    /// Estimates the time and the result of [`Count::run`] from a random sample of the units.
-    ///
-    /// # Errors
-    ///
-    /// As [`Count::run`], but [`Error::StoppedBefore`] after a cancellation before the sample was large
-    /// enough; a larger one is used as it is.
-    pub fn estimate(&self, effort: Effort) -> Result<Estimate, Error> {
-        self.check_queens(true)?;
-        self.on_its_threads(|| {
-            let job = Job::whole(self);
-            let plan = job.plan(None)?;
-            let resources = job.within_budget(&plan)?;
-            let begun = Instant::now();
-            let prepared = plan.prepare(&resources, &self.cancel)?;
-            let (preparation, kernel) = (begun.elapsed(), kernel_of(&resources, plan.engine()));
-            let Self { observer, cancel, .. } = self;
-            let (plan, prepared, observer) = (&*plan, &prepared, *observer);
-            Sample { plan, prepared, kernel, effort, observer, cancel }.estimate(preparation)
-        })?
-    }
 }
 
 /// Where finished units are recorded.
@@ -140,7 +119,7 @@ struct Opened {
 }
 
 /// The units to count, and where to record them.
-struct Job<'a> {
+pub(super) struct Job<'a> {
     count: &'a Count<'a>,
     shard: Shard,
     place: Place,
@@ -151,7 +130,7 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// All units.
-    fn whole(count: &'a Count<'a>) -> Self {
+    pub(super) fn whole(count: &'a Count<'a>) -> Self {
         let place = count.journal.clone().map_or(Place::Nowhere, Place::File);
         let machine = count.machine();
         let suited = (machine.kernel, machine.threads);
@@ -241,7 +220,7 @@ impl<'a> Job<'a> {
                 observer: count.observer,
                 cancel: &count.cancel,
                 begun: Instant::now(),
-                has_failed: AtomicBool::new(false),
+                stop: &AtomicBool::new(false),
             };
             let counted = driver.run(half_open(&todo));
             let has_failed = journal.as_ref().is_some_and(Journal::has_failed);
@@ -301,7 +280,7 @@ impl<'a> Job<'a> {
     }
 
     /// The plan of the record, if it is the one that is asked for; without a record, the one that suits.
-    fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
+    pub(super) fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
         let (kernel, threads) = self.suited;
         let asked = self.count.plan(record.map(|record| &*record.plan), kernel, threads);
         asked.check_pass()?;
@@ -331,7 +310,7 @@ impl<'a> Job<'a> {
 
     /// The part of the memory that is left for the engine's lists. It is worked out before anything is
     /// built: nobody should wait for a plan only to learn that the rest does not fit.
-    fn within_budget(&self, plan: &Plan) -> Result<Resources, Error> {
+    pub(super) fn within_budget(&self, plan: &Plan) -> Result<Resources, Error> {
         let (units, list) = plan.forecast();
         let units = units as u64;
         let record = match self.place {
@@ -366,6 +345,6 @@ fn check_written(record: Record, expected: Tally) -> Result<Record, Error> {
 }
 
 /// The kernel that an engine uses.
-fn kernel_of(machine: &Resources, engine: Engine) -> Kernel {
+pub(super) fn kernel_of(machine: &Resources, engine: Engine) -> Kernel {
     if engine.has_kernels() { machine.kernel } else { Kernel::Portable }
 }

@@ -67,6 +67,16 @@ impl Blocks {
         }
     }
 
+    /// The solutions of the whole.
+    pub(crate) fn total(&self, rest: Rest) -> Approximate {
+        let (mut solutions, mut units) = (RatioEstimator::default(), rest.units as f64);
+        for block in self.blocks.values() {
+            solutions.record(block.units, block.solutions);
+            units += block.units;
+        }
+        solutions.sum_over(units)
+    }
+
     /// The CPU seconds that the rest takes. `None` while nothing is finished.
     pub(crate) fn cpu_seconds(&self, rest: Rest) -> Option<Approximate> {
         let [mut by_units, mut by_solutions] = [RatioEstimator::default(); 2];
@@ -113,5 +123,10 @@ mod tests {
         all.merge(&other);
         let left = all.cpu_seconds(rest).expect("thirty blocks");
         assert!(left.value == 20.0 && left.standard_error.is_finite(), "{left:?}");
+        let total = all.total(rest).value;
+        assert!(
+            (total - 245.0).abs() < 1e-9,
+            "sixty units have 210 solutions, seventy have {total}"
+        );
     }
 }

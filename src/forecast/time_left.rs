@@ -11,8 +11,8 @@
 use std::time::Duration;
 
 use super::blocks::{Blocks, Rest};
+use super::estimate::Estimate;
 use super::ratio::{Approximate, RatioEstimator};
-use super::sample::Estimate;
 use crate::observe::{Start, UnitsDone};
 use crate::ranges::range_length;
 
@@ -80,6 +80,12 @@ impl TimeLeft {
         Self { expected: Some(estimate.cpu_seconds), earliest: Duration::ZERO, ..self }
     }
 
+    /// Of a count that begins to show what it takes, so that nothing is too early to say.
+    pub(crate) fn of_sample(units: usize, solutions: Option<f64>, threads: usize) -> Self {
+        let left = Self::of(Blocks::new(units), Rest { units, solutions }, threads);
+        Self { earliest: Duration::ZERO, ..left }
+    }
+
     fn of(blocks: Blocks, rest: Rest, threads: usize) -> Self {
         let range = range_length(rest.units, threads) as f64;
         let earliest = if blocks.is_empty() { EARLIEST } else { Duration::ZERO };
@@ -100,6 +106,22 @@ impl TimeLeft {
         self.spent += cpu_time.as_secs_f64();
     }
 
+    /// Units that are not finished.
+    pub(crate) fn units_left(&self) -> usize {
+        self.rest.units
+    }
+
+    /// The CPU seconds of the whole, by the finished units.
+    pub(crate) fn all_cpu_seconds(&self) -> Option<Approximate> {
+        let left = self.blocks.cpu_seconds(self.rest)?;
+        Some(Approximate { value: left.value + self.spent, ..left })
+    }
+
+    /// The solutions of the whole, by those of the finished units.
+    pub(crate) fn total(&self) -> Approximate {
+        self.blocks.total(self.rest)
+    }
+
     /// Seconds to the end, after so much time. `None` while nothing is known: in the first second, or until
     /// a unit is finished. While too little is known to say how exact it is, the standard error is infinite.
     #[must_use]
@@ -115,6 +137,9 @@ impl TimeLeft {
         if elapsed < self.earliest {
             return None;
         }
+        if self.rest.units == 0 {
+            return Some(Approximate { value: 0.0, standard_error: 0.0 });
+        }
         // Of each thread, for a second of its CPU time.
         let wall = self.reports.sum_over(1.0);
         let (wall, unreported) = match self.reports.values() {
@@ -122,7 +147,7 @@ impl TimeLeft {
             _ => (Approximate { value: 1.0, standard_error: 0.0 }, elapsed.as_secs_f64()),
         };
         let speed_error = if wall.standard_error.is_finite() { wall.standard_error } else { 0.0 };
-        let of_unit = work.value / self.rest.units.max(1) as f64;
+        let of_unit = work.value / self.rest.units as f64;
         let last_wait = 0.5 * self.range * of_unit * (1.0 - 1.0 / self.threads);
         let on_each = (work.value + last_wait) / self.threads;
         let value = (on_each * wall.value - unreported).max(0.0);
