@@ -2,6 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::{self, Builder};
+use std::time::Duration;
+
+use crate::error::Error;
+
+/// How often a thread that watches looks.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A flag that stops a count once it is raised. Clones share the flag.
 ///
@@ -25,5 +33,55 @@ impl Cancel {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Works with a flag of its own, which another thread raises as soon as `is_over` says so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ThreadsNotStarted`] if the operating system refuses the thread.
+    #[doc(hidden)]
+    pub fn watched<T>(
+        is_over: impl Fn() -> bool + Send,
+        work: impl FnOnce(&Self) -> T,
+    ) -> Result<T, Error> {
+        let stop = Self::new();
+        thread::scope(|scope| {
+            // Nothing is ever sent: the channel closes when the work has ended.
+            let (_works, ended) = channel::<()>();
+            let flag = stop.clone();
+            let watch = move || {
+                while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    if is_over() {
+                        flag.cancel();
+                    }
+                }
+            };
+            let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
+            watch.map_err(|error| Error::ThreadsNotStarted {
+                threads: 1,
+                reason: error.to_string(),
+            })?;
+            Ok(work(&stop))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn work_that_is_over_is_stopped_and_other_work_is_not() {
+        let begun = Instant::now();
+        let wait = |stop: &Cancel| {
+            while !stop.is_cancelled() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        Cancel::watched(|| begun.elapsed() > Duration::from_millis(30), wait).expect("a thread");
+        assert_eq!(Cancel::watched(|| false, |stop| (5, stop.is_cancelled())), Ok((5, false)));
     }
 }

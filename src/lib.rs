@@ -79,7 +79,7 @@ pub use engine::halves::internals;
 pub use engine::{Engine, Kernel, MemoryUse, Pass, SplitRows};
 pub use error::{Error, Shortage};
 #[doc(hidden)]
-pub use machine::threads::{MAX_THREADS, thread_pool};
+pub use machine::{MAX_THREADS, thread_pool};
 pub use machine::{cpu, memory};
 #[doc(hidden)]
 pub use observe::Sampling;

@@ -3,4 +3,31 @@
 pub(crate) mod cgroup;
 pub mod cpu;
 pub mod memory;
-pub(crate) mod threads;
+
+use crate::error::Error;
+
+/// The most threads that a count can start.
+pub const MAX_THREADS: usize = 4096;
+
+/// Makes sure that this is a number of threads.
+pub(crate) fn check_threads(threads: usize) -> Result<(), Error> {
+    match threads {
+        1..=MAX_THREADS => Ok(()),
+        _ => Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS)),
+    }
+}
+
+/// A rayon pool of this many threads, for several counts.
+///
+/// # Errors
+///
+/// [`Error::OutOfRange`] unless `threads` is 1 to [`MAX_THREADS`];
+/// [`Error::ThreadsNotStarted`] if the operating system refuses.
+pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
+    check_threads(threads)?;
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|index| format!("nqueens-{index}"))
+        .build()
+        .map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
+}

@@ -27,7 +27,7 @@ use crate::engine::unit::{self, CountDomains, Interrupt, UnitEstimate, Units};
 use crate::engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
 use crate::error::{Error, Shortage};
 use crate::machine::memory::fitting_threads;
-use crate::machine::{memory, threads};
+use crate::machine::{check_threads, memory};
 
 /// The units of one count.
 #[derive(Debug)]
@@ -210,7 +210,7 @@ impl Plan {
     /// cancellation.
     pub fn prepare(&self, resources: &Resources, cancel: &Cancel) -> Result<Prepared<'_>, Error> {
         self.check_pass()?;
-        threads::check(resources.threads)?;
+        check_threads(resources.threads)?;
         self.within_budget(resources, 0, true)?;
         let shared = self.list().prepare(self.pass, resources, cancel)?;
         Ok(Prepared { engine: self.engine, shared })

@@ -5,7 +5,6 @@
 //! of them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
 //! [`statistics`] makes the rows.
 
-mod forecast;
 mod rounds;
 mod statistics;
 

@@ -7,8 +7,7 @@ use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
 use crate::error::Error;
-use crate::machine::memory;
-use crate::machine::threads::thread_pool;
+use crate::machine::{memory, thread_pool};
 use crate::observe::Observer;
 use crate::plan::Plan;
 

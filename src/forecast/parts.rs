@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use super::cost::core_hours;
@@ -37,9 +35,6 @@ const PART: f64 = 2e-3;
 const SHORTEST_PART: f64 = 1e-4;
 /// Parts that are tried to find the depth for this.
 const TRIED: f64 = 16.0;
-
-/// How often the sample is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Spreads the numbers of turns over all seeds: 2^64 divided by the golden ratio.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -107,29 +102,16 @@ impl Parts<'_> {
         let begun = Instant::now();
         // What the threads have counted, by turns.
         let parts = Mutex::new(BTreeMap::new());
-        // Raised with the caller's, or if the sample takes too long and says something already.
-        let stop = Cancel::new();
-        let look = || {
+        let is_over = || {
             let counted = parts.lock().unwrap_or_else(PoisonError::into_inner).len();
             let (elapsed, time) = (begun.elapsed(), self.time);
-            let is_over = elapsed > longest(time) && counted >= FEWEST_PARTS;
-            if self.cancel.is_cancelled() || is_over {
-                stop.cancel();
-            }
             self.observer.sampling(&Sampling { elapsed, time, counted });
+            // It takes too long, and says something already.
+            let is_enough = elapsed > longest(time) && counted >= FEWEST_PARTS;
+            is_enough || self.cancel.is_cancelled()
         };
-        let ended = thread::scope(|scope| {
-            let (_end, ended) = channel::<()>();
-            let watch = move || {
-                while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                    look();
-                }
-            };
-            // Where no thread can be started, only the caller can stop what takes too long.
-            let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
-            let cancel = if watch.is_ok() { &stop } else { self.cancel };
-            self.count(&self.turns(cancel)?, &parts, cancel)
-        });
+        let count = |stop: &Cancel| self.count(&self.turns(stop)?, &parts, stop);
+        let ended = Cancel::watched(is_over, count)?;
         let parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
         // A sample that is cut short would favour the parts that are finished early, the cheap ones. Then it
         // is the beginning of the order of turns up to the first one that is missing, if that says anything.

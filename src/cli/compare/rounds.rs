@@ -1,17 +1,16 @@
 //! Who counts when: one run of each to warm up, then rounds in which each counts once.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, value_parser};
 use nqueens::forecast::core_hours;
 use nqueens::{BoardSize, Cancel, Count, Error, Outcome, memory};
 use rayon::ThreadPool;
 
-use super::forecast::{predicted_seconds, with_deadline};
 use super::statistics::{Contestant, Runs};
 use crate::cli::args::EXPERTS;
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::Failure;
 use crate::cli::format::{duration, long_time, rounded_to_figures};
 use crate::cli::progress::{Progress, Work};
 use crate::cli::stderr::message;
@@ -19,6 +18,26 @@ use crate::cli::values::{bytes, time};
 
 /// What will take longer is announced, by the table of what boards cost: seconds.
 const ANNOUNCED: f64 = 60.0;
+
+/// A run may take so many times less than it is expected to. An expectation that is too low costs one run
+/// that is cut off at the limit, one that is too high would leave out an engine that fits.
+const MARGIN: f64 = 3.0;
+
+/// Shorter runs predict nothing: their times grow more slowly.
+const SHORTEST: f64 = 0.1;
+
+/// The seconds of a run by the table of what boards cost and, if it took a while, by the contestant's last board
+/// and the time that this took.
+fn expected_seconds(
+    &Contestant { engine, kernel, threads }: &Contestant,
+    size: BoardSize,
+    last: Option<(BoardSize, f64)>,
+) -> f64 {
+    let cores = threads.min(num_cpus::get()) as f64;
+    let by_table = |size| 3600.0 * core_hours(size, engine, kernel) / cores;
+    let last = last.filter(|(_, seconds)| *seconds >= SHORTEST);
+    by_table(size) * last.map_or(1.0, |(last, seconds)| seconds / by_table(last))
+}
 
 /// How contestants are timed on every board.
 #[derive(Debug, Args)]
@@ -50,7 +69,7 @@ pub(super) struct Rounds<'a> {
     pub(super) cancel: &'a Cancel,
     pub(super) progress: &'a Progress,
     /// The boards of each contestant in their order, and their times: to tell who is too slow.
-    learnt: Vec<(Contestant, u32, f64)>,
+    learnt: Vec<(Contestant, BoardSize, f64)>,
 }
 
 impl<'a> Rounds<'a> {
@@ -75,14 +94,12 @@ impl<'a> Rounds<'a> {
     pub(super) fn begin(&self, sizes: &[BoardSize]) {
         let limit = self.args.seconds_limit.as_secs_f64();
         let mut all = 0.0;
-        for &Contestant { engine, kernel, threads } in &self.contestants {
-            let cores = threads.min(num_cpus::get()) as f64;
+        for contestant in &self.contestants {
             for size in sizes {
-                let seconds = 3600.0 * core_hours(*size, engine, kernel) / cores;
+                let seconds = expected_seconds(contestant, *size, None);
                 if seconds > limit {
                     // It is tried once, if it is not known to be too slow.
-                    let least = predicted_seconds(engine, size.get(), None).unwrap_or(0.0);
-                    all += if least > limit { 0.0 } else { limit };
+                    all += if seconds > MARGIN * limit { 0.0 } else { limit };
                     break;
                 }
                 all += seconds * self.runs() as f64;
@@ -131,7 +148,7 @@ impl<'a> Rounds<'a> {
         }
         for &(contestant, ref runs) in &racing {
             if let Some(seconds) = runs.median() {
-                self.learnt.push((contestant, size.get(), seconds));
+                self.learnt.push((contestant, size, seconds));
             }
         }
         Ok(racing.into_iter().map(|(_, runs)| runs).collect())
@@ -146,24 +163,21 @@ impl<'a> Rounds<'a> {
         let limit = self.args.seconds_limit;
         let longer = format!("longer than {} (--seconds-limit)", duration(limit));
         let last = self.learnt.iter().rev().find(|(learnt, ..)| *learnt == contestant);
-        let last = last.map(|&(_, n, seconds)| (n, seconds));
-        let predicted = predicted_seconds(contestant.engine, size.get(), last);
-        if predicted.is_some_and(|seconds| seconds > limit.as_secs_f64()) {
+        let last = last.map(|&(_, size, seconds)| (size, seconds));
+        if expected_seconds(&contestant, size, last) > MARGIN * limit.as_secs_f64() {
             return Ok(Err(format!("a run would take {longer}")));
         }
         self.begin_run(size, contestant, None);
-        let counted =
-            with_deadline(limit, self.cancel, |cancel| self.count(size, contestant, cancel));
-        match counted
-            .map_err(|error| Exit::NotNow.because(format!("cannot start a thread: {error}")))?
-        {
+        let begun = Instant::now();
+        let is_over = || self.cancel.is_cancelled() || begun.elapsed() >= limit;
+        match Cancel::watched(is_over, |stop| self.count(size, contestant, stop))? {
             Ok(outcome) => {
                 self.progress.update(|state| state.done += 1);
                 Ok(Ok(outcome))
             }
             Err(error) if error.is_cancelled() => {
                 if !self.cancel.is_cancelled() {
-                    self.learnt.push((contestant, size.get(), limit.as_secs_f64()));
+                    self.learnt.push((contestant, size, limit.as_secs_f64()));
                 }
                 Ok(Err(format!("a run takes {longer}")))
             }
@@ -201,5 +215,24 @@ impl<'a> Rounds<'a> {
     ) -> Result<Outcome, Error> {
         let count = Count::new(size).engine(engine).kernel(kernel).pool(&self.pools[&threads]);
         count.memory(self.memory).cancel(cancel).run()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nqueens::{Engine, Kernel};
+
+    #[test]
+    fn a_board_is_predicted_from_a_smaller_one_that_took_a_while() {
+        let contestant =
+            Contestant { engine: Engine::Bitmask, kernel: Kernel::Portable, threads: 1 };
+        let size = |n| BoardSize::new(n).expect("in range");
+        let expected = |n, last| expected_seconds(&contestant, size(n), last);
+        let by_table = expected(17, None);
+        assert!(by_table > 6.0 * expected(16, None), "{by_table}");
+        let twice = expected(17, Some((size(16), 2.0 * expected(16, None))));
+        assert!((twice / by_table - 2.0).abs() < 1e-9, "{twice} and {by_table}");
+        assert_eq!(expected(17, Some((size(8), 0.01))), by_table, "a hundredth of a second");
     }
 }
