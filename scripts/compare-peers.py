@@ -141,7 +141,10 @@ PROGRAMS = [
 
 
 def output(*command):
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}")
+    return done.stdout.strip()
 
 
 @cache
