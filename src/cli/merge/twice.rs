@@ -55,6 +55,7 @@ impl Twice {
         if self.is_proof {
             return Exit::Done;
         }
+        message!("{}, all with equal counts", self.counted_twice());
         for (count, journals) in [("first", &self.first), ("second", &self.second)] {
             if journals.total.is_none() {
                 message!("{count} count: {}", journals.lacks());
@@ -65,7 +66,6 @@ impl Twice {
 
     fn report(&self) -> Report {
         let Self { first, second, comparison, is_proof } = self;
-        let (units, all) = (comparison.units, many(first.record.plan.units(), "unit"));
         let agree = match comparison.differing {
             0 => "all with equal counts".to_owned(),
             differing => format!("{differing} DIFFER"),
@@ -79,8 +79,8 @@ impl Twice {
             .plan(&first.record.plan)
             .number("total", total)
             .published(published)
-            .row("twice", format_args!("{units} of {all} counted twice, {agree}"))
-            .field("counted_twice", units)
+            .row("twice", format_args!("{}, {agree}", self.counted_twice()))
+            .field("counted_twice", comparison.units)
             .field("differing", comparison.differing)
             .field("differences", self.differences());
         for (label, journals, once) in
@@ -108,6 +108,11 @@ impl Twice {
             None => report.without_text(),
         }
         report
+    }
+
+    fn counted_twice(&self) -> String {
+        let all = many(self.first.record.plan.units(), "unit");
+        format!("{} of {all} counted twice", self.comparison.units)
     }
 
     fn differences(&self) -> Vec<serde_json::Value> {
