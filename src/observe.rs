@@ -23,8 +23,8 @@ pub trait Observer: Sync {
     }
 
     #[doc(hidden)]
-    /// A sample for an estimate is being taken. Another thread than those that count reports it some
-    /// dozens of times a second.
+    /// A sample for an estimate is being taken. It is reported some dozens of times a second or more, by the
+    /// threads that count or by another one.
     fn sampling(&self, sampling: &Sampling) {
         let _ = sampling;
     }
@@ -88,7 +88,7 @@ pub struct Sampling {
     pub elapsed: Duration,
     /// How long it may take.
     pub time: Duration,
-    /// Clusters or parts counted so far.
+    /// Units or parts counted so far.
     pub counted: usize,
 }
 

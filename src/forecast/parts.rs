@@ -36,7 +36,7 @@ const SHORTEST_PART: f64 = 1e-4;
 /// Parts that are tried to find the depth for this.
 const TRIED: f64 = 16.0;
 
-/// Spreads the numbers of turns over all seeds: 2^64 divided by the golden ratio.
+/// Spreads the numbers of parts over all seeds: 2^64 divided by the golden ratio.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Lists of units up to this length are gone through evenly, in a random order.
@@ -68,8 +68,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) cancel: &'a Cancel,
 }
 
-/// What the threads take turns at.
-struct Turns {
+/// How parts are drawn.
+struct Draws {
     /// Units in a random order; empty if there are too many to list.
     order: Vec<usize>,
     depth: usize,
@@ -100,7 +100,7 @@ impl Parts<'_> {
     /// Takes the sample, and estimates the count from it.
     pub(crate) fn estimate(&self) -> Result<Estimate, Error> {
         let begun = Instant::now();
-        // What the threads have counted, by turns.
+        // What the threads have counted, by the numbers of the draws.
         let parts = Mutex::new(BTreeMap::new());
         let is_over = || {
             let counted = parts.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -110,12 +110,12 @@ impl Parts<'_> {
             let is_enough = elapsed > longest(time) && counted >= FEWEST_PARTS;
             is_enough || self.cancel.is_cancelled()
         };
-        let count = |stop: &Cancel| self.count(&self.turns(stop)?, &parts, stop);
+        let count = |stop: &Cancel| self.count(&self.draws(stop)?, &parts, stop);
         let ended = Cancel::watched(is_over, count)?;
         let parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
         // A sample that is cut short would favour the parts that are finished early, the cheap ones. Then it
-        // is the beginning of the order of turns up to the first one that is missing, if that says anything.
-        let beginning = (0..).zip(parts.keys()).take_while(|(turn, key)| turn == *key).count();
+        // is the beginning of the draws up to the first one that is missing, if that says anything.
+        let beginning = (0..).zip(parts.keys()).take_while(|(draw, key)| draw == *key).count();
         let is_beginning = ended.is_err() && beginning >= FEWEST_BEGINNING;
         let counted = if is_beginning { beginning } else { parts.len() };
         match ended {
@@ -159,7 +159,7 @@ impl Parts<'_> {
     }
 
     /// Chooses the greatest depth at which parts are not too short.
-    fn turns(&self, cancel: &Cancel) -> Result<Turns, Error> {
+    fn draws(&self, cancel: &Cancel) -> Result<Draws, Error> {
         let mut random = fastrand::Rng::with_seed(0);
         let units = self.plan.units();
         let mut order: Vec<usize> = if units <= LISTED { (0..units).collect() } else { Vec::new() };
@@ -182,13 +182,13 @@ impl Parts<'_> {
             }
             depth -= 1;
         }
-        Ok(Turns { order, depth })
+        Ok(Draws { order, depth })
     }
 
     /// Counts on all threads until the time is up.
     fn count(
         &self,
-        turns: &Turns,
+        draws: &Draws,
         parts: &Mutex<BTreeMap<usize, Part>>,
         cancel: &Cancel,
     ) -> Result<(), Error> {
@@ -196,13 +196,13 @@ impl Parts<'_> {
         let ended = rayon::broadcast(|_| {
             let mut worker = self.prepared.worker();
             loop {
-                let turn = next.fetch_add(1, Ordering::Relaxed);
-                let is_over = turn >= FEWEST_PARTS && begun.elapsed() >= self.time;
-                if is_over || turn >= MOST_PARTS {
+                let draw = next.fetch_add(1, Ordering::Relaxed);
+                let is_over = draw >= FEWEST_PARTS && begun.elapsed() >= self.time;
+                if is_over || draw >= MOST_PARTS {
                     return Ok(());
                 }
-                let part = self.count_part(&mut worker, turn, turns, cancel)?;
-                parts.lock().unwrap_or_else(PoisonError::into_inner).insert(turn, part);
+                let part = self.count_part(&mut worker, draw, draws, cancel)?;
+                parts.lock().unwrap_or_else(PoisonError::into_inner).insert(draw, part);
             }
         });
         ended.into_iter().collect()
@@ -212,16 +212,16 @@ impl Parts<'_> {
     fn count_part(
         &self,
         worker: &mut Worker<'_>,
-        turn: usize,
-        Turns { order, depth }: &Turns,
+        draw: usize,
+        Draws { order, depth }: &Draws,
         cancel: &Cancel,
     ) -> Result<Part, Error> {
-        let seed = (turn as u64).wrapping_mul(ODD);
+        let seed = (draw as u64).wrapping_mul(ODD);
         // The generator does not mix its seed, but its first number is mixed.
         let mut random = fastrand::Rng::with_seed(fastrand::Rng::with_seed(seed).u64(..));
         let unit = match order.len() {
             0 => random.usize(..self.plan.units()),
-            units => order[turn % units],
+            units => order[draw % units],
         };
         let (mut stopwatch, begun) = (Stopwatch::start(), Instant::now());
         let estimate = worker.sample(unit, *depth, &mut random, cancel)?;

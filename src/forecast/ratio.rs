@@ -1,4 +1,4 @@
-//! The ratio estimator; the formulas are in [`estimate`](super).
+//! The ratio estimator; the formulas are in [`forecast`](super).
 
 /// An estimated number.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -122,7 +122,7 @@ fn engines_that_are_too_slow_are_left_out_in_one_line_a_board() {
     assert_eq!(message, wanted(20) + &wanted(21));
     assert_eq!(output.status.code(), Some(0));
 
-    // Found by a trial, then known for the next board.
+    // One is found by a trial, the next one is too slow by any measure.
     let large = ["15", "16", "--engines", "subtrees", "--kernels", "portable", "--threads", "1"];
     let output = compare(&[&large[..], &["--seconds-limit", "0.03", "--csv"]].concat());
     let message = stderr(&output);

@@ -174,7 +174,9 @@ fn the_time_left_is_that_of_the_lines() {
     let number = |name: &str| status[name].as_f64().expect("a number");
     let (left, error) = (number("cpu_seconds_left"), number("cpu_seconds_left_error"));
     let truth = cpu - number("cpu_seconds");
-    assert!((left - truth).abs() <= error.max(0.3 * truth), "{left} ± {error}, not {truth}");
+    // The interval covers 19 of 20 truths, and nearly all within twice its width; one beside other tests is off
+    // by more than the interval now and then.
+    assert!((left - truth).abs() <= 2.0 * error.max(0.15 * truth), "{left} ± {error}, not {truth}");
     assert!(status["seconds_left"].is_null());
     // A few lines say nothing of the others.
     keep_lines(&path, 6);
