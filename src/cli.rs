@@ -42,6 +42,7 @@ use nqueens::Kernel;
 pub(crate) use exit::guarded;
 use exit::{Exit, Failure};
 pub(crate) use out_of_memory::OrExit;
+use session::on_readers;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 ///
@@ -97,10 +98,10 @@ impl Command {
             Self::Compare(args) => args.run(),
             Self::Estimate(args) => args.run(),
             Self::Shard(args) => args.run(),
-            Self::Merge(args) => args.run(),
-            Self::Status(args) => args.run(),
-            Self::Verify(args) => args.run(),
-            Self::Salvage(args) => args.run(),
+            Self::Merge(args) => on_readers(|| args.run()),
+            Self::Status(args) => on_readers(|| args.run()),
+            Self::Verify(args) => on_readers(|| args.run()),
+            Self::Salvage(args) => on_readers(|| args.run()),
             Self::Cpu(args) => args.run(),
             Self::Completions(args) => args.run(program()),
             Self::Man(args) => args.run(CommandLine::command().disable_help_subcommand(true)),

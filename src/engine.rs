@@ -99,13 +99,17 @@ impl Engine {
     /// Whether the engine's inner loop has a version for each [`Kernel`].
     #[must_use]
     pub fn has_kernels(self) -> bool {
-        self.spec().has_kernels
+        !self.is_textbook()
     }
 
     /// Whether the engine has a [second count](Pass::Second), on other data than the first.
     #[must_use]
     pub fn has_second_count(self) -> bool {
-        self.spec().has_second_count
+        !self.is_textbook()
+    }
+
+    fn is_textbook(self) -> bool {
+        self.largest_sensible().is_some()
     }
 
     /// All names, in the order of [`Engine::ALL`].
@@ -146,14 +150,17 @@ impl Engine {
         (self.spec().units)(size, queens, split_rows)
     }
 
-    /// Another engine, and what counts the units of this one by its method.
-    pub(crate) fn recounter(
-        self,
-        size: BoardSize,
-        kernel: Kernel,
-    ) -> (Self, Box<dyn CountDomains>) {
-        let (engine, counter) = self.spec().recounted_by;
-        (engine, counter(size, kernel))
+    /// The engine by whose method the units of this one are counted again.
+    pub(crate) fn recounted_by(self) -> Self {
+        if self == Self::Subtrees { Self::Bitmask } else { Self::Subtrees }
+    }
+
+    /// What counts them so.
+    pub(crate) fn recounter(self, size: BoardSize, kernel: Kernel) -> Box<dyn CountDomains> {
+        match self.recounted_by() {
+            Self::Subtrees => Box::new(RestrictedSubtrees::new(size, kernel)),
+            _ => Box::new(Restricted),
+        }
     }
 
     /// Whether the board is too small to be cut into the units of this engine.
@@ -173,14 +180,9 @@ struct EngineSpec {
     /// The number of units, and the bytes of their list.
     forecast: fn(BoardSize, &FixedQueens, SplitRows) -> (usize, u64),
     worker_bytes: fn(BoardSize) -> u64,
-    has_kernels: bool,
-    has_second_count: bool,
-    /// The engine that counts its units again, and its counter.
-    recounted_by: (Engine, MakeCounter),
 }
 
 type MakeUnits = fn(BoardSize, &FixedQueens, SplitRows) -> Box<dyn Units>;
-type MakeCounter = fn(BoardSize, Kernel) -> Box<dyn CountDomains>;
 
 /// All engines, in the order of [`Engine::ALL`]. The largest sensible board of a textbook engine takes
 /// 2 to 8 seconds on one core, and the next one ten times as long.
@@ -218,9 +220,6 @@ static ENGINES: [EngineSpec; Engine::ALL.len()] = [
         units: |size, queens, split_rows| Box::new(Subtrees::new(size, queens, split_rows)),
         forecast: Subtrees::forecast,
         worker_bytes: |_| 0,
-        has_kernels: true,
-        has_second_count: true,
-        recounted_by: (Engine::Bitmask, |_, _| Box::new(Restricted)),
     },
     EngineSpec {
         name: "halves",
@@ -230,9 +229,6 @@ static ENGINES: [EngineSpec; Engine::ALL.len()] = [
         units: |size, _, _| Box::new(Halves::new(size)),
         forecast: |size, _, _| halves::forecast(size),
         worker_bytes: halves::worker_bytes,
-        has_kernels: true,
-        has_second_count: true,
-        recounted_by: BY_SUBTREES,
     },
 ];
 
@@ -246,14 +242,8 @@ const fn textbook(largest_sensible: u32, units: MakeUnits) -> EngineSpec {
         units,
         forecast: |size, _, _| (size.rows().max(1), 0),
         worker_bytes: |_| 0,
-        has_kernels: false,
-        has_second_count: false,
-        recounted_by: BY_SUBTREES,
     }
 }
-
-const BY_SUBTREES: (Engine, MakeCounter) =
-    (Engine::Subtrees, |size, kernel| Box::new(RestrictedSubtrees::new(size, kernel)));
 
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -138,17 +138,10 @@ pub enum Error {
         journal_fault: Option<Box<Self>>,
     },
 
-    /// A single unit was cancelled.
-    #[error("stopped before the end of unit {unit}")]
-    UnitStopped {
-        /// The unit's number in its plan.
-        unit: usize,
-    },
-
     /// Something was cancelled before there was a result.
     #[error("stopped before {what}")]
     StoppedBefore {
-        /// As `the first unit`.
+        /// As `the end of the unit`.
         what: &'static str,
     },
 
@@ -180,38 +173,28 @@ pub enum Error {
 
     /// The journals to be merged belong to different plans.
     #[error(
-        "{} holds {second_plan}, and {} holds {first_plan}",
-        second.display(),
-        first.display()
+        "{} holds {}, and {} holds {}",
+        files[1].display(), plans[1], files[0].display(), plans[0]
     )]
     PlansDiffer {
-        /// A file.
-        first: PathBuf,
-        /// Its plan.
-        first_plan: String,
-        /// Another file.
-        second: PathBuf,
-        /// Its plan.
-        second_plan: String,
+        /// A file, and another one.
+        files: [PathBuf; 2],
+        /// Their plans.
+        plans: [String; 2],
     },
 
     /// The journals to be merged hold different counts for one unit.
     #[error(
-        "unit {unit} has the count {first_count} in {} and {second_count} in {}",
-        first.display(),
-        second.display()
+        "unit {unit} has the count {} in {} and {} in {}",
+        counts[0], files[0].display(), counts[1], files[1].display()
     )]
     CountsDiffer {
         /// The unit's number in the plan.
         unit: usize,
-        /// A file.
-        first: PathBuf,
-        /// Its count, before its weight.
-        first_count: u64,
-        /// Another file.
-        second: PathBuf,
-        /// Its count.
-        second_count: u64,
+        /// A file, and another one.
+        files: [PathBuf; 2],
+        /// Their counts, before the weight of the unit.
+        counts: [u64; 2],
     },
 }
 
@@ -235,7 +218,7 @@ impl Error {
     /// Whether the count was cancelled: nothing went wrong.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        matches!(self, Self::Stopped { .. } | Self::UnitStopped { .. } | Self::StoppedBefore { .. })
+        matches!(self, Self::Stopped { .. } | Self::StoppedBefore { .. })
     }
 }
 

@@ -11,29 +11,22 @@ use crate::shard::Shard;
 
 /// Watches a count. By default every method does nothing. The counting threads call them, so they
 /// should return at once.
+#[expect(unused_variables, reason = "names of the interface")]
 pub trait Observer: Sync {
     /// The count begins, or resumes.
-    fn started(&self, start: &Start<'_>) {
-        let _ = start;
-    }
+    fn started(&self, start: &Start<'_>) {}
 
     /// Some units are finished.
-    fn units_done(&self, done: &UnitsDone) {
-        let _ = done;
-    }
+    fn units_done(&self, done: &UnitsDone) {}
 
     #[doc(hidden)]
     /// A sample for an estimate is being taken. It is reported some dozens of times a second or more, by the
     /// threads that count or by another one.
-    fn sampling(&self, sampling: &Sampling) {
-        let _ = sampling;
-    }
+    fn sampling(&self, sampling: &Sampling) {}
 
     /// The last lines of the journal have been waiting for the disk for this long. The count continues;
     /// if all units are counted, their solutions are given.
-    fn disk_hangs(&self, waited: Duration, total: Option<u128>) {
-        let _ = (waited, total);
-    }
+    fn disk_hangs(&self, waited: Duration, total: Option<u128>) {}
 }
 
 impl std::fmt::Debug for dyn Observer + '_ {

@@ -213,7 +213,7 @@ impl Plan {
         check_threads(resources.threads)?;
         self.within_budget(resources, 0, true)?;
         let shared = self.list().prepare(self.pass, resources, cancel)?;
-        Ok(Prepared { engine: self.engine, shared })
+        Ok(Prepared { shared })
     }
 
     /// A worker that counts units by another engine than the plan's: units of [`Engine::Subtrees`] by
@@ -221,8 +221,8 @@ impl Plan {
     /// [`Engine::Subtrees`], with this kernel.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> Worker<'_> {
-        let (engine, counter) = self.engine.recounter(self.size, kernel);
-        Worker { engine, worker: Box::new(Recounter { units: self.list(), counter }) }
+        let counter = self.engine.recounter(self.size, kernel);
+        Worker { worker: Box::new(Recounter { units: self.list(), counter }) }
     }
 }
 
@@ -243,7 +243,6 @@ impl fmt::Display for Plan {
 
 /// What the threads of a count share.
 pub struct Prepared<'a> {
-    engine: Engine,
     shared: Box<dyn unit::Prepared + 'a>,
 }
 
@@ -251,7 +250,7 @@ impl Prepared<'_> {
     /// A worker for one thread.
     #[must_use]
     pub fn worker(&self) -> Worker<'_> {
-        Worker { engine: self.engine, worker: self.shared.worker() }
+        Worker { worker: self.shared.worker() }
     }
 
     /// How memory is used; `None` for engines that need little.
@@ -263,22 +262,15 @@ impl Prepared<'_> {
 
 /// Counts units on one thread, in its own memory.
 pub struct Worker<'a> {
-    engine: Engine,
     worker: Box<dyn unit::Worker + 'a>,
 }
 
 impl Worker<'_> {
-    /// The engine that counts.
-    #[must_use]
-    pub fn engine(&self) -> Engine {
-        self.engine
-    }
-
     /// Counts one unit, before its weight.
     ///
     /// # Errors
     ///
-    /// [`Error::UnitStopped`] after a cancellation, [`Error::UnitOverflow`] if the count does not
+    /// [`Error::StoppedBefore`] after a cancellation, [`Error::UnitOverflow`] if the count does not
     /// fit.
     ///
     /// # Panics
@@ -320,13 +312,13 @@ impl unit::Worker for Recounter<'_> {
 
 impl fmt::Debug for Prepared<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prepared").field("engine", &self.engine).finish_non_exhaustive()
+        f.debug_struct("Prepared").finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Worker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker").field("engine", &self.engine).finish_non_exhaustive()
+        f.debug_struct("Worker").finish_non_exhaustive()
     }
 }
 

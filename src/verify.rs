@@ -17,15 +17,6 @@ use crate::error::Error;
 use crate::plan::{Plan, Worker};
 use crate::record::{Counts, Units, len};
 
-/// What to recount.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// The number of units, or all finished units if they are fewer.
-    pub units: usize,
-    /// The seed: the same seed chooses the same units.
-    pub seed: u64,
-}
-
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -56,14 +47,12 @@ pub struct Difference {
     pub recounted: u64,
 }
 
-impl Sample {
-    /// Chooses from the finished units, without repetition.
-    #[must_use]
-    pub fn choose(&self, finished: &Units) -> Units {
-        let mut random = fastrand::Rng::with_seed(self.seed);
-        let chosen = random.choose_multiple(finished.iter(), self.units.min(len(finished)));
-        Units::from_iter(chosen)
-    }
+/// Chooses so many of the finished units, or all if they are fewer, without repetition; the same seed
+/// chooses the same units.
+#[must_use]
+pub fn sample(finished: &Units, units: usize, seed: u64) -> Units {
+    let mut random = fastrand::Rng::with_seed(seed);
+    Units::from_iter(random.choose_multiple(finished.iter(), units.min(len(finished))))
 }
 
 /// Recounts units on the current rayon pool, and compares the counts. `recounted` is called after
@@ -91,7 +80,7 @@ pub fn verify(
             recounted();
             Ok(Some(Difference { unit, recorded, recounted: count }))
         }
-        Err(Error::UnitStopped { .. }) => Ok(None),
+        Err(error) if error.is_cancelled() => Ok(None),
         Err(error) => Err(error),
     };
     let chosen = chosen.into_par_iter().with_max_len(1);
@@ -102,7 +91,7 @@ pub fn verify(
     let differs = |unit: &Difference| unit.recorded != unit.recounted;
     let mut differences: Vec<_> = counted.iter().copied().flatten().filter(differs).collect();
     differences.sort_unstable();
-    let method = plan.recounter(kernel).engine().name();
+    let method = plan.engine().recounted_by().name();
     Ok(Verdict { method, chosen: units, recounted: counted.len(), differences })
 }
 
@@ -111,7 +100,7 @@ impl Verdict {
     /// confidence of 95 %. 0 if all `finished` units were recounted, 1 if none was.
     #[must_use]
     pub fn undetected_part(&self, finished: usize) -> f64 {
-        if self.recounted >= finished {
+        if self.recounted >= finished && finished > 0 {
             return 0.0;
         }
         1.0 - 0.05f64.powf(1.0 / self.recounted as f64)

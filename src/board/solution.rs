@@ -5,6 +5,7 @@ mod pictures;
 
 use std::{array, mem};
 
+pub(crate) use iter::Node;
 pub use iter::Solutions;
 pub use pictures::SvgSheet;
 

@@ -67,8 +67,10 @@ pub fn quarter_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
     unchanged_by(|last, row, column| (column, last - row), size, cancel)
 }
 
-/// The number of solutions that a turn leaves unchanged, given what it does to a square of a board with
-/// this last row and column.
+/// What a turn makes of a square, given the last row and column of the board, and the square's.
+type Turn = fn(u32, u32, u32) -> (u32, u32);
+
+/// The number of solutions that a turn leaves unchanged.
 ///
 /// A queen is placed together with all its images, in the first free row from the middle of the board
 /// down: there a queen attacks most.
@@ -82,20 +84,16 @@ pub fn quarter_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
 ///
 /// Mirroring the board maps these solutions to each other, so the first queen is tried only in the
 /// left half. On an odd board the queen of the middle row stands in the centre, as its own image.
-fn unchanged_by(
-    turn: impl Fn(u32, u32, u32) -> (u32, u32),
-    size: BoardSize,
-    cancel: &Cancel,
-) -> Result<u128, Error> {
+fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
     let (last, half) = (size.get().saturating_sub(1), size.get() / 2);
     if half == 0 {
         return Ok(1);
     }
-    let mut start = Placed { last, rows: 0, columns: 0, rising: 0, falling: 0 };
+    let mut start = Placed { turn, last, rows: 0, columns: 0, rising: 0, falling: 0 };
     if last.is_multiple_of(2) {
-        start = start.with_images(half, half, &turn).unwrap_or(start);
+        start = start.with_images(half, half).unwrap_or(start);
     }
-    let found = start.complete(half, (1 << half) - 1, &turn, cancel);
+    let found = start.complete(half, (1 << half) - 1, cancel);
     if cancel.is_cancelled() {
         Err(Error::StoppedBefore { what: "the symmetric solutions were counted" })
     } else {
@@ -106,6 +104,7 @@ fn unchanged_by(
 /// Queens on a board with this last row and column, as the lines that they take: one bit for each.
 #[derive(Clone, Copy)]
 struct Placed {
+    turn: Turn,
     last: u32,
     rows: u64,
     columns: u64,
@@ -115,13 +114,7 @@ struct Placed {
 
 impl Placed {
     /// The number of ways to fill the free rows below this one, with the first queen in `allowed`.
-    fn complete(
-        self,
-        below: u32,
-        allowed: u64,
-        turn: &impl Fn(u32, u32, u32) -> (u32, u32),
-        cancel: &Cancel,
-    ) -> u64 {
+    fn complete(self, below: u32, allowed: u64, cancel: &Cancel) -> u64 {
         let Some(row) = (0..below).rev().find(|row| self.rows & 1 << row == 0) else { return 1 };
         if cancel.is_cancelled() {
             return 0;
@@ -131,21 +124,15 @@ impl Placed {
         while free != 0 {
             let column = free.trailing_zeros();
             free &= free - 1;
-            if let Some(next) = self.with_images(row, column, turn) {
-                let all = (2 << self.last) - 1;
-                solutions += next.complete(row, all, turn, cancel);
+            if let Some(next) = self.with_images(row, column) {
+                solutions += next.complete(row, (2 << self.last) - 1, cancel);
             }
         }
         solutions
     }
 
     /// With one more queen and its images, or `None` if one of them is attacked.
-    fn with_images(
-        mut self,
-        row: u32,
-        column: u32,
-        turn: &impl Fn(u32, u32, u32) -> (u32, u32),
-    ) -> Option<Self> {
+    fn with_images(mut self, row: u32, column: u32) -> Option<Self> {
         let mut square = (row, column);
         loop {
             let (rows, columns) = (1 << square.0, 1 << square.1);
@@ -160,7 +147,7 @@ impl Placed {
             self.columns |= columns;
             self.rising |= rising;
             self.falling |= falling;
-            square = turn(self.last, square.0, square.1);
+            square = (self.turn)(self.last, square.0, square.1);
             if square == (row, column) {
                 return Some(self);
             }

@@ -166,9 +166,9 @@ impl From<&Error> for Failure {
                 E::Journal { error, .. } => with(Failed, "", &journal_way_out(error).1),
                 _ => with(Failed, "", ""),
             },
-            E::Stopped { journal_fault: None, .. }
-            | E::UnitStopped { .. }
-            | E::StoppedBefore { .. } => with(Stopped, "", ""),
+            E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => {
+                with(Stopped, "", "")
+            }
             E::MemoryBudget(shortage) => lacks_memory(shortage),
             E::Inconsistent { .. } => with(Failed, "", ""),
             E::Journal { error, .. } => {
@@ -210,7 +210,10 @@ fn journal_way_out(error: &JournalError) -> (Exit, String) {
              processes write files of their own",
         ),
         J::Exists => (Usage, ": name a file that does not exist yet"),
-        J::NotAJournal => (Usage, ": name another file"),
+        J::NotAJournal => (
+            Usage,
+            ": name another file; nqueens salvage copies what is good of a journal whose beginning is damaged",
+        ),
         J::UnknownFormat { .. } => {
             (Failed, ": finish it with the version that began it, or count with another file")
         }
@@ -274,11 +277,7 @@ fn lacks_memory(shortage: &Shortage) -> Failure {
 /// For writing to stdout.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            // Nobody reads it any more.
-            io::ErrorKind::BrokenPipe => Exit::Done.because(""),
-            _ => Exit::Failed.because(format!("cannot write to standard output: {error}")),
-        }
+        Exit::Done.unprinted(&error).because("")
     }
 }
 

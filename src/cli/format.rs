@@ -3,7 +3,7 @@
 //! In JSON, counts are strings, since they pass 2^53 from n = 26 on, and times are seconds.
 
 use std::fmt::Display;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use nqueens::Shard;
@@ -91,11 +91,6 @@ pub(crate) fn grouped(number: impl Display) -> String {
     groups.collect::<Vec<_>>().join("\u{202f}")
 }
 
-/// A number of pixels, to the tenth.
-pub(crate) fn px(pixels: f64) -> f64 {
-    rounded(pixels, 1)
-}
-
 /// More figures are noise.
 pub(crate) fn rounded_to_figures(number: f64, figures: usize) -> f64 {
     format!("{number:.*e}", figures - 1).parse().unwrap_or(number)
@@ -153,24 +148,15 @@ pub(crate) fn shard(shard: Shard) -> String {
     format!("shard {} (of 0..={})", shard.index(), shard.shards() - 1)
 }
 
-/// As `2026-11-22 05:45:12 UTC`.
-pub(crate) const DATE: &str = "%F %T UTC";
-
-/// Seconds since 1970, 0 before.
-pub(crate) fn since_1970(time: SystemTime) -> f64 {
-    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
-}
-
-/// Seconds since 1970 as a date or a time of day. Files tell any time: it is cut to the calendar, 1970
-/// to 9999.
-#[expect(clippy::cast_possible_truncation, reason = "cut to the calendar")]
-pub(crate) fn utc(seconds: f64, format: &str) -> String {
-    let second = (seconds as i64).clamp(0, Timestamp::MAX.as_second());
-    Timestamp::from_second(second).unwrap_or_default().strftime(format).to_string()
+/// As `2026-11-22 05:45:12 UTC`; 1970 for a time that no calendar has, since files tell any time.
+pub(crate) fn utc(time: SystemTime) -> String {
+    Timestamp::try_from(time).unwrap_or_default().strftime("%F %T UTC").to_string()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
 
     #[test]
@@ -249,9 +235,9 @@ mod tests {
     }
 
     #[test]
-    fn times_of_files_are_cut_to_the_calendar() {
-        let dates = [-1.8e19, 1_795_326_312.0, 9.3e18].map(|time| utc(time, DATE));
-        assert_eq!(dates[..2], ["1970-01-01 00:00:00 UTC", "2026-11-22 05:45:12 UTC"]);
-        assert!(dates[2].starts_with("9999-12-30"), "{}", dates[2]);
+    fn any_time_of_a_file_is_written() {
+        let after_1970 = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        let dates = [1_795_326_312, i64::MAX as u64].map(|seconds| utc(after_1970(seconds)));
+        assert_eq!(dates, ["2026-11-22 05:45:12 UTC", "1970-01-01 00:00:00 UTC"]);
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use nqueens::known::known;
@@ -121,29 +120,22 @@ impl JournalsArgs {
 /// What journals of one plan hold together.
 pub(crate) struct Journals {
     pub(crate) record: Record,
-    pub(crate) units_done: usize,
-    pub(crate) units_missing: usize,
     /// `None` if it is not known how many shards there are.
     pub(crate) missing: Option<MissingShards>,
     /// The solutions, if all units are finished.
     pub(crate) total: Option<u128>,
     pub(crate) published: Published,
-    /// On finished units, of all threads.
-    pub(crate) cpu_time: Duration,
 }
 
 impl Journals {
     fn new(record: Record, shards: Option<usize>) -> Self {
-        let (plan, units_done) = (&record.plan, record.units_done());
+        let plan = &record.plan;
         let total = record.is_complete().then_some(record.solutions);
         let compare = |total| Published::compare(total, known(plan.size()).total);
         Self {
-            units_done,
-            units_missing: plan.units() - units_done,
             missing: MissingShards::new(&record, shards),
             total,
             published: total.map_or(Published::Unknown, compare),
-            cpu_time: record.cpu_time(),
             record,
         }
     }
@@ -157,7 +149,8 @@ impl Journals {
 
     /// What is not finished, and what to do about it.
     pub(crate) fn lacks(&self) -> String {
-        let (units, all) = (self.units_missing, many(self.record.plan.units(), "unit"));
+        let units = self.record.plan.units() - self.record.units_done();
+        let all = many(self.record.plan.units(), "unit");
         let lacks = format!("{units} of {all} {} missing", if units == 1 { "is" } else { "are" });
         match &self.missing {
             Some(missing) if missing.shards == 1 => {
@@ -182,11 +175,11 @@ impl Journals {
         let mut report = Report::default();
         report
             .plan(plan)
-            .field("finished", self.units_done)
+            .field("finished", self.record.units_done())
             .field("solutions", solutions.to_string())
             .field("files", files.len())
             .field("twice", *repeated)
-            .field("cpu_seconds", json_seconds(self.cpu_time))
+            .field("cpu_seconds", json_seconds(self.record.cpu_time()))
             .field("missing", missing);
         report
     }

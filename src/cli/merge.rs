@@ -1,19 +1,19 @@
 //! `nqueens merge FILE|FOLDER...`.
 
-mod twice;
-
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
+use nqueens::Published;
 use nqueens::memory::readable;
-use nqueens::record::{Record, Units};
+use nqueens::record::{Comparison, Record, Units, Witness, compare};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{many, measured};
-use crate::cli::journals::{Journals, JournalsArgs};
+use crate::cli::format::{duration, json_seconds, many, measured};
+use crate::cli::journals::{Journals, JournalsArgs, machines, ranges};
 use crate::cli::report::{Format, Report};
-use crate::cli::stderr::{escaped, message};
+use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::file;
 
 /// Add up the shards: the total, if no unit is missing
@@ -44,7 +44,7 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         if self.twice {
-            let (exit, report) = twice::run(self.journals.read_both()?)?;
+            let (exit, report) = twice(self.journals.read_both()?)?;
             return Ok(exit.answer(self.format, report));
         }
         let journals = self.journals.read()?;
@@ -69,6 +69,7 @@ impl MergeArgs {
     }
 }
 
+/// The report on the journals of one count.
 fn report(journals: &Journals) -> Report {
     let (files, twice) = (journals.record.files.len(), many(journals.record.repeated, "unit"));
     let mut report = journals.report();
@@ -76,6 +77,139 @@ fn report(journals: &Journals) -> Report {
         .number("total", journals.total)
         .published(journals.published)
         .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
-        .row("CPU time", measured(journals.cpu_time));
+        .row("CPU time", measured(journals.record.cpu_time()));
     report
+}
+
+/// Compares both counts. There is a total only if they agree on every unit.
+fn twice(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
+    let [Some(first), Some(second)] = counts else {
+        let missing = if counts[0].is_none() { "first" } else { "second" };
+        return Err(Exit::Usage.because(format!(
+            "--twice: there are no journals of a {missing} count; name the files or folders of both \
+             counts (nqueens shard --second makes those of the second)"
+        )));
+    };
+    let comparison = compare(&first.record, &second.record)?;
+    let twice = Twice { is_proof: comparison.is_proof(&first.record), first, second, comparison };
+    Ok((twice.judge(), twice.report()))
+}
+
+struct Twice {
+    first: Journals,
+    second: Journals,
+    comparison: Comparison,
+    /// Whether every unit was counted twice, with equal counts.
+    is_proof: bool,
+}
+
+impl Twice {
+    /// Prints what is wrong or missing.
+    fn judge(&self) -> Exit {
+        let Comparison { differing, disagreements, .. } = &self.comparison;
+        print_first(disagreements.iter().map(|[first, second]| {
+            format!("unit {} differs: first count {first}, second {second}", first.unit)
+        }));
+        if *differing > 0 {
+            let units = many(*differing, "unit");
+            message!(
+                "the counts differ in {units}: one machine at least made errors; nqueens verify tells \
+                 which count is wrong, nqueens salvage --without leaves its units out"
+            );
+            return Exit::Failed;
+        }
+        if self.first.check_published() == Exit::Failed {
+            return Exit::Failed;
+        }
+        if self.is_proof {
+            return Exit::Done;
+        }
+        message!("{}, all with equal counts", self.counted_twice());
+        for (count, journals) in [("first", &self.first), ("second", &self.second)] {
+            if journals.total.is_none() {
+                message!("{count} count: {}", journals.lacks());
+            }
+        }
+        Exit::Stopped
+    }
+
+    fn report(&self) -> Report {
+        let Self { first, second, comparison, is_proof } = self;
+        let agree = match comparison.differing {
+            0 => "all with equal counts".to_owned(),
+            differing => format!("{differing} DIFFER"),
+        };
+        let (total, published) = match is_proof {
+            true => (first.total, first.published),
+            false => (None, Published::Unknown),
+        };
+        let mut report = Report::default();
+        report
+            .plan(&first.record.plan)
+            .number("total", total)
+            .published(published)
+            .row("twice", format_args!("{}, {agree}", self.counted_twice()))
+            .field("counted_twice", comparison.units)
+            .field("differing", comparison.differing)
+            .field("differences", self.differences());
+        for (label, journals, once) in
+            [("first", first, &comparison.only_first), ("second", second, &comparison.only_second)]
+        {
+            let machines = machines(journals.record.runs());
+            let (finished, cpu) =
+                (journals.record.units_done(), duration(journals.record.cpu_time()));
+            let units = many(finished, "unit");
+            let json = json!({
+                "finished": finished,
+                "files": journals.record.files.len(),
+                "machines": machines,
+                "cpu_seconds": json_seconds(journals.record.cpu_time()),
+                "once": ranges(once),
+            });
+            report.row(label, format_args!("{units}, {cpu} CPU time on {machines}"));
+            report.field(label, json);
+        }
+        match total {
+            Some(total) => {
+                for (label, journals) in [("record", first), ("", second)] {
+                    report.row(label, record(total, journals));
+                }
+            }
+            None => report.without_text(),
+        }
+        report
+    }
+
+    fn counted_twice(&self) -> String {
+        let all = many(self.first.record.plan.units(), "unit");
+        format!("{} of {all} counted twice", self.comparison.units)
+    }
+
+    fn differences(&self) -> Vec<serde_json::Value> {
+        let witness = |Witness { count, path, machine, .. }: &Witness| {
+            let (count, file) = (count.to_string(), path.display().to_string());
+            json!({ "count": count, "machine": machine, "file": file })
+        };
+        let disagreements = self.comparison.disagreements.iter();
+        let differences = disagreements.map(|[first, second]| {
+            json!({ "unit": first.unit, "first": witness(first), "second": witness(second) })
+        });
+        differences.collect()
+    }
+}
+
+/// The row of the record book. Journals do not know the wall time of all processes together, nor the
+/// commit, nor what else was checked.
+fn record(total: u128, journals: &Journals) -> String {
+    let plan = &journals.record.plan;
+    let versions: BTreeSet<&str> = journals.record.runs().map(|run| run.version.as_str()).collect();
+    format!(
+        "| {} | {total} | {}, {} count | {} | | {} | {} | | |",
+        plan.size(),
+        plan.engine(),
+        plan.pass(),
+        machines(journals.record.runs()),
+        duration(journals.record.cpu_time()),
+        versions.into_iter().collect::<Vec<_>>().join(", ")
+    )
 }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use maud::{Markup, PreEscaped, html};
 use nqueens::Engine;
 
-use super::format::{many, px};
+use super::format::{many, rounded};
 use super::stderr::escaped;
 use super::timings::Timing;
 
@@ -139,11 +139,12 @@ impl Axes {
     }
 
     fn x(&self, n: f64) -> f64 {
-        px(LEFT + (RIGHT - LEFT) * (n - self.first + 0.5) / (self.last - self.first + 1.0))
+        rounded(LEFT + (RIGHT - LEFT) * (n - self.first + 0.5) / (self.last - self.first + 1.0), 1)
     }
 
     fn y(&self, seconds: f64) -> f64 {
-        px(BOTTOM - (BOTTOM - TOP) * (seconds.log10() - self.low) / (self.high - self.low))
+        let part = (seconds.log10() - self.low) / (self.high - self.low);
+        rounded(BOTTOM - (BOTTOM - TOP) * part, 1)
     }
 
     /// Grid and labels.

@@ -12,7 +12,7 @@ use crate::cli::format::many;
 use crate::cli::journals::number;
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message, print_first};
-use crate::cli::values::file;
+use crate::cli::values::{file, range, whole_number};
 
 /// Copy the good lines of a damaged journal to a new one
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ use crate::cli::values::file;
 #[command(after_help = "\
 Examples:
   nqueens salvage old.journal --into new.journal
-  nqueens salvage old.journal --into new.journal --without 17,40..44")]
+  nqueens salvage old.journal --into new.journal --without 17,40-43")]
 pub(crate) struct SalvageArgs {
     /// The journal; it is only read
     #[arg(value_name = "FILE")]
@@ -33,21 +33,14 @@ pub(crate) struct SalvageArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Leave these units out: numbers and ranges, for example 17,40..44 (the end excluded)
+    /// Leave these units out: numbers and ranges, for example 17,40-43
     #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units)]
     without: Vec<Units>,
 }
 
-/// Units as they are written on the command line: `17` or `40..44`.
+/// Units as they are written on the command line: `17`, `40-43` or `40..=43`.
 fn units(text: &str) -> Result<Units, String> {
-    let number = |text: &str| text.parse::<usize>().ok();
-    let range = match text.split_once("..") {
-        Some((first, end)) => number(first).zip(number(end)),
-        None => number(text).and_then(|unit| Some((unit, unit.checked_add(1)?))),
-    };
-    let range = range.filter(|(first, end)| first < end);
-    let units = range.map(|(first, end)| Units::from_iter([first..=end - 1]));
-    units.ok_or_else(|| "write units as 17 or 40..44".to_owned())
+    Ok(Units::from_iter([range(text, whole_number)?]))
 }
 
 impl SalvageArgs {
@@ -61,6 +54,13 @@ impl SalvageArgs {
             return Err(Exit::Usage.because(format!("{path}: nothing is recorded in it")));
         };
         let without = self.without.into_iter().fold(Units::new(), |sum, units| sum | units);
+        let units = record.plan.units();
+        if let Some(unit) = without.last().filter(|unit| *unit >= units) {
+            return Err(Exit::Usage.because(format!(
+                "--without: there is no unit {unit}: choose 0 to {}",
+                units - 1
+            )));
+        }
         let saved = record.save(&self.into, &without)?;
         let unit = |error: &Error| match error {
             Error::CountsDiffer { unit, .. } => Some(*unit),
@@ -80,8 +80,11 @@ fn judge(record: &Record, disputed: usize) -> Exit {
         Error::Journal { error: JournalError::Damaged { line, what }, .. } => {
             format!("line {line} is left out: {what}")
         }
-        Error::CountsDiffer { unit, first_count, second_count, .. } => {
-            format!("unit {unit} is left out: it has the counts {first_count} and {second_count}")
+        Error::Journal { error: JournalError::NotAJournal, .. } => {
+            "line 1 is left out: it does not name a plan".to_owned()
+        }
+        Error::CountsDiffer { unit, counts: [first, second], .. } => {
+            format!("unit {unit} is left out: it has the counts {first} and {second}")
         }
         other => Failure::from(other).to_string(),
     }));
@@ -119,8 +122,11 @@ mod tests {
     #[test]
     fn units_are_numbers_and_ranges() {
         assert_eq!(units("17"), Ok(Units::from_iter([17])));
-        assert_eq!(units("40..44"), Ok(Units::from_iter([40..=43])));
-        for bad in ["", "-1", "4..4", "5..4", "..4", "4..", "x", "18446744073709551615"] {
+        assert_eq!(units("18446744073709551615"), Ok(Units::from_iter([usize::MAX])));
+        for range in ["40-43", "40..=43"] {
+            assert_eq!(units(range), Ok(Units::from_iter([40..=43])));
+        }
+        for bad in ["", "-1", "5-4", "40..44", "-4", "4-", "x", "18446744073709551616", "1-2-3"] {
             assert!(units(bad).is_err(), "{bad}");
         }
     }

@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use nqueens::{Cancel, Count, Engine, Error, Outcome, symmetry, thread_pool};
-use rayon::ThreadPool;
+use nqueens::{Cancel, Count, Engine, Error, MAX_THREADS, Outcome, symmetry, thread_pool};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs};
 use super::exit::{Exit, Failure};
@@ -60,6 +60,16 @@ impl Session {
             let reason = Failure::from(error);
             reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
         })
+    }
+}
+
+/// Runs a command that reads journals on threads of its own, or on this one alone if none can be started:
+/// rayon's global pool would panic then.
+pub(crate) fn on_readers<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    let here = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    match thread_pool(num_cpus::get().clamp(1, MAX_THREADS)).ok().or_else(|| here().ok()) {
+        Some(pool) => pool.install(run),
+        None => run(),
     }
 }
 

@@ -23,7 +23,7 @@ use state::Status;
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
 Examples:
-  nqueens status .                         every count here and below
+  nqueens status .                         every count here and one level below
   nqueens status q24                       the shards in folder q24
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
@@ -55,11 +55,18 @@ impl StatusArgs {
         if let Some(file) = file {
             file.write(&page::page(&counts, self.journals.paths()))?;
         }
+        let exit = check(counts.iter().flatten());
         let mut reports = counts.iter().flatten().map(Status::report);
         let mut report = reports.next().unwrap_or_default();
         report.section("second", reports.next());
-        Ok(Exit::Done.answer(self.format, report))
+        Ok(exit.answer(self.format, report))
     }
+}
+
+/// Prints it if a total is not the published one.
+fn check<'a>(mut counts: impl Iterator<Item = &'a Status>) -> Exit {
+    let differs = |count: &Status| count.journals.check_published() == Exit::Failed;
+    if counts.any(differs) { Exit::Failed } else { Exit::Done }
 }
 
 /// Lists the counts of several plans. Those that cannot be read are told of.
@@ -80,6 +87,9 @@ fn list(
             exit = failure.exit;
             [None, None]
         });
+        if check(counts.iter().flatten()) == Exit::Failed {
+            exit = Exit::Failed;
+        }
         for count in counts.iter().flatten() {
             let [summary, command] = count.summary();
             report.row("count", summary).bare(count.percent());

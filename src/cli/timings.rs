@@ -102,6 +102,9 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Timing>, Failure> {
         Exit::Usage
             .because(format!("--draw: {path} is no output of 'nqueens compare --csv': {reason}"))
     };
+    if std::fs::metadata(path).is_ok_and(|file| !file.is_file()) {
+        return Err(wrong(&"it is not a plain file"));
+    }
     let rows = csv::Reader::from_path(path)
         .and_then(|mut reader| {
             let header = reader.headers()?.clone();

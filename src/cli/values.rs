@@ -36,24 +36,33 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     if bytes >= 1.0 && bytes < 2f64.powi(63) { Ok(bytes as u64) } else { Err(refused()) }
 }
 
-/// Sizes of boards: `8-10`, `8..=10`, or one size.
+/// Sizes of boards.
 pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {
-    let size =
-        |text: &str| text.parse().map(BoardSize::get).map_err(|error: Error| error.to_string());
-    // A size with a sign is no range.
+    range(text, |text| text.parse().map(BoardSize::get).map_err(|error: Error| error.to_string()))
+}
+
+/// Numbers: `8-10`, `8..=10`, or one alone.
+pub(crate) fn range<T: PartialOrd + Copy>(
+    text: &str,
+    number: impl Fn(&str) -> Result<T, String>,
+) -> Result<RangeInclusive<T>, String> {
+    // A number with a sign is no range.
     let dash = text.split_once('-').filter(|(first, _)| !first.is_empty());
     let ends = text.split_once("..=").or(dash);
-    if let (None, Some((first, last))) = (ends, text.split_once("..")) {
+    if let (None, Some((first, last))) = (ends, text.split_once(".."))
+        && number(first).is_ok()
+        && number(last).is_ok()
+    {
         return Err(format!(
             "write {first}-{last}: with two points, people differ on whether {last} belongs to it"
         ));
     }
     let (first, last) = ends.unwrap_or((text, text));
-    let (first, last) = (size(first)?, size(last)?);
-    if first > last {
+    let range = number(first)?..=number(last)?;
+    if range.is_empty() {
         return Err(format!("the range is empty; write {last}-{first}"));
     }
-    Ok(first..=last)
+    Ok(range)
 }
 
 /// A file to write. `-` means stdout to many programs, so nobody means a file of that name.
@@ -103,10 +112,15 @@ const ARRAY_INDEX: [(&str, usize); 7] = [
     ("LSB_JOBINDEX", 1),
 ];
 
+/// What is no text has a replacement character, which no number has.
+fn variable(name: &str) -> Option<String> {
+    env::var_os(name).map(|text| text.to_string_lossy().into_owned())
+}
+
 /// The number of threads: that of a variable, else the cores that this process may use.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
     for name in THREADS {
-        if let Some(text) = env::var(name).ok().filter(|text| !text.is_empty()) {
+        if let Some(text) = variable(name).filter(|text| !text.is_empty()) {
             let number = number_of_threads(&text);
             return number.map_err(|error| Exit::Usage.because(format!("{name}: {error}")));
         }
@@ -119,7 +133,7 @@ pub(crate) fn shard(index: Option<String>, shards: usize) -> Result<Shard, Failu
     let of_array = || {
         ARRAY_INDEX.into_iter().find_map(|(name, first)| {
             // Grid Engine sets `undefined` outside of arrays, LSF sets 0.
-            let text = env::var(name).ok()?;
+            let text = variable(name)?;
             let is_set = !matches!(text.as_str(), "" | "undefined") && (first == 0 || text != "0");
             is_set.then_some((name, text, first))
         })

@@ -3,7 +3,7 @@
 use clap::Args;
 use nqueens::Kernel;
 use nqueens::record::Record;
-use nqueens::verify::{Difference, Sample, Verdict, verify};
+use nqueens::verify::{Difference, Verdict, sample, verify};
 use serde_json::json;
 
 use crate::cli::args::MachineArgs;
@@ -49,12 +49,11 @@ impl VerifyArgs {
         let session = Session::new(&self.machine)?;
         let journals = self.journals.read()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let sample = Sample { units: self.units, seed };
         let kernel = self.machine.kernel.unwrap_or_else(Kernel::detect);
         let Record { plan, finished, .. } = &journals.record;
-        let counts = journals.record.counts(&sample.choose(finished))?;
+        let counts = journals.record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
-        progress.begin("verify", [0, journals.units_done.min(self.units)], Work::Verify);
+        progress.begin("verify", [0, journals.record.units_done().min(self.units)], Work::Verify);
         let counted = || progress.update(|state| state.done += 1);
         let verdict = pool.install(|| verify(plan, &counts, kernel, &counted, cancel));
         let verdict = session.end(verdict)?;
@@ -93,8 +92,8 @@ impl Check {
 
     fn report(&self) -> Report {
         let Verdict { method, recounted, differences, .. } = &self.verdict;
-        let finished = many(self.journals.units_done, "unit");
-        let undetected_part = self.verdict.undetected_part(self.journals.units_done);
+        let finished = many(self.journals.record.units_done(), "unit");
+        let undetected_part = self.verdict.undetected_part(self.journals.record.units_done());
         let found = match differences.len() {
             0 => "no difference".to_owned(),
             differences => format!("{differences} DIFFER"),
@@ -110,8 +109,11 @@ impl Check {
         };
         let mut report = self.journals.report();
         report.row("finished", format_args!("{finished}, every line and sum as it was written"));
+        match self.journals.total {
+            Some(total) => report.entry("total", total.to_string()),
+            None => report.field("total", json!(null)),
+        };
         report
-            .number("total", self.journals.total)
             .published(self.journals.published)
             .row(
                 "recounted",

@@ -101,7 +101,7 @@ impl Driver<'_> {
             }
             match ended {
                 Ok(()) => {}
-                Err(Error::UnitStopped { .. }) => break,
+                Err(error) if error.is_cancelled() => break,
                 Err(error) => {
                     self.stop.store(true, Ordering::Relaxed);
                     return Err(error);

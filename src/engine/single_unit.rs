@@ -3,6 +3,7 @@
 
 use super::unit::{CountDomains, Interrupt, Pass, Prepared, Resources, RowDomains, Units, Worker};
 use crate::board::size::BoardSize;
+use crate::board::solution::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -49,21 +50,14 @@ pub(crate) struct Restricted;
 
 impl CountDomains for Restricted {
     fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let count = fill_allowed(domains, 0, 0, 0, 0, cancel);
+        let count = fill_allowed(domains, 0, Node::top(domains.allowed[0]), cancel);
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
     }
 }
 
 /// The weighted number of ways to fill the rows from `row` on.
-fn fill_allowed(
-    domains: &RowDomains,
-    row: usize,
-    columns: u32,
-    falling: u32,
-    rising: u32,
-    cancel: &Cancel,
-) -> u64 {
-    let weight = domains.weight_at(row, columns).unwrap_or(1);
+fn fill_allowed(domains: &RowDomains, row: usize, node: Node, cancel: &Cancel) -> u64 {
+    let weight = domains.weight_at(row, node.columns).unwrap_or(1);
     if row == domains.size.rows() {
         return weight;
     }
@@ -71,12 +65,13 @@ fn fill_allowed(
         return 0;
     }
     let mut solutions = 0;
-    let mut free = domains.allowed[row] & !(columns | falling | rising);
+    let allowed_below = domains.allowed.get(row + 1).copied().unwrap_or(0);
+    let mut free = node.free;
     while free != 0 {
         let queen = free & free.wrapping_neg();
         free ^= queen;
-        let (falling, rising) = ((falling | queen) << 1, (rising | queen) >> 1);
-        solutions += fill_allowed(domains, row + 1, columns | queen, falling, rising, cancel);
+        let below = node.with_queen(queen, !allowed_below);
+        solutions += fill_allowed(domains, row + 1, below, cancel);
     }
     weight * solutions
 }

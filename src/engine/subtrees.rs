@@ -51,12 +51,12 @@ mod split_rows;
 use super::simd::Kernel;
 use super::unit::{Interrupt, Pass, Prepared, Resources, RowDomains, UnitEstimate, Units, Worker};
 use crate::board::size::BoardSize;
+use crate::board::solution::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::machine::cpu::Stopwatch;
 use cases::Case;
-use level::Node;
 use levels::Levels;
 pub(crate) use restricted::RestrictedSubtrees;
 pub use split_rows::SplitRows;
@@ -86,22 +86,48 @@ struct Subtree {
 impl Subtrees {
     /// The subtrees of a board on which these queens are given.
     pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: SplitRows) -> Self {
+        debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
+        let first_row = usize::from(split_rows.0).min(size.rows() - 3);
         let cases = cases_of(size, queens);
-        let mut subtrees = Vec::new();
-        for_each_prefix(size, &cases, split_rows, &mut |subtree| subtrees.push(subtree));
-        Self { size, first_row: first_row(size, split_rows), cases, subtrees }
+        let mut subtrees: Vec<Subtree> = cases.iter().enumerate().map(Subtree::of_case).collect();
+        for row in 1..first_row {
+            let longer = |subtree: Subtree| subtree.parts(row, &cases[subtree.case]);
+            subtrees = subtrees.into_iter().flat_map(longer).collect();
+        }
+        subtrees.retain(|subtree| subtree.root.free != 0);
+        Self { size, first_row, cases, subtrees }
     }
 
-    /// The number of subtrees of a board, and the size of their list in bytes, without making it.
+    /// The number of subtrees of a board, and the size of their list in bytes.
     pub(crate) fn forecast(
         size: BoardSize,
         queens: &FixedQueens,
         split_rows: SplitRows,
     ) -> (usize, u64) {
-        let mut units = 0;
-        for_each_prefix(size, &cases_of(size, queens), split_rows, &mut |_| units += 1);
+        let units = Self::new(size, queens, split_rows).len();
         // A growing list is copied: the old and the new one exist at the same time.
         (units, (3 * units * size_of::<Subtree>()) as u64)
+    }
+}
+
+impl Subtree {
+    fn of_case((index, case): (usize, &Case)) -> Self {
+        let queen = case.first_queen;
+        let root = Node::top(queen).with_queen(queen, case.blocked[1]);
+        Self { case: index, prefix: [queen, 0, 0, 0], root }
+    }
+
+    /// The subtrees whose prefixes have one more queen, in `row`.
+    fn parts(self, row: usize, case: &Case) -> impl Iterator<Item = Self> {
+        let bits = (0..BoardSize::MAX).map(|column| 1 << column);
+        let queens = bits.filter(move |queen| self.root.free & queen != 0);
+        let blocked = case.blocked[row + 1];
+        queens.map(move |queen| {
+            let mut longer = self;
+            longer.prefix[row] = queen;
+            longer.root = self.root.with_queen(queen, blocked);
+            longer
+        })
     }
 }
 
@@ -116,51 +142,6 @@ fn cases_of(size: BoardSize, queens: &FixedQueens) -> Vec<Case> {
         .filter(|first_queen| allowed[0] & first_queen != 0)
         .map(|first_queen| Case { first_queen, blocked: allowed.map(|row| !row), weight: 1 })
         .collect()
-}
-
-/// The row at which every subtree begins.
-fn first_row(size: BoardSize, split_rows: SplitRows) -> usize {
-    debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
-    usize::from(split_rows.0).min(size.rows() - 3)
-}
-
-/// Passes all subtrees to `take`, in order.
-fn for_each_prefix(
-    size: BoardSize,
-    cases: &[Case],
-    split_rows: SplitRows,
-    take: &mut impl FnMut(Subtree),
-) {
-    for (index, case) in cases.iter().enumerate() {
-        let prefix = [case.first_queen, 0, 0, 0];
-        let first = Subtree { case: index, prefix, root: Node::top(case) };
-        take_prefixes(take, case, first, 1, first_row(size, split_rows));
-    }
-}
-
-/// Passes on the subtrees whose prefixes extend this one's from `row` up to `first_row`.
-fn take_prefixes(
-    take: &mut impl FnMut(Subtree),
-    case: &Case,
-    subtree: Subtree,
-    row: usize,
-    first_row: usize,
-) {
-    let mut free = subtree.root.free;
-    if row == first_row {
-        if free != 0 {
-            take(subtree);
-        }
-        return;
-    }
-    while free != 0 {
-        let queen = free & free.wrapping_neg();
-        free ^= queen;
-        let mut longer = subtree;
-        longer.prefix[row] = queen;
-        longer.root = subtree.root.with_queen(queen, case.blocked[row + 1]);
-        take_prefixes(take, case, longer, row + 1, first_row);
-    }
 }
 
 impl SplitRows {

@@ -217,7 +217,7 @@ impl Interrupt {
     /// The error for this unit.
     pub(crate) fn in_unit(self, unit: usize) -> Error {
         match self {
-            Self::Cancelled => Error::UnitStopped { unit },
+            Self::Cancelled => Error::StoppedBefore { what: "the end of the unit" },
             Self::Overflow => Error::UnitOverflow { unit },
             Self::OutOfMemory => Error::UnitOutOfMemory { unit },
         }

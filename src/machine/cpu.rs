@@ -71,10 +71,12 @@ impl Stopwatch {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn sleep_costs_no_cpu_time() {
         let before = thread_time();

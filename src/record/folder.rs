@@ -142,14 +142,11 @@ pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
             continue;
         };
         let (plan, count) = (header.plan_alone(), usize::from(header.pass() == Pass::Second));
-        match plans.iter_mut().find(|(known, _)| *known == plan) {
-            Some((_, files)) => files[count].push(path),
-            None => {
-                let mut files = [Vec::new(), Vec::new()];
-                files[count].push(path);
-                plans.push((plan, files));
-            }
-        }
+        let place = plans.iter().position(|(known, _)| *known == plan).unwrap_or_else(|| {
+            plans.push((plan, [Vec::new(), Vec::new()]));
+            plans.len() - 1
+        });
+        plans[place].1[count].push(path);
     }
     let mut plans: Vec<_> = plans.into_iter().map(|(_, files)| files).collect();
     match &mut plans[..] {

@@ -94,10 +94,8 @@ impl Named {
     fn also_by(&self, path: &Path, header: Header) -> Result<Self, Error> {
         if header.plan != self.header.plan {
             return Err(Error::PlansDiffer {
-                first: self.path.clone(),
-                first_plan: self.header.plan.clone(),
-                second: path.to_owned(),
-                second_plan: header.plan,
+                files: [self.path.clone(), path.to_owned()],
+                plans: [self.header.plan.clone(), header.plan],
             });
         }
         Ok(Self { plan: Arc::clone(&self.plan), header, path: path.to_owned() })

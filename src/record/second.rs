@@ -36,12 +36,9 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     let passes = (first.plan.pass(), second.plan.pass());
     if first.plan.hash() != second.plan.hash() || passes != (Pass::First, Pass::Second) {
         let path = |record: &Record| record.files.first().map(|file| file.path.clone());
-        return Err(Error::PlansDiffer {
-            first: path(first).unwrap_or_default(),
-            first_plan: first.plan.to_string(),
-            second: path(second).unwrap_or_default(),
-            second_plan: second.plan.to_string(),
-        });
+        let files = [first, second].map(|record| path(record).unwrap_or_default());
+        let plans = [first, second].map(|record| record.plan.to_string());
+        return Err(Error::PlansDiffer { files, plans });
     }
     let both = &first.finished & &second.finished;
     let mut comparison = Comparison {

@@ -275,10 +275,8 @@ fn conflict(witnesses: &[Witness]) -> Error {
     let second = other.cloned().unwrap_or_default();
     Error::CountsDiffer {
         unit: first.unit,
-        first: first.path,
-        first_count: first.count,
-        second: second.path,
-        second_count: second.count,
+        counts: [first.count, second.count],
+        files: [first.path, second.path],
     }
 }
 

@@ -20,6 +20,7 @@ use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use super::folder::identity;
+use super::header::open;
 use super::line::{DoneLine, Line, Run};
 use super::name::file_name;
 use super::reader::Named;
@@ -130,12 +131,14 @@ impl Locked {
         let bytes = held.map_or(0, |held| held.bytes);
         let prepare = || {
             let Some(file) = file? else {
-                let file = create(&path).map_err(|error| match error.kind() {
-                    io::ErrorKind::AlreadyExists => JournalError::InUse,
-                    _ => JournalError::cannot_open(error),
-                })?;
+                // The path may be a link to a file that is not there yet.
+                let mut options = OpenOptions::new();
+                options.read(true).append(true).create(true);
+                let file = options.open(&path).map_err(JournalError::cannot_open)?;
                 lock(&file)?;
-                return Ok(file);
+                let length = file.metadata().map_err(JournalError::cannot_open)?.len();
+                // Another process has just begun it.
+                return if length == 0 { Ok(file) } else { Err(JournalError::InUse) };
             };
             if bytes < seen {
                 file.set_len(bytes).map_err(JournalError::cannot_write)?;
@@ -360,8 +363,7 @@ fn lock(file: &File) -> Result<(), JournalError> {
 /// Whether a process is writing a journal, as far as locks tell.
 #[must_use]
 pub fn is_locked(path: &Path) -> bool {
-    let file = File::open(path);
-    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 fn create(path: &Path) -> io::Result<File> {

@@ -58,6 +58,20 @@ fn a_signal_loses_nothing() {
     }
 }
 
+/// A link to a file that is not there yet is as good as its path, and no other kind of file is read.
+#[test]
+fn a_journal_is_a_file_or_a_link_to_one() {
+    let (path, link, fifo) = (fresh("linked"), fresh("link"), fresh("fifo"));
+    std::os::unix::fs::symlink(&path, &link).expect("room");
+    assert_eq!(stdout(&run(&mut count("12", &link, &[]))), "14200\n");
+    assert!(link.is_symlink() && units_done(&path) > 0);
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there").success());
+    for args in [&["salvage", "--into", "new.journal"][..], &["merge"], &["status"], &["verify"]] {
+        refused(&run(nqueens(args).arg(&fifo)), 2, &["not a plain file"]);
+    }
+    fs::remove_file(&fifo).expect("it can be removed");
+}
+
 #[test]
 fn a_second_process_is_refused() {
     let path = fresh("second");
@@ -229,6 +243,7 @@ fn verify_tells_true_from_false_and_finished_from_not() {
     assert_eq!((&object["published"], &object["recounted"]), (&"agrees".into(), &50.into()));
     assert_eq!((&object["recounted_by"], &object["seed"]), (&"subtrees".into(), &7.into()));
     assert_eq!(object["differences"].as_array().map(Vec::len), Some(0));
+    assert_eq!(stdout(&verify(&path, &["--quiet"])), "0\n");
 
     // A true journal without its last line is not finished.
     let whole = fs::read_to_string(&path).expect("text");

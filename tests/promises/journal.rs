@@ -145,14 +145,8 @@ fn what_is_not_as_it_was_written_is_named() {
     let twice = journal(&[header, run, first, &other]);
     let path = fresh("named");
     fs::write(&path, twice).expect("the folder can be written");
-    let (first_path, second_path) = (path.clone(), path.clone());
-    let expected = Error::CountsDiffer {
-        unit: 0,
-        first: first_path,
-        first_count: 4,
-        second: second_path,
-        second_count: 5,
-    };
+    let files = [path.clone(), path.clone()];
+    let expected = Error::CountsDiffer { unit: 0, files, counts: [4, 5] };
     assert_eq!(read(&path).err(), Some(expected));
 
     let damages = [

@@ -140,6 +140,17 @@ mod needs_cgroups {
         assert!(output.status.success(), "{:?} {terminal}", output.status);
         assert!(terminal.contains("666090624") && terminal.contains("halves 18 ["), "{terminal}");
         assert!(!terminal.contains("panicked"), "{terminal}");
+        // Journals are read without any further thread.
+        let journal = concat!(env!("CARGO_TARGET_TMPDIR"), "/pids.journal");
+        let _ = fs::remove_file(journal);
+        answers(
+            &group.run(&format!("count 12 --threads 1 --quiet --journal {journal}")),
+            "14200\n",
+        );
+        let alone = Group::new("pids", "alone", "1");
+        answers(&alone.run(&format!("merge --quiet {journal}")), "14200\n");
+        answers(&alone.run(&format!("status --quiet {journal}")), "100\n");
+        refused(&alone.run(&format!("verify {journal}")), 4, &["cannot start"]);
     }
 }
 

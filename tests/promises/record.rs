@@ -55,10 +55,11 @@ fn the_exit_code_does_not_depend_on_the_reader() {
     let some: Vec<&str> = lines.split_inclusive('\n').take(4).collect();
     fs::write(&missing, some.concat()).expect("the folder can be written");
     let missing = missing.to_str().expect("text");
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 7] = [
         (&["count", "10", "--journal", wrong], 1, "differs from the published"),
         (&["verify", wrong], 1, "unit 0 is recorded with 66"),
         (&["merge", wrong], 1, "differs from the published 724"),
+        (&["status", wrong], 1, "differs from the published 724"),
         (&["merge", missing], 3, "units are missing"),
         (&["verify", "--units", "0", missing], 3, "not finished"),
         (&["merge", right], 0, ""),

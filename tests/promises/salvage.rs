@@ -225,15 +225,20 @@ fn units_can_be_left_out_by_number() {
     let folder = fresh_folder("salvage-without");
     let (path, _) = finished(&folder);
     let new = folder.join("new.journal");
-    let saved = salvage(&path, &new, &["--without", "3,7..9"]);
+    let saved = salvage(&path, &new, &["--without", "3,7-8"]);
     assert_eq!(saved.status.code(), Some(0));
     let finished = contents(&new).finished;
     for unit in [3, 7, 8] {
         assert!(!finished.contains(unit));
     }
     resumes(&new);
-    let bad = salvage(&path, &folder.join("x"), &["--without", "9..7"]);
-    assert_eq!(bad.status.code(), Some(2), "{bad:?}");
+    for (units, reason) in
+        [("9-7", "7-9"), ("7..9", "7-9"), ("7,999999", "there is no unit 999999")]
+    {
+        let bad = salvage(&path, &folder.join("x"), &["--without", units]);
+        assert_eq!(bad.status.code(), Some(2), "{bad:?}");
+        assert!(result(&bad).2.contains(reason), "{bad:?}");
+    }
 }
 
 #[test]

@@ -112,10 +112,9 @@ fn units_counted_twice_count_once_if_they_agree() {
     let mut is_first = true;
     let unit = raise_counts(&aside, 1, |_, _| std::mem::take(&mut is_first))[0];
     match merge(&[folder]) {
-        Err(Error::CountsDiffer { unit: named, first, second, .. }) => {
+        Err(Error::CountsDiffer { unit: named, files, .. }) => {
             assert_eq!(named, unit);
-            let mut names =
-                [first, second].map(|path| path.file_name().map(std::ffi::OsStr::to_owned));
+            let mut names = files.map(|path| path.file_name().map(std::ffi::OsStr::to_owned));
             names.sort();
             assert_eq!(names, [Some("first.journal".into()), Some("second.journal".into())]);
         }

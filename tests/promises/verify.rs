@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use nqueens::record::Record;
-use nqueens::verify::{self, Sample, Verdict};
+use nqueens::record::{Record, Units};
+use nqueens::verify::{self, Verdict, sample};
 use nqueens::{Cancel, Count, Engine, Kernel};
 
 use crate::common::{contents, fresh, raise_counts, size};
@@ -21,13 +21,14 @@ fn falsify(path: &Path, step: usize) -> usize {
     raise_counts(path, 1, |number, _| number % step == 0).len()
 }
 
-fn verify(contents: &Record, sample: Sample, kernel: Kernel, cancel: &Cancel) -> Verdict {
-    let chosen = contents.counts(&sample.choose(&contents.finished)).expect("readable");
+fn verify(contents: &Record, chosen: &Units, kernel: Kernel, cancel: &Cancel) -> Verdict {
+    let chosen = contents.counts(chosen).expect("readable");
     verify::verify(&contents.plan, &chosen, kernel, &|| (), cancel).expect("a verdict")
 }
 
 fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
-    verify(contents, Sample { units, seed }, Kernel::detect(), &Cancel::new())
+    let chosen = sample(&contents.finished, units, seed);
+    verify(contents, &chosen, Kernel::detect(), &Cancel::new())
 }
 
 fn differences(contents: &Record, units: usize, seed: u64) -> usize {
@@ -41,8 +42,8 @@ fn a_true_journal_has_no_differences() {
     for engine in [Engine::Halves, Engine::Subtrees, Engine::BoolArrays] {
         let contents = contents(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
-        let sample = Sample { units: 5, seed: 2 };
-        let all = verify(&contents, sample, Kernel::Portable, &Cancel::new());
+        let chosen = sample(&contents.finished, 5, 2);
+        let all = verify(&contents, &chosen, Kernel::Portable, &Cancel::new());
         assert_ne!(all.method, engine.name(), "by another method");
         assert_eq!((all.chosen, all.recounted), (5, 5));
     }
@@ -106,7 +107,7 @@ fn a_cancelled_check_reports_its_progress() {
     let contents = contents(&finished("cancelled", Engine::Halves));
     let cancel = Cancel::new();
     cancel.cancel();
-    let sample = Sample { units: 9, seed: 1 };
-    let verdict = verify(&contents, sample, Kernel::detect(), &cancel);
+    let chosen = sample(&contents.finished, 9, 1);
+    let verdict = verify(&contents, &chosen, Kernel::detect(), &cancel);
     assert_eq!((verdict.chosen, verdict.recounted), (9, 0));
 }

@@ -22,28 +22,36 @@ pub struct Solutions {
     size: BoardSize,
     allowed: [u32; BoardSize::MAX as usize],
     /// The rows that are being tried.
-    open_rows: Vec<OpenRow>,
+    open_rows: Vec<Node>,
     /// The queens of the rows above the last of them.
     columns: Vec<u32>,
 }
 
-/// The search at one row.
+/// The state of a search before a row is filled; bit c stands for column c.
 #[derive(Clone, Copy, Debug)]
-struct OpenRow {
-    /// The columns taken, and the squares of this row attacked along diagonals.
-    columns: u32,
-    falling: u32,
-    rising: u32,
-    /// The squares of this row left to try.
-    free: u32,
+pub(crate) struct Node {
+    /// Columns taken.
+    pub(crate) columns: u32,
+    /// Squares of this row on falling diagonals of the queens above.
+    pub(crate) falling: u32,
+    /// Squares of this row on rising diagonals of the queens above.
+    pub(crate) rising: u32,
+    /// Squares of this row that are left to try.
+    pub(crate) free: u32,
 }
 
-impl OpenRow {
-    fn with_queen(self, queen: u32, allowed: u32) -> Self {
+impl Node {
+    /// Before the first row, with these squares to try there.
+    pub(crate) fn top(free: u32) -> Self {
+        Self { columns: 0, falling: 0, rising: 0, free }
+    }
+
+    /// The node below this one and a queen in its row.
+    pub(crate) fn with_queen(self, queen: u32, blocked_below: u32) -> Self {
         let columns = self.columns | queen;
         let falling = (self.falling | queen) << 1;
         let rising = (self.rising | queen) >> 1;
-        Self { columns, falling, rising, free: allowed & !(columns | falling | rising) }
+        Self { columns, falling, rising, free: !(columns | falling | rising | blocked_below) }
     }
 }
 
@@ -58,8 +66,7 @@ impl Solutions {
     #[must_use]
     pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         let allowed = queens.allowed(size);
-        let first = OpenRow { columns: 0, falling: 0, rising: 0, free: allowed[0] };
-        Self { size, allowed, open_rows: vec![first], columns: Vec::new() }
+        Self { size, allowed, open_rows: vec![Node::top(allowed[0])], columns: Vec::new() }
     }
 }
 
@@ -89,7 +96,7 @@ impl Iterator for Solutions {
                 columns.push(column);
                 return Some(Solution::of_legal(columns));
             }
-            let below = open_row.with_queen(queen, self.allowed[row + 1]);
+            let below = open_row.with_queen(queen, !self.allowed[row + 1]);
             self.columns.push(column);
             self.open_rows.push(below);
         }

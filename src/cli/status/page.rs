@@ -13,7 +13,7 @@ use nqueens::record::{JournalFile, Run};
 
 use super::grid;
 use super::state::Status;
-use crate::cli::format::{DATE, duration, figures, grouped, many, since_1970, sum, utc};
+use crate::cli::format::{duration, figures, grouped, many, sum, utc};
 use crate::cli::stderr::escaped;
 
 /// How every such page begins: nothing else is ever overwritten.
@@ -45,7 +45,7 @@ pub(super) fn page(counts: &[Option<Status>; 2], paths: &[PathBuf]) -> String {
             h1 { (queens) }
             p {
                 "engine " (engine) ", plan " (format_args!("{hash:08x}")) ", " (units)
-                " units; as of " time { (utc(since_1970(first.now), DATE)) }
+                " units; as of " time { (utc(first.now)) }
             }
         }
         main { @for count in counts() { (section(count)) } }
@@ -68,7 +68,7 @@ fn section(status: &Status) -> Markup {
         section aria-labelledby=(pass) {
             h2 id=(pass) { (pass) " count" }
             div.progress {
-                p { strong { (percent) " %" } " " (grouped(status.journals.units_done)) " of " (all) " units" }
+                p { strong { (percent) " %" } " " (grouped(status.journals.record.units_done())) " of " (all) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"
                     aria-valuemax="100" aria-valuenow=(percent) {
                     span style={ "width:" (percent) "%" } {}
@@ -103,7 +103,7 @@ fn processes(status: &Status) -> Markup {
             run.threads.to_string(),
             grouped(run.units),
             duration(run.elapsed),
-            file.modified.map_or_else(String::new, |seen| utc(since_1970(seen), DATE)),
+            file.modified.map_or_else(String::new, utc),
         ];
         Some((run.shard.index(), row))
     };

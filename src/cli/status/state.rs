@@ -44,7 +44,7 @@ impl Status {
 
     /// What is finished of the plan, in percent.
     pub(super) fn percent(&self) -> String {
-        let (done, all) = (self.journals.units_done, self.journals.record.plan.units());
+        let (done, all) = (self.journals.record.units_done(), self.journals.record.plan.units());
         // What is missing must not be rounded away.
         let percent = 100.0 * done as f64 / all as f64;
         figures(if done < all { percent.min(99.9) } else { percent }, 3)
@@ -84,8 +84,8 @@ impl Status {
     }
 
     pub(super) fn report(&self) -> Report {
-        let Journals { record, units_done, missing, .. } = &self.journals;
-        let (percent, done) = (self.percent(), many(*units_done, "unit"));
+        let Journals { record, missing, .. } = &self.journals;
+        let (percent, done) = (self.percent(), many(record.units_done(), "unit"));
         let mut report = self.journals.report();
         report
             .bare(&percent)
@@ -112,7 +112,8 @@ impl Status {
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
         }
-        let (measured, left) = (duration(self.journals.cpu_time), record.cpu_seconds_left());
+        let (measured, left) =
+            (duration(self.journals.record.cpu_time()), record.cpu_seconds_left());
         let to_go = left.map_or("unknown".to_owned(), expected);
         report
             .field("seconds_since_record", since.map(json_seconds))

@@ -9,7 +9,7 @@
 use super::half_board::HalvedBoard;
 use super::join::{Join, LEAST_PAIRS};
 use super::quadrants::pieces;
-use super::units::TILE;
+use super::units::{TILE, subsets};
 use crate::engine::unit::{MemoryUse, Resources};
 
 /// What one worker may use.
@@ -57,8 +57,7 @@ const OTHER_BYTES: u64 = 500_000;
 
 /// The most groups of a half: one for each set of southern columns.
 fn column_sets(board: HalvedBoard) -> u64 {
-    (0..u64::from(board.half / 2))
-        .fold(1, |sets, at| sets * (u64::from(board.half) - at) / (at + 1))
+    subsets(board.half, board.half / 2) as u64
 }
 
 /// The least bytes with which one worker can count every unit.

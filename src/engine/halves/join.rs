@@ -117,7 +117,7 @@ pub(crate) struct Join {
     factors: WordList,
     factor_groups: Vec<Group>,
     /// The half-boards of both sides.
-    products: [WordList; 2],
+    pub(crate) products: [WordList; 2],
 }
 
 impl Join {
@@ -225,12 +225,6 @@ impl Join {
             self.scratch = vec![0; needed];
         }
         (Context { lists, most_pairs, cancel }, parts)
-    }
-
-    /// The lengths of the last lists of half-boards that were made after splits.
-    #[cfg(test)]
-    pub(crate) fn product_lengths(&self) -> [usize; 2] {
-        self.products.each_ref().map(WordList::len)
     }
 
     /// Counts the disjoint pairs of two lists of half-boards. The order of the bits changes in both. A cancelled count is meaningless.

@@ -136,7 +136,7 @@ impl Unit {
 }
 
 /// The number of subsets of `size` of `of` things (n over k).
-fn subsets(of: u32, size: u32) -> usize {
+pub(crate) fn subsets(of: u32, size: u32) -> usize {
     if size > of {
         return 0;
     }

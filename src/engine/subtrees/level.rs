@@ -1,41 +1,12 @@
-//! A node of the search, and the buffer that holds the nodes of one row.
+//! The buffer that holds the nodes of one row.
 
-use super::cases::Case;
+use crate::board::solution::Node;
 
 /// The capacity of a level, a power of two so that one instruction keeps an index below it.
 pub(super) const CAPACITY: usize = 256;
 
 /// The lanes of the widest vector: a whole one may be written after the last node.
 const LANES: usize = 16;
-
-/// The state of the search before a row is filled; bit c stands for column c.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
-    /// Columns taken.
-    pub(crate) columns: u32,
-    /// Squares of this row on falling diagonals of the queens above.
-    pub(crate) falling: u32,
-    /// Squares of this row on rising diagonals of the queens above.
-    pub(crate) rising: u32,
-    /// Squares of this row that are left to try.
-    pub(crate) free: u32,
-}
-
-impl Node {
-    /// The node below the first row's queen.
-    pub(crate) fn top(case: &Case) -> Self {
-        let empty = Self { columns: 0, falling: 0, rising: 0, free: case.first_queen };
-        empty.with_queen(case.first_queen, case.blocked[1])
-    }
-
-    /// The node below this one and a queen in its row.
-    pub(crate) fn with_queen(self, queen: u32, blocked_below: u32) -> Self {
-        let columns = self.columns | queen;
-        let falling = (self.falling | queen) << 1;
-        let rising = (self.rising | queen) >> 1;
-        Self { columns, falling, rising, free: !(columns | falling | rising | blocked_below) }
-    }
-}
 
 /// One field of the nodes of a level, with room for a vector after the last one.
 #[derive(Clone, Debug)]

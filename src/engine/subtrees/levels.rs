@@ -20,8 +20,9 @@
 use std::ops::Range;
 
 use super::kernel;
-use super::level::{CAPACITY, Level, Node};
+use super::level::{CAPACITY, Level};
 use crate::board::size::BoardSize;
+use crate::board::solution::Node;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;

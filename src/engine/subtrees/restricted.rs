@@ -16,9 +16,9 @@
 //!
 //! **Invariant:** the rows that decide the weight are above the last three.
 
-use super::level::Node;
 use super::levels::{BATCH, Levels};
 use crate::board::size::BoardSize;
+use crate::board::solution::Node;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::single_unit::Restricted;
@@ -96,7 +96,7 @@ impl CountDomains for RestrictedSubtrees {
             return Restricted.count(domains, cancel);
         }
         let blocked = blocked_squares(domains);
-        let root = Node { columns: 0, falling: 0, rising: 0, free: !blocked[0] };
+        let root = Node::top(!blocked[0]);
         match &domains.weighing {
             // A node of a level has a free square.
             _ if root.free == 0 => Ok(0),

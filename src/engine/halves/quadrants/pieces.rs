@@ -9,6 +9,8 @@
 //! west piece. The price is time: the lists of the west are made again for each piece of the east, and
 //! several small joins take longer than one large one.
 
+use crate::engine::halves::units::subsets;
+
 /// Which half-boards of a half are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
@@ -172,9 +174,7 @@ pub(crate) fn list_bytes(half: u32, is_cut: bool) -> u64 {
 /// column sets had lists of the same length. At least 10 000.
 pub(crate) fn most_pairs(half: u32) -> u64 {
     let of_unit = |rows| {
-        let column_sets =
-            (0..u64::from(rows)).fold(1, |sets, at| sets * (u64::from(half) - at) / (at + 1));
-        most_words(half, rows) * most_words(half, half - rows) * 3 / column_sets
+        most_words(half, rows) * most_words(half, half - rows) * 3 / subsets(half, rows) as u64
     };
     (half.div_ceil(2)..=half).map(of_unit).max().unwrap_or(0).max(10_000)
 }

@@ -7,6 +7,7 @@ use crate::engine::halves::prepared::PreparedHalves;
 use crate::engine::halves::quadrants::Piece;
 use crate::engine::halves::unit_rows::UnitRows;
 use crate::engine::halves::units::UnitList;
+use crate::engine::halves::word_list::WordList;
 use crate::engine::halves::worker::HalvesWorker;
 use crate::engine::simd::Kernel;
 use crate::engine::tests::{random, size};
@@ -34,7 +35,10 @@ fn every_unit_has_other_row_sets() {
 /// products, after a unit was counted.
 fn data_of(worker: &mut HalvesWorker<'_>, unit: usize) -> ([Vec<u64>; 2], [usize; 2]) {
     worker.count(unit, &Cancel::new()).expect("not cancelled");
-    (worker.east.strict().lists.map(|list| list.to_vec()), worker.join.product_lengths())
+    (
+        worker.east.strict().lists.map(|list| list.to_vec()),
+        worker.join.products.each_ref().map(WordList::len),
+    )
 }
 
 #[test]
