@@ -65,8 +65,6 @@ pub mod verify;
 
 pub use board::known::Published;
 pub use board::size::BoardSize;
-#[doc(hidden)]
-pub use board::solution::SvgSheet;
 pub use board::solution::{Solution, Solutions};
 pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};

@@ -7,7 +7,6 @@ use std::{array, mem};
 
 pub(crate) use iter::Node;
 pub use iter::Solutions;
-pub use pictures::SvgSheet;
 
 /// A way to place n queens on an n x n board so that none attacks another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

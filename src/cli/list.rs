@@ -3,10 +3,12 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
-use nqueens::{BoardSize, Cancel, FixedQueens, Solution, Solutions, Square, SvgSheet};
+use maud::{PreEscaped, html};
+use nqueens::{BoardSize, Cancel, FixedQueens, Solution, Solutions, Square};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::many;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 use crate::cli::stdout::stdout;
@@ -164,9 +166,8 @@ impl ListArgs {
                 "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
             )));
         }
-        let sheet = SvgSheet::new(&boards);
         if !cancel.is_cancelled() {
-            write!(out, "{}", if self.fundamental { sheet.with_classes() } else { sheet })?;
+            out.write_all(picture(&boards, self.fundamental).as_bytes())?;
         }
         Ok(boards.len())
     }
@@ -174,3 +175,69 @@ impl ListArgs {
 
 /// A solution, with the size of its class if only one of each class is listed.
 type Listed = (Solution, Option<usize>);
+
+/// The margin between boards and around the sheet, in squares: room for the coordinates.
+const GAP: usize = 1;
+/// Points for each square of a sheet with one board. Many boards share the width of a page.
+const SQUARE: usize = 32;
+const PAGE: usize = 1600;
+
+/// A queen in a box of 100 by 100: a crown of five points on a base.
+const QUEEN: &str = "M22 74 14 36 34 54 37 24 50 50 63 24 66 54 86 36 78 74ZM22 78H78V88H22Z";
+
+/// Boards of one size in a grid, as an SVG picture, if wanted with the sizes of their classes. Black on
+/// white, and two greys that differ in print: the colours do not depend on the page.
+fn picture(boards: &[Solution], classes: bool) -> String {
+    let n = boards.first().map_or(0, |solution| solution.columns().len());
+    let across = (0..=boards.len()).find(|across| across * across >= boards.len()).unwrap_or(0);
+    let down = boards.len().div_ceil(across.max(1));
+    let below = GAP + usize::from(classes);
+    let (width, height) = (across * (n + GAP) + GAP, down * (n + below) + GAP);
+    let point = SQUARE.min((PAGE / width.max(1)).max(2));
+    let title = match boards.len() {
+        0 => "no solutions".to_owned(),
+        boards => format!("{n} queens: {}", many(boards, "solution")),
+    };
+    let places =
+        (0..boards.len()).map(|place| (place % across * (n + GAP), place / across * (n + below)));
+    // a1 is dark.
+    let squares = (0..n).flat_map(|row| (row % 2..n).step_by(2).map(move |column| (row, column)));
+    let dark = squares.map(|(row, column)| format!("M{column} {}h1v1h-1z", n - 1 - row));
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width) " " (height) }
+            width=(width * point) height=(height * point)
+            font-family="sans-serif" font-size="0.5" fill="#202020" text-anchor="middle" {
+            title { (title) }
+            rect width=(width) height=(height) fill="#ffffff" {}
+            defs {
+                symbol id="queen" viewBox="0 0 100 100" { path d=(QUEEN) {} }
+                g id="board" {
+                    rect width=(n) height=(n) fill="#f2f2f2" {}
+                    path fill="#b0b8c0" d=(dark.collect::<String>()) {}
+                    rect width=(n) height=(n) fill="none" stroke="#404040" stroke-width="0.06" {}
+                    @for row in 0..n { text x="-0.45" y={ (n - 1 - row) ".68" } { (row + 1) } }
+                    @for (column, letter) in (0..n).zip('a'..) {
+                        text x={ (column) ".5" } y={ (n) ".6" } {
+                            // There are not enough letters for all boards.
+                            @if n <= 26 { (letter) } @else { (column + 1) }
+                        }
+                    }
+                }
+            }
+            @for (solution, (x, y)) in boards.iter().zip(places) {
+                g transform={ "translate(" (x + GAP) " " (y + GAP) ")" } {
+                    use href="#board" {}
+                    @for (row, column) in solution.columns().iter().enumerate() {
+                        use href="#queen" x=(column) y=(n - 1 - row) width="1" height="1" {}
+                    }
+                    @if let Some(class) = solution.class_size().filter(|_| classes) {
+                        text x=(n as f64 / 2.0) y={ (n + 1) ".4" } { "class of " (class) }
+                    }
+                }
+                (PreEscaped("\n"))
+            }
+        }
+        (PreEscaped("\n"))
+    };
+    picture.into_string()
+}

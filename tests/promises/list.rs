@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nqueens::{
-    Cancel, Count, Engine, Error, FixedQueens, Plan, Solution, Solutions, Square, SvgSheet,
-};
+use nqueens::{Cancel, Count, Engine, Error, FixedQueens, Plan, Solution, Solutions, Square};
 
 use crate::common::processes::send;
 use crate::common::{finish, json, nqueens, output, refused, size, stderr, stdout, without_reader};
@@ -236,13 +234,25 @@ fn completions_are_counted_from_the_command_line() {
     }
 }
 
+#[test]
+fn a_picture_of_nothing_is_one_too() {
+    let drawn = output(&["list", "3", "--style", "svg"]);
+    assert!(stdout(&drawn).contains("<title>no solutions</title>"), "{drawn:?}");
+}
+
 /// A picture is well-formed, each queen stands on its square, and boards do not overlap.
 #[test]
 fn pictures_are_well_formed_and_free_of_overlaps() {
-    for (n, boards) in [(1, 1), (8, 92), (20, 7), (32, 2)] {
-        let solutions: Vec<Solution> = Solutions::new(size(n)).take(boards).collect();
-        let picture = SvgSheet::new(&solutions).with_classes().to_string();
-        let document = roxmltree::Document::parse(&picture).expect("well-formed");
+    for (n, boards, classes) in
+        [(1, 1, true), (8, 12, true), (8, 92, false), (20, 7, true), (32, 2, false)]
+    {
+        let (text, limit) = (n.to_string(), boards.to_string());
+        let fundamental = if classes { &["--fundamental"][..] } else { &[] };
+        let list = ["list", &text, "--style", "svg", "--limit", &limit];
+        let drawn = output(&[&list, fundamental].concat());
+        let picture = stdout(&drawn);
+        assert_eq!(picture.matches(">class of ").count(), if classes { boards } else { 0 });
+        let document = roxmltree::Document::parse(picture).expect("well-formed");
         let view: Vec<f64> = document
             .root_element()
             .attribute("viewBox")
@@ -264,6 +274,11 @@ fn pictures_are_well_formed_and_free_of_overlaps() {
                 .map(|node| (node.attribute("x").expect("x"), node.attribute("y").expect("y")))
                 .collect();
             assert_eq!(queens.len(), n as usize);
+            // Of all boards, the first has its queens furthest to the left from row 1 on, which is drawn last.
+            if corners.len() == 1 {
+                let bottom = (n - 1).to_string();
+                assert!(queens.contains(&("0", &bottom)), "{queens:?}");
+            }
         }
         assert_eq!(corners.len(), boards);
         for (place, one) in corners.iter().enumerate() {
