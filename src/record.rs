@@ -50,10 +50,10 @@ pub use second::{Comparison, compare};
 #[doc(hidden)]
 pub use shards::ShardUnits;
 pub use union::{Record, Witness};
-#[doc(hidden)]
-pub use units::half_open;
+pub(crate) use units::units_of;
 pub use units::{Counts, Units};
-pub(crate) use units::{len, units_of};
+#[doc(hidden)]
+pub use units::{half_open, len};
 #[doc(hidden)]
 pub use writer::is_locked;
 pub(crate) use writer::{Journal, Locked};

@@ -53,6 +53,9 @@ impl BoardSize {
     }
 }
 
+/// Some squares of each row, as bits.
+pub(crate) type Squares = [u32; BoardSize::MAX as usize];
+
 /// Any whole number that is the size of a board.
 macro_rules! from_number {
     ($($number:ty),*) => {$(

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::error::Error;
 
 /// A square: row and column, counted from 0. As in chess, a1 is at the bottom left.
@@ -65,7 +65,7 @@ impl FixedQueens {
 
     /// The columns, as bits, in which each row's queen may stand with the given ones: none if one of
     /// these does not stand on the board.
-    pub(crate) fn allowed(&self, size: BoardSize) -> [u32; BoardSize::MAX as usize] {
+    pub(crate) fn allowed(&self, size: BoardSize) -> Squares {
         let mut allowed = [0; BoardSize::MAX as usize];
         if self.check(size).is_err() {
             return allowed;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, split_by_plan};
+use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, len, split_by_plan};
 use nqueens::{Published, Shard};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub(crate) type BothCounts = Result<[Option<Journals>; 2], Failure>;
 pub(crate) struct JournalsArgs {
     /// Journals of one plan, or folders of them, finished or not, also while they are written
     #[arg(required = true, value_name = "FILE|FOLDER")]
-    paths: Vec<PathBuf>,
+    pub(crate) paths: Vec<PathBuf>,
 
     /// Read the journals of the second count, if there are those of both
     #[arg(long)]
@@ -87,11 +87,6 @@ impl JournalsArgs {
         let read =
             |files: Vec<PathBuf>| (!files.is_empty()).then(|| self.read_files(&files)).transpose();
         Ok([read(first)?, read(second)?])
-    }
-
-    /// The files and folders as they were named.
-    pub(crate) fn paths(&self) -> &[PathBuf] {
-        &self.paths
     }
 
     fn nothing(&self) -> Failure {
@@ -189,7 +184,7 @@ impl Journals {
 pub(crate) fn ranges(units: &Units) -> Value {
     let mut ranges = half_open(units).map(|range| [range.start, range.end]);
     json!({
-        "units": number(units),
+        "units": len(units),
         "ranges": ranges.by_ref().take(MOST_RANGES).collect::<Vec<_>>(),
         "more_ranges": ranges.count(),
     })
@@ -214,7 +209,7 @@ impl MissingShards {
 /// As `shards 3, 7-9 (of 0..=9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shards, missing) = (self.shards, number(&self.indices));
+        let (shards, missing) = (self.shards, len(&self.indices));
         let first = joined(&self.indices, ", ", PRINTED);
         if self.indices.ranges_len() > PRINTED {
             return write!(f, "{missing} of {shards} shards, the first {first}, ...");
@@ -231,11 +226,6 @@ pub(crate) fn joined(numbers: &Units, separator: &str, most: usize) -> String {
         (first, last) => format!("{first}-{last}"),
     });
     ranges.collect::<Vec<_>>().join(separator)
-}
-
-/// How many numbers there are.
-pub(crate) fn number(numbers: &Units) -> usize {
-    half_open(numbers).map(|range| range.len()).sum()
 }
 
 /// Processors and kernels that have counted, each with its number of runs if there are several.

@@ -9,7 +9,6 @@ use nqueens::record::{JournalError, Mode, Record, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
-use crate::cli::journals::number;
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::{file, range, whole_number};
@@ -100,7 +99,7 @@ fn judge(record: &Record, disputed: usize) -> Exit {
 }
 
 fn report(record: &Record, saved: &Record, disputed: Vec<usize>) -> Report {
-    let kept = number(&saved.finished);
+    let kept = saved.units_done();
     let lines = record.left_out.len() - disputed.len();
     let mut report = Report::default();
     report

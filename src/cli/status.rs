@@ -53,7 +53,7 @@ impl StatusArgs {
         }
         let counts = plans.remove(0)?.map(|journals| journals.map(status));
         if let Some(file) = file {
-            file.write(&page::page(&counts, self.journals.paths()))?;
+            file.write(&page::page(&counts, &self.journals.paths))?;
         }
         let exit = check(counts.iter().flatten());
         let mut reports = counts.iter().flatten().map(Status::report);

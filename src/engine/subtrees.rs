@@ -50,7 +50,7 @@ mod split_rows;
 
 use super::simd::Kernel;
 use super::unit::{Interrupt, Pass, Prepared, Resources, RowDomains, UnitEstimate, Units, Worker};
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -256,11 +256,7 @@ fn nth_bit(bits: u32, place: u32) -> u32 {
 }
 
 /// A node and the forbidden squares of all rows, with the columns in the other order.
-fn mirrored(
-    size: BoardSize,
-    root: Node,
-    blocked: [u32; BoardSize::MAX as usize],
-) -> (Node, [u32; BoardSize::MAX as usize]) {
+fn mirrored(size: BoardSize, root: Node, blocked: Squares) -> (Node, Squares) {
     let mirror = |squares: u32| (squares & size.columns()).reverse_bits() >> (32 - size.get());
     let root = Node {
         columns: mirror(root.columns),

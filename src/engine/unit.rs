@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::simd::Kernel;
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -156,7 +156,7 @@ impl<T: Worker + Clone + Sync> Prepared for T {
 pub(crate) struct RowDomains {
     pub(crate) size: BoardSize,
     /// The columns in which the queen of each row may stand, as bits; none beyond the board.
-    pub(crate) allowed: [u32; BoardSize::MAX as usize],
+    pub(crate) allowed: Squares,
     /// The weight of each solution; without it, 1.
     pub(crate) weighing: Option<Weighing>,
 }

@@ -23,7 +23,8 @@ pub(crate) fn units_of(ranges: impl IntoIterator<Item = Range<usize>>) -> Units 
 }
 
 /// How many units there are.
-pub(crate) fn len(units: &Units) -> usize {
+#[doc(hidden)]
+pub fn len(units: &Units) -> usize {
     units.len() as usize
 }
 

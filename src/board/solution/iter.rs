@@ -4,7 +4,7 @@
 //! solution. It stores only the queens placed so far.
 
 use super::Solution;
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::board::square::FixedQueens;
 
 /// An iterator over the solutions of a board.
@@ -20,7 +20,7 @@ use crate::board::square::FixedQueens;
 #[derive(Clone, Debug)]
 pub struct Solutions {
     size: BoardSize,
-    allowed: [u32; BoardSize::MAX as usize],
+    allowed: Squares,
     /// The rows that are being tried.
     open_rows: Vec<Node>,
     /// The queens of the rows above the last of them.

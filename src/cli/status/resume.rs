@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use nqueens::Pass;
-use nqueens::record::{Record, Units};
+use nqueens::record::{Record, Units, len};
 
 use crate::cli::format::grouped;
-use crate::cli::journals::{joined, number};
+use crate::cli::journals::joined;
 use crate::cli::stderr::escaped;
 
 /// Longer lists of shards are cut.
@@ -54,7 +54,7 @@ impl Resume {
         let folder = folder.canonicalize().unwrap_or(folder);
         let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
         let cut = if idle.ranges_len() > MOST_RANGES { "; the first are listed" } else { "" };
-        let (idle, all) = (grouped(number(idle)), grouped(shards));
+        let (idle, all) = (grouped(len(idle)), grouped(shards));
         Some(Self {
             command: format!(
                 "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"

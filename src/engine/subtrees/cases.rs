@@ -42,7 +42,7 @@
 //! attacks, are forbidden. The values of places outside T must be larger than a, so squares near the
 //! corners are forbidden.
 
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 
 /// One way to break the symmetry: the first row's queen, and for each row the forbidden squares.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub(crate) struct Case {
     /// The queen of row 0, as a bit.
     pub(crate) first_queen: u32,
     /// The forbidden columns of each row, including all bits outside the board.
-    pub(crate) blocked: [u32; BoardSize::MAX as usize],
+    pub(crate) blocked: Squares,
     /// The number of solutions of the board that each solution of the case stands for.
     pub(crate) weight: u64,
 }

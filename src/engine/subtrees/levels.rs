@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use super::kernel;
 use super::level::{CAPACITY, Level};
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Node;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -49,7 +49,7 @@ impl Levels {
     pub(crate) fn count(
         &mut self,
         kernel: Kernel,
-        blocked: &[u32; BoardSize::MAX as usize],
+        blocked: &Squares,
         first_row: usize,
         root: Node,
         cancel: &Cancel,
@@ -76,7 +76,7 @@ impl Levels {
     pub(super) fn count_waiting(
         &mut self,
         kernel: Kernel,
-        blocked: &[u32; BoardSize::MAX as usize],
+        blocked: &Squares,
         first_row: usize,
         enough: usize,
         cancel: &Cancel,
@@ -122,12 +122,7 @@ impl Levels {
     }
 
     /// Takes the next child of each of the last nodes of a row; returns the solutions found.
-    pub(super) fn pass(
-        &mut self,
-        kernel: Kernel,
-        blocked: &[u32; BoardSize::MAX as usize],
-        row: usize,
-    ) -> u64 {
+    pub(super) fn pass(&mut self, kernel: Kernel, blocked: &Squares, row: usize) -> u64 {
         let from = self.levels[row].len.saturating_sub(BATCH);
         match &mut self.levels[row..] {
             [last] => {

@@ -17,7 +17,7 @@
 //! **Invariant:** the rows that decide the weight are above the last three.
 
 use super::levels::{BATCH, Levels};
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Node;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -49,7 +49,7 @@ impl RestrictedSubtrees {
     /// The weighted number of solutions below the root.
     fn count_weighed(
         &mut self,
-        blocked: &[u32; BoardSize::MAX as usize],
+        blocked: &Squares,
         root: Node,
         Weighing { row, weight }: &Weighing,
         cancel: &Cancel,
@@ -108,7 +108,7 @@ impl CountDomains for RestrictedSubtrees {
 
 /// The squares on which no queen can stand: those that the unit forbids, and those attacked by the
 /// queen of a row that has only one square, as in the middle of odd boards.
-fn blocked_squares(domains: &RowDomains) -> [u32; BoardSize::MAX as usize] {
+fn blocked_squares(domains: &RowDomains) -> Squares {
     let mut blocked = domains.allowed.map(|columns| !columns);
     for row in 0..domains.size.rows() {
         let queen = domains.allowed[row];
