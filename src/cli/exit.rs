@@ -148,7 +148,11 @@ impl From<&Error> for Failure {
             | E::KernelUnavailable { .. }
             | E::NoSquare { .. }
             | E::ShardOutOfRange { .. } => with(Usage, "", ""),
-            E::ThreadsNotStarted { .. } => with(NotNow, "--threads: ", "; ask for fewer"),
+            E::ThreadsNotStarted { .. } => with(
+                NotNow,
+                "--threads: ",
+                "; ask for fewer, or raise the limit (ulimit -u, pids.max)",
+            ),
             E::SquareOffBoard { .. } => with(Usage, "--place: ", ""),
             E::SquaresClash { .. } => with(Usage, "--place: ", ": choose others"),
             E::QueensGiven => with(Usage, "--place: ", ": leave out the queens or the rest"),
@@ -176,6 +180,9 @@ impl From<&Error> for Failure {
                 with(exit, "", &way_out)
             }
             E::PlansDiffer { .. } => with(Usage, "", ": merge only journals of one plan"),
+            E::CountsDiffer { files: [first, second], .. } if first == second => {
+                with(Failed, "", ": 'nqueens salvage JOURNAL --into NEW' leaves the unit out")
+            }
             E::CountsDiffer { unit, .. } => {
                 let way_out = format!(
                     ": one of the two machines is faulty; 'nqueens verify' of each file shows which, \
