@@ -353,8 +353,13 @@ impl Worker for HalvesWorker<'_> {
         random: &mut fastrand::Rng,
         cancel: &Cancel,
     ) -> Result<UnitEstimate, Interrupt> {
-        self.measure(unit, &self.prepared.sampled_list_plans, cancel, |worker, unit, plan| {
+        let plans = &self.prepared.sampled_list_plans;
+        let estimate = self.measure(unit, plans, cancel, |worker, unit, plan| {
             worker.sample_unit(unit, plan, random, cancel)
-        })
+        });
+        // Lists that are kept are as long as the longest of any part. Random parts, unlike neighbouring units,
+        // have very different ones, which together would take twice the memory of the plan.
+        self.release();
+        estimate
     }
 }
