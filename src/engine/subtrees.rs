@@ -86,43 +86,50 @@ struct Subtree {
 impl Subtrees {
     /// The subtrees of a board on which these queens are given.
     pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: SplitRows) -> Self {
-        debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
-        let first_row = usize::from(split_rows.0).min(size.rows() - 3);
-        let cases = cases_of(size, queens);
-        let mut subtrees: Vec<Subtree> = cases.iter().enumerate().map(Subtree::of_case).collect();
-        for row in 1..first_row {
-            let longer = |subtree: Subtree| subtree.parts(row, &cases[subtree.case]);
-            subtrees = subtrees.into_iter().flat_map(longer).collect();
-        }
-        subtrees.retain(|subtree| subtree.root.free != 0);
+        let (first_row, cases) = (first_row(size, split_rows), cases_of(size, queens));
+        let subtrees = subtrees_of(&cases, first_row).collect();
         Self { size, first_row, cases, subtrees }
     }
 
-    /// The number of subtrees of a board, and the size of their list in bytes.
+    /// The number of subtrees of a board, and the size of their list in bytes, without making it.
     pub(crate) fn forecast(
         size: BoardSize,
         queens: &FixedQueens,
         split_rows: SplitRows,
     ) -> (usize, u64) {
-        let units = Self::new(size, queens, split_rows).len();
+        let units = subtrees_of(&cases_of(size, queens), first_row(size, split_rows)).count();
         // A growing list is copied: the old and the new one exist at the same time.
         (units, (3 * units * size_of::<Subtree>()) as u64)
     }
 }
 
-impl Subtree {
-    fn of_case((index, case): (usize, &Case)) -> Self {
-        let queen = case.first_queen;
-        let root = Node::top(queen).with_queen(queen, case.blocked[1]);
-        Self { case: index, prefix: [queen, 0, 0, 0], root }
-    }
+/// The row at which every subtree begins.
+fn first_row(size: BoardSize, split_rows: SplitRows) -> usize {
+    debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
+    usize::from(split_rows.0).min(size.rows() - 3)
+}
 
+/// The subtrees of all cases, in order. Only those of shorter prefixes are in memory.
+fn subtrees_of(cases: &[Case], first_row: usize) -> impl Iterator<Item = Subtree> {
+    let whole = |(case, Case { first_queen, .. }): (usize, &Case)| {
+        let root = Node::top(*first_queen);
+        Subtree { case, prefix: [0; SplitRows::MAX as usize], root }
+    };
+    let parts = |row| move |subtree: Subtree| subtree.parts(row, &cases[subtree.case]);
+    let mut shorter: Vec<Subtree> = cases.iter().enumerate().map(whole).collect();
+    for row in 0..first_row - 1 {
+        shorter = shorter.into_iter().flat_map(parts(row)).collect();
+    }
+    let subtrees = shorter.into_iter().flat_map(parts(first_row - 1));
+    subtrees.filter(|subtree| subtree.root.free != 0)
+}
+
+impl Subtree {
     /// The subtrees whose prefixes have one more queen, in `row`.
-    fn parts(self, row: usize, case: &Case) -> impl Iterator<Item = Self> {
-        let bits = (0..BoardSize::MAX).map(|column| 1 << column);
-        let queens = bits.filter(move |queen| self.root.free & queen != 0);
+    fn parts(self, row: usize, case: &Case) -> impl Iterator<Item = Self> + use<> {
+        let queens = (0..BoardSize::MAX).map(|column| 1 << column);
         let blocked = case.blocked[row + 1];
-        queens.map(move |queen| {
+        queens.filter(move |queen| self.root.free & queen != 0).map(move |queen| {
             let mut longer = self;
             longer.prefix[row] = queen;
             longer.root = self.root.with_queen(queen, blocked);
