@@ -110,4 +110,6 @@ fn a_cancelled_check_reports_its_progress() {
     let chosen = sample(&contents.finished, 9, 1);
     let verdict = verify(&contents, &chosen, Kernel::detect(), &cancel);
     assert_eq!((verdict.chosen, verdict.recounted), (9, 0));
+    // Nothing was shown, also of a journal that has no finished unit.
+    assert!(verdict.undetected_part(9) > 0.99 && verdict.undetected_part(0) > 0.99);
 }
