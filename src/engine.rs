@@ -10,6 +10,7 @@
 
 #[macro_use]
 mod simd;
+mod colours;
 pub(crate) mod halves;
 mod single_unit;
 pub(crate) mod subtrees;
@@ -27,6 +28,7 @@ pub use unit::{MemoryUse, Pass, Resources};
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::error::Error;
+use colours::Colours;
 use halves::Halves;
 use single_unit::{Restricted, SingleUnit};
 use subtrees::{RestrictedSubtrees, Subtrees};
@@ -51,11 +53,13 @@ pub enum Engine {
     Subtrees,
     /// Joins of east and west half-boards.
     Halves,
+    /// White queens and black queens, and a dot product between them.
+    Colours,
 }
 
 impl Engine {
     /// All engines, from the slowest to the fastest.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Permutation,
         Self::BoardScan,
         Self::ColumnArray,
@@ -63,6 +67,7 @@ impl Engine {
         Self::Bitmask,
         Self::Subtrees,
         Self::Halves,
+        Self::Colours,
     ];
 
     fn spec(self) -> &'static EngineSpec {
@@ -229,6 +234,15 @@ static ENGINES: [EngineSpec; Engine::ALL.len()] = [
         units: |size, _, _| Box::new(Halves::new(size)),
         forecast: |size, _, _| halves::forecast(size),
         worker_bytes: halves::worker_bytes,
+    },
+    EngineSpec {
+        name: "colours",
+        summary: "white queens, black queens, and a dot product between them",
+        largest_sensible: None,
+        smallest: colours::SMALLEST,
+        units: |size, _, _| Box::new(Colours::new(size)),
+        forecast: |size, _, _| colours::forecast(size),
+        worker_bytes: colours::worker_bytes,
     },
 ];
 

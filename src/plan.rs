@@ -18,6 +18,7 @@
 //! ```
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::board::size::BoardSize;
@@ -114,7 +115,7 @@ impl Plan {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
             let domains = self.list().domains(unit);
             add(self.weight(unit));
-            add(domains.weighing.as_ref().map_or(0, |weighing| weighing.row as u64));
+            add(domains.weighing.as_ref().map_or(0, |weighing| weighing.number_of_rows() as u64));
             domains.allowed.iter().for_each(|columns| add((*columns).into()));
         }
         hasher.finalize()
@@ -135,6 +136,11 @@ impl Plan {
     #[must_use]
     pub fn weight(&self, unit: usize) -> u64 {
         self.list().weight(unit)
+    }
+
+    /// The units around this one that are counted fastest together.
+    pub(crate) fn batch(&self, unit: usize) -> Range<usize> {
+        self.list().batch(unit)
     }
 
     fn list(&self) -> &dyn Units {
@@ -278,6 +284,17 @@ impl Worker<'_> {
     /// If the plan has no such unit.
     pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         self.worker.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
+    }
+
+    /// Counts the first of these units, of which there is one at least, and with it those that follow in
+    /// its batch.
+    pub(crate) fn count_first(
+        &mut self,
+        units: Range<usize>,
+        cancel: &Cancel,
+    ) -> Result<Vec<u64>, Error> {
+        let first = units.start;
+        self.worker.count_first(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
     }
 
     /// The greatest depth of [`Worker::sample`]; 0 if only whole units can be counted.

@@ -40,15 +40,19 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// Cuts these units into ranges for so many threads.
-    pub(crate) fn new(todo: &[Range<usize>], threads: usize) -> Self {
+    /// Cuts these units into ranges for so many threads, none of them within a batch.
+    pub(crate) fn new(
+        todo: &[Range<usize>],
+        threads: usize,
+        batch: impl Fn(usize) -> Range<usize>,
+    ) -> Self {
         let all = todo.iter().map(Range::len).sum();
         let length = range_length(all, threads);
         let ranges: Vec<Range<usize>> =
-            todo.iter().flat_map(|units| pieces(units.clone(), length)).collect();
+            todo.iter().flat_map(|units| pieces(units.clone(), length, &batch)).collect();
         let shortest = if all < FEWEST_UNITS { length } else { 1 };
         let of_a_length = RANGES_OF_A_LENGTH * threads;
-        Self { ranges: in_order(&ranges, shortest, of_a_length), next: AtomicUsize::new(0) }
+        Self { ranges: in_order(&ranges, shortest, of_a_length, &batch), next: AtomicUsize::new(0) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -63,7 +67,12 @@ impl Ranges {
 
 /// The pieces of a plan in a scattered order: ranges of the first pieces, the shortest of this length, the
 /// other pieces whole, and what is left of the first ones.
-fn in_order(pieces: &[Range<usize>], shortest: usize, of_a_length: usize) -> Vec<Range<usize>> {
+fn in_order(
+    pieces: &[Range<usize>],
+    shortest: usize,
+    of_a_length: usize,
+    batch: &impl Fn(usize) -> Range<usize>,
+) -> Vec<Range<usize>> {
     let stride = scattering_stride(pieces.len());
     let (mut order, mut rests) = (Vec::new(), Vec::new());
     for turn in 0..pieces.len() {
@@ -72,8 +81,10 @@ fn in_order(pieces: &[Range<usize>], shortest: usize, of_a_length: usize) -> Vec
         let length = piece.len().min(shortest << (turn / of_a_length).min(8));
         // Anywhere in the piece, so that the period of the plan does not matter.
         let start = piece.start + turn * SCATTERED % (piece.len() - length + 1);
-        order.push(start..start + length);
-        rests.extend([piece.start..start, start + length..piece.end]);
+        let end = batch(start + length - 1).end.min(piece.end);
+        let start = batch(start).start.max(piece.start);
+        order.push(start..end);
+        rests.extend([piece.start..start, end..piece.end]);
     }
     order.extend(rests.into_iter().filter(|rest| !rest.is_empty()));
     order
@@ -82,9 +93,17 @@ fn in_order(pieces: &[Range<usize>], shortest: usize, of_a_length: usize) -> Vec
 /// 2^16 divided by the golden ratio: its multiples are spread evenly.
 const SCATTERED: usize = 40_503;
 
-/// Cuts a range into pieces of this length. The last may be shorter.
-fn pieces(units: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
-    units.clone().step_by(length).map(move |start| start..units.end.min(start + length))
+/// Cuts a range into pieces of this length, or a little more or less, between two batches.
+fn pieces(
+    units: Range<usize>,
+    length: usize,
+    batch: &impl Fn(usize) -> Range<usize>,
+) -> Vec<Range<usize>> {
+    let first = units.start;
+    let cuts = units.clone().step_by(length).map(|at| batch(at).start.max(first));
+    let mut cuts: Vec<usize> = cuts.chain([units.end]).collect();
+    cuts.dedup();
+    cuts.windows(2).map(|ends| ends[0]..ends[1]).collect()
 }
 
 /// A stride that visits all of `0..len` in `len` steps modulo `len`, with the first steps spread
@@ -118,7 +137,7 @@ mod tests {
     fn every_unit_is_taken_once() {
         let todo = [3..700_000, 700_001..700_002, 800_000..800_900];
         for threads in [1, 2, 64] {
-            let ranges = Ranges::new(&todo, threads);
+            let ranges = Ranges::new(&todo, threads, |unit| unit..unit + 1);
             let mut taken: Vec<Range<usize>> = Vec::new();
             while let Some(units) = ranges.take() {
                 assert!(units.len() <= LONGEST_RANGE);

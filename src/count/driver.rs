@@ -62,7 +62,9 @@ impl Tally {
 impl Driver<'_> {
     /// Counts these units on the current rayon pool, unless the count must stop.
     pub(super) fn run(&self, todo: impl Iterator<Item = Range<usize>>) -> Result<Tally, Error> {
-        let ranges = Ranges::new(&todo.collect::<Vec<_>>(), rayon::current_num_threads());
+        let todo: Vec<_> = todo.collect();
+        let threads = rayon::current_num_threads();
+        let ranges = Ranges::new(&todo, threads, |unit| self.plan.batch(unit));
         // Scratch memory passes from range to range: each thread takes a set and returns it.
         let idle: Mutex<Vec<Worker<'_>>> = Mutex::default();
         (0..ranges.len())
@@ -127,19 +129,20 @@ impl Driver<'_> {
         let (begun, cpu_begun) = (Instant::now(), thread_time());
         let (first, mut counts, mut solutions) = (range.start, Vec::new(), 0);
         let mut ended = Ok(());
-        for unit in range {
-            match worker.count(unit, self.cancel) {
-                Ok(count) => {
-                    counts.push(count);
-                    solutions += u128::from(count) * u128::from(self.plan.weight(unit));
+        while first + counts.len() < range.end && begun.elapsed() < REPORT_EVERY {
+            match worker.count_first(first + counts.len()..range.end, self.cancel) {
+                Ok(some) => {
+                    let weights = (first + counts.len()..).map(|unit| self.plan.weight(unit));
+                    let weighed = some.iter().zip(weights);
+                    solutions += weighed
+                        .map(|(count, weight)| u128::from(*count) * u128::from(weight))
+                        .sum::<u128>();
+                    counts.extend(some);
                 }
                 Err(error) => {
                     ended = Err(error);
                     break;
                 }
-            }
-            if begun.elapsed() >= REPORT_EVERY {
-                break;
             }
         }
         let units = first..first + counts.len();

@@ -22,7 +22,7 @@ pub enum Kernel {
     /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// x86-64 with AVX-512 F, BW, DQ, VL and VPOPCNTDQ.
+    /// x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG and VNNI.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -36,7 +36,7 @@ macro_rules! instructions {
     (avx512, $then:ident, $($rest:tt)*) => {
         $then! {
             ["avx2" "bmi1" "bmi2" "popcnt" "avx512f" "avx512bw" "avx512dq" "avx512vl"
-             "avx512vpopcntdq"]
+             "avx512vpopcntdq" "avx512bitalg" "avx512vnni"]
             $($rest)*
         }
     };
@@ -159,6 +159,8 @@ macro_rules! compiled_for {
 #[cfg(target_arch = "x86_64")]
 pub(in crate::engine) trait Lane: Copy {}
 #[cfg(target_arch = "x86_64")]
+impl Lane for u16 {}
+#[cfg(target_arch = "x86_64")]
 impl Lane for u32 {}
 #[cfg(target_arch = "x86_64")]
 impl Lane for u64 {}
@@ -194,7 +196,7 @@ impl Kernel {
     pub const SUMMARIES: [&str; 3] = [
         "any CPU",
         "x86-64 with AVX2, BMI1, BMI2 and POPCNT",
-        "x86-64 with AVX-512 F, BW, DQ, VL and VPOPCNTDQ",
+        "x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG and VNNI",
     ];
 
     /// The fastest kernel that this CPU can run.

@@ -3,7 +3,6 @@
 
 use super::unit::{CountDomains, Interrupt, Pass, Prepared, Resources, RowDomains, Units, Worker};
 use crate::board::size::BoardSize;
-use crate::board::solution::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -43,35 +42,66 @@ impl Worker for SingleUnit {
 }
 
 /// Counts the units of any engine as engine `bitmask` counts its own: squares that a unit forbids count
-/// as taken.
+/// as taken. The rows that decide the weight come first.
 /// It would need centuries to reach a count that overflows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Restricted;
 
 impl CountDomains for Restricted {
     fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let count = fill_allowed(domains, 0, Node::top(domains.allowed[0]), cancel);
+        let mut rows: Vec<usize> = (0..domains.size.rows()).collect();
+        let mut weighed_rows = 0;
+        if let Some(weighing) = &domains.weighing {
+            rows.sort_by_key(|row| weighing.rows >> row & 1 == 0);
+            weighed_rows = weighing.number_of_rows();
+        }
+        let search = Search { domains, rows, weighed_rows, cancel };
+        let count = search.fill(0, Queens::default());
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
     }
 }
 
-/// The weighted number of ways to fill the rows from `row` on.
-fn fill_allowed(domains: &RowDomains, row: usize, node: Node, cancel: &Cancel) -> u64 {
-    let weight = domains.weight_at(row, node.columns).unwrap_or(1);
-    if row == domains.size.rows() {
-        return weight;
+/// The order of the rows, and what they hold.
+struct Search<'a> {
+    domains: &'a RowDomains,
+    rows: Vec<usize>,
+    /// So many of the first rows decide the weight.
+    weighed_rows: usize,
+    cancel: &'a Cancel,
+}
+
+/// What some queens take, in the frame of the board, since rows are filled in any order.
+#[derive(Clone, Copy, Default)]
+struct Queens {
+    columns: u32,
+    /// Bit row + column.
+    sums: u64,
+    /// Bit column - row + 31.
+    differences: u64,
+}
+
+impl Search<'_> {
+    /// The weighted number of ways to fill the rows from this place on.
+    fn fill(&self, place: usize, queens: Queens) -> u64 {
+        let weighing = self.domains.weighing.as_ref().filter(|_| place == self.weighed_rows);
+        let weight = weighing.map_or(1, |weighing| (weighing.weight)(queens.columns));
+        let Some(&row) = self.rows.get(place) else { return weight };
+        if weight == 0 || self.cancel.is_cancelled() {
+            return 0;
+        }
+        let Queens { columns, sums, differences } = queens;
+        let attacked = columns | (sums >> row) as u32 | (differences >> (31 - row)) as u32;
+        let mut free = self.domains.allowed[row] & !attacked;
+        let mut solutions = 0;
+        while free != 0 {
+            let queen = free & free.wrapping_neg();
+            free ^= queen;
+            solutions += self.fill(place + 1, Queens {
+                columns: columns | queen,
+                sums: sums | u64::from(queen) << row,
+                differences: differences | u64::from(queen) << (31 - row),
+            });
+        }
+        weight * solutions
     }
-    if weight == 0 || cancel.is_cancelled() {
-        return 0;
-    }
-    let mut solutions = 0;
-    let allowed_below = domains.allowed.get(row + 1).copied().unwrap_or(0);
-    let mut free = node.free;
-    while free != 0 {
-        let queen = free & free.wrapping_neg();
-        free ^= queen;
-        let below = node.with_queen(queen, !allowed_below);
-        solutions += fill_allowed(domains, row + 1, below, cancel);
-    }
-    weight * solutions
 }

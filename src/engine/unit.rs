@@ -4,6 +4,7 @@
 //! the unit allows there. That is enough for any backtracker to count a unit again ([`RowDomains`]).
 
 use std::fmt;
+use std::ops::Range;
 
 use super::simd::Kernel;
 use crate::board::size::{BoardSize, Squares};
@@ -22,6 +23,11 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     /// engines that do not use symmetry.
     fn weight(&self, _unit: usize) -> u64 {
         1
+    }
+
+    /// The units around this one that a worker counts fastest together. Neighbours have the same batch.
+    fn batch(&self, unit: usize) -> Range<usize> {
+        unit..unit + 1
     }
 
     /// The solutions that the unit counts, and how many times.
@@ -102,6 +108,12 @@ pub(crate) trait Worker: Send {
     /// The number of solutions in this unit, before its weight.
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
 
+    /// The same for the first of these units, of which there is one at least, and for those after it that
+    /// are of its [batch](Units::batch).
+    fn count_first(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
+        Ok(vec![self.count(units.start, cancel)?])
+    }
+
     /// The greatest depth of [`Worker::sample`]; 0 if only whole units can be counted.
     fn deepest(&self) -> usize {
         0
@@ -161,17 +173,24 @@ pub(crate) struct RowDomains {
     pub(crate) weighing: Option<Weighing>,
 }
 
-/// The weight of a solution, known as soon as its northern rows are filled.
+/// The weight of a solution, known as soon as some of its rows are filled.
 pub(crate) struct Weighing {
-    /// The first row that does not affect the weight.
-    pub(crate) row: usize,
-    /// The weight, given the columns that the rows above it take.
+    /// The rows that affect the weight.
+    pub(crate) rows: u32,
+    /// The weight, given the columns that these rows take.
     pub(crate) weight: Box<dyn Fn(u32) -> u64 + Send + Sync>,
 }
 
 impl fmt::Debug for Weighing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Weighing").field("row", &self.row).finish_non_exhaustive()
+        f.debug_struct("Weighing").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+impl Weighing {
+    /// The number of rows that affect the weight.
+    pub(crate) fn number_of_rows(&self) -> usize {
+        self.rows.count_ones() as usize
     }
 }
 
@@ -186,13 +205,6 @@ impl RowDomains {
     /// All solutions that have these queens.
     pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         Self { size, allowed: queens.allowed(size), weighing: None }
-    }
-
-    /// The weight of the solutions whose rows above `row` take these columns, if `row` is where it
-    /// becomes known.
-    pub(crate) fn weight_at(&self, row: usize, columns: u32) -> Option<u64> {
-        let weighing = self.weighing.as_ref().filter(|weighing| weighing.row == row);
-        weighing.map(|weighing| (weighing.weight)(columns))
     }
 }
 

@@ -51,10 +51,11 @@ impl RestrictedSubtrees {
         &mut self,
         blocked: &Squares,
         root: Node,
-        Weighing { row, weight }: &Weighing,
+        weighing: &Weighing,
         cancel: &Cancel,
     ) -> Result<u64, Interrupt> {
         let Self { kernel, above, once, twice } = self;
+        let (row, weight) = (&weighing.number_of_rows(), &weighing.weight);
         let mut solutions = 0u64;
         let mut count = |levels: &mut Levels, weight, enough| {
             let found = levels.count_waiting(*kernel, blocked, *row, enough, cancel)?;

@@ -1,0 +1,126 @@
+//! Engine `colours`: white queens and black queens, and a dot product between them.
+//!
+//! **Counts** the solutions whose white queens stand in given rows, reduced by all eight symmetries; see
+//! [`units`].
+//!
+//! **Idea.** All squares of a diagonal have one colour. So queens on white squares and queens on black ones
+//! attack each other only along rows and columns:
+//!
+//! ```text
+//!     . # . Q . #       Q(n) = sum over R, C of
+//!     # Q # . # .
+//!     . # . # . Q       (placements of white queens in rows R and columns C)
+//!     Q . # . # .   x   (placements of black queens in the other rows and columns)
+//!     . # Q # . #
+//!     # . # . Q .
+//! ```
+//!
+//! White squares fall into those with even row and column and those with odd row and column, black ones
+//! into the other two ([`sub_board`]). Once it is fixed which rows have a white queen, a colour is a matrix:
+//! its entries count, for each set of even and each set of odd columns, the pairs of placements on its two
+//! sub-boards that share no diagonal. The count of a unit is the dot product of two such matrices. The one
+//! with fewer queens is filled ([`worker`]); of the other each entry is multiplied as it is found.
+//!
+//! To fill a matrix, one sub-board's placements come as lists by label ([`list`]), the other's as a tree,
+//! compiled to a program that runs on 32 labels at a time ([`program`], [`kernel`]).
+//!
+//! **Compared with `subtrees`,** no solution is ever visited, nor any pair of placements that is no hit of
+//! one colour. docs/COLOURS.md derives all of it.
+//!
+//! **Time.** See docs/COLOURS.md. **Memory** for each thread: see [`worker_bytes`].
+//!
+//! **Invariants.** The number of units, and what each of them counts, depend on n alone.
+//!
+//! **Sources.** Found for this program; docs/COLOURS.md names its relatives.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "row sets have at most 32 bits, and there are few of them"
+)]
+
+mod kernel;
+mod list;
+mod program;
+mod sub_board;
+mod subsets;
+mod units;
+mod weigh;
+mod worker;
+
+use std::sync::Arc;
+
+use super::unit::{Pass, Prepared, Resources, RowDomains, Units};
+use crate::board::size::BoardSize;
+use crate::cancel::Cancel;
+use crate::error::Error;
+use units::UnitList;
+use worker::Worker;
+
+/// Smaller boards are counted whole.
+pub(crate) const SMALLEST: usize = 4;
+
+/// The units of a board.
+#[derive(Debug)]
+pub(crate) struct Colours {
+    size: BoardSize,
+    units: Arc<UnitList>,
+}
+
+impl Colours {
+    pub(crate) fn new(size: BoardSize) -> Self {
+        debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
+        Self { size, units: Arc::new(UnitList::new(size)) }
+    }
+}
+
+/// The number of units of a board, and the size of their list in bytes.
+pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
+    let units = UnitList::new(size);
+    (units.len(), units.bytes())
+}
+
+/// The least bytes with which a thread can count every unit.
+pub(crate) fn worker_bytes(_size: BoardSize) -> u64 {
+    0
+}
+
+impl Units for Colours {
+    fn len(&self) -> usize {
+        self.units.len()
+    }
+
+    fn weight(&self, unit: usize) -> u64 {
+        self.units.weight(unit)
+    }
+
+    fn batch(&self, unit: usize) -> std::ops::Range<usize> {
+        self.units.batch(unit).units
+    }
+
+    fn domains(&self, unit: usize) -> RowDomains {
+        self.units.domains(self.size, unit)
+    }
+
+    fn prepare(
+        &self,
+        pass: Pass,
+        resources: &Resources,
+        _cancel: &Cancel,
+    ) -> Result<Box<dyn Prepared + '_>, Error> {
+        Ok(Box::new(PreparedColours { colours: self, pass, resources: *resources }))
+    }
+}
+
+/// Threads share nothing but the units.
+struct PreparedColours<'a> {
+    colours: &'a Colours,
+    pass: Pass,
+    resources: Resources,
+}
+
+impl Prepared for PreparedColours<'_> {
+    fn worker(&self) -> Box<dyn super::unit::Worker + '_> {
+        let Colours { size, units } = self.colours;
+        Box::new(Worker::new(units, *size, self.resources.kernel, self.pass))
+    }
+}

@@ -1,0 +1,148 @@
+//! 32 labels in two vectors; population counts by a table of nibbles.
+
+use std::arch::x86_64::*;
+
+use super::{LANES, Labels, Planes, Purpose, Row, Rows, Run, SLOTS, Scratch};
+use crate::cancel::Cancel;
+use crate::engine::simd::{LANES_TO_FRONT, avx2};
+
+type Vector = [__m256i; 2];
+type Sums = __m256i;
+type Eight = [__m256i; 2];
+
+loops! {
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(row: &Row) -> Vector {
+    let (halves, _) = row.0.as_chunks::<16>();
+    [avx2::load::<u16, 16>(&halves[0]), avx2::load::<u16, 16>(&halves[1])]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(row: &mut Row, vector: Vector) {
+    let (halves, _) = row.0.as_chunks_mut::<16>();
+    avx2::store::<u16, 16>(&mut halves[0], vector[0]);
+    avx2::store::<u16, 16>(&mut halves[1], vector[1]);
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_plane(plane: &[u64; 8]) -> Vector {
+    load_8(plane)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn and(a: Vector, b: Vector) -> Vector {
+    [_mm256_and_si256(a[0], b[0]), _mm256_and_si256(a[1], b[1])]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
+    let open = |at: usize| _mm256_andnot_si256(_mm256_or_si256(a[at], b[at]), words[at]);
+    [open(0), open(1)]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bits(a: Vector) -> Vector {
+    let table = _mm256_setr_epi8(
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+    );
+    let nibble = _mm256_set1_epi8(0xf);
+    let bits = |of: __m256i| {
+        let low = _mm256_shuffle_epi8(table, _mm256_and_si256(of, nibble));
+        let high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16::<4>(of), nibble));
+        _mm256_maddubs_epi16(_mm256_add_epi8(low, high), _mm256_set1_epi8(1))
+    };
+    [bits(a[0]), bits(a[1])]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add(a: Vector, b: Vector) -> Vector {
+    [_mm256_adds_epu16(a[0], b[0]), _mm256_adds_epu16(a[1], b[1])]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn zero() -> Sums {
+    _mm256_setzero_si256()
+}
+
+/// Four products to a sum: 4 * 16 * 32767 * 2047 < 2^32.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_products(sums: Sums, a: Vector, b: Vector) -> Sums {
+    let low = _mm256_madd_epi16(a[0], b[0]);
+    let high = _mm256_madd_epi16(a[1], b[1]);
+    _mm256_add_epi32(sums, _mm256_add_epi32(low, high))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn widen(sums: Sums, totals: &mut [u64; 8]) {
+    let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(sums));
+    let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(sums));
+    let (halves, _) = totals.as_chunks_mut::<4>();
+    let sum = _mm256_add_epi64(low, high);
+    let total = _mm256_add_epi64(avx2::load::<u64, 4>(&halves[0]), sum);
+    avx2::store::<u64, 4>(&mut halves[0], total);
+}
+
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
+    let wide = _mm256_set1_epi64x(bits.cast_signed());
+    let (vectors, rest) = words.as_chunks::<4>();
+    let mut len = 0;
+    for words in vectors {
+        let words = avx2::load::<u64, 4>(words);
+        let free = _mm256_cmpeq_epi64(_mm256_and_si256(words, wide), _mm256_setzero_si256());
+        // Two lanes of 32 bits for each word.
+        let lanes = _mm256_movemask_ps(_mm256_castsi256_ps(free)) as usize;
+        let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(LANES_TO_FRONT[lanes].cast_signed()));
+        let out = out[len..].first_chunk_mut::<4>().expect("room for all words and a vector more");
+        avx2::store::<u64, 4>(out, _mm256_permutevar8x32_epi32(words, order));
+        len += lanes.count_ones() as usize / 2;
+    }
+    for word in rest {
+        out[len] = *word;
+        len += usize::from(word & bits == 0);
+    }
+    len
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_8(words: &[u64; 8]) -> Eight {
+    let (halves, _) = words.as_chunks::<4>();
+    [avx2::load::<u64, 4>(&halves[0]), avx2::load::<u64, 4>(&halves[1])]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_8(words: &mut [u64; 8], eight: Eight) {
+    let (halves, _) = words.as_chunks_mut::<4>();
+    avx2::store::<u64, 4>(&mut halves[0], eight[0]);
+    avx2::store::<u64, 4>(&mut halves[1], eight[1]);
+}
+
+/// See the portable kernel.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn swap(a: Eight, b: Eight, distance: u32, mask: u64) -> (Eight, Eight) {
+    let count = _mm_cvtsi32_si128(distance.cast_signed());
+    let mask = _mm256_set1_epi64x(mask.cast_signed());
+    let swap = |a: __m256i, b: __m256i| {
+        let differing = _mm256_and_si256(_mm256_xor_si256(_mm256_srl_epi64(a, count), b), mask);
+        (_mm256_xor_si256(a, _mm256_sll_epi64(differing, count)), _mm256_xor_si256(b, differing))
+    };
+    let ((a0, b0), (a1, b1)) = (swap(a[0], b[0]), swap(a[1], b[1]));
+    ([a0, a1], [b0, b1])
+}

@@ -1,0 +1,118 @@
+//! The subsets of the rows or columns of one parity, in an order that puts those alike in the centre
+//! side by side.
+//!
+//! The numbers 0..len fall into the centre and the outer ones, three at either end:
+//!
+//! ```text
+//!     0 1 2 | 3 4 5 6 | 7 8 9        len = 10
+//!     outer   centre    outer
+//! ```
+//!
+//! Subsets of one size are compared by their part in the centre, then by the outer one, both as binary
+//! numbers. Those with the same part in the centre are a **class**, at most (6 over 3) = 20 neighbours in
+//! the order. The complement reverses the order, which is all that the rules of [`units`](super::units)
+//! ask of it.
+
+use std::ops::Range;
+
+/// The outer numbers at either end.
+const OUTER: u32 = 3;
+
+#[derive(Debug)]
+pub(super) struct Subsets {
+    len: u32,
+    /// The subsets by their size, in order.
+    by_size: Vec<Vec<u32>>,
+    /// The place of each subset among those of its size.
+    rank: Vec<u32>,
+    /// The ranks of each class, by size, in order.
+    classes: Vec<Vec<Range<u32>>>,
+}
+
+impl Subsets {
+    /// The subsets of 0..len, of which there should be few: len is at most 16.
+    pub(super) fn new(len: u32) -> Self {
+        let mut sets: Vec<u32> = (0..1 << len).collect();
+        sets.sort_by_key(|set| place(len, *set));
+        let (mut by_size, mut rank) = (vec![Vec::new(); len as usize + 1], vec![0; 1 << len]);
+        for set in sets {
+            let same: &mut Vec<u32> = &mut by_size[set.count_ones() as usize];
+            rank[set as usize] = same.len() as u32;
+            same.push(set);
+        }
+        let classes = by_size.iter().map(|sets| classes(len, sets)).collect();
+        Self { len, by_size, rank, classes }
+    }
+
+    /// The subsets of this size.
+    pub(super) fn of_size(&self, size: u32) -> &[u32] {
+        &self.by_size[size as usize]
+    }
+
+    /// The place of a subset among those of its size.
+    pub(super) fn rank(&self, set: u32) -> u32 {
+        self.rank[set as usize]
+    }
+
+    pub(super) fn all(&self) -> u32 {
+        (1 << self.len) - 1
+    }
+
+    pub(super) fn reversed(&self, set: u32) -> u32 {
+        set.reverse_bits() >> (32 - self.len)
+    }
+
+    /// The ranks of each class of subsets of this size, in order.
+    pub(super) fn classes(&self, size: u32) -> &[Range<u32>] {
+        &self.classes[size as usize]
+    }
+}
+
+/// The ranks of each class of these subsets of one size.
+fn classes(len: u32, sets: &[u32]) -> Vec<Range<u32>> {
+    let centre = |set: &u32| place(len, *set) >> (2 * OUTER);
+    let mut next = 0;
+    let ranks = sets.chunk_by(|one, other| centre(one) == centre(other)).map(|class| {
+        let first = next;
+        next += class.len() as u32;
+        first..next
+    });
+    ranks.collect()
+}
+
+/// A subset's place in the order of all: the centre in the upper bits.
+fn place(len: u32, set: u32) -> u32 {
+    if len <= 2 * OUTER {
+        return set;
+    }
+    let (low, outer) = ((1 << OUTER) - 1, 1 << (2 * OUTER));
+    let centre = set >> OUTER & ((1 << (len - 2 * OUTER)) - 1);
+    centre * outer | (set >> (len - OUTER)) << OUTER | set & low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complements_come_in_reverse_and_classes_are_short() {
+        for len in 1..=12 {
+            let subsets = Subsets::new(len);
+            for size in 0..=len {
+                let sets = subsets.of_size(size);
+                let mut next = 0;
+                for class in subsets.classes(size) {
+                    assert_eq!(class.start, next, "no gap");
+                    assert!((1..=20).contains(&class.len()), "{class:?}");
+                    next = class.end;
+                }
+                assert_eq!(next as usize, sets.len());
+                for (rank, set) in (0..).zip(sets) {
+                    assert_eq!(subsets.rank(*set), rank);
+                    let complement = subsets.rank(subsets.all() & !set);
+                    assert_eq!(complement, sets.len() as u32 - 1 - rank, "{set:b} of {len}");
+                }
+            }
+        }
+    }
+}

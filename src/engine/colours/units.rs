@@ -1,0 +1,306 @@
+//! The units of a count: orbits of row sets, and what a pair of labels weighs in them.
+//!
+//! A **unit** is a pair of row sets: Re, the even rows whose queen is white, and Ro, the odd rows whose
+//! queen is white. Ce and Co are the even and odd columns whose queen is white. Let a be the size of Re,
+//! and let x, y, u, v be ranks in the order of [`Subsets`]:
+//!
+//! **Even n = 2N.** All four sets have a numbers. x and u are the ranks of Re and Ce, y and v those of Ro
+//! and Co *reversed*, and M = (N over a). A half-turn of the board swaps x with y and u with v. The flip
+//! of the rows swaps the colours: it turns (x, y, u, v) into (M-1-y, M-1-x, M-1-u, M-1-v) with N - a for
+//! a. The transposition swaps (x, y) and (u, v). So of each orbit one image is counted:
+//!
+//! ```text
+//!     2a < N:   x <= y             weight 4, or 2 if y = x
+//!     2a = N:   x <= y <= M-1-x    weight 4, or 2 if y = x or y = M-1-x
+//! ```
+//!
+//! and of its columns those whose key, the smallest of (u, v), (v, u) and, if 2a = N, (M-1-u, M-1-v) and
+//! (M-1-v, M-1-u), is not below (x, y): twice if it is above, for the transposed solution, once if it is
+//! equal. So u and v are in x..M, or in x..M-x if 2a = N, or the pair does not count. Strictly inside, it
+//! counts twice.
+//!
+//! **Odd n.** Re and Ce have a numbers, Ro and Co have a - 1; x, y, u and v are the ranks of Re, Ro, Ce and
+//! Co. The flips of the rows and of the columns keep the colours and leave the other side alone. So Re has
+//! at most the rank of its reverse, and if both are equal, Ro has; the weight is 2, or 1 if both are
+//! palindromes. The same holds for the columns, whose factor of 2 or 1 is in the unit's count. Then the
+//! transposition: (u, v) counts twice if it is above (x, y), once if it is equal.
+//!
+//! **Order:** by a, the class of x, the class of y, x, y. So all units of a **batch**, those with one x and
+//! the y of one class, are neighbours, and so are the batches that have the same two classes.
+//!
+//! **Invariants:** the number of units, and what each of them counts, depend on n alone.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::subsets::Subsets;
+use crate::board::size::BoardSize;
+use crate::engine::unit::{RowDomains, Weighing};
+
+/// All units of a board, without a list of them.
+#[derive(Debug)]
+pub(super) struct UnitList {
+    pub(super) n: u32,
+    /// Sets of even rows or columns.
+    pub(super) even: Subsets,
+    /// Sets of odd rows or columns.
+    pub(super) odd: Subsets,
+    /// In order; those without units are left out.
+    blocks: Vec<Block>,
+    len: usize,
+}
+
+/// The units with one class of x and one class of y.
+#[derive(Debug)]
+struct Block {
+    /// The first of them.
+    first: usize,
+    a: u32,
+    /// The number of the class of x, and of y.
+    classes: [u16; 2],
+}
+
+/// Units that share their even rows, and the odd ones in the centre.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Batch {
+    /// Their numbers.
+    pub(super) units: Range<usize>,
+    /// The number of white queens in even rows.
+    pub(super) a: u32,
+    pub(super) x: u32,
+    /// The y of each unit.
+    pub(super) ys: Vec<u32>,
+    pub(super) x_class: Range<u32>,
+    pub(super) y_class: Range<u32>,
+}
+
+impl UnitList {
+    pub(super) fn new(size: BoardSize) -> Self {
+        let n = size.get();
+        let (even, odd) = (Subsets::new(n.div_ceil(2)), Subsets::new(n / 2));
+        let mut list = Self { n, even, odd, blocks: Vec::new(), len: 0 };
+        let sizes = if list.is_odd() { 1..=n.div_ceil(2) } else { 0..=n / 4 };
+        for a in sizes {
+            let x_classes = list.even.classes(a).to_vec();
+            let y_classes = list.odd.classes(list.odd_size(a)).to_vec();
+            for (x_number, x_class) in (0..).zip(&x_classes) {
+                for (y_number, y_class) in (0..).zip(&y_classes) {
+                    let units: usize =
+                        x_class.clone().map(|x| list.number_of_ys(a, x, y_class)).sum();
+                    if units > 0 {
+                        list.blocks.push(Block { first: list.len, a, classes: [x_number, y_number] });
+                        list.len += units;
+                    }
+                }
+            }
+        }
+        list
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes of the list.
+    pub(super) fn bytes(&self) -> u64 {
+        let subsets = 2 * size_of::<u32>() * (2 << self.n.div_ceil(2));
+        (subsets + self.blocks.capacity() * size_of::<Block>()) as u64
+    }
+
+    fn is_odd(&self) -> bool {
+        self.n % 2 == 1
+    }
+
+    /// Whether white and black have as many queens in even rows, on an even board.
+    fn is_balanced(&self, a: u32) -> bool {
+        !self.is_odd() && 4 * a == self.n
+    }
+
+    /// The number of white queens in odd rows.
+    pub(super) fn odd_size(&self, a: u32) -> u32 {
+        if self.is_odd() { a - 1 } else { a }
+    }
+
+    /// Whether a set has at most the rank of its reverse.
+    fn at_most_reversed(subsets: &Subsets, set: u32) -> bool {
+        subsets.rank(set) <= subsets.rank(subsets.reversed(set))
+    }
+
+    /// The y of a class that form units with an x, of odd boards only if their sets are canonical where
+    /// the second value says so.
+    fn ys(&self, a: u32, x: u32, class: &Range<u32>) -> (Range<u32>, bool) {
+        if self.is_odd() {
+            let set = self.even.of_size(a)[x as usize];
+            let is_canonical = Self::at_most_reversed(&self.even, set);
+            let ys = if is_canonical { class.clone() } else { 0..0 };
+            return (ys, self.even.reversed(set) == set);
+        }
+        let last = self.last_rank(a);
+        let most = if self.is_balanced(a) { last.saturating_sub(x) } else { last };
+        (class.start.max(x)..class.end.min(most + 1), false)
+    }
+
+    /// The same, one by one.
+    fn each_y(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
+        let (ys, canonical_only) = self.ys(a, x, class);
+        let sets = self.odd.of_size(self.odd_size(a));
+        ys.filter(move |y| !canonical_only || Self::at_most_reversed(&self.odd, sets[*y as usize]))
+    }
+
+    /// How many they are.
+    fn number_of_ys(&self, a: u32, x: u32, class: &Range<u32>) -> usize {
+        let (ys, canonical_only) = self.ys(a, x, class);
+        if canonical_only { self.each_y(a, x, class).count() } else { ys.len() }
+    }
+
+    fn last_rank(&self, a: u32) -> u32 {
+        self.even.of_size(a).len() as u32 - 1
+    }
+
+    /// The batch to which a unit belongs.
+    pub(super) fn batch(&self, unit: usize) -> Batch {
+        assert!(unit < self.len, "unit {unit} of {}", self.len);
+        let block = &self.blocks[self.blocks.partition_point(|block| block.first <= unit) - 1];
+        let Block { mut first, a, classes: [x_number, y_number] } = *block;
+        let x_class = self.even.classes(a)[usize::from(x_number)].clone();
+        let y_class = self.odd.classes(self.odd_size(a))[usize::from(y_number)].clone();
+        for x in x_class.clone() {
+            let end = first + self.number_of_ys(a, x, &y_class);
+            if unit < end {
+                let ys = self.each_y(a, x, &y_class).collect();
+                return Batch { units: first..end, a, x, ys, x_class, y_class };
+            }
+            first = end;
+        }
+        unreachable!("a block counts its units")
+    }
+
+    /// The odd rows, or columns, of this rank.
+    pub(super) fn odd_set(&self, a: u32, rank: u32) -> u32 {
+        let set = self.odd.of_size(self.odd_size(a))[rank as usize];
+        if self.is_odd() { set } else { self.odd.reversed(set) }
+    }
+
+    /// The number of images that each solution of the unit stands for, except for those by transposition
+    /// and, on odd boards, the flip of the columns, which are in the unit's count.
+    pub(super) fn weight(&self, unit: usize) -> u64 {
+        let Batch { units, a, x, ys, .. } = self.batch(unit);
+        let y = ys[unit - units.start];
+        if self.is_odd() {
+            let is_palindrome = |subsets: &Subsets, set| subsets.reversed(set) == set;
+            let both = is_palindrome(&self.even, self.even.of_size(a)[x as usize])
+                && is_palindrome(&self.odd, self.odd_set(a, y));
+            return if both { 1 } else { 2 };
+        }
+        let ties = y == x || self.is_balanced(a) && y == self.last_rank(a) - x;
+        if ties { 2 } else { 4 }
+    }
+
+    /// The solutions that the unit counts.
+    pub(super) fn domains(self: &Arc<Self>, size: BoardSize, unit: usize) -> RowDomains {
+        let Batch { units, a, x, ys, .. } = self.batch(unit);
+        let y = ys[unit - units.start];
+        let [white_even, white_odd] = [self.even.of_size(a)[x as usize], self.odd_set(a, y)];
+        let mut domains = RowDomains::whole_board(size);
+        for (row, allowed) in domains.allowed[..size.rows()].iter_mut().enumerate() {
+            let is_even_row = row % 2 == 0;
+            let set = if is_even_row { white_even } else { white_odd };
+            let is_white = set >> (row / 2) & 1 == 1;
+            *allowed &= if is_white == is_even_row { EVEN } else { !EVEN };
+        }
+        let list = Arc::clone(self);
+        let weight = move |columns: u32| {
+            let halved = |columns: u32| (0..16).map(|at| (columns >> (2 * at) & 1) << at).sum();
+            let even: u32 = halved(columns);
+            let odd: u32 = list.odd.all() & !halved(columns >> 1);
+            // Other numbers of white columns have no solutions.
+            let fits = even.count_ones() == a && odd.count_ones() == list.odd_size(a);
+            if fits { list.columns(a, x).weight(y, even, odd) } else { 0 }
+        };
+        domains.weighing = Some(Weighing { rows: EVEN & size.columns(), weight: Box::new(weight) });
+        domains
+    }
+
+    /// What the columns weigh in the units of this x.
+    pub(super) fn columns(&self, a: u32, x: u32) -> Columns<'_> {
+        Columns { list: self, a, x }
+    }
+}
+
+/// The even rows or columns of a board.
+const EVEN: u32 = 0x5555_5555;
+
+/// What pairs of labels weigh in the units of one x.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns<'a> {
+    list: &'a UnitList,
+    a: u32,
+    x: u32,
+}
+
+impl Columns<'_> {
+    /// u, and v.
+    fn ranks(&self, even: u32, odd: u32) -> (u32, u32) {
+        let UnitList { even: evens, odd: odds, .. } = self.list;
+        let odd = if self.list.is_odd() { odd } else { odds.reversed(odd) };
+        (evens.rank(even), odds.rank(odd))
+    }
+
+    /// How a rank u or v of an even board compares with the limits: `Greater` is strictly inside.
+    fn inside(&self, rank: u32) -> Ordering {
+        let complement = self.list.last_rank(self.a) - rank;
+        let balanced = self.list.is_balanced(self.a);
+        if balanced { rank.min(complement) } else { rank }.cmp(&self.x)
+    }
+
+    /// Whether a set Ce can count at all (`Greater` or `Equal`), and whether its pairs weigh alike
+    /// (`Greater`).
+    pub(super) fn even_label(&self, even: u32) -> Ordering {
+        let u = self.list.even.rank(even);
+        if !self.list.is_odd() {
+            return self.inside(u);
+        }
+        let first = UnitList::at_most_reversed(&self.list.even, even);
+        if first { u.cmp(&self.x) } else { Ordering::Less }
+    }
+
+    /// The same for a set Co.
+    pub(super) fn odd_label(&self, odd: u32) -> Ordering {
+        if self.list.is_odd() {
+            return Ordering::Greater;
+        }
+        self.inside(self.list.odd.rank(self.list.odd.reversed(odd)))
+    }
+
+    /// What all pairs weigh if Ce and Co are `Greater`.
+    pub(super) fn clear_weight(&self, even: u32) -> u16 {
+        let folded = self.list.is_odd() && self.list.even.reversed(even) != even;
+        if folded { 4 } else { 2 }
+    }
+
+    /// How many times the unit with this y counts the solutions with these columns.
+    pub(super) fn weight(&self, y: u32, even: u32, odd: u32) -> u64 {
+        let (u, v) = self.ranks(even, odd);
+        let (fold, key) = if self.list.is_odd() {
+            if !UnitList::at_most_reversed(&self.list.even, even) {
+                return 0;
+            }
+            let is_palindrome = self.list.even.reversed(even) == even;
+            let turned = self.list.odd.rank(self.list.odd.reversed(odd));
+            if is_palindrome { (1, (u, v.min(turned))) } else { (2, (u, v)) }
+        } else {
+            let last = self.list.last_rank(self.a);
+            let mut key = (u, v).min((v, u));
+            if self.list.is_balanced(self.a) {
+                key = key.min((last - u, last - v)).min((last - v, last - u));
+            }
+            (1, key)
+        };
+        match key.cmp(&(self.x, y)) {
+            Ordering::Greater => 2 * fold,
+            Ordering::Equal => fold,
+            Ordering::Less => 0,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What the entries of the light matrix weigh, transposed for a block of the heavy list.
+//!
+//! ```text
+//!     light matrix, white            weights for black
+//!     block of 32 labels Ce          block of 32 labels Co
+//!         Ce Ce Ce ..                    Co Co Co ..
+//!     Co   3  1  0                   Ce   6  2  0
+//!     Co   1  0  2         ->        Ce   2  0  4
+//!     Co   0  2  1                   Ce   0  4  2
+//! ```
+//!
+//! Entries of most pairs of labels weigh alike. Where a label ties with the rows, each pair has a weight of
+//! its own. Weights have 15 bits, as sums of products of signed 16-bit numbers ask for; what is above goes
+//! to a second plane, which is hardly ever needed.
+
+use std::cmp::Ordering;
+
+use super::kernel::{LANES, Row};
+use super::list::List;
+use super::program::Tree;
+use super::sub_board::Colour;
+use super::units::Columns;
+use crate::engine::simd::Kernel;
+use crate::engine::unit::Interrupt;
+
+/// Weights of this many bits fit a plane.
+pub(super) const WEIGHT_BITS: u32 = 15;
+/// The largest weight of a pair of labels.
+const MOST: u16 = 4;
+
+/// The light matrix, and what its labels weigh.
+pub(super) struct Light<'a> {
+    colour: Colour,
+    list: &'a List,
+    tree: &'a Tree,
+    matrix: &'a [Row],
+    columns: Columns<'a>,
+    /// The y of each row set.
+    ys: &'a [u32],
+    /// What the label in each lane of each block weighs.
+    labels: Vec<Vec<Weight>>,
+}
+
+/// What a label says about the weight of its pairs.
+#[derive(Clone, Copy, Debug)]
+enum Weight {
+    /// If the other label is clear too, it is the weight of the pair that Ce says; Co says nothing.
+    Clear(u16),
+    /// Each pair has its own.
+    Tie,
+}
+
+impl<'a> Light<'a> {
+    pub(super) fn new(
+        colour: Colour,
+        list: &'a List,
+        tree: &'a Tree,
+        matrix: &'a [Row],
+        columns: Columns<'a>,
+        ys: &'a [u32],
+    ) -> Self {
+        let mut light = Self { colour, list, tree, matrix, columns, ys, labels: Vec::new() };
+        let weigh = |label: &u32| light.weight_of(*label, colour == Colour::White);
+        light.labels =
+            list.blocks.iter().map(|block| block.labels.iter().map(weigh).collect()).collect();
+        light
+    }
+
+    /// What a set Ce, or Co, says.
+    fn weight_of(&self, label: u32, is_even: bool) -> Weight {
+        let order = if is_even {
+            self.columns.even_label(label)
+        } else {
+            self.columns.odd_label(label)
+        };
+        match order {
+            Ordering::Greater if is_even => Weight::Clear(self.columns.clear_weight(label)),
+            Ordering::Greater => Weight::Clear(1),
+            _ => Weight::Tie,
+        }
+    }
+
+    /// Writes the weights for a block of these labels: for each row set, a row for each label of the heavy
+    /// tree. Returns whether the second plane is needed.
+    pub(super) fn weigh(
+        &self,
+        heavy_labels: &[u32],
+        heavy_tree: &Tree,
+        kernel: Kernel,
+        planes: &mut [Vec<Row>; 2],
+    ) -> Result<bool, Interrupt> {
+        let rows = self.ys.len() * heavy_tree.labels_len;
+        for plane in planes.iter_mut() {
+            plane.clear();
+            plane.resize(rows, Row([0; LANES]));
+        }
+        let row_of = |label: u32| self.tree.label(label).expect("kept for the whole class");
+        let light_rows: Vec<usize> = heavy_labels.iter().map(|label| row_of(*label)).collect();
+        let (mut clear, mut ties) = ([0; LANES], Vec::new());
+        for (lane, label) in heavy_labels.iter().enumerate() {
+            match self.weight_of(*label, self.colour == Colour::Black) {
+                Weight::Clear(weight) => clear[lane] = weight,
+                Weight::Tie => ties.push(lane),
+            }
+        }
+        let mut needs_high = false;
+        let mut tile = [Row([0; LANES]); LANES];
+        for (place, y) in self.ys.iter().enumerate() {
+            for (number, block) in self.list.blocks.iter().enumerate() {
+                let first = (number * self.ys.len() + place) * self.tree.labels_len;
+                for (to, row) in tile.iter_mut().zip(&light_rows) {
+                    *to = self.matrix[first + row];
+                }
+                let largest = kernel.transpose(&mut tile);
+                if largest == u16::MAX {
+                    return Err(Interrupt::Overflow);
+                }
+                let is_large = largest > ((1 << WEIGHT_BITS) - 1) / MOST;
+                needs_high |= is_large;
+                for ((entries, label), weight) in
+                    tile.iter().zip(&block.labels).zip(&self.labels[number])
+                {
+                    let row = heavy_tree.label(*label).expect("kept for the whole class");
+                    let row = place * heavy_tree.labels_len + row;
+                    let own = |lane: usize| self.pair(*y, *label, heavy_labels[lane]);
+                    let weights = match *weight {
+                        Weight::Clear(weight) => {
+                            let mut weights = clear.map(|lane| lane * weight);
+                            ties.iter().for_each(|lane| weights[*lane] = own(*lane));
+                            weights
+                        }
+                        Weight::Tie => std::array::from_fn(|lane| {
+                            if lane < heavy_labels.len() { own(lane) } else { 0 }
+                        }),
+                    };
+                    let [low, high] = &mut *planes;
+                    if is_large {
+                        split(entries, &weights, &mut low[row], &mut high[row]);
+                    } else {
+                        low[row].0 = std::array::from_fn(|lane| entries.0[lane] * weights[lane]);
+                    }
+                }
+            }
+        }
+        Ok(needs_high)
+    }
+
+    /// What a pair of a light and a heavy label weighs in the unit with this y.
+    fn pair(&self, y: u32, light: u32, heavy: u32) -> u16 {
+        let (even, odd) =
+            if self.colour == Colour::White { (light, heavy) } else { (heavy, light) };
+        self.columns.weight(y, even, odd) as u16
+    }
+}
+
+/// Writes the lower and the upper bits of the products.
+fn split(entries: &Row, weights: &[u16; LANES], low: &mut Row, high: &mut Row) {
+    for lane in 0..LANES {
+        let product = u32::from(entries.0[lane]) * u32::from(weights[lane]);
+        low.0[lane] = (product & ((1 << WEIGHT_BITS) - 1)) as u16;
+        high.0[lane] = (product >> WEIGHT_BITS) as u16;
+    }
+}

@@ -1,0 +1,304 @@
+//! Counts batches of units.
+//!
+//! For each unit of a batch, the matrix of the colour with fewer queens (light) is filled: a block of
+//! labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
+//! colour (heavy) runs with what the light entries weigh: a block of its labels needs one column of the
+//! light matrix for each lane, so tiles of 32 x 32 entries are transposed.
+//!
+//! ```text
+//!              white, light                          black, heavy
+//!       block of 32 labels Ce in lanes          block of 32 labels Co in lanes
+//!       row: a label Co                         row: a label Ce
+//! ```
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::kernel::{LANES, Purpose, Row, Rows, Run, Scratch};
+use super::list::List;
+use super::program::{Compiler, Program, Tree};
+use super::sub_board::{Colour, SubBoards};
+use super::units::{Batch, Columns, UnitList};
+use super::weigh::{Light, WEIGHT_BITS};
+use crate::board::size::BoardSize;
+use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
+use crate::engine::unit::{self, Interrupt, Pass};
+
+/// The most rows of the light matrix, of 64 bytes: 448 MiB. Batches that need more are counted in parts.
+const MOST_ROWS: usize = 7 << 20;
+
+/// Programs that are longer are compiled for each batch, part by part; a part takes 64 MiB or a little
+/// more.
+const PART: usize = 16 << 20;
+
+#[derive(Debug)]
+pub(super) struct Worker<'a> {
+    units: &'a UnitList,
+    kernel: Kernel,
+    pass: Pass,
+    white: Side,
+    black: Side,
+    /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
+    matrix: Vec<Row>,
+    /// Of one block of the heavy list, in two planes.
+    weights: [Vec<Row>; 2],
+    scratch: Scratch,
+}
+
+/// What belongs to a colour.
+#[derive(Debug)]
+struct Side {
+    colour: Colour,
+    boards: SubBoards,
+    list: List,
+    tree: Option<(TreeKey, Tree)>,
+    /// The whole tree, unless it is too long.
+    program: Option<Program>,
+}
+
+/// What a tree depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TreeKey {
+    a: u32,
+    x_class: Range<u32>,
+    y_class: Range<u32>,
+}
+
+impl Side {
+    fn new(size: BoardSize, colour: Colour, pass: Pass) -> Self {
+        let boards = SubBoards::new(size, colour, pass);
+        Self { colour, boards, list: List::default(), tree: None, program: None }
+    }
+
+    /// Lists the placements on the even rows, and plants the tree of those on the odd rows.
+    fn prepare(&mut self, units: &UnitList, batch: &Batch, pass: Pass) {
+        let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
+        let columns = units.columns(a, x);
+        let even = units.even.of_size(a).iter().copied();
+        let odd = units.odd.of_size(units.odd_size(a)).iter().copied();
+        let rows = self.boards.list.own_rows(units.even.of_size(a)[x as usize], units.even.all());
+        let counts = |order: Ordering| order != Ordering::Less;
+        let evens = even.clone().filter(|label| counts(columns.even_label(*label)));
+        let odds = odd.clone().filter(|label| counts(columns.odd_label(*label)));
+        match self.colour {
+            Colour::White => self.list.fill(&self.boards, rows, evens, pass),
+            Colour::Black => self.list.fill(&self.boards, rows, odds, pass),
+        }
+
+        let key = TreeKey { a, x_class: x_class.clone(), y_class: y_class.clone() };
+        if self.tree.as_ref().is_none_or(|(last, _)| *last != key) {
+            let own_rows = |y| self.boards.tree.own_rows(units.odd_set(a, y), units.odd.all());
+            let class: Vec<u32> = y_class.clone().map(own_rows).collect();
+            // The labels that count with some x of the class count with its first.
+            let columns = units.columns(a, x_class.start);
+            let evens = even.filter(|label| counts(columns.even_label(*label)));
+            let odds = odd.filter(|label| counts(columns.odd_label(*label)));
+            let board = &self.boards.tree;
+            let tree = match self.colour {
+                Colour::White => Tree::new(board, &class, odds),
+                Colour::Black => Tree::new(board, &class, evens),
+            };
+            self.tree = Some((key, tree));
+            self.program = None;
+        }
+    }
+}
+
+/// A part of a program on a block.
+struct Step<'a> {
+    run: Run<'a>,
+    /// The block's number, and its labels.
+    number: usize,
+    labels: &'a [u32],
+    tree: &'a Tree,
+    /// Whether it is the first part.
+    is_first: bool,
+}
+
+impl Side {
+    fn tree(&self) -> &Tree {
+        let (_, tree) = self.tree.as_ref().expect("planted before it is used");
+        tree
+    }
+
+    /// Runs each part of the program on each block of the list.
+    fn each_block(
+        &mut self,
+        scratch: &mut Scratch,
+        mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
+    ) -> Result<(), Interrupt> {
+        scratch.reserve(self.list.longest_block());
+        let whole = self.program.take();
+        let is_whole = whole.is_some();
+        let mut compiler = Compiler::new(self.tree(), &self.list);
+        let mut part = whole.unwrap_or_else(|| compiler.next_part(PART));
+        let mut is_first = true;
+        loop {
+            for (number, block) in self.list.blocks.iter().enumerate() {
+                let (words, tag_at) = (self.list.words(number), self.list.tag_at);
+                let run = Run { program: &part, words, tag_at };
+                with(&Step { run, number, labels: &block.labels, tree: self.tree(), is_first }, scratch)?;
+            }
+            if is_whole || compiler.has_ended() {
+                break;
+            }
+            part = compiler.next_part(PART);
+            is_first = false;
+        }
+        if is_first {
+            self.program = Some(part);
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(units: &'a UnitList, size: BoardSize, kernel: Kernel, pass: Pass) -> Self {
+        Self {
+            units,
+            kernel,
+            pass,
+            white: Side::new(size, Colour::White, pass),
+            black: Side::new(size, Colour::Black, pass),
+            matrix: Vec::new(),
+            weights: Default::default(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Counts as many of the first of these units as belong to one batch.
+    fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
+        let batch = self.units.batch(units.start);
+        self.white.prepare(self.units, &batch, self.pass);
+        self.black.prepare(self.units, &batch, self.pass);
+        let n = self.units.n;
+        // Of white queens there are a in even rows and as many, or one less, in odd ones.
+        let white_queens = batch.a + self.units.odd_size(batch.a);
+        let (light, heavy) = if 2 * white_queens <= n {
+            (&mut self.white, &mut self.black)
+        } else {
+            (&mut self.black, &mut self.white)
+        };
+        let first = units.start - batch.units.start;
+        let wanted = &batch.ys[first..batch.ys.len().min(first + units.len())];
+        let labels = light.tree().labels_len;
+        let rows_of_set = light.list.blocks.len() * labels;
+        let sets_at_once = (MOST_ROWS / rows_of_set.max(1)).max(1);
+        let mut counts = Vec::new();
+        for ys in wanted.chunks(sets_at_once) {
+            let part = Part {
+                kernel: self.kernel,
+                columns: self.units.columns(batch.a, batch.x),
+                y_class: batch.y_class.clone(),
+                ys,
+                cancel,
+            };
+            part.fill(light, &mut self.matrix, &mut self.scratch)?;
+            counts.extend(part.sum(light, heavy, &self.matrix, &mut self.weights, &mut self.scratch)?);
+        }
+        Ok(counts)
+    }
+}
+
+impl unit::Worker for Worker<'_> {
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
+        Ok(self.count_batch(unit..unit + 1, cancel)?[0])
+    }
+
+    fn count_first(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
+        self.count_batch(units, cancel)
+    }
+}
+
+/// Some units of a batch.
+struct Part<'a> {
+    kernel: Kernel,
+    columns: Columns<'a>,
+    y_class: Range<u32>,
+    ys: &'a [u32],
+    cancel: &'a Cancel,
+}
+
+impl Part<'_> {
+    /// The number of each unit's row set in its class.
+    fn set(&self, y: u32) -> usize {
+        (y - self.y_class.start) as usize
+    }
+
+    /// Where the rows of each row set of the class begin in a block.
+    fn rows_at(&self, labels: usize) -> Vec<Option<usize>> {
+        let mut rows_at = vec![None; self.y_class.len()];
+        for (place, y) in self.ys.iter().enumerate() {
+            rows_at[self.set(*y)] = Some(place * labels);
+        }
+        rows_at
+    }
+
+    /// Fills the light matrix.
+    fn fill(
+        &self,
+        light: &mut Side,
+        matrix: &mut Vec<Row>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Interrupt> {
+        let labels = light.tree().labels_len;
+        let rows_at = self.rows_at(labels);
+        let rows_of_block = self.ys.len() * labels;
+        let needed = light.list.blocks.len() * rows_of_block;
+        if matrix.len() < needed {
+            matrix.resize(needed, Row([0; LANES]));
+        }
+        light.each_block(scratch, |step, scratch| {
+            let rows = &mut matrix[step.number * rows_of_block..][..rows_of_block];
+            if step.is_first {
+                rows.fill(Row([0; LANES]));
+            }
+            self.run(step, &Rows { at: &rows_at, labels }, &mut Purpose::Count(rows), scratch)
+        })
+    }
+
+    /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
+    fn sum(
+        &self,
+        light: &Side,
+        heavy: &mut Side,
+        matrix: &[Row],
+        weights: &mut [Vec<Row>; 2],
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u64>, Interrupt> {
+        let labels = heavy.tree().labels_len;
+        let rows_at = self.rows_at(labels);
+        let mut totals = [(); 2].map(|()| vec![[0; 8]; self.y_class.len()]);
+        let rows = Rows { at: &rows_at, labels };
+        let Side { colour, ref list, .. } = *light;
+        let light = Light::new(colour, list, light.tree(), matrix, self.columns, self.ys);
+        heavy.each_block(scratch, |step, scratch| {
+            let needs_high = light.weigh(step.labels, step.tree, self.kernel, weights)?;
+            let planes = weights.iter().zip(&mut totals).take(1 + usize::from(needs_high));
+            for (plane, totals) in planes {
+                self.run(step, &rows, &mut Purpose::Sum(plane, totals), scratch)?;
+            }
+            Ok(())
+        })?;
+        let of_plane = |plane: usize, y: u32| {
+            totals[plane][self.set(y)].iter().try_fold(0_u64, |sum, lane| sum.checked_add(*lane))
+        };
+        let count = |y: &u32| {
+            let high = of_plane(1, *y)?.checked_mul(1 << WEIGHT_BITS)?;
+            of_plane(0, *y)?.checked_add(high)
+        };
+        self.ys.iter().map(|y| count(y).ok_or(Interrupt::Overflow)).collect()
+    }
+
+    fn run(
+        &self,
+        step: &Step<'_>,
+        rows: &Rows<'_>,
+        purpose: &mut Purpose<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Interrupt> {
+        let ended = self.kernel.run(&step.run, rows, purpose, scratch, self.cancel);
+        if ended { Ok(()) } else { Err(Interrupt::Cancelled) }
+    }
+}
