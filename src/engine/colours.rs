@@ -59,6 +59,10 @@ use worker::Worker;
 /// Smaller boards are counted whole.
 pub(crate) const SMALLEST: usize = 4;
 
+/// The largest board on which all units with the same programs, up to 400, are counted by one thread:
+/// they take some 40 ms then.
+const LARGEST_IN_BLOCKS: usize = 22;
+
 /// The units of a board.
 #[derive(Debug)]
 pub(crate) struct Colours {
@@ -94,7 +98,8 @@ impl Units for Colours {
     }
 
     fn batch(&self, unit: usize) -> std::ops::Range<usize> {
-        self.units.batch(unit).units
+        let is_short = self.size.rows() <= LARGEST_IN_BLOCKS;
+        if is_short { self.units.block(unit) } else { self.units.batch(unit).units }
     }
 
     fn domains(&self, unit: usize) -> RowDomains {

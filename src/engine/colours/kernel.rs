@@ -197,12 +197,12 @@ macro_rules! loops {
                 }
                 let left = if depth == 0 { run.words } else { &words[depth - 1][..lens[depth]] };
                 let labels = Labels::new(left, run.tag_at);
-                let (squares, sections) = code[at + 3..end].split_at(code[at + 2] as usize);
-                let sections_at = at + 3 + squares.len();
+                let squares_at = code[at + 2] as usize;
+                let (sections, squares) = code[at + 3..end].split_at(squares_at - at - 3);
                 for layer in 0..labels.longest().div_ceil(SLOTS) {
                     let present = labels.place(left, layer, run.tag_at, planes);
                     open_squares(&present, squares, planes, open);
-                    count_sections(rows, sections, sections_at, open, purpose);
+                    count_sections(rows, sections, at + 3, open, purpose);
                 }
                 at = end;
             }

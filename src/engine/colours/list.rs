@@ -7,17 +7,19 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::kernel::LANES;
-use super::sub_board::SubBoards;
+use super::sub_board::{Queens, SubBoard, SubBoards};
 use crate::engine::unit::Pass;
 
 #[derive(Debug, Default)]
 pub(super) struct List {
     words: Vec<u64>,
     pub(super) blocks: Vec<Block>,
-    /// The block and the lane of each label; [`NOWHERE`] without one.
-    places: Vec<Place>,
-    /// Bits of a word below the label's.
+    /// The first bit of a word's label.
     pub(super) tag_at: u32,
+    /// The placements as they are found: their columns and their words.
+    found: Vec<(u32, u64)>,
+    /// By the columns of placements.
+    places: Vec<Place>,
 }
 
 #[derive(Debug)]
@@ -27,15 +29,14 @@ pub(super) struct Block {
     pub(super) labels: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Where the placements with some columns are.
+#[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    block: u32,
+    /// Their number at first, then where the next one goes.
+    at: u32,
     lane: u32,
-    /// The number of words, then the place of the next one.
-    at: usize,
+    is_kept: bool,
 }
-
-const NOWHERE: Place = Place { block: u32::MAX, lane: 0, at: 0 };
 
 impl List {
     /// Lists the placements with these rows whose labels are among `labels`.
@@ -46,43 +47,47 @@ impl List {
         labels: impl Iterator<Item = u32>,
         pass: Pass,
     ) {
+        let Self { words, blocks, tag_at, found, places } = self;
         let mut labels: Vec<u32> = labels.collect();
-        self.places.clear();
-        self.places.resize(1 << super::sub_board::MOST_ROWS, NOWHERE);
-        labels.iter().for_each(|label| self.places[*label as usize].block = 0);
-        visit(boards, rows, 0, 0, 0, &mut |label, _| self.places[label as usize].at += 1);
+        places.clear();
+        places.resize(boards.list.columns as usize + 1, Place::default());
+        let columns = |label: &u32| boards.list.label(*label) as usize;
+        labels.iter().for_each(|label| places[columns(label)].is_kept = true);
+        found.clear();
+        find(&boards.list, rows, Queens::default(), 0, &mut |columns, word| {
+            let place = &mut places[columns as usize];
+            place.at += 1;
+            if place.is_kept {
+                found.push((columns, word));
+            }
+        });
 
-        let words_of = |label: &u32| self.places[*label as usize].at;
-        labels.retain(|label| words_of(label) > 0);
+        labels.retain(|label| places[columns(label)].at > 0);
         if pass == Pass::Second {
             labels.reverse();
         }
-        labels.sort_by_key(|label| Reverse(words_of(label)));
-
-        self.tag_at = boards.bits.max(64 - LANES.ilog2());
-        let labels_in_block = 1 << (64 - self.tag_at);
-        self.blocks.clear();
+        labels.sort_by_key(|label| Reverse(places[columns(label)].at));
+        *tag_at = boards.bits.max(64 - LANES.ilog2());
+        blocks.clear();
         let mut end = 0;
-        for (block, labels) in (0..).zip(labels.chunks(labels_in_block)) {
+        for labels in labels.chunks(1 << (64 - *tag_at)) {
             let start = end;
             for (lane, label) in (0..).zip(labels) {
-                let place = &mut self.places[*label as usize];
-                let words = place.at;
-                *place = Place { block, lane, at: end };
-                end += words;
+                let place = &mut places[columns(label)];
+                let next = end + place.at as usize;
+                *place = Place { at: end as u32, lane, is_kept: true };
+                end = next;
             }
-            self.blocks.push(Block { words: start..end, labels: labels.to_vec() });
+            blocks.push(Block { words: start..end, labels: labels.to_vec() });
         }
 
-        self.words.clear();
-        self.words.resize(end, 0);
-        visit(boards, rows, 0, 0, 0, &mut |label, word| {
-            let place = &mut self.places[label as usize];
-            if place.block != NOWHERE.block {
-                self.words[place.at] = word | u64::from(place.lane) << self.tag_at;
-                place.at += 1;
-            }
-        });
+        words.clear();
+        words.resize(end, 0);
+        for (columns, word) in found {
+            let place = &mut places[*columns as usize];
+            words[place.at as usize] = *word | u64::from(place.lane) << *tag_at;
+            place.at += 1;
+        }
     }
 
     pub(super) fn words(&self, block: usize) -> &[u64] {
@@ -95,23 +100,20 @@ impl List {
     }
 }
 
-/// Visits each placement with these rows: its label and its word.
-fn visit(
-    boards: &SubBoards,
+/// Finds each placement with these rows: its columns and its word.
+fn find(
+    board: &SubBoard,
     rows: u32,
-    columns: u32,
-    diagonals: u64,
+    queens: Queens,
     word: u64,
     found: &mut impl FnMut(u32, u64),
 ) {
     if rows == 0 {
-        return found(boards.list.label(columns), word);
+        return found(queens.columns, word);
     }
-    for (column, square) in boards.list.squares(rows.trailing_zeros()) {
-        let bit = 1 << column;
-        if columns & bit == 0 && diagonals & square.diagonals == 0 {
-            let (diagonals, word) = (diagonals | square.diagonals, word | square.word);
-            visit(boards, rows & (rows - 1), columns | bit, diagonals, word, found);
-        }
+    let row = rows.trailing_zeros();
+    for column in board.each(board.free(row, queens)) {
+        let word = word | board.word(row, column);
+        find(board, rows & (rows - 1), queens.and(row, column), word, found);
     }
 }

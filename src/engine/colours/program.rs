@@ -18,8 +18,9 @@
 //!
 //! ```text
 //!     filter   2 depth      end  low and high half of the queen's word
-//!     leaf     2 depth + 1  end  squares, for each its two bits of a word (sum, difference << 8)
-//!              then for each row set a section: its number, end, groups
+//!     leaf     2 depth + 1  end  where the squares begin
+//!              for each row set a section: its number, end, groups; a long section is cut
+//!              for each square its two bits of a word, sum | difference << 8
 //!     group    length | square << 8 | square << 16 | square << 24, and as many items
 //!     item     square | label << 8
 //! ```
@@ -27,9 +28,11 @@
 //! Squares have numbers from 1 in their leaf; 0 stands for none. A group's items share all squares but
 //! the last.
 
-use super::kernel::{MOST_ITEMS, NO_BIT};
+use std::ops::Range;
+
+use super::kernel::MOST_ITEMS;
 use super::list::List;
-use super::sub_board::{MOST_ROWS, Square, SubBoard};
+use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 
 /// A leaf has at most this many rows: a group has room for three squares.
 const MOST_LEAF_ROWS: usize = 4;
@@ -48,7 +51,7 @@ pub(super) struct Tree {
     sets: Vec<Vec<u32>>,
     /// The number of each set in its class.
     numbers: Vec<u32>,
-    /// The index of each label among those that count, or [`DROPPED`].
+    /// The index of each label among those that count, or [`DROPPED`], by columns.
     labels: Vec<u32>,
     /// The number of labels that count.
     pub(super) labels_len: usize,
@@ -58,9 +61,9 @@ pub(super) struct Tree {
 /// A queen in the first row of some sets.
 #[derive(Clone, Debug)]
 struct Root {
-    sets: std::ops::Range<usize>,
+    sets: Range<usize>,
+    row: u32,
     column: u32,
-    square: Square,
 }
 
 impl Tree {
@@ -76,16 +79,16 @@ impl Tree {
         sets.sort_unstable();
         let (mut sets, numbers): (Vec<Vec<u32>>, Vec<u32>) = sets.into_iter().unzip();
         sets.iter_mut().flatten().for_each(|row| *row = order[*row as usize]);
-        let mut indices = vec![DROPPED; 1 << MOST_ROWS];
+        let mut indices = vec![DROPPED; board.columns as usize + 1];
         let mut labels_len = 0;
         for label in labels {
-            indices[label as usize] = labels_len as u32;
+            indices[board.label(label) as usize] = labels_len as u32;
             labels_len += 1;
         }
         let mut tree =
             Self { board: board.clone(), sets, numbers, labels: indices, labels_len, roots: Vec::new() };
         if tree.rows() > 0 {
-            tree.roots = tree.children(0..tree.sets.len(), 0).collect();
+            tree.roots = tree.children(0..tree.sets.len(), 0, Queens::default()).collect();
         }
         tree
     }
@@ -94,11 +97,12 @@ impl Tree {
         self.sets[0].len()
     }
 
-    /// Each square of the row that comes next in these sets.
+    /// Each queen in the row that comes next in these sets.
     fn children(
         &self,
-        sets: std::ops::Range<usize>,
+        sets: Range<usize>,
         depth: usize,
+        queens: Queens,
     ) -> impl Iterator<Item = Root> {
         let row = move |at: usize| self.sets[at][depth];
         let groups = std::iter::successors(Some(sets.start..sets.start), move |last| {
@@ -107,14 +111,15 @@ impl Tree {
             (start < sets.end).then_some(start..end)
         });
         groups.skip(1).flat_map(move |sets| {
-            let squares = self.board.squares(row(sets.start));
-            squares.map(move |(column, square)| Root { sets: sets.clone(), column, square })
+            let row = row(sets.start);
+            let columns = self.board.each(self.board.free(row, queens));
+            columns.map(move |column| Root { sets: sets.clone(), row, column })
         })
     }
 
     /// The index of a label among those that count.
     pub(super) fn label(&self, label: u32) -> Option<usize> {
-        let index = self.labels[label as usize];
+        let index = self.labels[self.board.label(label) as usize];
         (index != DROPPED).then_some(index as usize)
     }
 }
@@ -134,29 +139,12 @@ pub(super) struct Compiler<'a> {
     leaf_words: usize,
     next_root: usize,
     code: Vec<u32>,
-    sections: Vec<u32>,
-    squares: Vec<u32>,
-    /// The number of each square of a leaf, by row and column; 0 if it has none yet.
-    numbers: [[u8; MOST_ROWS]; MOST_ROWS],
-    numbered: Vec<(u32, u32)>,
-}
-
-/// Queens of a node.
-#[derive(Clone, Copy, Debug, Default)]
-struct Queens {
-    columns: u32,
-    diagonals: u64,
-}
-
-impl Queens {
-    fn and(self, column: u32, square: Square) -> Option<Self> {
-        let bit = 1 << column;
-        let free = self.columns & bit == 0 && self.diagonals & square.diagonals == 0;
-        free.then(|| Self {
-            columns: self.columns | bit,
-            diagonals: self.diagonals | square.diagonals,
-        })
-    }
+    /// Where the last section begins.
+    section: usize,
+    /// The number of each square of a leaf; 0 if it has none yet.
+    numbers: [u32; MOST_ROWS * MOST_ROWS],
+    /// The squares that have one.
+    numbered: Vec<u8>,
 }
 
 impl<'a> Compiler<'a> {
@@ -173,9 +161,8 @@ impl<'a> Compiler<'a> {
             leaf_words: LEAF_WORDS * labels,
             next_root: 0,
             code: Vec::new(),
-            sections: Vec::new(),
-            squares: Vec::new(),
-            numbers: [[0; MOST_ROWS]; MOST_ROWS],
+            section: 0,
+            numbers: [0; MOST_ROWS * MOST_ROWS],
             numbered: Vec::new(),
         }
     }
@@ -210,8 +197,9 @@ impl<'a> Compiler<'a> {
 
     /// The subtree below a queen.
     fn child(&mut self, root: &Root, depth: usize, queens: Queens) {
-        let Some(queens) = queens.and(root.column, root.square) else { return };
-        let word = root.square.word;
+        let tree = self.tree;
+        let queens = queens.and(root.row, root.column);
+        let word = tree.board.word(root.row, root.column);
         let start = self.code.len();
         self.code.extend([2 * depth as u32, 0, word as u32, (word >> 32) as u32]);
         let body = self.code.len();
@@ -224,8 +212,7 @@ impl<'a> Compiler<'a> {
         if self.is_leaf(depth + 1) {
             self.leaf(root.sets.clone(), depth + 1, queens);
         } else {
-            let tree = self.tree;
-            tree.children(root.sets.clone(), depth + 1)
+            tree.children(root.sets.clone(), depth + 1, queens)
                 .for_each(|root| self.child(&root, depth + 1, queens));
         }
         if self.code.len() == body {
@@ -235,100 +222,106 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn leaf(&mut self, sets: std::ops::Range<usize>, depth: usize, queens: Queens) {
-        self.sections.clear();
-        self.squares.clear();
+    fn leaf(&mut self, sets: Range<usize>, depth: usize, queens: Queens) {
+        let (tree, start) = (self.tree, self.code.len());
+        self.code.extend([2 * depth as u32 + 1, 0, 0]);
+        let body = self.code.len();
         for set in sets {
-            let start = self.sections.len();
-            self.sections.extend([self.tree.numbers[set], 0]);
-            let rows = &self.tree.sets[set][depth..];
-            self.completions(rows, queens, &mut [(0, 0); MOST_LEAF_ROWS], 0);
-            let length = self.sections.len() - start;
-            assert!(length < MOST_ITEMS, "the sums of a section fit");
-            if length == 2 {
-                self.sections.truncate(start);
-            } else {
-                self.sections[start + 1] = length as u32;
-            }
+            self.begin_section(tree.numbers[set]);
+            self.completions(&tree.sets[set][depth..], queens, [0; MOST_LEAF_ROWS - 1], 0);
+            self.end_section();
         }
-        for (row, column) in self.numbered.drain(..) {
-            self.numbers[row as usize][column as usize] = 0;
+        if self.code.len() == body {
+            self.code.truncate(start);
+            return;
         }
-        if !self.sections.is_empty() {
-            let start = self.code.len();
-            let squares = self.squares.len();
-            let end = start + 3 + squares + self.sections.len();
-            self.code.extend([2 * depth as u32 + 1, end as u32, squares as u32]);
-            self.code.append(&mut self.squares);
-            // Sections tell their ends, not their lengths.
-            let mut at = 0;
-            while at < self.sections.len() {
-                let length = self.sections[at + 1] as usize;
-                self.sections[at + 1] = (start + 3 + squares + at + length) as u32;
-                at += length;
-            }
-            self.code.append(&mut self.sections);
+        self.code[start + 2] = self.code.len() as u32;
+        for square in self.numbered.drain(..) {
+            self.numbers[usize::from(square)] = 0;
+            let word = tree.board.word(u32::from(square) / 16, u32::from(square) % 16);
+            let rest = word & word.wrapping_sub(1);
+            self.code.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
+        }
+        self.code[start + 1] = self.code.len() as u32;
+    }
+
+    fn begin_section(&mut self, set: u32) {
+        self.section = self.code.len();
+        self.code.extend([set, 0]);
+    }
+
+    /// Writes where the section ends, or drops it if it is empty.
+    fn end_section(&mut self) {
+        if self.code.len() == self.section + 2 {
+            self.code.truncate(self.section);
+        } else {
+            self.code[self.section + 1] = self.code.len() as u32;
         }
     }
 
-    /// Adds the groups of completions in these rows.
+    /// Adds the groups of completions in these rows. The squares of the rows before them in the leaf are
+    /// `shared`.
     fn completions(
         &mut self,
         rows: &[u32],
         queens: Queens,
-        chosen: &mut [(u32, u32); MOST_LEAF_ROWS],
-        chosen_len: usize,
+        shared: [u8; MOST_LEAF_ROWS - 1],
+        len: usize,
     ) {
         let tree = self.tree;
         let [row, below @ ..] = rows else {
             // There are no rows at all: one placement without a queen.
-            if let Some(label) = tree.label(tree.board.label(0)) {
-                self.sections.extend([1, (label as u32) << 8]);
+            if tree.labels[0] != DROPPED {
+                self.code.extend([1, tree.labels[0] << 8]);
             }
             return;
         };
+        let free = tree.board.free(*row, queens);
         if !below.is_empty() {
-            for (column, square) in tree.board.squares(*row) {
-                if let Some(queens) = queens.and(column, square) {
-                    chosen[chosen_len] = (*row, column);
-                    self.completions(below, queens, chosen, chosen_len + 1);
-                }
+            for column in tree.board.each(free) {
+                let mut shared = shared;
+                shared[len] = square(*row, column);
+                self.completions(below, queens.and(*row, column), shared, len + 1);
             }
             return;
         }
-        let start = self.sections.len();
-        for (column, square) in tree.board.squares(*row) {
-            let Some(queens) = queens.and(column, square) else { continue };
-            let label = tree.labels[tree.board.label(queens.columns) as usize];
+        let start = self.code.len();
+        self.code.push(0);
+        for column in tree.board.each(free) {
+            let label = tree.labels[(queens.columns | 1 << column) as usize];
             if label != DROPPED {
-                if self.sections.len() == start {
-                    self.sections.push(0);
-                }
-                let number = self.number(*row, column);
-                self.sections.push(number | label << 8);
+                let number = self.number(square(*row, column));
+                self.code.push(number | label << 8);
             }
         }
-        let items = (self.sections.len() - start).saturating_sub(1);
-        if items > 0 {
-            let mut group = items as u32;
-            for (at, (row, column)) in chosen[..chosen_len].iter().enumerate() {
-                group |= self.number(*row, *column) << (8 * (at + 1));
-            }
-            self.sections[start] = group;
+        let items = self.code.len() - start - 1;
+        if items == 0 {
+            self.code.truncate(start);
+            return;
+        }
+        let squares = shared[..len].iter().rev();
+        self.code[start] =
+            squares.fold(0, |group, square| (group | self.number(*square)) << 8) | items as u32;
+        if self.code.len() - self.section >= MOST_ITEMS - MOST_ROWS {
+            let set = self.code[self.section];
+            self.end_section();
+            self.begin_section(set);
         }
     }
 
     /// The number of a square in this leaf.
-    fn number(&mut self, row: u32, column: u32) -> u32 {
-        let number = &mut self.numbers[row as usize][column as usize];
+    fn number(&mut self, square: u8) -> u32 {
+        let number = &mut self.numbers[usize::from(square)];
         if *number == 0 {
-            let word = self.tree.board.square(row, column).word;
-            let rest = word & word.wrapping_sub(1);
-            let bit = |word: u64| if word == 0 { NO_BIT } else { word.trailing_zeros() };
-            self.squares.push(bit(word) | bit(rest) << 8);
-            *number = u8::try_from(self.squares.len()).expect("a leaf has fewer squares");
-            self.numbered.push((row, column));
+            self.numbered.push(square);
+            *number = self.numbered.len() as u32;
+            debug_assert!(*number <= 255, "a leaf has at most seven rows");
         }
-        (*number).into()
+        *number
     }
+}
+
+/// A square in a byte.
+fn square(row: u32, column: u32) -> u8 {
+    (row * MOST_ROWS as u32 + column) as u8
 }

@@ -32,45 +32,67 @@ pub(super) enum Colour {
     Black,
 }
 
-/// The squares with even or odd rows and even or odd columns.
+/// The squares with even or odd rows and even or odd columns. Those of a diagonal are neighbours in it, as
+/// on a whole board.
 #[derive(Clone, Debug)]
 pub(super) struct SubBoard {
-    /// The number of columns.
-    columns: usize,
+    /// All columns.
+    pub(super) columns: u32,
     /// All columns if labels are complements, else none.
     complement: u32,
-    squares: [[Square; MOST_ROWS]; MOST_ROWS],
+    /// The bits of a word that each square has.
+    words: [[u64; MOST_ROWS]; MOST_ROWS],
     /// Rows from the middle of the board outwards.
     pub(super) rows_from_middle: Vec<u32>,
     pass: Pass,
 }
 
+/// What the queens of a placement take.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Square {
-    /// Its diagonals among all of its colour.
-    pub(super) diagonals: u64,
-    /// Those that both sub-boards touch, as bits of a word.
-    pub(super) word: u64,
+pub(super) struct Queens {
+    pub(super) columns: u32,
+    /// Bit row + column.
+    sums: u32,
+    /// Bit column - row + 15.
+    differences: u32,
+}
+
+impl Queens {
+    pub(super) fn and(self, row: u32, column: u32) -> Self {
+        Self {
+            columns: self.columns | 1 << column,
+            sums: self.sums | 1 << (row + column),
+            differences: self.differences | 1 << (column + 15 - row),
+        }
+    }
 }
 
 impl SubBoard {
-    /// The columns in the order in which they are tried, with their squares in this row.
-    pub(super) fn squares(&self, row: u32) -> impl Iterator<Item = (u32, Square)> {
-        let squares = &self.squares[row as usize];
-        (0..self.columns).map(move |at| {
-            let column = match self.pass {
-                Pass::First => at,
-                Pass::Second => self.columns - 1 - at,
+    /// The columns that are free in a row.
+    pub(super) fn free(&self, row: u32, queens: Queens) -> u32 {
+        let Queens { columns, sums, differences } = queens;
+        self.columns & !(columns | sums >> row | differences >> (15 - row))
+    }
+
+    /// These columns, in the order in which they are tried.
+    pub(super) fn each(&self, mut columns: u32) -> impl Iterator<Item = u32> + use<> {
+        let pass = self.pass;
+        std::iter::from_fn(move || {
+            let column = match pass {
+                _ if columns == 0 => return None,
+                Pass::First => columns.trailing_zeros(),
+                Pass::Second => columns.ilog2(),
             };
-            (column as u32, squares[column])
+            columns ^= 1 << column;
+            Some(column)
         })
     }
 
-    pub(super) fn square(&self, row: u32, column: u32) -> Square {
-        self.squares[row as usize][column as usize]
+    pub(super) fn word(&self, row: u32, column: u32) -> u64 {
+        self.words[row as usize][column as usize]
     }
 
-    /// The label of the placements that take these columns.
+    /// The label of the placements that take these columns, or the columns that have this label.
     pub(super) fn label(&self, columns: u32) -> u32 {
         columns ^ self.complement
     }
@@ -97,13 +119,14 @@ impl SubBoards {
         let mut list = sub_board(size, 0, colour, pass);
         let mut tree = sub_board(size, 1, colour, pass);
         let touched = |board: &SubBoard| {
-            board.squares.iter().flatten().fold(0, |all, square| all | square.diagonals)
+            board.words.iter().flatten().fold(0, |all, diagonals| all | diagonals)
         };
         let shared = touched(&list) & touched(&tree);
-        for square in [&mut list, &mut tree].into_iter().flat_map(|one| one.squares.iter_mut().flatten()) {
+        for word in [&mut list, &mut tree].into_iter().flat_map(|one| one.words.iter_mut().flatten())
+        {
             // Moves the shared bits to the front.
             let bits = (0..64).filter(|bit| shared >> bit & 1 == 1).enumerate();
-            square.word = bits.map(|(to, from)| (square.diagonals >> from & 1) << to).sum();
+            *word = bits.map(|(to, from)| (*word >> from & 1) << to).sum();
         }
         Self { list, tree, bits: shared.count_ones() }
     }
@@ -115,20 +138,22 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, pass: Pass) -> 
     let column_parity = if colour == Colour::White { row_parity } else { 1 - row_parity };
     let len = |parity: usize| (n + 1 - parity) / 2;
     let columns = len(column_parity);
-    let mut squares = [[Square::default(); MOST_ROWS]; MOST_ROWS];
-    for (i, row) in squares.iter_mut().enumerate().take(len(row_parity)) {
-        for (j, square) in row.iter_mut().enumerate().take(columns) {
+    let mut words = [[0; MOST_ROWS]; MOST_ROWS];
+    for (i, words) in words.iter_mut().enumerate().take(len(row_parity)) {
+        for (j, word) in words.iter_mut().enumerate().take(columns) {
             let (row, column) = (2 * i + row_parity, 2 * j + column_parity);
             let row = if pass == Pass::First { row } else { n - 1 - row };
-            // Sums and differences of one colour have the same parity: 32 of each are enough.
+            // Sums and differences of one colour have the same parity: 32 of each are enough. Those that
+            // only one sub-board touches are dropped later.
             let (sum, difference) = ((row + column) / 2, (row + 31 - column) / 2);
-            square.diagonals = 1 << sum | 1 << (32 + difference);
+            *word = 1 << sum | 1 << (32 + difference);
         }
     }
     let mut rows_from_middle: Vec<u32> = (0..len(row_parity) as u32).collect();
     rows_from_middle.sort_by_key(|i| (4 * *i as usize + 2 * row_parity + 1).abs_diff(n));
-    let complement = if colour == Colour::Black { (1 << columns) - 1 } else { 0 };
-    SubBoard { columns, complement, squares, rows_from_middle, pass }
+    let columns = (1 << columns) - 1;
+    let complement = if colour == Colour::Black { columns } else { 0 };
+    SubBoard { columns, complement, words, rows_from_middle, pass }
 }
 
 #[cfg(test)]

@@ -158,6 +158,13 @@ impl UnitList {
         self.even.of_size(a).len() as u32 - 1
     }
 
+    /// The units that have the same classes as this one.
+    pub(super) fn block(&self, unit: usize) -> Range<usize> {
+        let next = self.blocks.partition_point(|block| block.first <= unit);
+        let end = self.blocks.get(next).map_or(self.len, |block| block.first);
+        self.blocks[next - 1].first..end
+    }
+
     /// The batch to which a unit belongs.
     pub(super) fn batch(&self, unit: usize) -> Batch {
         assert!(unit < self.len, "unit {unit} of {}", self.len);
