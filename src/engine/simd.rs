@@ -159,6 +159,8 @@ macro_rules! compiled_for {
 #[cfg(target_arch = "x86_64")]
 pub(in crate::engine) trait Lane: Copy {}
 #[cfg(target_arch = "x86_64")]
+impl Lane for u8 {}
+#[cfg(target_arch = "x86_64")]
 impl Lane for u16 {}
 #[cfg(target_arch = "x86_64")]
 impl Lane for u32 {}

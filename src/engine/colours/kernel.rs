@@ -2,63 +2,70 @@
 //!
 //! # The leaf
 //!
-//! A block has 32 labels, and at a leaf a few words of each are left. Sixteen of them at a time become
-//! bits: word s of label l is bit s of lane l.
+//! A block has 64 labels, and at a leaf a few words of each are left. Eight of them at a time become bits:
+//! word s of label l is bit s of byte l.
 //!
 //! ```text
 //! for each bit b of a word:        plane b   = the words that have it        (a transposition)
 //! for each square of the leaf:     open [sq] = words that have neither its sum nor its difference
 //! for each group (p, q, r):        G = open [p] & open [q] & open [r]
-//!     for each item (sq, label):   the number of bits of G & open [sq], lane by lane, is the number
-//!                                  of hits of this completion with each of the 32 labels
+//!     for each item (sq, label):   the number of bits of G & open [sq], byte by byte, is the number
+//!                                  of hits of this completion with each of the 64 labels
 //! ```
 //!
 //! In the light colour these numbers are added to a row of the matrix; in the heavy one they are multiplied
 //! with a row of weights and summed at once, so that no matrix of it is ever stored.
 //!
-//! The loops are the same in all kernels. A kernel has a type `Vector` of [`LANES`] numbers of 16 bits, a
-//! type `Sums` of 32-bit sums, and these operations:
+//! The loops are the same in all kernels. A kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of
+//! 32-bit sums, and these operations:
 //!
 //! | operation | result |
 //! |---|---|
-//! | `load(row)`, `store(row, vector)` | |
-//! | `and(a, b)`, `open(words, a, b)` | `a & b`, `words & !(a \| b)` |
-//! | `bits(a)` | the number of bits in each lane |
-//! | `add(a, b)` | the sums, at most 65535 |
-//! | `zero()`, `add_products(sums, a, b)` | the sums with the products of the lanes added, two or more to a sum |
+//! | `load(bytes)`, `store(bytes, vector)`, `load_plane(words)` | |
+//! | `and(a, b)`, `open_of(words, a, b)` | `a & b`, `words & !(a \| b)` |
+//! | `bits(a)` | the number of bits in each byte |
+//! | `count(counts, bits)` | adds bytes to counts, which stop at 65535 |
+//! | `zero()`, `add_products(sums, bits, weights)` | adds the products of the bytes, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
 //! | `filter(words, bits, out)` | writes the words without any of the bits; returns how many |
-//! | `Eight`, `load_8`, `store_8`, `swap(a, b, shift, mask)` | eight words of the transposition |
-//!
-//! **Time** on one core of a Zen 4 with AVX-512: see docs/COLOURS.md.
+//! | `load_8`, `store_8`, `swap(a, b, distance, mask)` | for the transposition, on eight words |
 
 use super::program::Program;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 
 /// Labels of a block.
-pub(super) const LANES: usize = 32;
+pub(super) const LANES: usize = 64;
 /// Words of a label that a leaf takes at once.
-const SLOTS: usize = 16;
+const SLOTS: usize = 8;
 /// The bit of a word that none has.
 pub(super) const NO_BIT: u32 = 64;
-/// The length of a section, at most: sums of 32 bits have room for this many products of a number of bits
-/// and a weight, two to a sum: 2 * 16 * 32767 * 2047 < 2^31.
-pub(super) const MOST_ITEMS: usize = 2047;
+/// The length of a section, at most. A sum of 32 bits has room for the products of a weight and a number
+/// of bits, eight to a sum: 8 * 255 * 8 * 65536 < 2^32.
+pub(super) const MOST_ITEMS: usize = 1 << 16;
 /// Filters write whole vectors, up to this many words after the last.
 const SLACK: usize = 8;
 
-/// A number for each label of a block.
+/// A byte for each label of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
-pub(super) struct Row(pub(super) [u16; LANES]);
+pub(super) struct Bytes(pub(super) [u8; LANES]);
+
+/// A row of the light matrix: a number for each label of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub(super) struct Counts(pub(super) [u16; LANES]);
+
+/// The side of the tiles in which matrices are transposed.
+pub(super) const TILE: usize = 32;
+pub(super) type Tile = [[u16; TILE]; TILE];
 
 /// What the completions of a leaf are for.
 pub(super) enum Purpose<'a> {
     /// Adds the hits to the rows.
-    Count(&'a mut [Row]),
+    Count(&'a mut [Counts]),
     /// Sums the hits times the weights in the rows, by row sets.
-    Sum(&'a [Row], &'a mut [[u64; 8]]),
+    Sum(&'a [Bytes], &'a mut [[u64; 8]]),
 }
 
 /// A program and the words of a block.
@@ -85,7 +92,7 @@ pub(super) struct Scratch {
     words: Vec<Vec<u64>>,
     lens: [usize; super::sub_board::MOST_ROWS + 1],
     planes: Planes,
-    open: Box<[Row; 256]>,
+    open: Box<[Bytes; 256]>,
 }
 
 /// The words of a leaf as bits: `planes[bit][eighth]`, and a plane without bits.
@@ -99,7 +106,7 @@ impl Default for Scratch {
             words: Vec::new(),
             lens: [0; super::sub_board::MOST_ROWS + 1],
             planes: Planes([[0; 8]; NO_BIT as usize + 1]),
-            open: Box::new([Row([0; LANES]); 256]),
+            open: Box::new([Bytes([0; LANES]); 256]),
         }
     }
 }
@@ -145,22 +152,16 @@ impl Labels {
         lengths.max().unwrap_or(0)
     }
 
-    /// Writes the words of a layer, the sixteenth words and those before it being the first, to the rows of
-    /// the transposition, and returns which there are.
-    fn place(&self, words: &[u64], layer: usize, tag_at: u32, planes: &mut Planes) -> Row {
-        let mut present = Row([0; LANES]);
-        for (lane, present) in present.0.iter_mut().enumerate() {
-            let start = (self.starts[lane] + layer * SLOTS).min(self.ends[lane]);
-            let len = (self.ends[lane] - start).min(SLOTS);
-            *present = ((1_u32 << len) - 1) as u16;
-        }
-        let _ = tag_at;
+    /// Writes the words of a layer, the first eight of each label or the next ones, to the rows of the
+    /// transposition, and returns which there are.
+    fn place(&self, words: &[u64], layer: usize, planes: &mut Planes) -> Bytes {
+        let mut present = Bytes([0; LANES]);
         for lane in 0..LANES {
             let start = (self.starts[lane] + layer * SLOTS).min(self.ends[lane]);
             let end = self.ends[lane].min(start + SLOTS);
-            let first = lane % 4 * SLOTS;
+            present.0[lane] = ((1_u32 << (end - start)) - 1) as u8;
             for (slot, word) in words[start..end].iter().enumerate() {
-                planes.0[first + slot][lane / 4] = *word;
+                planes.0[lane % 8 * SLOTS + slot][lane / 8] = *word;
             }
         }
         present
@@ -200,7 +201,7 @@ macro_rules! loops {
                 let squares_at = code[at + 2] as usize;
                 let (sections, squares) = code[at + 3..end].split_at(squares_at - at - 3);
                 for layer in 0..labels.longest().div_ceil(SLOTS) {
-                    let present = labels.place(left, layer, run.tag_at, planes);
+                    let present = labels.place(left, layer, planes);
                     open_squares(&present, squares, planes, open);
                     count_sections(rows, sections, at + 3, open, purpose);
                 }
@@ -211,23 +212,28 @@ macro_rules! loops {
 
         /// Transposes a tile by five perfect shuffles, each of which interleaves the upper rows with the lower.
         $(#[$compiled])*
-        pub(super) fn transpose(tile: &mut [Row; LANES]) -> u16 {
-            for _ in 0..LANES.ilog2() {
+        pub(super) fn transpose(tile: &mut Tile) -> u16 {
+            for _ in 0..TILE.ilog2() {
                 let rows = *tile;
-                let (upper, lower) = rows.split_at(LANES / 2);
+                let (upper, lower) = rows.split_at(TILE / 2);
                 for ((pair, a), b) in tile.as_chunks_mut::<2>().0.iter_mut().zip(upper).zip(lower) {
                     let interleaved = |from: usize| {
-                        std::array::from_fn(|at| [a, b][at % 2].0[from + at / 2])
+                        std::array::from_fn(|at| [a, b][at % 2][from + at / 2])
                     };
-                    *pair = [Row(interleaved(0)), Row(interleaved(LANES / 2))];
+                    *pair = [interleaved(0), interleaved(TILE / 2)];
                 }
             }
-            tile.iter().flat_map(|row| row.0).max().unwrap_or(0)
+            tile.iter().flatten().copied().max().unwrap_or(0)
         }
 
         /// Transposes the words of a layer and opens the squares of a leaf.
         $(#[$compiled])*
-        fn open_squares(present: &Row, squares: &[u32], planes: &mut Planes, open: &mut [Row; 256]) {
+        fn open_squares(
+            present: &Bytes,
+            squares: &[u32],
+            planes: &mut Planes,
+            open: &mut [Bytes; 256],
+        ) {
             const LOW_HALVES: [u64; 6] = [
                 0xffff_ffff, 0xffff_0000_ffff, 0xff00_ff00_ff00_ff, 0xf0f_0f0f_0f0f_0f0f,
                 0x3333_3333_3333_3333, 0x5555_5555_5555_5555,
@@ -256,29 +262,29 @@ macro_rules! loops {
             rows: &Rows<'_>,
             sections: &[u32],
             sections_at: usize,
-            open: &[Row; 256],
+            open: &[Bytes; 256],
             purpose: &mut Purpose<'_>,
         ) {
             let mut at = 0;
             while at < sections.len() {
                 let (number, end) = (sections[at] as usize, sections[at + 1] as usize - sections_at);
-                let groups = &sections[at + 2..end];
+                let outer = and_all!(open, sections[at + 2]);
+                let groups = &sections[at + 3..end];
                 at = end;
                 let Some(first) = rows.at[number] else { continue };
                 let its_rows = first..first + rows.labels;
                 match purpose {
                     Purpose::Count(rows) => {
                         let rows = &mut rows[its_rows];
-                        each_item!(groups, open, |hits, label| {
-                            let row = &mut rows[label];
-                            store(row, add(load(row), hits));
+                        each_item!(groups, open, outer, |hits, label| {
+                            count(&mut rows[label], hits);
                         });
                     }
                     Purpose::Sum(weights, totals) => {
                         let weights = &weights[its_rows];
                         let mut sums = zero();
-                        each_item!(groups, open, |hits, label| {
-                            sums = add_products(sums, hits, load(&weights[label]));
+                        each_item!(groups, open, outer, |hits, label| {
+                            sums = add_products(sums, hits, &weights[label]);
                         });
                         widen(sums, &mut totals[number]);
                     }
@@ -288,16 +294,21 @@ macro_rules! loops {
     };
 }
 
+/// The AND of four squares, a byte each.
+macro_rules! and_all {
+    ($open:expr, $squares:expr) => {{
+        let [a, b, c, d] = $squares.to_le_bytes().map(|square| load(&$open[usize::from(square)]));
+        and(and(a, b), and(c, d))
+    }};
+}
+
 /// Visits the items of some groups: their hits and their labels.
 macro_rules! each_item {
-    ($groups:expr, $open:expr, |$hits:ident, $label:ident| $body:expr) => {
+    ($groups:expr, $open:expr, $outer:expr, |$hits:ident, $label:ident| $body:expr) => {
         let mut rest: &[u32] = $groups;
         while let [group, after @ ..] = rest {
             let (items, next) = after.split_at(*group as usize & 0xff);
-            let shared = and(
-                and(load(&$open[(group >> 8 & 0xff) as usize]), load(&$open[(group >> 16 & 0xff) as usize])),
-                load(&$open[(group >> 24) as usize]),
-            );
+            let shared = and($outer, and_all!($open, group >> 8));
             for item in items {
                 let $hits = bits(and(shared, load(&$open[(item & 0xff) as usize])));
                 let $label = (item >> 8) as usize;
@@ -321,7 +332,7 @@ impl Kernel {
             self, run: &Run<'_>, rows: &Rows<'_>, purpose: &mut Purpose<'_>, scratch: &mut Scratch, cancel: &Cancel,
         ) -> bool;
 
-        /// Transposes 32 rows, and returns the largest number.
-        pub(super) fn transpose(self, tile: &mut [Row; LANES]) -> u16;
+        /// Transposes a tile, and returns the largest number.
+        pub(super) fn transpose(self, tile: &mut Tile) -> u16;
     }
 }

@@ -19,7 +19,7 @@
 //! ```text
 //!     filter   2 depth      end  low and high half of the queen's word
 //!     leaf     2 depth + 1  end  where the squares begin
-//!              for each row set a section: its number, end, groups; a long section is cut
+//!              sections: the number of a row set, end, four squares that all groups share, groups
 //!              for each square its two bits of a word, sum | difference << 8
 //!     group    length | square << 8 | square << 16 | square << 24, and as many items
 //!     item     square | label << 8
@@ -34,11 +34,13 @@ use super::kernel::MOST_ITEMS;
 use super::list::List;
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 
-/// A leaf has at most this many rows: a group has room for three squares.
-const MOST_LEAF_ROWS: usize = 4;
+/// The rows of a group and its items: a group has room for three squares.
+const GROUP_ROWS: usize = 4;
+/// A leaf has at most this many rows: a section has room for four squares more.
+const MOST_LEAF_ROWS: usize = GROUP_ROWS + 4;
 
 /// A node with this many words of each label, or less, is a leaf.
-const LEAF_WORDS: usize = 10;
+const LEAF_WORDS: usize = 5;
 
 /// The label of completions that do not count.
 const DROPPED: u32 = u32::MAX;
@@ -227,9 +229,7 @@ impl<'a> Compiler<'a> {
         self.code.extend([2 * depth as u32 + 1, 0, 0]);
         let body = self.code.len();
         for set in sets {
-            self.begin_section(tree.numbers[set]);
-            self.completions(&tree.sets[set][depth..], queens, [0; MOST_LEAF_ROWS - 1], 0);
-            self.end_section();
+            self.sections(tree.numbers[set], &tree.sets[set][depth..], queens, 0);
         }
         if self.code.len() == body {
             self.code.truncate(start);
@@ -245,27 +245,43 @@ impl<'a> Compiler<'a> {
         self.code[start + 1] = self.code.len() as u32;
     }
 
-    fn begin_section(&mut self, set: u32) {
+    /// Adds the completions in these rows. The squares of the rows before them in the leaf are `outer`, one
+    /// in each byte.
+    fn sections(&mut self, set: u32, rows: &[u32], queens: Queens, outer: u32) {
+        if rows.len() > GROUP_ROWS {
+            let row = rows[0];
+            for column in self.tree.board.each(self.tree.board.free(row, queens)) {
+                let outer = outer << 8 | self.number(square(row, column));
+                self.sections(set, &rows[1..], queens.and(row, column), outer);
+            }
+            return;
+        }
+        self.begin_section(set, outer);
+        self.completions(rows, queens, [0; GROUP_ROWS - 1], 0);
+        self.end_section();
+    }
+
+    fn begin_section(&mut self, set: u32, outer: u32) {
         self.section = self.code.len();
-        self.code.extend([set, 0]);
+        self.code.extend([set, 0, outer]);
     }
 
     /// Writes where the section ends, or drops it if it is empty.
     fn end_section(&mut self) {
-        if self.code.len() == self.section + 2 {
+        if self.code.len() == self.section + 3 {
             self.code.truncate(self.section);
         } else {
             self.code[self.section + 1] = self.code.len() as u32;
         }
     }
 
-    /// Adds the groups of completions in these rows. The squares of the rows before them in the leaf are
+    /// Adds the groups of completions in these rows. The squares of the rows before them in the section are
     /// `shared`.
     fn completions(
         &mut self,
         rows: &[u32],
         queens: Queens,
-        shared: [u8; MOST_LEAF_ROWS - 1],
+        shared: [u8; GROUP_ROWS - 1],
         len: usize,
     ) {
         let tree = self.tree;
@@ -303,9 +319,9 @@ impl<'a> Compiler<'a> {
         self.code[start] =
             squares.fold(0, |group, square| (group | self.number(*square)) << 8) | items as u32;
         if self.code.len() - self.section >= MOST_ITEMS - MOST_ROWS {
-            let set = self.code[self.section];
+            let [set, _, outer] = [0, 1, 2].map(|at| self.code[self.section + at]);
             self.end_section();
-            self.begin_section(set);
+            self.begin_section(set, outer);
         }
     }
 
@@ -315,7 +331,7 @@ impl<'a> Compiler<'a> {
         if *number == 0 {
             self.numbered.push(square);
             *number = self.numbered.len() as u32;
-            debug_assert!(*number <= 255, "a leaf has at most seven rows");
+            assert!(*number <= 255, "a leaf has fewer squares");
         }
         *number
     }

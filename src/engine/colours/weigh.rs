@@ -10,12 +10,12 @@
 //! ```
 //!
 //! Entries of most pairs of labels weigh alike. Where a label ties with the rows, each pair has a weight of
-//! its own. Weights have 15 bits, as sums of products of signed 16-bit numbers ask for; what is above goes
-//! to a second plane, which is hardly ever needed.
+//! its own. Weights are cut into bytes, the lowest bytes of all in one plane, the next ones in another: the
+//! kernels multiply bytes, and small boards need one plane only.
 
 use std::cmp::Ordering;
 
-use super::kernel::{LANES, Row};
+use super::kernel::{Bytes, Counts, LANES, TILE};
 use super::list::List;
 use super::program::Tree;
 use super::sub_board::Colour;
@@ -23,17 +23,15 @@ use super::units::Columns;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
-/// Weights of this many bits fit a plane.
-pub(super) const WEIGHT_BITS: u32 = 15;
-/// The largest weight of a pair of labels.
-const MOST: u16 = 4;
+/// An entry times its weight has at most 18 bits.
+pub(super) const PLANES: usize = 3;
 
 /// The light matrix, and what its labels weigh.
 pub(super) struct Light<'a> {
     colour: Colour,
     list: &'a List,
     tree: &'a Tree,
-    matrix: &'a [Row],
+    matrix: &'a [Counts],
     columns: Columns<'a>,
     /// The y of each row set.
     ys: &'a [u32],
@@ -55,7 +53,7 @@ impl<'a> Light<'a> {
         colour: Colour,
         list: &'a List,
         tree: &'a Tree,
-        matrix: &'a [Row],
+        matrix: &'a [Counts],
         columns: Columns<'a>,
         ys: &'a [u32],
     ) -> Self {
@@ -81,19 +79,18 @@ impl<'a> Light<'a> {
     }
 
     /// Writes the weights for a block of these labels: for each row set, a row for each label of the heavy
-    /// tree. Returns whether the second plane is needed.
+    /// tree. Returns how many planes there are.
     pub(super) fn weigh(
         &self,
         heavy_labels: &[u32],
         heavy_tree: &Tree,
         kernel: Kernel,
-        planes: &mut [Vec<Row>; 2],
-    ) -> Result<bool, Interrupt> {
+        planes: &mut [Vec<Bytes>; PLANES],
+    ) -> Result<usize, Interrupt> {
         let rows = self.ys.len() * heavy_tree.labels_len;
-        for plane in planes.iter_mut() {
-            plane.clear();
-            plane.resize(rows, Row([0; LANES]));
-        }
+        planes.iter_mut().for_each(Vec::clear);
+        planes[0].resize(rows, Bytes([0; LANES]));
+        let mut used = 1;
         let row_of = |label: u32| self.tree.label(label).expect("kept for the whole class");
         let light_rows: Vec<usize> = heavy_labels.iter().map(|label| row_of(*label)).collect();
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
@@ -103,27 +100,38 @@ impl<'a> Light<'a> {
                 Weight::Tie => ties.push(lane),
             }
         }
-        let mut needs_high = false;
-        let mut tile = [Row([0; LANES]); LANES];
+        let mut tile = [[0; TILE]; TILE];
         for (place, y) in self.ys.iter().enumerate() {
             for (number, block) in self.list.blocks.iter().enumerate() {
                 let first = (number * self.ys.len() + place) * self.tree.labels_len;
-                for (to, row) in tile.iter_mut().zip(&light_rows) {
-                    *to = self.matrix[first + row];
+                let mut entries = [[0; LANES]; LANES];
+                let mut largest = 0;
+                for (heavy, light_rows) in light_rows.chunks(TILE).enumerate() {
+                    for light in 0..block.labels.len().div_ceil(TILE) {
+                        for (to, row) in tile.iter_mut().zip(light_rows) {
+                            to.copy_from_slice(&self.matrix[first + row].0[light * TILE..][..TILE]);
+                        }
+                        largest = largest.max(kernel.transpose(&mut tile));
+                        for (to, from) in entries[light * TILE..].iter_mut().zip(&tile) {
+                            to[heavy * TILE..][..TILE].copy_from_slice(from);
+                        }
+                    }
                 }
-                let largest = kernel.transpose(&mut tile);
                 if largest == u16::MAX {
                     return Err(Interrupt::Overflow);
                 }
-                let is_large = largest > ((1 << WEIGHT_BITS) - 1) / MOST;
-                needs_high |= is_large;
+                let needed = (4 * u32::from(largest)).max(1).ilog2() as usize / 8 + 1;
+                for plane in &mut planes[used.min(needed)..needed] {
+                    plane.resize(rows, Bytes([0; LANES]));
+                }
+                used = used.max(needed);
                 for ((entries, label), weight) in
-                    tile.iter().zip(&block.labels).zip(&self.labels[number])
+                    entries.iter().zip(&block.labels).zip(&self.labels[number])
                 {
                     let row = heavy_tree.label(*label).expect("kept for the whole class");
                     let row = place * heavy_tree.labels_len + row;
                     let own = |lane: usize| self.pair(*y, *label, heavy_labels[lane]);
-                    let weights = match *weight {
+                    let weights: [u16; LANES] = match *weight {
                         Weight::Clear(weight) => {
                             let mut weights = clear.map(|lane| lane * weight);
                             ties.iter().for_each(|lane| weights[*lane] = own(*lane));
@@ -133,16 +141,21 @@ impl<'a> Light<'a> {
                             if lane < heavy_labels.len() { own(lane) } else { 0 }
                         }),
                     };
-                    let [low, high] = &mut *planes;
-                    if is_large {
-                        split(entries, &weights, &mut low[row], &mut high[row]);
-                    } else {
-                        low[row].0 = std::array::from_fn(|lane| entries.0[lane] * weights[lane]);
+                    if needed == 1 {
+                        planes[0][row].0 =
+                            std::array::from_fn(|lane| (entries[lane] * weights[lane]) as u8);
+                        continue;
+                    }
+                    for (number, plane) in planes[..needed].iter_mut().enumerate() {
+                        plane[row].0 = std::array::from_fn(|lane| {
+                            let product = u32::from(entries[lane]) * u32::from(weights[lane]);
+                            (product >> (8 * number)) as u8
+                        });
                     }
                 }
             }
         }
-        Ok(needs_high)
+        Ok(used)
     }
 
     /// What a pair of a light and a heavy label weighs in the unit with this y.
@@ -150,14 +163,5 @@ impl<'a> Light<'a> {
         let (even, odd) =
             if self.colour == Colour::White { (light, heavy) } else { (heavy, light) };
         self.columns.weight(y, even, odd) as u16
-    }
-}
-
-/// Writes the lower and the upper bits of the products.
-fn split(entries: &Row, weights: &[u16; LANES], low: &mut Row, high: &mut Row) {
-    for lane in 0..LANES {
-        let product = u32::from(entries.0[lane]) * u32::from(weights[lane]);
-        low.0[lane] = (product & ((1 << WEIGHT_BITS) - 1)) as u16;
-        high.0[lane] = (product >> WEIGHT_BITS) as u16;
     }
 }

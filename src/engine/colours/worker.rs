@@ -3,30 +3,30 @@
 //! For each unit of a batch, the matrix of the colour with fewer queens (light) is filled: a block of
 //! labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
 //! colour (heavy) runs with what the light entries weigh: a block of its labels needs one column of the
-//! light matrix for each lane, so tiles of 32 x 32 entries are transposed.
+//! light matrix for each lane, so tiles of entries are transposed.
 //!
 //! ```text
 //!              white, light                          black, heavy
-//!       block of 32 labels Ce in lanes          block of 32 labels Co in lanes
+//!       block of 64 labels Ce in lanes          block of 64 labels Co in lanes
 //!       row: a label Co                         row: a label Ce
 //! ```
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::kernel::{LANES, Purpose, Row, Rows, Run, Scratch};
+use super::kernel::{Bytes, Counts, LANES, Purpose, Rows, Run, Scratch};
 use super::list::List;
 use super::program::{Compiler, Program, Tree};
 use super::sub_board::{Colour, SubBoards};
 use super::units::{Batch, Columns, UnitList};
-use super::weigh::{Light, WEIGHT_BITS};
+use super::weigh::{Light, PLANES};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{self, Interrupt, Pass};
 
-/// The most rows of the light matrix, of 64 bytes: 448 MiB. Batches that need more are counted in parts.
-const MOST_ROWS: usize = 7 << 20;
+/// The most rows of the light matrix, of 128 bytes: 448 MiB. Batches that need more are counted in parts.
+const MOST_ROWS: usize = 7 << 19;
 
 /// Programs that are longer are compiled for each batch, part by part; a part takes 64 MiB or a little
 /// more.
@@ -40,9 +40,9 @@ pub(super) struct Worker<'a> {
     white: Side,
     black: Side,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
-    matrix: Vec<Row>,
-    /// Of one block of the heavy list, in two planes.
-    weights: [Vec<Row>; 2],
+    matrix: Vec<Counts>,
+    /// Of one block of the heavy list, in planes.
+    weights: [Vec<Bytes>; PLANES],
     scratch: Scratch,
 }
 
@@ -239,7 +239,7 @@ impl Part<'_> {
     fn fill(
         &self,
         light: &mut Side,
-        matrix: &mut Vec<Row>,
+        matrix: &mut Vec<Counts>,
         scratch: &mut Scratch,
     ) -> Result<(), Interrupt> {
         let labels = light.tree().labels_len;
@@ -247,12 +247,12 @@ impl Part<'_> {
         let rows_of_block = self.ys.len() * labels;
         let needed = light.list.blocks.len() * rows_of_block;
         if matrix.len() < needed {
-            matrix.resize(needed, Row([0; LANES]));
+            matrix.resize(needed, Counts([0; LANES]));
         }
         light.each_block(scratch, |step, scratch| {
             let rows = &mut matrix[step.number * rows_of_block..][..rows_of_block];
             if step.is_first {
-                rows.fill(Row([0; LANES]));
+                rows.fill(Counts([0; LANES]));
             }
             self.run(step, &Rows { at: &rows_at, labels }, &mut Purpose::Count(rows), scratch)
         })
@@ -263,30 +263,31 @@ impl Part<'_> {
         &self,
         light: &Side,
         heavy: &mut Side,
-        matrix: &[Row],
-        weights: &mut [Vec<Row>; 2],
+        matrix: &[Counts],
+        weights: &mut [Vec<Bytes>; PLANES],
         scratch: &mut Scratch,
     ) -> Result<Vec<u64>, Interrupt> {
         let labels = heavy.tree().labels_len;
         let rows_at = self.rows_at(labels);
-        let mut totals = [(); 2].map(|()| vec![[0; 8]; self.y_class.len()]);
+        let mut totals = [(); PLANES].map(|()| vec![[0; 8]; self.y_class.len()]);
         let rows = Rows { at: &rows_at, labels };
         let Side { colour, ref list, .. } = *light;
         let light = Light::new(colour, list, light.tree(), matrix, self.columns, self.ys);
         heavy.each_block(scratch, |step, scratch| {
-            let needs_high = light.weigh(step.labels, step.tree, self.kernel, weights)?;
-            let planes = weights.iter().zip(&mut totals).take(1 + usize::from(needs_high));
-            for (plane, totals) in planes {
+            let planes = light.weigh(step.labels, step.tree, self.kernel, weights)?;
+            for (plane, totals) in weights[..planes].iter().zip(&mut totals) {
                 self.run(step, &rows, &mut Purpose::Sum(plane, totals), scratch)?;
             }
             Ok(())
         })?;
-        let of_plane = |plane: usize, y: u32| {
-            totals[plane][self.set(y)].iter().try_fold(0_u64, |sum, lane| sum.checked_add(*lane))
-        };
         let count = |y: &u32| {
-            let high = of_plane(1, *y)?.checked_mul(1 << WEIGHT_BITS)?;
-            of_plane(0, *y)?.checked_add(high)
+            let mut count = 0_u64;
+            for (plane, totals) in totals.iter().enumerate() {
+                for lane in totals[self.set(*y)] {
+                    count = count.checked_add(lane.checked_mul(1 << (8 * plane))?)?;
+                }
+            }
+            Some(count)
         };
         self.ys.iter().map(|y| count(y).ok_or(Interrupt::Overflow)).collect()
     }

@@ -1,8 +1,8 @@
-//! 32 labels in two vectors; population counts by a table of nibbles.
+//! 64 labels in two vectors; population counts by a table of nibbles.
 
 use std::arch::x86_64::*;
 
-use super::{LANES, Labels, Planes, Purpose, Row, Rows, Run, SLOTS, Scratch};
+use super::{Bytes, Counts, LANES, Labels, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile};
 use crate::cancel::Cancel;
 use crate::engine::simd::{LANES_TO_FRONT, avx2};
 
@@ -16,17 +16,17 @@ loops! {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load(row: &Row) -> Vector {
-    let (halves, _) = row.0.as_chunks::<16>();
-    [avx2::load::<u16, 16>(&halves[0]), avx2::load::<u16, 16>(&halves[1])]
+fn load(bytes: &Bytes) -> Vector {
+    let (halves, _) = bytes.0.as_chunks::<32>();
+    [avx2::load::<u8, 32>(&halves[0]), avx2::load::<u8, 32>(&halves[1])]
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store(row: &mut Row, vector: Vector) {
-    let (halves, _) = row.0.as_chunks_mut::<16>();
-    avx2::store::<u16, 16>(&mut halves[0], vector[0]);
-    avx2::store::<u16, 16>(&mut halves[1], vector[1]);
+fn store(bytes: &mut Bytes, vector: Vector) {
+    let (halves, _) = bytes.0.as_chunks_mut::<32>();
+    avx2::store::<u8, 32>(&mut halves[0], vector[0]);
+    avx2::store::<u8, 32>(&mut halves[1], vector[1]);
 }
 
 #[inline]
@@ -58,15 +58,25 @@ fn bits(a: Vector) -> Vector {
     let bits = |of: __m256i| {
         let low = _mm256_shuffle_epi8(table, _mm256_and_si256(of, nibble));
         let high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16::<4>(of), nibble));
-        _mm256_maddubs_epi16(_mm256_add_epi8(low, high), _mm256_set1_epi8(1))
+        _mm256_add_epi8(low, high)
     };
     [bits(a[0]), bits(a[1])]
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add(a: Vector, b: Vector) -> Vector {
-    [_mm256_adds_epu16(a[0], b[0]), _mm256_adds_epu16(a[1], b[1])]
+fn count(counts: &mut Counts, bits: Vector) {
+    let (quarters, _) = counts.0.as_chunks_mut::<16>();
+    let more = [
+        _mm256_castsi256_si128(bits[0]),
+        _mm256_extracti128_si256::<1>(bits[0]),
+        _mm256_castsi256_si128(bits[1]),
+        _mm256_extracti128_si256::<1>(bits[1]),
+    ];
+    for (quarter, more) in quarters.iter_mut().zip(more) {
+        let sum = _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
+        avx2::store::<u16, 16>(quarter, sum);
+    }
 }
 
 #[inline]
@@ -75,13 +85,15 @@ fn zero() -> Sums {
     _mm256_setzero_si256()
 }
 
-/// Four products to a sum: 4 * 16 * 32767 * 2047 < 2^32.
+/// Four products of at most 8 * 255 fit 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add_products(sums: Sums, a: Vector, b: Vector) -> Sums {
-    let low = _mm256_madd_epi16(a[0], b[0]);
-    let high = _mm256_madd_epi16(a[1], b[1]);
-    _mm256_add_epi32(sums, _mm256_add_epi32(low, high))
+fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
+    let weights = load(weights);
+    let low = _mm256_maddubs_epi16(weights[0], bits[0]);
+    let high = _mm256_maddubs_epi16(weights[1], bits[1]);
+    let ones = _mm256_set1_epi16(1);
+    _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_add_epi16(low, high), ones))
 }
 
 #[inline]

@@ -1,8 +1,8 @@
-//! 32 labels in a vector, with population counts of 16-bit lanes and sums of products.
+//! 64 labels in a vector, with population counts of bytes and sums of products.
 
 use std::arch::x86_64::*;
 
-use super::{LANES, Labels, Planes, Purpose, Row, Rows, Run, SLOTS, Scratch};
+use super::{Bytes, Counts, LANES, Labels, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile};
 use crate::cancel::Cancel;
 use crate::engine::simd::avx512;
 
@@ -16,14 +16,14 @@ loops! {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load(row: &Row) -> Vector {
-    avx512::load::<u16, LANES>(&row.0)
+fn load(bytes: &Bytes) -> Vector {
+    avx512::load::<u8, LANES>(&bytes.0)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store(row: &mut Row, vector: Vector) {
-    avx512::store::<u16, LANES>(&mut row.0, vector);
+fn store(bytes: &mut Bytes, vector: Vector) {
+    avx512::store::<u8, LANES>(&mut bytes.0, vector);
 }
 
 #[inline]
@@ -47,13 +47,18 @@ fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
 #[inline]
 #[target_feature(enable = "avx512bitalg")]
 fn bits(a: Vector) -> Vector {
-    _mm512_popcnt_epi16(a)
+    _mm512_popcnt_epi8(a)
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn add(a: Vector, b: Vector) -> Vector {
-    _mm512_adds_epu16(a, b)
+fn count(counts: &mut Counts, bits: Vector) {
+    let (halves, _) = counts.0.as_chunks_mut::<32>();
+    let more = [_mm512_castsi512_si256(bits), _mm512_extracti64x4_epi64::<1>(bits)];
+    for (half, more) in halves.iter_mut().zip(more) {
+        let sum = _mm512_adds_epu16(avx512::load::<u16, 32>(half), _mm512_cvtepu8_epi16(more));
+        avx512::store::<u16, 32>(half, sum);
+    }
 }
 
 #[inline]
@@ -62,10 +67,11 @@ fn zero() -> Sums {
     _mm512_setzero_si512()
 }
 
+/// The weights are the unsigned bytes, the numbers of bits the signed ones.
 #[inline]
 #[target_feature(enable = "avx512vnni")]
-fn add_products(sums: Sums, a: Vector, b: Vector) -> Sums {
-    _mm512_dpwssd_epi32(sums, a, b)
+fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
+    _mm512_dpbusd_epi32(sums, load(weights), bits)
 }
 
 #[inline]

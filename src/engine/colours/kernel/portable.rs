@@ -1,50 +1,62 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
-use super::{LANES, Labels, Planes, Purpose, Row, Rows, Run, SLOTS, Scratch};
+use super::{Bytes, Counts, LANES, Labels, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile};
 use crate::cancel::Cancel;
 
-type Vector = [u16; LANES];
+/// Byte l is a byte of word l / 8.
+type Vector = [u64; 8];
 type Sums = u64;
 type Eight = [u64; 8];
 
 loops! {}
 
-fn load(row: &Row) -> Vector {
-    row.0
+fn load(bytes: &Bytes) -> Vector {
+    let (words, _) = bytes.0.as_chunks();
+    std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
-fn store(row: &mut Row, vector: Vector) {
-    row.0 = vector;
+fn store(bytes: &mut Bytes, vector: Vector) {
+    let (words, _) = bytes.0.as_chunks_mut();
+    words.iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
 }
 
-/// Lane l is a quarter of word l / 4.
 fn load_plane(plane: &[u64; 8]) -> Vector {
-    std::array::from_fn(|lane| (plane[lane / 4] >> (lane % 4 * 16)) as u16)
+    *plane
 }
 
 fn and(a: Vector, b: Vector) -> Vector {
-    std::array::from_fn(|lane| a[lane] & b[lane])
+    std::array::from_fn(|at| a[at] & b[at])
 }
 
 fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
-    std::array::from_fn(|lane| words[lane] & !(a[lane] | b[lane]))
+    std::array::from_fn(|at| words[at] & !(a[at] | b[at]))
 }
 
 fn bits(a: Vector) -> Vector {
-    a.map(|lane| lane.count_ones() as u16)
+    a.map(|word| {
+        let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+        let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+        (nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f
+    })
 }
 
-fn add(a: Vector, b: Vector) -> Vector {
-    std::array::from_fn(|lane| a[lane].saturating_add(b[lane]))
+fn count(counts: &mut Counts, bits: Vector) {
+    let mut bytes = Bytes([0; LANES]);
+    store(&mut bytes, bits);
+    for (count, more) in counts.0.iter_mut().zip(bytes.0) {
+        *count = count.saturating_add(more.into());
+    }
 }
 
 fn zero() -> Sums {
     0
 }
 
-fn add_products(sums: Sums, a: Vector, b: Vector) -> Sums {
-    let products = a.iter().zip(&b).map(|(a, b)| u32::from(*a) * u32::from(*b));
-    sums + u64::from(products.sum::<u32>())
+fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
+    let mut bytes = Bytes([0; LANES]);
+    store(&mut bytes, bits);
+    let products = bytes.0.iter().zip(&weights.0).map(|(a, b)| i32::from(*a) * i32::from(*b));
+    sums + products.sum::<i32>() as u64
 }
 
 fn widen(sums: Sums, totals: &mut [u64; 8]) {
