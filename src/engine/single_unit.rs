@@ -96,11 +96,14 @@ impl Search<'_> {
         while free != 0 {
             let queen = free & free.wrapping_neg();
             free ^= queen;
-            solutions += self.fill(place + 1, Queens {
-                columns: columns | queen,
-                sums: sums | u64::from(queen) << row,
-                differences: differences | u64::from(queen) << (31 - row),
-            });
+            solutions += self.fill(
+                place + 1,
+                Queens {
+                    columns: columns | queen,
+                    sums: sums | u64::from(queen) << row,
+                    differences: differences | u64::from(queen) << (31 - row),
+                },
+            );
         }
         weight * solutions
     }

@@ -9,8 +9,8 @@
 //! for each bit b of a word:        plane b   = the words that have it        (a transposition)
 //! for each square of the leaf:     open [sq] = words that have neither its sum nor its difference
 //! for each group (p, q, r):        G = open [p] & open [q] & open [r]
-//!     for each item (sq, label):   the number of bits of G & open [sq], byte by byte, is the number
-//!                                  of hits of this completion with each of the 64 labels
+//!     for each item (s, t, label): the number of bits of G & open [s] & open [t], byte by byte, is the
+//!                                  number of hits of this completion with each of the 64 labels
 //! ```
 //!
 //! In the light colour these numbers are added to a row of the matrix; in the heavy one they are multiplied
@@ -268,23 +268,24 @@ macro_rules! loops {
             let mut at = 0;
             while at < sections.len() {
                 let (number, end) = (sections[at] as usize, sections[at + 1] as usize - sections_at);
-                let outer = and_all!(open, sections[at + 2]);
-                let groups = &sections[at + 3..end];
+                let groups = &sections[at + 2..end];
                 at = end;
                 let Some(first) = rows.at[number] else { continue };
                 let its_rows = first..first + rows.labels;
                 match purpose {
                     Purpose::Count(rows) => {
                         let rows = &mut rows[its_rows];
-                        each_item!(groups, open, outer, |hits, label| {
+                        each_item!(groups, open, |hits, label| {
                             count(&mut rows[label], hits);
                         });
                     }
                     Purpose::Sum(weights, totals) => {
                         let weights = &weights[its_rows];
-                        let mut sums = zero();
-                        each_item!(groups, open, outer, |hits, label| {
-                            sums = add_products(sums, hits, &weights[label]);
+                        // In turn, since each addition waits for the one before it.
+                        let mut sums = [zero(); 4];
+                        each_item!(groups, open, |hits, label| {
+                            let [a, b, c, d] = sums;
+                            sums = [b, c, d, add_products(a, hits, &weights[label])];
                         });
                         widen(sums, &mut totals[number]);
                     }
@@ -294,24 +295,17 @@ macro_rules! loops {
     };
 }
 
-/// The AND of four squares, a byte each.
-macro_rules! and_all {
-    ($open:expr, $squares:expr) => {{
-        let [a, b, c, d] = $squares.to_le_bytes().map(|square| load(&$open[usize::from(square)]));
-        and(and(a, b), and(c, d))
-    }};
-}
-
 /// Visits the items of some groups: their hits and their labels.
 macro_rules! each_item {
-    ($groups:expr, $open:expr, $outer:expr, |$hits:ident, $label:ident| $body:expr) => {
+    ($groups:expr, $open:expr, |$hits:ident, $label:ident| $body:expr) => {
+        let open = |number: u32| load(&$open[(number & 0xff) as usize]);
         let mut rest: &[u32] = $groups;
         while let [group, after @ ..] = rest {
-            let (items, next) = after.split_at(*group as usize & 0xff);
-            let shared = and($outer, and_all!($open, group >> 8));
+            let (items, next) = after.split_at((group & 0xff) as usize);
+            let shared = and(and(open(group >> 8), open(group >> 16)), open(group >> 24));
             for item in items {
-                let $hits = bits(and(shared, load(&$open[(item & 0xff) as usize])));
-                let $label = (item >> 8) as usize;
+                let $hits = bits(and(and(shared, open(*item)), open(item >> 8)));
+                let $label = (item >> 16) as usize;
                 $body
             }
             rest = next;

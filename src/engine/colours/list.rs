@@ -101,13 +101,7 @@ impl List {
 }
 
 /// Finds each placement with these rows: its columns and its word.
-fn find(
-    board: &SubBoard,
-    rows: u32,
-    queens: Queens,
-    word: u64,
-    found: &mut impl FnMut(u32, u64),
-) {
+fn find(board: &SubBoard, rows: u32, queens: Queens, word: u64, found: &mut impl FnMut(u32, u64)) {
     if rows == 0 {
         return found(queens.columns, word);
     }

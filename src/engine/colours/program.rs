@@ -19,14 +19,14 @@
 //! ```text
 //!     filter   2 depth      end  low and high half of the queen's word
 //!     leaf     2 depth + 1  end  where the squares begin
-//!              sections: the number of a row set, end, four squares that all groups share, groups
+//!              sections: the number of a row set, end, groups
 //!              for each square its two bits of a word, sum | difference << 8
 //!     group    length | square << 8 | square << 16 | square << 24, and as many items
-//!     item     square | label << 8
+//!     item     square | square << 8 | label << 16
 //! ```
 //!
 //! Squares have numbers from 1 in their leaf; 0 stands for none. A group's items share all squares but
-//! the last.
+//! the last two. Groups of one length are neighbours, so that the processor can foresee where their loops end.
 
 use std::ops::Range;
 
@@ -34,13 +34,13 @@ use super::kernel::MOST_ITEMS;
 use super::list::List;
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 
-/// The rows of a group and its items: a group has room for three squares.
-const GROUP_ROWS: usize = 4;
-/// A leaf has at most this many rows: a section has room for four squares more.
-const MOST_LEAF_ROWS: usize = GROUP_ROWS + 4;
+/// A leaf has at most this many rows: a group has room for three squares, and an item for two.
+const MOST_LEAF_ROWS: usize = 5;
+/// Longer groups are not ordered by their length.
+const MOST_ORDERED: usize = 15;
 
 /// A node with this many words of each label, or less, is a leaf.
-const LEAF_WORDS: usize = 5;
+const LEAF_WORDS: usize = 8;
 
 /// The label of completions that do not count.
 const DROPPED: u32 = u32::MAX;
@@ -87,8 +87,14 @@ impl Tree {
             indices[board.label(label) as usize] = labels_len as u32;
             labels_len += 1;
         }
-        let mut tree =
-            Self { board: board.clone(), sets, numbers, labels: indices, labels_len, roots: Vec::new() };
+        let mut tree = Self {
+            board: board.clone(),
+            sets,
+            numbers,
+            labels: indices,
+            labels_len,
+            roots: Vec::new(),
+        };
         if tree.rows() > 0 {
             tree.roots = tree.children(0..tree.sets.len(), 0, Queens::default()).collect();
         }
@@ -141,12 +147,16 @@ pub(super) struct Compiler<'a> {
     leaf_words: usize,
     next_root: usize,
     code: Vec<u32>,
-    /// Where the last section begins.
-    section: usize,
+    /// The groups of a section, by their length.
+    groups: [Vec<u32>; MOST_ORDERED + 1],
+    section_len: usize,
+    /// The items of a group, and the squares that they share.
+    items: Vec<u32>,
+    shared: Vec<u32>,
     /// The number of each square of a leaf; 0 if it has none yet.
-    numbers: [u32; MOST_ROWS * MOST_ROWS],
+    numbers: [[u32; MOST_ROWS]; MOST_ROWS],
     /// The squares that have one.
-    numbered: Vec<u8>,
+    numbered: Vec<[u32; 2]>,
 }
 
 impl<'a> Compiler<'a> {
@@ -163,8 +173,11 @@ impl<'a> Compiler<'a> {
             leaf_words: LEAF_WORDS * labels,
             next_root: 0,
             code: Vec::new(),
-            section: 0,
-            numbers: [0; MOST_ROWS * MOST_ROWS],
+            groups: Default::default(),
+            section_len: 0,
+            items: Vec::new(),
+            shared: Vec::new(),
+            numbers: [[0; MOST_ROWS]; MOST_ROWS],
             numbered: Vec::new(),
         }
     }
@@ -172,7 +185,7 @@ impl<'a> Compiler<'a> {
     /// The next part of the tree, which ends after the first queen with which it is this long, or at the
     /// end.
     pub(super) fn next_part(&mut self, length: usize) -> Program {
-                let tree = self.tree;
+        let tree = self.tree;
         if self.is_leaf(0) {
             self.leaf(0..tree.sets.len(), 0, Queens::default());
             self.next_root = tree.roots.len();
@@ -229,115 +242,98 @@ impl<'a> Compiler<'a> {
         self.code.extend([2 * depth as u32 + 1, 0, 0]);
         let body = self.code.len();
         for set in sets {
-            self.sections(tree.numbers[set], &tree.sets[set][depth..], queens, 0);
+            self.sections(tree.numbers[set], &tree.sets[set][depth..], queens);
         }
         if self.code.len() == body {
             self.code.truncate(start);
             return;
         }
         self.code[start + 2] = self.code.len() as u32;
-        for square in self.numbered.drain(..) {
-            self.numbers[usize::from(square)] = 0;
-            let word = tree.board.word(u32::from(square) / 16, u32::from(square) % 16);
+        for [row, column] in self.numbered.drain(..) {
+            self.numbers[row as usize][column as usize] = 0;
+            let word = tree.board.word(row, column);
             let rest = word & word.wrapping_sub(1);
             self.code.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
         }
         self.code[start + 1] = self.code.len() as u32;
     }
 
-    /// Adds the completions in these rows. The squares of the rows before them in the leaf are `outer`, one
-    /// in each byte.
-    fn sections(&mut self, set: u32, rows: &[u32], queens: Queens, outer: u32) {
-        if rows.len() > GROUP_ROWS {
-            let row = rows[0];
-            for column in self.tree.board.each(self.tree.board.free(row, queens)) {
-                let outer = outer << 8 | self.number(square(row, column));
-                self.sections(set, &rows[1..], queens.and(row, column), outer);
-            }
-            return;
-        }
-        self.begin_section(set, outer);
-        self.completions(rows, queens, [0; GROUP_ROWS - 1], 0);
-        self.end_section();
+    /// Adds the completions of a row set, in one section or several.
+    fn sections(&mut self, set: u32, rows: &[u32], queens: Queens) {
+        let (shared, last) = rows.split_at(rows.len().saturating_sub(2));
+        self.add_groups(set, shared, last, queens);
+        self.end_section(set);
     }
 
-    fn begin_section(&mut self, set: u32, outer: u32) {
-        self.section = self.code.len();
-        self.code.extend([set, 0, outer]);
+    /// Adds the groups below these queens.
+    fn add_groups(&mut self, set: u32, shared: &[u32], last: &[u32], queens: Queens) {
+        let board = &self.tree.board;
+        if let [row, below @ ..] = shared {
+            for column in board.each(board.free(*row, queens)) {
+                let number = self.number(*row, column);
+                self.shared.push(number);
+                self.add_groups(set, below, last, queens.and(*row, column));
+                self.shared.pop();
+            }
+            return;
+        }
+        self.items.clear();
+        match last {
+            [] => self.add_item(0, queens.columns),
+            [row] => {
+                for column in board.each(board.free(*row, queens)) {
+                    let number = self.number(*row, column);
+                    self.add_item(number, queens.columns | 1 << column);
+                }
+            }
+            [one, other, ..] => {
+                for column in board.each(board.free(*one, queens)) {
+                    let queens = queens.and(*one, column);
+                    let first = self.number(*one, column);
+                    for column in board.each(board.free(*other, queens)) {
+                        let squares = first | self.number(*other, column) << 8;
+                        self.add_item(squares, queens.columns | 1 << column);
+                    }
+                }
+            }
+        }
+        if !self.items.is_empty() {
+            let squares = self.shared.iter().fold(0, |group, number| group << 8 | number);
+            let groups = &mut self.groups[self.items.len().min(MOST_ORDERED)];
+            groups.push(squares << 8 | self.items.len() as u32);
+            groups.extend(&self.items);
+            self.section_len += 1 + self.items.len();
+            if self.section_len > MOST_ITEMS - MOST_ROWS * MOST_ROWS {
+                self.end_section(set);
+            }
+        }
     }
 
-    /// Writes where the section ends, or drops it if it is empty.
-    fn end_section(&mut self) {
-        if self.code.len() == self.section + 3 {
-            self.code.truncate(self.section);
-        } else {
-            self.code[self.section + 1] = self.code.len() as u32;
+    fn add_item(&mut self, squares: u32, columns: u32) {
+        let label = self.tree.labels[columns as usize];
+        if label != DROPPED {
+            self.items.push(squares | label << 16);
         }
     }
 
-    /// Adds the groups of completions in these rows. The squares of the rows before them in the section are
-    /// `shared`.
-    fn completions(
-        &mut self,
-        rows: &[u32],
-        queens: Queens,
-        shared: [u8; GROUP_ROWS - 1],
-        len: usize,
-    ) {
-        let tree = self.tree;
-        let [row, below @ ..] = rows else {
-            // There are no rows at all: one placement without a queen.
-            if tree.labels[0] != DROPPED {
-                self.code.extend([1, tree.labels[0] << 8]);
-            }
-            return;
-        };
-        let free = tree.board.free(*row, queens);
-        if !below.is_empty() {
-            for column in tree.board.each(free) {
-                let mut shared = shared;
-                shared[len] = square(*row, column);
-                self.completions(below, queens.and(*row, column), shared, len + 1);
-            }
-            return;
-        }
-        let start = self.code.len();
-        self.code.push(0);
-        for column in tree.board.each(free) {
-            let label = tree.labels[(queens.columns | 1 << column) as usize];
-            if label != DROPPED {
-                let number = self.number(square(*row, column));
-                self.code.push(number | label << 8);
-            }
-        }
-        let items = self.code.len() - start - 1;
-        if items == 0 {
-            self.code.truncate(start);
-            return;
-        }
-        let squares = shared[..len].iter().rev();
-        self.code[start] =
-            squares.fold(0, |group, square| (group | self.number(*square)) << 8) | items as u32;
-        if self.code.len() - self.section >= MOST_ITEMS - MOST_ROWS {
-            let [set, _, outer] = [0, 1, 2].map(|at| self.code[self.section + at]);
-            self.end_section();
-            self.begin_section(set, outer);
+    /// Moves the groups to the code, if there are any.
+    fn end_section(&mut self, set: u32) {
+        if self.section_len > 0 {
+            let end = self.code.len() + 2 + self.section_len;
+            self.code.extend([set, end as u32]);
+            self.groups.iter_mut().for_each(|groups| self.code.append(groups));
+            self.section_len = 0;
         }
     }
 
     /// The number of a square in this leaf.
-    fn number(&mut self, square: u8) -> u32 {
-        let number = &mut self.numbers[usize::from(square)];
+    fn number(&mut self, row: u32, column: u32) -> u32 {
+        let number = &mut self.numbers[row as usize][column as usize];
         if *number == 0 {
-            self.numbered.push(square);
+            self.numbered.push([row, column]);
             *number = self.numbered.len() as u32;
             assert!(*number <= 255, "a leaf has fewer squares");
         }
         *number
     }
-}
-
-/// A square in a byte.
-fn square(row: u32, column: u32) -> u8 {
-    (row * MOST_ROWS as u32 + column) as u8
 }

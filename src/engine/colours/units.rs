@@ -89,7 +89,11 @@ impl UnitList {
                     let units: usize =
                         x_class.clone().map(|x| list.number_of_ys(a, x, y_class)).sum();
                     if units > 0 {
-                        list.blocks.push(Block { first: list.len, a, classes: [x_number, y_number] });
+                        list.blocks.push(Block {
+                            first: list.len,
+                            a,
+                            classes: [x_number, y_number],
+                        });
                         list.len += units;
                     }
                 }

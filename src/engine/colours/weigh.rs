@@ -66,11 +66,8 @@ impl<'a> Light<'a> {
 
     /// What a set Ce, or Co, says.
     fn weight_of(&self, label: u32, is_even: bool) -> Weight {
-        let order = if is_even {
-            self.columns.even_label(label)
-        } else {
-            self.columns.odd_label(label)
-        };
+        let order =
+            if is_even { self.columns.even_label(label) } else { self.columns.odd_label(label) };
         match order {
             Ordering::Greater if is_even => Weight::Clear(self.columns.clear_weight(label)),
             Ordering::Greater => Weight::Clear(1),

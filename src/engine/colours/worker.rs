@@ -138,7 +138,10 @@ impl Side {
             for (number, block) in self.list.blocks.iter().enumerate() {
                 let (words, tag_at) = (self.list.words(number), self.list.tag_at);
                 let run = Run { program: &part, words, tag_at };
-                with(&Step { run, number, labels: &block.labels, tree: self.tree(), is_first }, scratch)?;
+                with(
+                    &Step { run, number, labels: &block.labels, tree: self.tree(), is_first },
+                    scratch,
+                )?;
             }
             if is_whole || compiler.has_ended() {
                 break;
@@ -195,7 +198,13 @@ impl<'a> Worker<'a> {
                 cancel,
             };
             part.fill(light, &mut self.matrix, &mut self.scratch)?;
-            counts.extend(part.sum(light, heavy, &self.matrix, &mut self.weights, &mut self.scratch)?);
+            counts.extend(part.sum(
+                light,
+                heavy,
+                &self.matrix,
+                &mut self.weights,
+                &mut self.scratch,
+            )?);
         }
         Ok(counts)
     }

@@ -123,7 +123,8 @@ impl Unit {
                         canonical.complement(canonical.outer_columns(size, northern)),
                     )
                 };
-                domains.weighing = Some(Weighing { rows: (1 << middle) - 1, weight: Box::new(weight) });
+                domains.weighing =
+                    Some(Weighing { rows: (1 << middle) - 1, weight: Box::new(weight) });
             }
             Self::OffCentre { below, .. } => {
                 // Columns east of the centre, nearer to it than the middle column's queen.

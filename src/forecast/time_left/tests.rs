@@ -75,7 +75,8 @@ impl Job {
 
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.
 fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>, Duration) {
-    let ranges = Ranges::new(std::slice::from_ref(&(0..times.len())), threads, |unit| unit..unit + 1);
+    let ranges =
+        Ranges::new(std::slice::from_ref(&(0..times.len())), threads, |unit| unit..unit + 1);
     let mut left = TimeLeft::of(
         Blocks::new(times.len()),
         Rest { units: times.len(), solutions: None },

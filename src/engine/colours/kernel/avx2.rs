@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Bytes, Counts, LANES, Labels, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile};
+use super::{Bytes, Counts, Labels, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile};
 use crate::cancel::Cancel;
 use crate::engine::simd::{LANES_TO_FRONT, avx2};
 
@@ -52,7 +52,8 @@ fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
 #[target_feature(enable = "avx2")]
 fn bits(a: Vector) -> Vector {
     let table = _mm256_setr_epi8(
-        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3,
+        3, 4,
     );
     let nibble = _mm256_set1_epi8(0xf);
     let bits = |of: __m256i| {
@@ -98,7 +99,8 @@ fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn widen(sums: Sums, totals: &mut [u64; 8]) {
+fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
+    let sums = _mm256_add_epi32(_mm256_add_epi32(a, b), _mm256_add_epi32(c, d));
     let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(sums));
     let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(sums));
     let (halves, _) = totals.as_chunks_mut::<4>();

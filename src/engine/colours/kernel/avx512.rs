@@ -76,7 +76,8 @@ fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn widen(sums: Sums, totals: &mut [u64; 8]) {
+fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
+    let sums = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
     let low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(sums));
     let high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(sums));
     let total = avx512::load::<u64, 8>(totals);
@@ -128,8 +129,5 @@ fn swap(a: Eight, b: Eight, distance: u32, mask: u64) -> (Eight, Eight) {
     let shifted = _mm512_srl_epi64(a, count);
     // (shifted ^ b) & mask
     let differing = _mm512_ternarylogic_epi64::<{ (0xf0 ^ 0xcc) & 0xaa }>(shifted, b, mask);
-    (
-        _mm512_xor_si512(a, _mm512_sll_epi64(differing, count)),
-        _mm512_xor_si512(b, differing),
-    )
+    (_mm512_xor_si512(a, _mm512_sll_epi64(differing, count)), _mm512_xor_si512(b, differing))
 }

@@ -59,8 +59,8 @@ fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
     sums + products.sum::<i32>() as u64
 }
 
-fn widen(sums: Sums, totals: &mut [u64; 8]) {
-    totals[0] += sums;
+fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
+    totals[0] += sums.iter().sum::<u64>();
 }
 
 fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
