@@ -129,3 +129,84 @@ impl Prepared for PreparedColours<'_> {
         Box::new(Worker::new(units, *size, self.resources.kernel, self.pass))
     }
 }
+
+#[cfg(test)]
+mod sample_bench {
+    use crate::engine::unit::Worker as _;
+    use super::*;
+    #[test]
+    #[ignore]
+    fn sample() {
+        let var = |name: &str, default: u64| std::env::var(name).map_or(default, |v| v.parse().unwrap());
+        let n = var("N", 22) as u32;
+        let size = BoardSize::new(n).unwrap();
+        let units = UnitList::new(size);
+        let kernel = match std::env::var("K").as_deref() {
+            Ok(name) => name.parse().unwrap(),
+            _ => crate::Kernel::detect(),
+        };
+        let mut worker = Worker::new(&units, size, kernel, Pass::First);
+        let mut random = fastrand::Rng::with_seed(var("SEED", 1));
+        let budget = var("SECONDS", 20) as f64;
+        let reps = var("REPS", 2);
+        // strata by a
+        let mut strata: Vec<(u32, usize, usize)> = Vec::new();
+        let mut at = 0;
+        while at < units.len() {
+            let a = units.batch(at).a;
+            let (mut lo, mut hi) = (at, units.len());
+            while hi - lo > 1 {
+                let mid = (lo + hi) / 2;
+                if units.batch(mid).a == a { lo = mid } else { hi = mid }
+            }
+            strata.push((a, at, hi));
+            at = hi;
+        }
+        let only = std::env::var("A").ok().map(|a| a.parse::<u32>().unwrap());
+        let strata: Vec<_> = strata.into_iter().filter(|s| only.is_none_or(|a| a == s.0)).collect();
+        let mut found: Vec<Vec<[f64; 2]>> = vec![Vec::new(); strata.len()];
+        let begun = std::time::Instant::now();
+        let mut spent = vec![0.0; strata.len()];
+        let mut rounds = 0;
+        while begun.elapsed().as_secs_f64() < budget || rounds < 2 * strata.len() {
+            rounds += 1;
+            // Neyman: the stratum where a sample helps most for its time
+            let s = (0..strata.len()).find(|s| found[*s].len() < 2).unwrap_or_else(|| {
+                let gain = |s: &usize| {
+                    let m = found[*s].len() as f64;
+                    let mean = found[*s].iter().map(|x| x[1]).sum::<f64>() / m;
+                    let var = found[*s].iter().map(|x| (x[1] - mean).powi(2)).sum::<f64>() / (m - 1.0);
+                    let w = (strata[*s].2 - strata[*s].1) as f64;
+                    w * w * (var + mean * mean * 0.05) / m / m / (spent[*s] / m)
+                };
+                (0..strata.len()).max_by(|a, b| gain(a).total_cmp(&gain(b))).unwrap()
+            });
+            let (_, from, to) = strata[s];
+            let unit = random.usize(from..to);
+            let batch = units.batch(unit);
+            let begun = std::time::Instant::now();
+            for _ in 0..reps - 1 { worker.count_first(batch.units.clone(), &Cancel::new()).unwrap(); }
+            let rest = begun.elapsed().as_secs_f64();
+            let begun = std::time::Instant::now();
+            worker.count_first(batch.units.clone(), &Cancel::new()).unwrap();
+            let seconds = begun.elapsed().as_secs_f64();
+            let first = if reps == 1 { seconds } else { rest };
+            spent[s] += first + seconds;
+            let b = batch.units.len() as f64;
+            // first count includes compilation, the last does not
+            found[s].push([first / b, seconds / b]);
+        }
+        let mut total = [0.0, 0.0, 0.0];
+        for (s, (a, from, to)) in strata.iter().enumerate() {
+            let m = found[s].len() as f64;
+            let mean = |k: usize| found[s].iter().map(|x| x[k]).sum::<f64>() / m;
+            let var = found[s].iter().map(|x| (x[1] - mean(1)).powi(2)).sum::<f64>() / (m - 1.0);
+            let w = (to - from) as f64;
+            println!("a={a:2} {:8} units {m:4} samples, first {:10.2} s, again {:10.2} s +- {:.2}, {:.2} ms a batch unit", to - from, w * mean(0), w * mean(1), w * (var / m).sqrt(), mean(1) * 1e3);
+            total[0] += w * mean(0);
+            total[1] += w * mean(1);
+            total[2] += w * w * var / m;
+        }
+        println!("n = {n} {kernel}: first {:.2} s, again {:.2} +- {:.2}", total[0], total[1], total[2].sqrt());
+    }
+}

@@ -128,8 +128,8 @@ mod tests {
     use super::*;
     use crate::engine::tests::{kernels, random, size};
 
-    /// Domains at random, weighed by the sum of the columns taken.
-    fn weighed(n: u32, row: usize, random: &mut fastrand::Rng, cancel: &Cancel) -> RowDomains {
+    /// Domains at random, weighed by the columns that the first rows take.
+    fn weighed(n: u32, rows: usize, random: &mut fastrand::Rng, cancel: &Cancel) -> RowDomains {
         let mut domains = RowDomains::whole_board(size(n));
         for allowed in &mut domains.allowed[..n as usize] {
             *allowed &= random.u32(..) | random.u32(..);
@@ -139,7 +139,7 @@ mod tests {
             cancel.cancel();
             u64::from(columns % 7 % 3)
         };
-        domains.weighing = Some(Weighing { row, weight: Box::new(weight) });
+        domains.weighing = Some(Weighing { rows: (1 << rows) - 1, weight: Box::new(weight) });
         domains
     }
 
