@@ -22,7 +22,7 @@ pub enum Kernel {
     /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG and VNNI.
+    /// x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG, VBMI and VNNI, and GFNI.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -36,7 +36,7 @@ macro_rules! instructions {
     (avx512, $then:ident, $($rest:tt)*) => {
         $then! {
             ["avx2" "bmi1" "bmi2" "popcnt" "avx512f" "avx512bw" "avx512dq" "avx512vl"
-             "avx512vpopcntdq" "avx512bitalg" "avx512vnni"]
+             "avx512vpopcntdq" "avx512bitalg" "avx512vbmi" "avx512vnni" "gfni"]
             $($rest)*
         }
     };
@@ -198,7 +198,7 @@ impl Kernel {
     pub const SUMMARIES: [&str; 3] = [
         "any CPU",
         "x86-64 with AVX2, BMI1, BMI2 and POPCNT",
-        "x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG and VNNI",
+        "x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG, VBMI and VNNI, and GFNI",
     ];
 
     /// The fastest kernel that this CPU can run.

@@ -2,51 +2,60 @@
 //!
 //! # The leaf
 //!
-//! A block has 64 labels, and at a leaf a few words of each are left. Eight of them at a time become bits:
-//! word s of label l is bit s of byte l.
+//! A block has up to 64 labels, and at a leaf a few words of each are left. They fill lanes, eight words to
+//! a lane, all of one label: a label takes as many lanes as it needs, and 64 lanes are a layer. The words of
+//! a layer become bits, word s of a lane bit s of a byte:
 //!
 //! ```text
-//! for each bit b of a word:        plane b   = the words that have it        (a transposition)
-//! for each square of the leaf:     open [sq] = words that have neither its sum nor its difference
-//! for each group (p, q, r):        G = open [p] & open [q] & open [r]
-//!     for each item (s, t, label): the number of bits of G & open [s] & open [t], byte by byte, is the
-//!                                  number of hits of this completion with each of the 64 labels
+//! for each bit b of a word:      plane b   = the words that have it            (a transposition)
+//! for each square of the leaf:   open [sq] = words that have neither its sum nor its difference
+//! for each pair:                 open [pr] = open [one] & open [other]
+//! for each group of a label:     the number of bits of open [p] & open [q], byte by byte and summed over
+//!                                the items (p, q) of the group, is the number of hits of the completions
+//!                                with this label and each of the 64 lanes
 //! ```
 //!
-//! In the light colour these numbers are added to a row of the matrix; in the heavy one they are multiplied
-//! with a row of weights and summed at once, so that no matrix of it is ever stored.
+//! In the light colour these numbers are added to a row of the matrix, lane by lane to the lane's label; in
+//! the heavy one each is multiplied with the weight of its lane's label, and summed at once, so that no matrix
+//! of it is ever stored.
 //!
 //! The loops are the same in all kernels. A kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of
-//! 32-bit sums, and these operations:
+//! 32-bit sums, a type `Index` of places, and these operations:
 //!
 //! | operation | result |
 //! |---|---|
 //! | `load(bytes)`, `store(bytes, vector)`, `load_plane(words)` | |
-//! | `and(a, b)`, `open_of(words, a, b)` | `a & b`, `words & !(a \| b)` |
+//! | `and(a, b)`, `open_of(words, a, b)`, `add(a, b)` | `a & b`, `words & !(a \| b)`, `a + b` |
 //! | `bits(a)` | the number of bits in each byte |
-//! | `count(counts, bits)` | adds bytes to counts, which stop at 65535 |
-//! | `zero()`, `add_products(sums, bits, weights)` | adds the products of the bytes, four or more to a sum |
+//! | `index(places)`, `pick(a, index)` | the bytes of `a` in these places; 0 where there is none |
+//! | `count(counts, hits, indices)` | adds the bytes picked with each index to counts, which stop at 65535 |
+//! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
 //! | `filter(words, bits, out)` | writes the words without any of the bits; returns how many |
-//! | `load_8`, `store_8`, `swap(a, b, distance, mask)` | for the transposition, on eight words |
+//! | `transpose_words(words, starts, bits, planes)` | the planes of a layer |
 
 use super::program::Program;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 
-/// Labels of a block.
+/// Labels of a block, and lanes of a layer.
 pub(super) const LANES: usize = 64;
-/// Words of a label that a leaf takes at once.
+/// Words of a lane.
 const SLOTS: usize = 8;
 /// The bit of a word that none has.
 pub(super) const NO_BIT: u32 = 64;
-/// The length of a section, at most. A sum of 32 bits has room for the products of a weight and a number
+/// The squares and pairs of a leaf, at most, and the place of all words.
+pub(super) const MOST_OPEN: usize = 4096;
+/// The items of a group, at most: each has up to eight hits with a lane, and vectors add pairs of products of
+/// them with weights in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
+pub(super) const MOST_TOGETHER: usize = 8;
+/// The items of a section, at most. A sum of 32 bits has room for the products of a weight and a number
 /// of bits, eight to a sum: 8 * 255 * 8 * 65536 < 2^32.
 pub(super) const MOST_ITEMS: usize = 1 << 16;
-/// Filters write whole vectors, up to this many words after the last.
-const SLACK: usize = 8;
+/// Vectors are read and written whole, up to this many words after the last.
+pub(super) const SLACK: usize = 8;
 
-/// A byte for each label of a block.
+/// A byte for each label of a block, or for each lane of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(super) struct Bytes(pub(super) [u8; LANES]);
@@ -72,6 +81,8 @@ pub(super) enum Purpose<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub(super) program: &'a Program,
+    /// So many words, and [`SLACK`] more.
+    pub(super) len: usize,
     pub(super) words: &'a [u64],
     /// The first bit of a word's label.
     pub(super) tag_at: u32,
@@ -91,22 +102,25 @@ pub(super) struct Scratch {
     /// The words at each depth but the first.
     words: Vec<Vec<u64>>,
     lens: [usize; super::sub_board::MOST_ROWS + 1],
+    lanes: Lanes,
     planes: Planes,
-    open: Box<[Bytes; 256]>,
+    open: Box<[Bytes; MOST_OPEN]>,
 }
 
-/// The words of a leaf as bits: `planes[bit][eighth]`, and a plane without bits.
+/// The words of a layer as bits: `planes[bit][eighth]`, and a plane without bits.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Planes([[u64; 8]; NO_BIT as usize + 1]);
 
 impl Default for Scratch {
     fn default() -> Self {
+        let open = vec![Bytes([0; LANES]); MOST_OPEN].into_boxed_slice();
         Self {
             words: Vec::new(),
             lens: [0; super::sub_board::MOST_ROWS + 1],
+            lanes: Lanes::default(),
             planes: Planes([[0; 8]; NO_BIT as usize + 1]),
-            open: Box::new([Bytes([0; LANES]); 256]),
+            open: open.try_into().expect("as many"),
         }
     }
 }
@@ -120,51 +134,95 @@ impl Scratch {
                 depth.resize(words + SLACK, 0);
             }
         }
+        // A label of few words fills a lane in part; a step writes two lanes.
+        let lanes = words / SLOTS + 2 * LANES + 2;
+        if self.lanes.starts.len() < lanes {
+            self.lanes.starts.resize(lanes, 0);
+            self.lanes.present.resize(lanes, 0);
+            self.lanes.labels.resize(lanes, 0);
+        }
     }
 }
 
-/// The words of each label in a leaf.
-struct Labels {
-    /// Where they begin.
-    starts: [usize; LANES],
-    /// Where they end.
-    ends: [usize; LANES],
+/// The lanes of a leaf: where the words of each begin, which there are, and their label.
+#[derive(Debug, Default)]
+struct Lanes {
+    starts: Vec<u32>,
+    present: Vec<u8>,
+    labels: Vec<u8>,
+    len: usize,
 }
 
-impl Labels {
-    fn new(words: &[u64], tag_at: u32) -> Self {
-        let mut ends = [0; LANES];
+impl Lanes {
+    /// Cuts words, ordered by label, into lanes.
+    #[inline(always)]
+    fn cut(&mut self, words: &[u64], tag_at: u32) {
+        let mut ends = [0_u32; LANES];
         for (at, word) in (1..).zip(words) {
             ends[(word >> tag_at) as usize % LANES] = at;
         }
-        let mut starts = [0; LANES];
-        let mut last = 0;
-        for (start, end) in starts.iter_mut().zip(&mut ends) {
-            *start = last;
-            *end = last.max(*end);
-            last = *end;
-        }
-        Self { starts, ends }
-    }
-
-    fn longest(&self) -> usize {
-        let lengths = self.starts.iter().zip(&self.ends).map(|(start, end)| end - start);
-        lengths.max().unwrap_or(0)
-    }
-
-    /// Writes the words of a layer, the first eight of each label or the next ones, to the rows of the
-    /// transposition, and returns which there are.
-    fn place(&self, words: &[u64], layer: usize, planes: &mut Planes) -> Bytes {
-        let mut present = Bytes([0; LANES]);
-        for lane in 0..LANES {
-            let start = (self.starts[lane] + layer * SLOTS).min(self.ends[lane]);
-            let end = self.ends[lane].min(start + SLOTS);
-            present.0[lane] = ((1_u32 << (end - start)) - 1) as u8;
-            for (slot, word) in words[start..end].iter().enumerate() {
-                planes.0[lane % 8 * SLOTS + slot][lane / 8] = *word;
+        let Self { starts, present, labels, .. } = self;
+        let (mut start, mut len) = (0, 0);
+        for (label, end) in (0..).zip(ends) {
+            let end = end.max(start);
+            let mut put = |start: u32| {
+                starts[len] = start;
+                present[len] = ((1_u32 << (end - start).min(8)) - 1) as u8;
+                labels[len] = label;
+                len += usize::from(start < end);
+            };
+            // Without branches for up to two lanes.
+            put(start);
+            put(end.min(start + 8));
+            start += 16;
+            while start < end {
+                put(start);
+                start += 8;
             }
+            start = end;
         }
-        present
+        self.len = len;
+        let whole = len.next_multiple_of(LANES);
+        starts[len..whole].fill(0);
+        present[len..whole].fill(0);
+        labels[len..whole].fill(0);
+    }
+
+    fn layer(&self, layer: usize) -> Layer<'_> {
+        let lanes = layer * LANES..(layer + 1) * LANES;
+        let bytes = |of: &[u8]| Bytes(of[lanes.clone()].try_into().expect("64 lanes"));
+        Layer {
+            starts: self.starts[lanes.clone()].try_into().expect("64 lanes"),
+            present: bytes(&self.present),
+            labels: bytes(&self.labels),
+        }
+    }
+}
+
+/// 64 lanes.
+struct Layer<'a> {
+    starts: &'a [u32; LANES],
+    /// Those without words come last.
+    present: Bytes,
+    labels: Bytes,
+}
+
+/// No lane.
+const NONE: u8 = 0x80;
+
+impl Layer<'_> {
+    /// The first lane of each label, the second lane of each label, and so on.
+    fn turns(&self, turns: &mut Vec<Bytes>) {
+        turns.clear();
+        let (mut turn, mut last) = (0, None);
+        for (lane, label) in (0..).zip(self.labels.0).take(self.present.0.partition_point(|words| *words > 0)) {
+            turn = if last == Some(label) { turn + 1 } else { 0 };
+            last = Some(label);
+            if turn == turns.len() {
+                turns.push(Bytes([NONE; LANES]));
+            }
+            turns[turn].0[label as usize % LANES] = lane;
+        }
     }
 }
 
@@ -180,32 +238,62 @@ macro_rules! loops {
             cancel: &Cancel,
         ) -> bool {
             let code = &run.program.code[..];
-            let Scratch { words, lens, planes, open } = scratch;
+            let Scratch { words, lens, lanes, planes, open } = scratch;
+            let (mut turns, mut indices) = (Vec::new(), Vec::new());
             let mut at = 0;
             while at < code.len() {
                 let (depth, end) = (code[at] as usize / 2, code[at + 1] as usize);
                 if code[at] % 2 == 0 {
                     let bits = u64::from(code[at + 2]) | u64::from(code[at + 3]) << 32;
                     let (above, below) = words.split_at_mut(depth);
-                    let from = if depth == 0 { run.words } else { &above[depth - 1][..lens[depth]] };
+                    let from = if depth == 0 { &run.words[..run.len] } else { &above[depth - 1][..lens[depth]] };
                     let len = filter(from, bits, &mut below[0]);
                     lens[depth + 1] = len;
                     at = if len == 0 { end } else { at + 4 };
                     continue;
                 }
+                let (left, len) = if depth == 0 { (run.words, run.len) } else { (&words[depth - 1][..], lens[depth]) };
+                if len > code[at + 2] as usize {
+                    at = end;
+                    continue;
+                }
                 if cancel.is_cancelled() {
                     return false;
                 }
-                let left = if depth == 0 { run.words } else { &words[depth - 1][..lens[depth]] };
-                let labels = Labels::new(left, run.tag_at);
-                let squares_at = code[at + 2] as usize;
-                let (sections, squares) = code[at + 3..end].split_at(squares_at - at - 3);
-                for layer in 0..labels.longest().div_ceil(SLOTS) {
-                    let present = labels.place(left, layer, planes);
-                    open_squares(&present, squares, planes, open);
-                    count_sections(rows, sections, at + 3, open, purpose);
+                let (first, squares_at, pairs_at) = (at + 6, code[at + 4] as usize, code[at + 5] as usize);
+                let (sections, squares) = (&code[first..squares_at], &code[squares_at..pairs_at]);
+                let pairs = &code[pairs_at..end];
+                lanes.cut(&left[..len], run.tag_at);
+                for layer in 0..lanes.len.div_ceil(LANES) {
+                    let layer = lanes.layer(layer);
+                    transpose_words(left, layer.starts, run.tag_at, planes);
+                    open_squares(&layer.present, squares, pairs, planes, open);
+                    match purpose {
+                        Purpose::Count(counts) => {
+                            layer.turns(&mut turns);
+                            indices.clear();
+                            indices.extend(turns.iter().map(|lanes| index(lanes)));
+                            each_section!(rows, sections, first, |number, its_rows, groups| {
+                                let rows = &mut counts[its_rows];
+                                each_group!(groups, open, |hits, label| count(&mut rows[label], hits, &indices));
+                            });
+                        }
+                        Purpose::Sum(weights, totals) => {
+                            let labels = index(&layer.labels);
+                            each_section!(rows, sections, first, |number, its_rows, groups| {
+                                let rows = &weights[its_rows];
+                                // In turn, since each addition waits for the one before it.
+                                let mut sums = [zero(); 4];
+                                each_group!(groups, open, |hits, label| {
+                                    let [a, b, c, d] = sums;
+                                    sums = [b, c, d, add_products(a, hits, &rows[label], &labels)];
+                                });
+                                widen(sums, &mut totals[number]);
+                            });
+                        }
+                    }
                 }
-                at = end;
+                at = code[at + 3] as usize;
             }
             true
         }
@@ -226,89 +314,110 @@ macro_rules! loops {
             tile.iter().flatten().copied().max().unwrap_or(0)
         }
 
-        /// Transposes the words of a layer and opens the squares of a leaf.
+        /// Opens the squares and the pairs of a leaf.
         $(#[$compiled])*
         fn open_squares(
             present: &Bytes,
             squares: &[u32],
-            planes: &mut Planes,
-            open: &mut [Bytes; 256],
+            pairs: &[u32],
+            planes: &Planes,
+            open: &mut [Bytes; MOST_OPEN],
         ) {
-            const LOW_HALVES: [u64; 6] = [
-                0xffff_ffff, 0xffff_0000_ffff, 0xff00_ff00_ff00_ff, 0xf0f_0f0f_0f0f_0f0f,
-                0x3333_3333_3333_3333, 0x5555_5555_5555_5555,
-            ];
-            let words = &mut planes.0[..64];
-            for stage in 0..6 {
-                let (distance, mask) = (32 >> stage, LOW_HALVES[stage]);
-                for pair in 0..32 {
-                    let one = pair & (distance - 1) | (pair & !(distance - 1)) << 1;
-                    let (low, high) = words.split_at_mut(one + distance);
-                    let (a, b) = swap(load_8(&low[one]), load_8(&high[0]), distance as u32, mask);
-                    store_8(&mut low[one], a);
-                    store_8(&mut high[0], b);
-                }
-            }
             open[0] = *present;
             let all = load(present);
             for (open, square) in open[1..].iter_mut().zip(squares) {
                 let [a, b] = [square & 0xff, square >> 8].map(|bit| load_plane(&planes.0[bit as usize]));
                 store(open, open_of(all, a, b));
             }
-        }
-
-        $(#[$compiled])*
-        fn count_sections(
-            rows: &Rows<'_>,
-            sections: &[u32],
-            sections_at: usize,
-            open: &[Bytes; 256],
-            purpose: &mut Purpose<'_>,
-        ) {
-            let mut at = 0;
-            while at < sections.len() {
-                let (number, end) = (sections[at] as usize, sections[at + 1] as usize - sections_at);
-                let groups = &sections[at + 2..end];
-                at = end;
-                let Some(first) = rows.at[number] else { continue };
-                let its_rows = first..first + rows.labels;
-                match purpose {
-                    Purpose::Count(rows) => {
-                        let rows = &mut rows[its_rows];
-                        each_item!(groups, open, |hits, label| {
-                            count(&mut rows[label], hits);
-                        });
-                    }
-                    Purpose::Sum(weights, totals) => {
-                        let weights = &weights[its_rows];
-                        // In turn, since each addition waits for the one before it.
-                        let mut sums = [zero(); 4];
-                        each_item!(groups, open, |hits, label| {
-                            let [a, b, c, d] = sums;
-                            sums = [b, c, d, add_products(a, hits, &weights[label])];
-                        });
-                        widen(sums, &mut totals[number]);
-                    }
-                }
+            for (at, pair) in (1 + squares.len()..MOST_OPEN).zip(pairs) {
+                let [a, b] = [pair & 0xffff, pair >> 16].map(|at| load(&open[at as usize % MOST_OPEN]));
+                store(&mut open[at], and(a, b));
             }
         }
     };
 }
 
-/// Visits the items of some groups: their hits and their labels.
-macro_rules! each_item {
+/// Visits the sections whose row set is to be counted: its number, its rows and its groups.
+macro_rules! each_section {
+    ($rows:expr, $sections:expr, $first:expr, |$number:ident, $its_rows:ident, $groups:ident| $body:expr) => {
+        let mut at = 0;
+        while at < $sections.len() {
+            let ($number, end) = ($sections[at] as usize, $sections[at + 1] as usize - $first);
+            let $groups = &$sections[at + 2..end];
+            at = end;
+            let Some(row) = $rows.at[$number] else { continue };
+            let $its_rows = row..row + $rows.labels;
+            $body
+        }
+    };
+}
+
+/// Visits some groups: their hits and their label.
+macro_rules! each_group {
     ($groups:expr, $open:expr, |$hits:ident, $label:ident| $body:expr) => {
-        let open = |number: u32| load(&$open[(number & 0xff) as usize]);
         let mut rest: &[u32] = $groups;
-        while let [group, after @ ..] = rest {
-            let (items, next) = after.split_at((group & 0xff) as usize);
-            let shared = and(and(open(group >> 8), open(group >> 16)), open(group >> 24));
-            for item in items {
-                let $hits = bits(and(and(shared, open(*item)), open(item >> 8)));
-                let $label = (item >> 16) as usize;
-                $body
+        while let [length, number, after @ ..] = rest {
+            let (these, next) = after.split_at((*length as usize + 1) * *number as usize);
+            match length {
+                1 => groups_of!(2, these, $open, |$hits, $label| $body),
+                2 => groups_of!(3, these, $open, |$hits, $label| $body),
+                3 => groups_of!(4, these, $open, |$hits, $label| $body),
+                4 => groups_of!(5, these, $open, |$hits, $label| $body),
+                5 => groups_of!(6, these, $open, |$hits, $label| $body),
+                6 => groups_of!(7, these, $open, |$hits, $label| $body),
+                7 => groups_of!(8, these, $open, |$hits, $label| $body),
+                _ => groups_of!(9, these, $open, |$hits, $label| $body),
             }
             rest = next;
+        }
+    };
+}
+
+/// The same for groups of one length: a label and its items.
+macro_rules! groups_of {
+    ($length:literal, $groups:expr, $open:expr, |$hits:ident, $label:ident| $body:expr) => {
+        for [label, first, items @ ..] in $groups.as_chunks::<$length>().0 {
+            let hits = |item: u32| {
+                let [a, b] = [item & 0xffff, item >> 16];
+                bits(and(load(&$open[a as usize % MOST_OPEN]), load(&$open[b as usize % MOST_OPEN])))
+            };
+            let mut $hits = hits(*first);
+            for item in items {
+                $hits = add($hits, hits(*item));
+            }
+            let $label = *label as usize;
+            $body
+        }
+    };
+}
+
+/// Defines `transpose_words` by six stages of swaps: in each, blocks of bits that are half as long change
+/// places.
+macro_rules! swaps {
+    ($(#[$compiled:meta])*) => {
+        $(#[$compiled])*
+        fn transpose_words(words: &[u64], starts: &[u32; LANES], _bits: u32, planes: &mut Planes) {
+            const LOW_HALVES: [u64; 6] = [
+                0xffff_ffff, 0xffff_0000_ffff, 0xff00_ff00_ff00_ff, 0xf0f_0f0f_0f0f_0f0f,
+                0x3333_3333_3333_3333, 0x5555_5555_5555_5555,
+            ];
+            let planes = &mut planes.0[..64];
+            for (lane, start) in starts.iter().enumerate() {
+                let words = &words[*start as usize..][..SLOTS];
+                for (slot, word) in words.iter().enumerate() {
+                    planes[lane % 8 * SLOTS + slot][lane / 8] = *word;
+                }
+            }
+            for stage in 0..6 {
+                let (distance, mask) = (32 >> stage, LOW_HALVES[stage]);
+                for pair in 0..32 {
+                    let one = pair & (distance - 1) | (pair & !(distance - 1)) << 1;
+                    let (low, high) = planes.split_at_mut(one + distance);
+                    let (a, b) = swap(load_8(&low[one]), load_8(&high[0]), distance as u32, mask);
+                    store_8(&mut low[one], a);
+                    store_8(&mut high[0], b);
+                }
+            }
         }
     };
 }

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::kernel::LANES;
+use super::kernel::{LANES, SLACK};
 use super::sub_board::{Queens, SubBoard, SubBoards};
 use crate::engine::unit::Pass;
 
@@ -82,7 +82,7 @@ impl List {
         }
 
         words.clear();
-        words.resize(end, 0);
+        words.resize(end + SLACK, 0);
         for (columns, word) in found {
             let place = &mut places[*columns as usize];
             words[place.at as usize] = *word | u64::from(place.lane) << *tag_at;
@@ -92,6 +92,11 @@ impl List {
 
     pub(super) fn words(&self, block: usize) -> &[u64] {
         &self.words[self.blocks[block].words.clone()]
+    }
+
+    /// The words of a block, and those that follow.
+    pub(super) fn words_from(&self, block: usize) -> &[u64] {
+        &self.words[self.blocks[block].words.start..]
     }
 
     /// The most words of a block.

@@ -9,38 +9,41 @@
 //!     leaf d               count the words at depth d that fit each completion of the node
 //! ```
 //!
-//! A leaf takes the last rows, four at most, at once: it is a list of completions. It pays as soon as few
-//! words are left of each label, see [`kernel`](super::kernel). A program depends on the classes of the
-//! even and the odd rows, not on the even rows themselves, so that one is compiled for up to 20 batches.
-//! Only completions whose label counts for some of them are in it.
+//! A leaf takes the last rows, five at most, at once. Its completions are made of two halves, the queens of
+//! the first rows and those of the others, which are the leaf's pairs; each completion is an **item**. It pays
+//! as soon as few words are left, see [`kernel`](super::kernel). How many there will be differs from block to
+//! block, so where it is close both are in the program: the leaf, for blocks with so many words at most, and
+//! behind it the subtree. A program depends on the classes of the even and the odd rows, not on the even rows
+//! themselves, so that one is compiled for up to 20 batches. Only completions whose label counts for some of
+//! them are in it.
 //!
 //! **Code,** in words of 32 bits. `end` is where the subtree, leaf or section ends:
 //!
 //! ```text
 //!     filter   2 depth      end  low and high half of the queen's word
-//!     leaf     2 depth + 1  end  where the squares begin
+//!     leaf     2 depth + 1  end  most words  where the node ends  where squares and pairs begin
 //!              sections: the number of a row set, end, groups
 //!              for each square its two bits of a word, sum | difference << 8
-//!     group    length | square << 8 | square << 16 | square << 24, and as many items
-//!     item     square | square << 8 | label << 16
+//!              for each pair its two parts, one | other << 16
+//!     groups   length, number of groups of this length, and for each of them its label and items
+//!     item     one half | other half << 16
 //! ```
 //!
-//! Squares have numbers from 1 in their leaf; 0 stands for none. A group's items share all squares but
-//! the last two. Groups of one length are neighbours, so that the processor can foresee where their loops end.
+//! Squares and pairs have numbers from 1 in their leaf; 0 stands for none. A group's items have one label.
 
 use std::ops::Range;
 
-use super::kernel::MOST_ITEMS;
+use super::kernel::{MOST_ITEMS, MOST_OPEN, MOST_TOGETHER};
 use super::list::List;
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 
-/// A leaf has at most this many rows: a group has room for three squares, and an item for two.
-const MOST_LEAF_ROWS: usize = 5;
-/// Longer groups are not ordered by their length.
-const MOST_ORDERED: usize = 15;
+/// A node with at most this many words is a leaf, by the number of rows left. For one row there is no other
+/// way.
+const MOST_WORDS: [usize; 6] = [usize::MAX, usize::MAX, 1500, 600, 350, 200];
 
-/// A node with this many words of each label, or less, is a leaf.
-const LEAF_WORDS: usize = 8;
+/// If there are this many times more words in the sample, or less, a leaf has a subtree as well, or the
+/// other way round.
+const DOUBT: usize = 2;
 
 /// The label of completions that do not count.
 const DROPPED: u32 = u32::MAX;
@@ -141,53 +144,49 @@ pub(super) struct Program {
 /// Compiles a tree from one of its first queens to another.
 pub(super) struct Compiler<'a> {
     tree: &'a Tree,
-    /// The words of a block that stands for all: where few of them are left there is a leaf.
+    /// The words of a block that stands for all, at each depth: where few are left there is a leaf.
     sample: Vec<Vec<u64>>,
-    /// The most words of a leaf.
-    leaf_words: usize,
     next_root: usize,
     code: Vec<u32>,
-    /// The groups of a section, by their length.
-    groups: [Vec<u32>; MOST_ORDERED + 1],
-    section_len: usize,
-    /// The items of a group, and the squares that they share.
-    items: Vec<u32>,
-    shared: Vec<u32>,
-    /// The number of each square of a leaf; 0 if it has none yet.
-    numbers: [[u32; MOST_ROWS]; MOST_ROWS],
-    /// The squares that have one.
-    numbered: Vec<[u32; 2]>,
+    leaf: Leaf,
+}
+
+/// What a leaf is made of.
+#[derive(Default)]
+struct Leaf {
+    squares: Vec<u32>,
+    pairs: Vec<u32>,
+    /// Ways to fill some rows.
+    halves: Vec<Half>,
+    /// Where those of a set of rows are.
+    halves_of: Vec<(u32, Range<usize>)>,
+    items: Items,
+}
+
+/// A way to fill some rows of a leaf.
+#[derive(Clone, Copy, Debug, Default)]
+struct Half {
+    queens: Queens,
+    /// The number of the square or pair.
+    number: u32,
 }
 
 impl<'a> Compiler<'a> {
     /// A block of this list, of middling length, stands for all.
     pub(super) fn new(tree: &'a Tree, list: &List) -> Self {
         let middle = list.blocks.len() / 2;
-        let (sample, labels) = match list.blocks.get(middle) {
-            Some(block) => (list.words(middle), block.labels.len()),
-            None => (&[][..], 0),
-        };
-        Self {
-            tree,
-            sample: vec![sample.to_vec()],
-            leaf_words: LEAF_WORDS * labels,
-            next_root: 0,
-            code: Vec::new(),
-            groups: Default::default(),
-            section_len: 0,
-            items: Vec::new(),
-            shared: Vec::new(),
-            numbers: [[0; MOST_ROWS]; MOST_ROWS],
-            numbered: Vec::new(),
-        }
+        let sample = if list.blocks.is_empty() { &[] } else { list.words(middle) };
+        let mut leaf = Leaf::default();
+        leaf.items.last.resize(tree.labels_len, NO_ITEM);
+        Self { tree, sample: vec![sample.to_vec()], next_root: 0, code: Vec::new(), leaf }
     }
 
     /// The next part of the tree, which ends after the first queen with which it is this long, or at the
     /// end.
     pub(super) fn next_part(&mut self, length: usize) -> Program {
         let tree = self.tree;
-        if self.is_leaf(0) {
-            self.leaf(0..tree.sets.len(), 0, Queens::default());
+        let is_short = tree.rows() < MOST_WORDS.len() && self.sample[0].len() <= MOST_WORDS[tree.rows()];
+        if is_short && self.leaf(0..tree.sets.len(), 0, Queens::default(), usize::MAX) {
             self.next_root = tree.roots.len();
         }
         while let Some(root) = tree.roots.get(self.next_root) {
@@ -205,11 +204,6 @@ impl<'a> Compiler<'a> {
         self.next_root >= self.tree.roots.len()
     }
 
-    fn is_leaf(&self, depth: usize) -> bool {
-        let left = self.tree.rows() - depth;
-        left <= 1 || left <= MOST_LEAF_ROWS && self.sample[depth].len() <= self.leaf_words
-    }
-
     /// The subtree below a queen.
     fn child(&mut self, root: &Root, depth: usize, queens: Queens) {
         let tree = self.tree;
@@ -217,123 +211,209 @@ impl<'a> Compiler<'a> {
         let word = tree.board.word(root.row, root.column);
         let start = self.code.len();
         self.code.extend([2 * depth as u32, 0, word as u32, (word >> 32) as u32]);
-        let body = self.code.len();
         if self.sample.len() == depth + 1 {
             self.sample.push(Vec::new());
         }
         let (above, below) = self.sample.split_at_mut(depth + 1);
         below[0].clear();
         below[0].extend(above[depth].iter().filter(|other| *other & word == 0));
-        if self.is_leaf(depth + 1) {
-            self.leaf(root.sets.clone(), depth + 1, queens);
-        } else {
-            tree.children(root.sets.clone(), depth + 1, queens)
-                .for_each(|root| self.child(&root, depth + 1, queens));
-        }
-        if self.code.len() == body {
+        self.node(root.sets.clone(), depth + 1, queens);
+        if self.code.len() == start + 4 {
             self.code.truncate(start);
         } else {
             self.code[start + 1] = self.code.len() as u32;
         }
     }
 
-    fn leaf(&mut self, sets: Range<usize>, depth: usize, queens: Queens) {
-        let (tree, start) = (self.tree, self.code.len());
-        self.code.extend([2 * depth as u32 + 1, 0, 0]);
-        let body = self.code.len();
-        for set in sets {
-            self.sections(tree.numbers[set], &tree.sets[set][depth..], queens);
-        }
-        if self.code.len() == body {
-            self.code.truncate(start);
-            return;
-        }
-        self.code[start + 2] = self.code.len() as u32;
-        for [row, column] in self.numbered.drain(..) {
-            self.numbers[row as usize][column as usize] = 0;
-            let word = tree.board.word(row, column);
-            let rest = word & word.wrapping_sub(1);
-            self.code.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
-        }
-        self.code[start + 1] = self.code.len() as u32;
-    }
-
-    /// Adds the completions of a row set, in one section or several.
-    fn sections(&mut self, set: u32, rows: &[u32], queens: Queens) {
-        let (shared, last) = rows.split_at(rows.len().saturating_sub(2));
-        self.add_groups(set, shared, last, queens);
-        self.end_section(set);
-    }
-
-    /// Adds the groups below these queens.
-    fn add_groups(&mut self, set: u32, shared: &[u32], last: &[u32], queens: Queens) {
-        let board = &self.tree.board;
-        if let [row, below @ ..] = shared {
-            for column in board.each(board.free(*row, queens)) {
-                let number = self.number(*row, column);
-                self.shared.push(number);
-                self.add_groups(set, below, last, queens.and(*row, column));
-                self.shared.pop();
+    /// What is below some queens: a leaf, or more queens, or both.
+    fn node(&mut self, sets: Range<usize>, depth: usize, queens: Queens) {
+        let (tree, start, words) = (self.tree, self.code.len(), self.sample[depth].len());
+        let left = tree.rows() - depth;
+        let most = *MOST_WORDS.get(left).unwrap_or(&0);
+        let is_sure = words <= most / DOUBT;
+        if words <= most.saturating_mul(DOUBT) && left < MOST_WORDS.len() {
+            let most = if is_sure { usize::MAX } else { most };
+            let fits = self.leaf(sets.clone(), depth, queens, most);
+            // Without completions, there is nothing below.
+            if fits && (is_sure || self.code.len() == start) {
+                return;
             }
-            return;
         }
-        self.items.clear();
-        match last {
-            [] => self.add_item(0, queens.columns),
-            [row] => {
-                for column in board.each(board.free(*row, queens)) {
-                    let number = self.number(*row, column);
-                    self.add_item(number, queens.columns | 1 << column);
+        let leaf = self.code.len() > start;
+        tree.children(sets, depth, queens).for_each(|root| self.child(&root, depth, queens));
+        if leaf {
+            self.code[start + 3] = self.code.len() as u32;
+        }
+    }
+
+    /// A leaf for nodes of so many words at most. Returns whether it has room for all squares and pairs; if it
+    /// has none, or no completions, there is no code.
+    fn leaf(&mut self, sets: Range<usize>, depth: usize, queens: Queens, most: usize) -> bool {
+        let Self { tree, code, leaf, .. } = self;
+        let (tree, start) = (*tree, code.len());
+        code.extend([2 * depth as u32 + 1, 0, u32::try_from(most).unwrap_or(u32::MAX), 0, 0, 0]);
+        let body = code.len();
+        leaf.clear();
+        let rows = tree.sets[sets.clone()].iter().flat_map(|rows| &rows[depth..]);
+        let rows = rows.fold(0_u32, |all, row| all | 1 << row);
+        for row in (0..MOST_ROWS as u32).filter(|row| rows >> row & 1 == 1) {
+            leaf.add_squares(&tree.board, row, queens);
+        }
+        for set in sets {
+            let rows = &tree.sets[set][depth..];
+            let (first, last) = rows.split_at(rows.len() / 2);
+            let [first, last] = [first, last].map(|rows| leaf.halves(rows));
+            if leaf.len() > MOST_OPEN {
+                code.truncate(start);
+                return false;
+            }
+            leaf.sections(tree, tree.numbers[set], [first, last], queens, code);
+        }
+        if code.len() == body {
+            code.truncate(start);
+            return true;
+        }
+        code[start + 4] = code.len() as u32;
+        code.extend(&leaf.squares);
+        code[start + 5] = code.len() as u32;
+        code.extend(&leaf.pairs);
+        code[start + 1] = code.len() as u32;
+        code[start + 3] = code.len() as u32;
+        true
+    }
+}
+
+impl Leaf {
+    fn clear(&mut self) {
+        self.squares.clear();
+        self.pairs.clear();
+        self.halves.clear();
+        self.halves.push(Half::default());
+        self.halves_of.clear();
+        self.halves_of.push((0, 0..1));
+    }
+
+    /// The number of squares and pairs, and none.
+    fn len(&self) -> usize {
+        1 + self.squares.len() + self.pairs.len()
+    }
+
+    /// Adds the free squares of a row.
+    fn add_squares(&mut self, board: &SubBoard, row: u32, queens: Queens) {
+        let first = self.halves.len();
+        for column in board.each(board.free(row, queens)) {
+            let word = board.word(row, column);
+            let rest = word & word.wrapping_sub(1);
+            self.squares.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
+            let number = self.squares.len() as u32;
+            self.halves.push(Half { queens: Queens::default().and(row, column), number });
+        }
+        self.halves_of.push((1 << row, first..self.halves.len()));
+    }
+
+    /// The ways to fill these rows.
+    fn halves(&mut self, rows: &[u32]) -> Range<usize> {
+        let set = rows.iter().fold(0, |set, row| set | 1 << row);
+        if let Some((_, known)) = self.halves_of.iter().find(|(known, _)| *known == set) {
+            return known.clone();
+        }
+        let [one, rest] = [&rows[..1], &rows[1..]].map(|rows| self.halves(rows));
+        let first = self.halves.len();
+        for one in one {
+            for other in rest.clone() {
+                let (one, other) = (self.halves[one], self.halves[other]);
+                if !one.queens.attack(other.queens) {
+                    let number = self.len() as u32;
+                    self.pairs.push(one.number | other.number << 16);
+                    self.halves.push(Half { queens: one.queens.or(other.queens), number });
                 }
             }
-            [one, other, ..] => {
-                for column in board.each(board.free(*one, queens)) {
-                    let queens = queens.and(*one, column);
-                    let first = self.number(*one, column);
-                    for column in board.each(board.free(*other, queens)) {
-                        let squares = first | self.number(*other, column) << 8;
-                        self.add_item(squares, queens.columns | 1 << column);
+        }
+        self.halves_of.push((set, first..self.halves.len()));
+        first..self.halves.len()
+    }
+
+    /// Writes the completions of a row set, in one section or several.
+    fn sections(
+        &mut self,
+        tree: &Tree,
+        set: u32,
+        [first, last]: [Range<usize>; 2],
+        queens: Queens,
+        code: &mut Vec<u32>,
+    ) {
+        let Self { halves, items, .. } = self;
+        let last = &halves[last];
+        for one in &halves[first] {
+            if items.list.len() + last.len() > MOST_ITEMS {
+                items.write(set, code);
+            }
+            for other in last {
+                if !one.queens.attack(other.queens) {
+                    let columns = queens.columns | one.queens.columns | other.queens.columns;
+                    let label = tree.labels[columns as usize];
+                    if label != DROPPED {
+                        items.add(label, one.number | other.number << 16);
                     }
                 }
             }
         }
-        if !self.items.is_empty() {
-            let squares = self.shared.iter().fold(0, |group, number| group << 8 | number);
-            let groups = &mut self.groups[self.items.len().min(MOST_ORDERED)];
-            groups.push(squares << 8 | self.items.len() as u32);
-            groups.extend(&self.items);
-            self.section_len += 1 + self.items.len();
-            if self.section_len > MOST_ITEMS - MOST_ROWS * MOST_ROWS {
-                self.end_section(set);
+        items.write(set, code);
+    }
+}
+
+/// The items of a section, linked by label.
+#[derive(Default)]
+struct Items {
+    /// Each with the number of the one before it with the same label.
+    list: Vec<(u32, u32)>,
+    /// By label.
+    last: Vec<u32>,
+    /// The labels with items.
+    labels: Vec<u32>,
+    /// The groups by their length.
+    groups: [Vec<u32>; MOST_TOGETHER],
+}
+
+const NO_ITEM: u32 = u32::MAX;
+
+impl Items {
+    fn add(&mut self, label: u32, item: u32) {
+        let last = &mut self.last[label as usize];
+        if *last == NO_ITEM {
+            self.labels.push(label);
+        }
+        let before = std::mem::replace(last, self.list.len() as u32);
+        self.list.push((item, before));
+    }
+
+    /// Moves the items to the code, if there are any.
+    fn write(&mut self, set: u32, code: &mut Vec<u32>) {
+        if self.list.is_empty() {
+            return;
+        }
+        for label in self.labels.drain(..) {
+            let mut next = std::mem::replace(&mut self.last[label as usize], NO_ITEM);
+            while next != NO_ITEM {
+                let (mut group, mut len) = ([0; MOST_TOGETHER], 0);
+                while next != NO_ITEM && len < MOST_TOGETHER {
+                    (group[len], next) = self.list[next as usize];
+                    len += 1;
+                }
+                let groups = &mut self.groups[len - 1];
+                groups.push(label);
+                groups.extend(&group[..len]);
             }
         }
-    }
-
-    fn add_item(&mut self, squares: u32, columns: u32) {
-        let label = self.tree.labels[columns as usize];
-        if label != DROPPED {
-            self.items.push(squares | label << 16);
+        self.list.clear();
+        let start = code.len();
+        code.extend([set, 0]);
+        for (length, groups) in (1..).zip(&mut self.groups) {
+            if !groups.is_empty() {
+                code.extend([length, groups.len() as u32 / (length + 1)]);
+                code.append(groups);
+            }
         }
-    }
-
-    /// Moves the groups to the code, if there are any.
-    fn end_section(&mut self, set: u32) {
-        if self.section_len > 0 {
-            let end = self.code.len() + 2 + self.section_len;
-            self.code.extend([set, end as u32]);
-            self.groups.iter_mut().for_each(|groups| self.code.append(groups));
-            self.section_len = 0;
-        }
-    }
-
-    /// The number of a square in this leaf.
-    fn number(&mut self, row: u32, column: u32) -> u32 {
-        let number = &mut self.numbers[row as usize][column as usize];
-        if *number == 0 {
-            self.numbered.push([row, column]);
-            *number = self.numbered.len() as u32;
-            assert!(*number <= 255, "a leaf has fewer squares");
-        }
-        *number
+        code[start + 1] = code.len() as u32;
     }
 }

@@ -67,6 +67,23 @@ impl Queens {
     }
 }
 
+impl Queens {
+    /// Whether one of these queens takes what one of the others takes.
+    pub(super) fn attack(self, others: Self) -> bool {
+        let Self { columns, sums, differences } = self;
+        columns & others.columns | sums & others.sums | differences & others.differences != 0
+    }
+
+    /// All of them.
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            columns: self.columns | others.columns,
+            sums: self.sums | others.sums,
+            differences: self.differences | others.differences,
+        }
+    }
+}
+
 impl SubBoard {
     /// The columns that are free in a row.
     pub(super) fn free(&self, row: u32, queens: Queens) -> u32 {

@@ -136,8 +136,8 @@ impl Side {
         let mut is_first = true;
         loop {
             for (number, block) in self.list.blocks.iter().enumerate() {
-                let (words, tag_at) = (self.list.words(number), self.list.tag_at);
-                let run = Run { program: &part, words, tag_at };
+                let (words, tag_at) = (self.list.words_from(number), self.list.tag_at);
+                let run = Run { program: &part, len: self.list.words(number).len(), words, tag_at };
                 with(
                     &Step { run, number, labels: &block.labels, tree: self.tree(), is_first },
                     scratch,

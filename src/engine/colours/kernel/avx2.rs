@@ -2,15 +2,22 @@
 
 use std::arch::x86_64::*;
 
-use super::{Bytes, Counts, Labels, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile};
+use super::{
+    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile,
+};
 use crate::cancel::Cancel;
 use crate::engine::simd::{LANES_TO_FRONT, avx2};
 
 type Vector = [__m256i; 2];
 type Sums = __m256i;
+/// The places in each sixteenth of the bytes, for both halves of the result; bytes from 128 on elsewhere.
+type Index = [[__m256i; 2]; 4];
 type Eight = [__m256i; 2];
 
 loops! {
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+}
+swaps! {
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 }
 
@@ -43,6 +50,12 @@ fn and(a: Vector, b: Vector) -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx2")]
+fn add(a: Vector, b: Vector) -> Vector {
+    [_mm256_add_epi8(a[0], b[0]), _mm256_add_epi8(a[1], b[1])]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
 fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
     let open = |at: usize| _mm256_andnot_si256(_mm256_or_si256(a[at], b[at]), words[at]);
     [open(0), open(1)]
@@ -66,17 +79,51 @@ fn bits(a: Vector) -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn count(counts: &mut Counts, bits: Vector) {
-    let (quarters, _) = counts.0.as_chunks_mut::<16>();
-    let more = [
-        _mm256_castsi256_si128(bits[0]),
-        _mm256_extracti128_si256::<1>(bits[0]),
-        _mm256_castsi256_si128(bits[1]),
-        _mm256_extracti128_si256::<1>(bits[1]),
+fn index(places: &Bytes) -> Index {
+    let places = load(places);
+    std::array::from_fn(|quarter| {
+        let first = _mm256_set1_epi8(16 * quarter as i8);
+        // Places outside the quarter get their highest bit set, for which the shuffle gives 0.
+        let within = |places: __m256i| {
+            _mm256_adds_epu8(_mm256_sub_epi8(places, first), _mm256_set1_epi8(0x70))
+        };
+        [within(places[0]), within(places[1])]
+    })
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pick(bytes: Vector, index: &Index) -> Vector {
+    let quarters = [
+        _mm256_permute4x64_epi64::<0b01_00_01_00>(bytes[0]),
+        _mm256_permute4x64_epi64::<0b11_10_11_10>(bytes[0]),
+        _mm256_permute4x64_epi64::<0b01_00_01_00>(bytes[1]),
+        _mm256_permute4x64_epi64::<0b11_10_11_10>(bytes[1]),
     ];
-    for (quarter, more) in quarters.iter_mut().zip(more) {
-        let sum = _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
-        avx2::store::<u16, 16>(quarter, sum);
+    let half = |half: usize| {
+        let of = |at: usize| _mm256_shuffle_epi8(quarters[at], index[at][half]);
+        _mm256_or_si256(_mm256_or_si256(of(0), of(1)), _mm256_or_si256(of(2), of(3)))
+    };
+    [half(0), half(1)]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
+    let (quarters, _) = counts.0.as_chunks_mut::<16>();
+    for index in indices {
+        let hits = pick(hits, index);
+        let more = [
+            _mm256_castsi256_si128(hits[0]),
+            _mm256_extracti128_si256::<1>(hits[0]),
+            _mm256_castsi256_si128(hits[1]),
+            _mm256_extracti128_si256::<1>(hits[1]),
+        ];
+        for (quarter, more) in quarters.iter_mut().zip(more) {
+            let sum =
+                _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
+            avx2::store::<u16, 16>(quarter, sum);
+        }
     }
 }
 
@@ -86,15 +133,16 @@ fn zero() -> Sums {
     _mm256_setzero_si256()
 }
 
-/// Four products of at most 8 * 255 fit 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
-    let weights = load(weights);
-    let low = _mm256_maddubs_epi16(weights[0], bits[0]);
-    let high = _mm256_maddubs_epi16(weights[1], bits[1]);
+fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
+    const { assert!(2 * 8 * MOST_TOGETHER * 255 < 1 << 15) };
+    let weights = pick(load(weights), index);
     let ones = _mm256_set1_epi16(1);
-    _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_add_epi16(low, high), ones))
+    let products = |half: usize| {
+        _mm256_madd_epi16(_mm256_maddubs_epi16(weights[half], hits[half]), ones)
+    };
+    _mm256_add_epi32(sums, _mm256_add_epi32(products(0), products(1)))
 }
 
 #[inline]

@@ -2,16 +2,19 @@
 
 use std::arch::x86_64::*;
 
-use super::{Bytes, Counts, LANES, Labels, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile};
+use super::{
+    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, Scratch, TILE, Tile,
+};
 use crate::cancel::Cancel;
 use crate::engine::simd::avx512;
 
 type Vector = __m512i;
 type Sums = __m512i;
-type Eight = __m512i;
+/// The places, and which of them there are.
+type Index = (__m512i, __mmask64);
 
 loops! {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vnni,bmi1,bmi2,popcnt")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi,avx512vnni,gfni,bmi1,bmi2,popcnt")]
 }
 
 #[inline]
@@ -39,6 +42,12 @@ fn and(a: Vector, b: Vector) -> Vector {
 }
 
 #[inline]
+#[target_feature(enable = "avx512bw")]
+fn add(a: Vector, b: Vector) -> Vector {
+    _mm512_add_epi8(a, b)
+}
+
+#[inline]
 #[target_feature(enable = "avx512f")]
 fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
     _mm512_ternarylogic_epi64::<{ 0xf0 & !(0xcc | 0xaa) }>(words, a, b)
@@ -52,13 +61,31 @@ fn bits(a: Vector) -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn count(counts: &mut Counts, bits: Vector) {
-    let (halves, _) = counts.0.as_chunks_mut::<32>();
-    let more = [_mm512_castsi512_si256(bits), _mm512_extracti64x4_epi64::<1>(bits)];
-    for (half, more) in halves.iter_mut().zip(more) {
-        let sum = _mm512_adds_epu16(avx512::load::<u16, 32>(half), _mm512_cvtepu8_epi16(more));
-        avx512::store::<u16, 32>(half, sum);
+fn index(places: &Bytes) -> Index {
+    let places = load(places);
+    (places, !_mm512_movepi8_mask(places))
+}
+
+#[inline]
+#[target_feature(enable = "avx512vbmi")]
+fn pick(bytes: Vector, (places, which): &Index) -> Vector {
+    _mm512_maskz_permutexvar_epi8(*which, *places, bytes)
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vbmi")]
+fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
+    let ([low, high], _) = counts.0.as_chunks_mut::<32>() else { unreachable!("two halves") };
+    let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
+    for index in indices {
+        let hits = pick(hits, index);
+        let more = [_mm512_castsi512_si256(hits), _mm512_extracti64x4_epi64::<1>(hits)];
+        for (sum, more) in sums.iter_mut().zip(more) {
+            *sum = _mm512_adds_epu16(*sum, _mm512_cvtepu8_epi16(more));
+        }
     }
+    avx512::store::<u16, 32>(low, sums[0]);
+    avx512::store::<u16, 32>(high, sums[1]);
 }
 
 #[inline]
@@ -67,11 +94,12 @@ fn zero() -> Sums {
     _mm512_setzero_si512()
 }
 
-/// The weights are the unsigned bytes, the numbers of bits the signed ones.
+/// The weights are the unsigned bytes, the hits the signed ones.
 #[inline]
-#[target_feature(enable = "avx512vnni")]
-fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
-    _mm512_dpbusd_epi32(sums, load(weights), bits)
+#[target_feature(enable = "avx512vbmi,avx512vnni")]
+fn add_products(sums: Sums, hits: Vector, weights: &Bytes, (labels, _): &Index) -> Sums {
+    const { assert!(8 * MOST_TOGETHER < 1 << 7) };
+    _mm512_dpbusd_epi32(sums, _mm512_permutexvar_epi8(*labels, load(weights)), hits)
 }
 
 #[inline]
@@ -108,26 +136,52 @@ fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
     len + kept.count_ones() as usize
 }
 
+/// The eight words of a lane become a row of bytes, one for each bit of a word: the bytes of a word go to
+/// eight vectors of eight, and each vector of eight by eight bits is transposed at once. Then sixteen rows by
+/// sixteen bytes are transposed by four stages of unpacking, in each quarter of the lanes.
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn load_8(words: &[u64; 8]) -> Eight {
-    avx512::load::<u64, 8>(words)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store_8(words: &mut [u64; 8], eight: Eight) {
-    avx512::store::<u64, 8>(words, eight);
-}
-
-/// See the portable kernel.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn swap(a: Eight, b: Eight, distance: u32, mask: u64) -> (Eight, Eight) {
-    let count = _mm_cvtsi32_si128(distance.cast_signed());
-    let mask = _mm512_set1_epi64(mask.cast_signed());
-    let shifted = _mm512_srl_epi64(a, count);
-    // (shifted ^ b) & mask
-    let differing = _mm512_ternarylogic_epi64::<{ (0xf0 ^ 0xcc) & 0xaa }>(shifted, b, mask);
-    (_mm512_xor_si512(a, _mm512_sll_epi64(differing, count)), _mm512_xor_si512(b, differing))
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+fn transpose_words(words: &[u64], starts: &[u32; LANES], bits: u32, planes: &mut Planes) {
+    // Byte 8 j + 7 - s comes from byte j of word s: matrices begin with their last row.
+    const BYTES: Bytes = {
+        let mut bytes = [0; LANES];
+        let mut at = 0;
+        while at < LANES {
+            bytes[at] = ((7 - at % 8) * 8 + at / 8) as u8;
+            at += 1;
+        }
+        Bytes(bytes)
+    };
+    let by_byte = load(&BYTES);
+    // Unit vectors: the product with a matrix is its columns.
+    let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
+    let mut rows = [[_mm512_setzero_si512(); 16]; 4];
+    for lane in 0..16 {
+        let [a, b, c, d] = [0, 16, 32, 48].map(|first| {
+            let start = starts[first + lane] as usize;
+            let words = words[start..].first_chunk::<8>().expect("eight words and more");
+            let bytes = _mm512_permutexvar_epi8(by_byte, avx512::load::<u64, 8>(words));
+            _mm512_gf2p8affine_epi64_epi8::<0>(units, bytes)
+        });
+        // Quarters of the bytes change places with the quarters of the lanes.
+        let (ab, cd) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0x44>(c, d));
+        rows[0][lane] = _mm512_shuffle_i64x2::<0x88>(ab, cd);
+        rows[1][lane] = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
+        let (ab, cd) = (_mm512_shuffle_i64x2::<0xee>(a, b), _mm512_shuffle_i64x2::<0xee>(c, d));
+        rows[2][lane] = _mm512_shuffle_i64x2::<0x88>(ab, cd);
+        rows[3][lane] = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
+    }
+    let needed = bits.div_ceil(16) as usize;
+    for (rows, planes) in rows[..needed].iter_mut().zip(planes.0.as_chunks_mut::<16>().0) {
+        for _ in 0..4 {
+            let last = *rows;
+            for at in 0..8 {
+                rows[2 * at] = _mm512_unpacklo_epi8(last[at], last[at + 8]);
+                rows[2 * at + 1] = _mm512_unpackhi_epi8(last[at], last[at + 8]);
+            }
+        }
+        for (plane, row) in planes.iter_mut().zip(rows) {
+            avx512::store::<u64, 8>(plane, *row);
+        }
+    }
 }

@@ -1,14 +1,18 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
-use super::{Bytes, Counts, LANES, Labels, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile};
+use super::{
+    Bytes, Counts, LANES, MOST_OPEN, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile,
+};
 use crate::cancel::Cancel;
 
 /// Byte l is a byte of word l / 8.
 type Vector = [u64; 8];
 type Sums = u64;
+type Index = Bytes;
 type Eight = [u64; 8];
 
 loops! {}
+swaps! {}
 
 fn load(bytes: &Bytes) -> Vector {
     let (words, _) = bytes.0.as_chunks();
@@ -28,6 +32,10 @@ fn and(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|at| a[at] & b[at])
 }
 
+fn add(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|at| a[at] + b[at])
+}
+
 fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|at| words[at] & !(a[at] | b[at]))
 }
@@ -40,11 +48,21 @@ fn bits(a: Vector) -> Vector {
     })
 }
 
-fn count(counts: &mut Counts, bits: Vector) {
+fn index(places: &Bytes) -> Index {
+    *places
+}
+
+fn pick(bytes: &Bytes, index: &Index) -> Bytes {
+    Bytes(index.0.map(|place| bytes.0.get(usize::from(place)).map_or(0, |byte| *byte)))
+}
+
+fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
     let mut bytes = Bytes([0; LANES]);
-    store(&mut bytes, bits);
-    for (count, more) in counts.0.iter_mut().zip(bytes.0) {
-        *count = count.saturating_add(more.into());
+    store(&mut bytes, hits);
+    for index in indices {
+        for (count, more) in counts.0.iter_mut().zip(pick(&bytes, index).0) {
+            *count = count.saturating_add(more.into());
+        }
     }
 }
 
@@ -52,9 +70,10 @@ fn zero() -> Sums {
     0
 }
 
-fn add_products(sums: Sums, bits: Vector, weights: &Bytes) -> Sums {
+fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
     let mut bytes = Bytes([0; LANES]);
-    store(&mut bytes, bits);
+    store(&mut bytes, hits);
+    let weights = pick(weights, index);
     let products = bytes.0.iter().zip(&weights.0).map(|(a, b)| i32::from(*a) * i32::from(*b));
     sums + products.sum::<i32>() as u64
 }
