@@ -168,10 +168,11 @@ mod sample_bench {
         let begun = std::time::Instant::now();
         let mut spent = vec![0.0; strata.len()];
         let mut rounds = 0;
-        while begun.elapsed().as_secs_f64() < budget || rounds < 2 * strata.len() {
+        let samples = var("SAMPLES", 0) as usize;
+        while if samples > 0 { rounds < samples * strata.len() } else { begun.elapsed().as_secs_f64() < budget || rounds < 2 * strata.len() } {
             rounds += 1;
             // Neyman: the stratum where a sample helps most for its time
-            let s = (0..strata.len()).find(|s| found[*s].len() < 2).unwrap_or_else(|| {
+            let s = (0..strata.len()).find(|s| found[*s].len() < samples.max(2)).unwrap_or_else(|| {
                 let gain = |s: &usize| {
                     let m = found[*s].len() as f64;
                     let mean = found[*s].iter().map(|x| x[1]).sum::<f64>() / m;

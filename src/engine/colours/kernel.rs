@@ -49,6 +49,8 @@ pub(super) const MOST_OPEN: usize = 4096;
 /// The items of a group, at most: each has up to eight hits with a lane, and vectors add pairs of products of
 /// them with weights in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
 pub(super) const MOST_TOGETHER: usize = 8;
+/// The hits of a group with so many lanes fit a byte.
+const TURNS_IN_A_BYTE: usize = 255 / (8 * MOST_TOGETHER);
 /// The items of a section, at most. A sum of 32 bits has room for the products of a weight and a number
 /// of bits, eight to a sum: 8 * 255 * 8 * 65536 < 2^32.
 pub(super) const MOST_ITEMS: usize = 1 << 16;

@@ -3,7 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile,
+    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE,
+    TURNS_IN_A_BYTE, Tile,
 };
 use crate::cancel::Cancel;
 use crate::engine::simd::{LANES_TO_FRONT, avx2};
@@ -111,13 +112,16 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 #[target_feature(enable = "avx2")]
 fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
     let (quarters, _) = counts.0.as_chunks_mut::<16>();
-    for index in indices {
-        let hits = pick(hits, index);
+    for indices in indices.chunks(TURNS_IN_A_BYTE) {
+        let mut picked = pick(hits, &indices[0]);
+        for index in &indices[1..] {
+            picked = add(picked, pick(hits, index));
+        }
         let more = [
-            _mm256_castsi256_si128(hits[0]),
-            _mm256_extracti128_si256::<1>(hits[0]),
-            _mm256_castsi256_si128(hits[1]),
-            _mm256_extracti128_si256::<1>(hits[1]),
+            _mm256_castsi256_si128(picked[0]),
+            _mm256_extracti128_si256::<1>(picked[0]),
+            _mm256_castsi256_si128(picked[1]),
+            _mm256_extracti128_si256::<1>(picked[1]),
         ];
         for (quarter, more) in quarters.iter_mut().zip(more) {
             let sum =

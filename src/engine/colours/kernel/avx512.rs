@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, Scratch, TILE, Tile,
+    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, Scratch, TILE, TURNS_IN_A_BYTE, Tile,
 };
 use crate::cancel::Cancel;
 use crate::engine::simd::avx512;
@@ -77,9 +77,12 @@ fn pick(bytes: Vector, (places, which): &Index) -> Vector {
 fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
     let ([low, high], _) = counts.0.as_chunks_mut::<32>() else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
-    for index in indices {
-        let hits = pick(hits, index);
-        let more = [_mm512_castsi512_si256(hits), _mm512_extracti64x4_epi64::<1>(hits)];
+    for indices in indices.chunks(TURNS_IN_A_BYTE) {
+        let mut picked = pick(hits, &indices[0]);
+        for index in &indices[1..] {
+            picked = add(picked, pick(hits, index));
+        }
+        let more = [_mm512_castsi512_si256(picked), _mm512_extracti64x4_epi64::<1>(picked)];
         for (sum, more) in sums.iter_mut().zip(more) {
             *sum = _mm512_adds_epu16(*sum, _mm512_cvtepu8_epi16(more));
         }
