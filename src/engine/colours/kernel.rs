@@ -331,9 +331,9 @@ macro_rules! loops {
                 let [a, b] = [square & 0xff, square >> 8].map(|bit| load_plane(&planes.0[bit as usize]));
                 store(open, open_of(all, a, b));
             }
-            for (at, pair) in (1 + squares.len()..MOST_OPEN).zip(pairs) {
+            for (at, pair) in (1 + squares.len()..).zip(pairs) {
                 let [a, b] = [pair & 0xffff, pair >> 16].map(|at| load(&open[at as usize % MOST_OPEN]));
-                store(&mut open[at], and(a, b));
+                store(&mut open[at % MOST_OPEN], and(a, b));
             }
         }
     };

@@ -166,8 +166,10 @@ struct Leaf {
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
     queens: Queens,
-    /// The number of the square or pair.
+    /// The number of the square or pair; of pairs, 0 until one is needed.
     number: u32,
+    /// The two halves of which a pair is made.
+    parts: [u32; 2],
 }
 
 impl<'a> Compiler<'a> {
@@ -262,7 +264,7 @@ impl<'a> Compiler<'a> {
             let rows = &tree.sets[set][depth..];
             let (first, last) = rows.split_at(rows.len() / 2);
             let [first, last] = [first, last].map(|rows| leaf.halves(rows));
-            if leaf.len() > MOST_OPEN {
+            if leaf.halves.len() > MOST_OPEN {
                 code.truncate(start);
                 return false;
             }
@@ -292,10 +294,6 @@ impl Leaf {
         self.halves_of.push((0, 0..1));
     }
 
-    /// The number of squares and pairs, and none.
-    fn len(&self) -> usize {
-        1 + self.squares.len() + self.pairs.len()
-    }
 
     /// Adds the free squares of a row.
     fn add_squares(&mut self, board: &SubBoard, row: u32, queens: Queens) {
@@ -305,7 +303,8 @@ impl Leaf {
             let rest = word & word.wrapping_sub(1);
             self.squares.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
             let number = self.squares.len() as u32;
-            self.halves.push(Half { queens: Queens::default().and(row, column), number });
+            let queens = Queens::default().and(row, column);
+            self.halves.push(Half { queens, number, parts: [0; 2] });
         }
         self.halves_of.push((1 << row, first..self.halves.len()));
     }
@@ -320,16 +319,28 @@ impl Leaf {
         let first = self.halves.len();
         for one in one {
             for other in rest.clone() {
-                let (one, other) = (self.halves[one], self.halves[other]);
-                if !one.queens.attack(other.queens) {
-                    let number = self.len() as u32;
-                    self.pairs.push(one.number | other.number << 16);
-                    self.halves.push(Half { queens: one.queens.or(other.queens), number });
+                let [a, b] = [one, other].map(|half| self.halves[half].queens);
+                if !a.attack(b) {
+                    let parts = [one as u32, other as u32];
+                    self.halves.push(Half { queens: a.or(b), number: 0, parts });
                 }
             }
         }
         self.halves_of.push((set, first..self.halves.len()));
         first..self.halves.len()
+    }
+
+    /// The number of a square or pair, which gets one if it has none.
+    fn number(&mut self, half: usize) -> u32 {
+        let Half { number, parts, .. } = self.halves[half];
+        if number > 0 || half == 0 {
+            return number;
+        }
+        let [one, other] = parts.map(|part| self.number(part as usize));
+        self.pairs.push(one | other << 16);
+        let number = (self.squares.len() + self.pairs.len()) as u32;
+        self.halves[half].number = number;
+        number
     }
 
     /// Writes the completions of a row set, in one section or several.
@@ -341,23 +352,24 @@ impl Leaf {
         queens: Queens,
         code: &mut Vec<u32>,
     ) {
-        let Self { halves, items, .. } = self;
-        let last = &halves[last];
-        for one in &halves[first] {
-            if items.list.len() + last.len() > MOST_ITEMS {
-                items.write(set, code);
+        for one in first {
+            if self.items.list.len() + last.len() > MOST_ITEMS {
+                self.items.write(set, code);
             }
-            for other in last {
-                if !one.queens.attack(other.queens) {
-                    let columns = queens.columns | one.queens.columns | other.queens.columns;
-                    let label = tree.labels[columns as usize];
-                    if label != DROPPED {
-                        items.add(label, one.number | other.number << 16);
-                    }
+            let taken = self.halves[one].queens;
+            for other in last.clone() {
+                let half = self.halves[other].queens;
+                if taken.attack(half) {
+                    continue;
+                }
+                let label = tree.labels[(queens.columns | taken.columns | half.columns) as usize];
+                if label != DROPPED {
+                    let item = self.number(one) | self.number(other) << 16;
+                    self.items.add(label, item);
                 }
             }
         }
-        items.write(set, code);
+        self.items.write(set, code);
     }
 }
 

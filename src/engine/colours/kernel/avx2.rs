@@ -112,11 +112,14 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 #[target_feature(enable = "avx2")]
 fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
     let (quarters, _) = counts.0.as_chunks_mut::<16>();
+    const { assert!(TURNS_IN_A_BYTE == 3) };
     for indices in indices.chunks(TURNS_IN_A_BYTE) {
-        let mut picked = pick(hits, &indices[0]);
-        for index in &indices[1..] {
-            picked = add(picked, pick(hits, index));
-        }
+        let picked = match indices {
+            [a, b, c] => add(add(pick(hits, a), pick(hits, b)), pick(hits, c)),
+            [a, b] => add(pick(hits, a), pick(hits, b)),
+            [a] => pick(hits, a),
+            _ => unreachable!("up to three"),
+        };
         let more = [
             _mm256_castsi256_si128(picked[0]),
             _mm256_extracti128_si256::<1>(picked[0]),

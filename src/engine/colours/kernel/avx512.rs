@@ -77,11 +77,14 @@ fn pick(bytes: Vector, (places, which): &Index) -> Vector {
 fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
     let ([low, high], _) = counts.0.as_chunks_mut::<32>() else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
+    const { assert!(TURNS_IN_A_BYTE == 3) };
     for indices in indices.chunks(TURNS_IN_A_BYTE) {
-        let mut picked = pick(hits, &indices[0]);
-        for index in &indices[1..] {
-            picked = add(picked, pick(hits, index));
-        }
+        let picked = match indices {
+            [a, b, c] => add(add(pick(hits, a), pick(hits, b)), pick(hits, c)),
+            [a, b] => add(pick(hits, a), pick(hits, b)),
+            [a] => pick(hits, a),
+            _ => unreachable!("up to three"),
+        };
         let more = [_mm512_castsi512_si256(picked), _mm512_extracti64x4_epi64::<1>(picked)];
         for (sum, more) in sums.iter_mut().zip(more) {
             *sum = _mm512_adds_epu16(*sum, _mm512_cvtepu8_epi16(more));
