@@ -217,7 +217,9 @@ impl Layer<'_> {
     fn turns(&self, turns: &mut Vec<Bytes>) {
         turns.clear();
         let (mut turn, mut last) = (0, None);
-        for (lane, label) in (0..).zip(self.labels.0).take(self.present.0.partition_point(|words| *words > 0)) {
+        for (lane, label) in
+            (0..).zip(self.labels.0).take(self.present.0.partition_point(|words| *words > 0))
+        {
             turn = if last == Some(label) { turn + 1 } else { 0 };
             last = Some(label);
             if turn == turns.len() {
@@ -381,7 +383,10 @@ macro_rules! groups_of {
         for [label, first, items @ ..] in $groups.as_chunks::<$length>().0 {
             let hits = |item: u32| {
                 let [a, b] = [item & 0xffff, item >> 16];
-                bits(and(load(&$open[a as usize % MOST_OPEN]), load(&$open[b as usize % MOST_OPEN])))
+                bits(and(
+                    load(&$open[a as usize % MOST_OPEN]),
+                    load(&$open[b as usize % MOST_OPEN]),
+                ))
             };
             let mut $hits = hits(*first);
             for item in items {

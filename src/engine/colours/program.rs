@@ -39,9 +39,11 @@ use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 
 /// A node with at most this many words is a leaf, by the number of rows left. For one row there is no other
 /// way.
-static MOST_WORDS: std::sync::LazyLock<[[usize; 7]; 2]> = std::sync::LazyLock::new(|| { ["ML", "MW"].map(|name| {let mut m = [usize::MAX, usize::MAX, 4000, 2000, 1500, 800, 0]; if let Ok(v) = std::env::var(name) { for (m, v) in m[2..].iter_mut().zip(v.split(',')) { *m = v.parse().unwrap(); } } m })});
+const MOST_WORDS: [usize; 6] = [usize::MAX, usize::MAX, 4000, 4000, 3000, 800];
 
-static DOUBT: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| std::env::var("DOUBT").map_or(2, |v| v.parse().unwrap()));
+/// If the sample has up to this many times more words, a leaf has a subtree as well; if it has fewer words by
+/// this factor, it has none.
+const DOUBT: usize = 2;
 
 /// The label of completions that do not count.
 const DROPPED: u32 = u32::MAX;
@@ -145,7 +147,6 @@ pub(super) struct Compiler<'a> {
     /// The words of a block that stands for all, at each depth: where few are left there is a leaf.
     sample: Vec<Vec<u64>>,
     next_root: usize,
-    heavy: usize,
     code: Vec<u32>,
     leaf: Leaf,
 }
@@ -174,19 +175,20 @@ struct Half {
 
 impl<'a> Compiler<'a> {
     /// A block of this list, of middling length, stands for all.
-    pub(super) fn new(tree: &'a Tree, list: &List, heavy: usize) -> Self {
+    pub(super) fn new(tree: &'a Tree, list: &List) -> Self {
         let middle = list.blocks.len() / 2;
         let sample = if list.blocks.is_empty() { &[] } else { list.words(middle) };
         let mut leaf = Leaf::default();
         leaf.items.last.resize(tree.labels_len, NO_ITEM);
-        Self { tree, sample: vec![sample.to_vec()], next_root: 0, heavy, code: Vec::new(), leaf }
+        Self { tree, sample: vec![sample.to_vec()], next_root: 0, code: Vec::new(), leaf }
     }
 
     /// The next part of the tree, which ends after the first queen with which it is this long, or at the
     /// end.
     pub(super) fn next_part(&mut self, length: usize) -> Program {
         let tree = self.tree;
-        let is_short = tree.rows() < 7 && self.sample[0].len() <= MOST_WORDS[self.heavy][tree.rows()];
+        let is_short =
+            tree.rows() < MOST_WORDS.len() && self.sample[0].len() <= MOST_WORDS[tree.rows()];
         if is_short && self.leaf(0..tree.sets.len(), 0, Queens::default(), usize::MAX) {
             self.next_root = tree.roots.len();
         }
@@ -230,9 +232,9 @@ impl<'a> Compiler<'a> {
     fn node(&mut self, sets: Range<usize>, depth: usize, queens: Queens) {
         let (tree, start, words) = (self.tree, self.code.len(), self.sample[depth].len());
         let left = tree.rows() - depth;
-        let most = *MOST_WORDS[self.heavy].get(left).unwrap_or(&0);
-        let is_sure = words <= most / *DOUBT;
-        if words <= most.saturating_mul(*DOUBT) && left < 7 {
+        let most = *MOST_WORDS.get(left).unwrap_or(&0);
+        let is_sure = words <= most / DOUBT;
+        if words <= most.saturating_mul(DOUBT) && left < MOST_WORDS.len() {
             let most = if is_sure { usize::MAX } else { most };
             let fits = self.leaf(sets.clone(), depth, queens, most);
             // Without completions, there is nothing below.
@@ -293,7 +295,6 @@ impl Leaf {
         self.halves_of.clear();
         self.halves_of.push((0, 0..1));
     }
-
 
     /// Adds the free squares of a row.
     fn add_squares(&mut self, board: &SubBoard, row: u32, queens: Queens) {

@@ -126,13 +126,12 @@ impl Side {
     fn each_block(
         &mut self,
         scratch: &mut Scratch,
-        heavy: usize,
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         scratch.reserve(self.list.longest_block());
         let whole = self.program.take();
         let is_whole = whole.is_some();
-        let mut compiler = Compiler::new(self.tree(), &self.list, heavy);
+        let mut compiler = Compiler::new(self.tree(), &self.list);
         let mut part = whole.unwrap_or_else(|| compiler.next_part(PART));
         let mut is_first = true;
         loop {
@@ -259,7 +258,7 @@ impl Part<'_> {
         if matrix.len() < needed {
             matrix.resize(needed, Counts([0; LANES]));
         }
-        light.each_block(scratch, 0, |step, scratch| {
+        light.each_block(scratch, |step, scratch| {
             let rows = &mut matrix[step.number * rows_of_block..][..rows_of_block];
             if step.is_first {
                 rows.fill(Counts([0; LANES]));
@@ -283,7 +282,7 @@ impl Part<'_> {
         let rows = Rows { at: &rows_at, labels };
         let Side { colour, ref list, .. } = *light;
         let light = Light::new(colour, list, light.tree(), matrix, self.columns, self.ys);
-        heavy.each_block(scratch, 1, |step, scratch| {
+        heavy.each_block(scratch, |step, scratch| {
             let planes = light.weigh(step.labels, step.tree, self.kernel, weights)?;
             for (plane, totals) in weights[..planes].iter().zip(&mut totals) {
                 self.run(step, &rows, &mut Purpose::Sum(plane, totals), scratch)?;

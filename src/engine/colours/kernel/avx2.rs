@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE,
-    TURNS_IN_A_BYTE, Tile,
+    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, SLOTS, Scratch,
+    TILE, TURNS_IN_A_BYTE, Tile,
 };
 use crate::cancel::Cancel;
 use crate::engine::simd::{LANES_TO_FRONT, avx2};
@@ -127,8 +127,7 @@ fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
             _mm256_extracti128_si256::<1>(picked[1]),
         ];
         for (quarter, more) in quarters.iter_mut().zip(more) {
-            let sum =
-                _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
+            let sum = _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
             avx2::store::<u16, 16>(quarter, sum);
         }
     }
@@ -146,9 +145,8 @@ fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sum
     const { assert!(2 * 8 * MOST_TOGETHER * 255 < 1 << 15) };
     let weights = pick(load(weights), index);
     let ones = _mm256_set1_epi16(1);
-    let products = |half: usize| {
-        _mm256_madd_epi16(_mm256_maddubs_epi16(weights[half], hits[half]), ones)
-    };
+    let products =
+        |half: usize| _mm256_madd_epi16(_mm256_maddubs_epi16(weights[half], hits[half]), ones);
     _mm256_add_epi32(sums, _mm256_add_epi32(products(0), products(1)))
 }
 
