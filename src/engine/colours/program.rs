@@ -183,6 +183,12 @@ impl<'a> Compiler<'a> {
         Self { tree, sample: vec![sample.to_vec()], next_root: 0, code: Vec::new(), leaf }
     }
 
+    /// Gives the memory of a part that is no longer needed to the next one.
+    pub(super) fn replace(&mut self, part: Program) {
+        self.code = part.code;
+        self.code.clear();
+    }
+
     /// The next part of the tree, which ends after the first queen with which it is this long, or at the
     /// end.
     pub(super) fn next_part(&mut self, length: usize) -> Program {

@@ -28,9 +28,17 @@ use crate::engine::unit::{self, Interrupt, Pass};
 /// The most rows of the light matrix, of 128 bytes: 448 MiB. Batches that need more are counted in parts.
 const MOST_ROWS: usize = 7 << 19;
 
-/// Programs that are longer are compiled for each batch, part by part; a part takes 64 MiB or a little
-/// more.
-const PART: usize = 16 << 20;
+/// Programs with more words are compiled for each batch, part by part; a part may be a little longer.
+fn part_len(n: u32) -> usize {
+    // 10, 48 and 64 MiB.
+    if n <= 22 {
+        5 << 19
+    } else if n <= 24 {
+        12 << 20
+    } else {
+        16 << 20
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Worker<'a> {
@@ -53,8 +61,10 @@ struct Side {
     boards: SubBoards,
     list: List,
     tree: Option<(TreeKey, Tree)>,
-    /// The whole tree, unless it is too long.
-    program: Option<Program>,
+    /// The whole tree, or if it is too long a part of it.
+    program: Program,
+    is_whole: bool,
+    part_len: usize,
 }
 
 /// What a tree depends on.
@@ -68,7 +78,15 @@ struct TreeKey {
 impl Side {
     fn new(size: BoardSize, colour: Colour, pass: Pass) -> Self {
         let boards = SubBoards::new(size, colour, pass);
-        Self { colour, boards, list: List::default(), tree: None, program: None }
+        Self {
+            colour,
+            boards,
+            list: List::default(),
+            tree: None,
+            program: Program::default(),
+            is_whole: false,
+            part_len: part_len(size.get()),
+        }
     }
 
     /// Lists the placements on the even rows, and plants the tree of those on the odd rows.
@@ -100,7 +118,7 @@ impl Side {
                 Colour::Black => Tree::new(board, &class, evens),
             };
             self.tree = Some((key, tree));
-            self.program = None;
+            self.is_whole = false;
         }
     }
 }
@@ -129,10 +147,13 @@ impl Side {
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         scratch.reserve(self.list.longest_block());
-        let whole = self.program.take();
-        let is_whole = whole.is_some();
+        let mut part = std::mem::take(&mut self.program);
+        let is_whole = std::mem::take(&mut self.is_whole);
         let mut compiler = Compiler::new(self.tree(), &self.list);
-        let mut part = whole.unwrap_or_else(|| compiler.next_part(PART));
+        if !is_whole {
+            compiler.replace(part);
+            part = compiler.next_part(self.part_len);
+        }
         let mut is_first = true;
         loop {
             for (number, block) in self.list.blocks.iter().enumerate() {
@@ -146,12 +167,11 @@ impl Side {
             if is_whole || compiler.has_ended() {
                 break;
             }
-            part = compiler.next_part(PART);
+            compiler.replace(part);
+            part = compiler.next_part(self.part_len);
             is_first = false;
         }
-        if is_first {
-            self.program = Some(part);
-        }
+        (self.program, self.is_whole) = (part, is_first);
         Ok(())
     }
 }
