@@ -93,12 +93,16 @@ impl Engine {
         self.spec().largest_sensible
     }
 
-    /// The fastest engine for boards of this size with this kernel. Only larger boards fill the
-    /// blocks of the join, and longer vectors help the backtracker more.
+    /// The fastest engine for boards of this size with this kernel: smaller boards have too few placements
+    /// to fill the vectors of `colours`, and without vectors it is slow on them.
     #[must_use]
     pub fn auto(size: BoardSize, kernel: Kernel) -> Self {
-        let first_of_halves = if kernel == Kernel::Portable { 14 } else { 16 };
-        if size.get() < first_of_halves { Self::Subtrees } else { Self::Halves }
+        let first_of_colours = if kernel == Kernel::Portable { 20 } else { 14 };
+        match size.get() {
+            n if n >= first_of_colours => Self::Colours,
+            n if n >= 14 && kernel == Kernel::Portable => Self::Halves,
+            _ => Self::Subtrees,
+        }
     }
 
     /// Whether the engine's inner loop has a version for each [`Kernel`].

@@ -46,7 +46,7 @@ pub(crate) struct CompareArgs {
     sizes: Vec<RangeInclusive<u32>>,
 
     /// Engines to compare; ratios are to the first one named, or to subtrees for all
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,halves")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,colours")]
     #[arg(value_parser = engine_or_all())]
     engines: Vec<OrAuto<Engine>>,
 

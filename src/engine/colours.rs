@@ -49,7 +49,7 @@ mod worker;
 
 use std::sync::Arc;
 
-use super::unit::{Pass, Prepared, Resources, RowDomains, Units};
+use super::unit::{MemoryUse, Pass, Prepared, Resources, RowDomains, Units};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -83,9 +83,9 @@ pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
     (units.len(), units.bytes())
 }
 
-/// The least bytes with which a thread can count every unit.
-pub(crate) fn worker_bytes(_size: BoardSize) -> u64 {
-    0
+/// The bytes with which a thread can count every unit.
+pub(crate) fn worker_bytes(size: BoardSize) -> u64 {
+    worker::bytes(size)
 }
 
 impl Units for Colours {
@@ -127,5 +127,13 @@ impl Prepared for PreparedColours<'_> {
     fn worker(&self) -> Box<dyn super::unit::Worker + '_> {
         let Colours { size, units } = self.colours;
         Box::new(Worker::new(units, *size, self.resources.kernel, self.pass))
+    }
+
+    fn memory(&self) -> Option<MemoryUse> {
+        Some(MemoryUse {
+            shared: self.colours.units.bytes(),
+            per_thread: worker::bytes(self.colours.size),
+            strategy: "the matrix of one colour",
+        })
     }
 }

@@ -193,6 +193,8 @@ impl<'a> Compiler<'a> {
     /// end.
     pub(super) fn next_part(&mut self, length: usize) -> Program {
         let tree = self.tree;
+        // Pages that are not written take no memory.
+        self.code.reserve(length + length / 8);
         let is_short =
             tree.rows() < MOST_WORDS.len() && self.sample[0].len() <= MOST_WORDS[tree.rows()];
         if is_short && self.leaf(0..tree.sets.len(), 0, Queens::default(), usize::MAX) {

@@ -30,15 +30,37 @@ const MOST_ROWS: usize = 7 << 19;
 
 /// Programs with more words are compiled for each batch, part by part; a part may be a little longer.
 fn part_len(n: u32) -> usize {
-    // 10, 48 and 64 MiB.
-    if n <= 22 {
-        5 << 19
-    } else if n <= 24 {
-        12 << 20
-    } else {
-        16 << 20
+    // 3, 10, 48 and 64 MiB.
+    match n {
+        ..=20 => 3 << 18,
+        21..=22 => 5 << 19,
+        23..=24 => 12 << 20,
+        _ => 16 << 20,
     }
 }
+
+/// The bytes that a worker takes, at most: its programs, the light matrix, the weights and the lists.
+pub(super) fn bytes(size: BoardSize) -> u64 {
+    let n = size.get();
+    let side = u64::from(n.div_ceil(2));
+    let labels: u64 = (0..side / 2).fold(1, |ways, at| ways * (side - at) / (at + 1));
+    // Those of one colour are long only if those of the other are short.
+    let programs = 5 * part_len(n) as u64;
+    let lanes = 1 << (64 - SubBoards::new(size, Colour::White, Pass::First).bits).min(6);
+    let rows_of_set = labels.div_ceil(lanes) * labels;
+    let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(MOST_ROWS as u64));
+    let weights = PLANES as u64 * MOST_SETS * labels;
+    // Measured: a list has 6 900 words at n = 20, and 4.3 times as many with two more columns. Each takes 8
+    // bytes in the list, and 16 when it is found.
+    let words = 6_900.0 * 4.3_f64.powf((f64::from(n) - 20.0) / 2.0);
+    programs
+        + rows * size_of::<Counts>() as u64
+        + weights * size_of::<Bytes>() as u64
+        + (24.0 * words) as u64
+}
+
+/// The row sets of a class, at most.
+const MOST_SETS: u64 = 20;
 
 #[derive(Debug)]
 pub(super) struct Worker<'a> {
