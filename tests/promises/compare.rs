@@ -289,7 +289,7 @@ fn an_interrupt_leaves_what_was_measured() {
     assert!(message.contains("stopped at n = 15 after ") && message.contains(" of 4000 runs"));
     let rows: Vec<&str> = rest.lines().collect();
     assert_eq!(rows.len(), 4, "{rows:?}");
-    assert!(rows[3].starts_with("15,halves,") && !rows[3].contains(",2000,"), "{rows:?}");
+    assert!(rows[3].starts_with("15,colours,") && !rows[3].contains(",2000,"), "{rows:?}");
     let picture = std::fs::read_to_string(&path).expect("the picture");
     assert!(roxmltree::Document::parse(&picture).is_ok());
 }

@@ -182,7 +182,7 @@ fn what_cannot_be_counted_is_refused_before_any_work() {
         let folder = env!("CARGO_TARGET_TMPDIR");
         let limited =
             format!("cd {folder}; ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
-        refused(&shell(&limited), 4, &["engine halves", "n = 32", "core-years"]);
+        refused(&shell(&limited), 4, &["engine colours", "n = 32", "core-years"]);
         let given = format!("cd {folder}; exec {NQUEENS} {command} --threads 1 --memory 64M");
         refused(&shell(&given), 2, &["--memory allows 64.0 MiB", "allow more"]);
     }
