@@ -161,7 +161,12 @@ impl Engine {
 
     /// The engine by whose method the units of this one are counted again.
     pub(crate) fn recounted_by(self) -> Self {
-        if self == Self::Subtrees { Self::Bitmask } else { Self::Subtrees }
+        match self {
+            // What a solution of a unit of `colours` weighs depends on the even rows, and the passes of
+            // `subtrees` fill rows from above.
+            Self::Subtrees | Self::Colours => Self::Bitmask,
+            _ => Self::Subtrees,
+        }
     }
 
     /// What counts them so.

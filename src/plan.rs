@@ -222,9 +222,9 @@ impl Plan {
         Ok(Prepared { shared })
     }
 
-    /// A worker that counts units by another engine than the plan's: units of [`Engine::Subtrees`] by
-    /// the plain backtracker of [`Engine::Bitmask`], and units of all other engines by the passes of
-    /// [`Engine::Subtrees`], with this kernel.
+    /// A worker that counts units by another engine than the plan's: units of [`Engine::Subtrees`] and
+    /// [`Engine::Colours`] by the plain backtracker of [`Engine::Bitmask`], and units of all other engines by
+    /// the passes of [`Engine::Subtrees`], with this kernel.
     #[must_use]
     pub fn recounter(&self, kernel: Kernel) -> Worker<'_> {
         let counter = self.engine.recounter(self.size, kernel);

@@ -90,6 +90,7 @@ impl Search<'_> {
             return 0;
         }
         let Queens { columns, sums, differences } = queens;
+        #[expect(clippy::cast_possible_truncation, reason = "higher bits are beyond the board")]
         let attacked = columns | (sums >> row) as u32 | (differences >> (31 - row)) as u32;
         let mut free = self.domains.allowed[row] & !attacked;
         let mut solutions = 0;

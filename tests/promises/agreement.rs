@@ -97,8 +97,10 @@ fn weighted_units_sum_to_the_total() {
                 let plan = Plan::new(size(n), Engine::Subtrees, SplitRows::new(rows).ok());
                 assert_eq!(total(&plan, kernel), expected, "n = {n}, {rows} rows");
             }
-            let plan = Plan::new(size(n), Engine::Halves, None);
-            assert_eq!(total(&plan, kernel), expected, "n = {n}");
+            for engine in [Engine::Halves, Engine::Colours] {
+                let plan = Plan::new(size(n), engine, None);
+                assert_eq!(total(&plan, kernel), expected, "{engine}, n = {n}");
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ fn plan_hashes_stay_what_they_were() {
     };
     let mut text = String::new();
     for n in [0, 1, 3, 4, 8, 13, 20, 25, 27] {
-        for engine in [Engine::Halves, Engine::Bitmask] {
+        for engine in [Engine::Halves, Engine::Colours, Engine::Bitmask] {
             let (units, hash) = hash(n, engine, 2);
             writeln!(text, "{n} {engine}: {units} units, {hash:08x}").expect("a string");
         }

@@ -27,6 +27,7 @@ fn every_unit_of_small_boards_is_recounted_with_each_kernel() {
     for n in 0..=11 {
         for kernel in kernels() {
             recount(&plan(n, Engine::Halves, 2), kernel, 1);
+            recount(&plan(n, Engine::Colours, 2), kernel, 1);
             recount(&plan(n, Engine::Bitmask, 2), kernel, 1);
             for split_rows in 1..=4 {
                 recount(&plan(n, Engine::Subtrees, split_rows), kernel, 1);
@@ -39,8 +40,10 @@ fn every_unit_of_small_boards_is_recounted_with_each_kernel() {
 fn some_units_of_larger_boards_are_recounted() {
     for n in 12..=16 {
         for kernel in kernels() {
-            let units = plan(n, Engine::Halves, 2);
-            recount(&units, kernel, (units.units() / 150).max(1) | 1);
+            for engine in [Engine::Halves, Engine::Colours] {
+                let units = plan(n, engine, 2);
+                recount(&units, kernel, (units.units() / 150).max(1) | 1);
+            }
         }
     }
     for n in 12..=14 {

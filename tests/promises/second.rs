@@ -41,6 +41,17 @@ fn all_units_of_halves_count_the_same() {
 }
 
 #[test]
+fn all_units_of_colours_count_the_same() {
+    for n in 0..=14 {
+        for kernel in kernels() {
+            let plan = Plan::new(size(n), Engine::Colours, None);
+            let units = plan.units();
+            check(plan, kernel, 1 << 30, 0..units);
+        }
+    }
+}
+
+#[test]
 fn all_units_of_subtrees_count_the_same() {
     for n in 0..=17 {
         for kernel in kernels() {

@@ -87,7 +87,7 @@ fn place(len: u32, set: u32) -> u32 {
     }
     let (low, outer) = ((1 << OUTER) - 1, 1 << (2 * OUTER));
     let centre = set >> OUTER & ((1 << (len - 2 * OUTER)) - 1);
-    centre * outer | ((set >> (len - OUTER)) << OUTER) | (set & low)
+    (centre * outer) | ((set >> (len - OUTER)) << OUTER) | (set & low)
 }
 
 #[cfg(test)]
