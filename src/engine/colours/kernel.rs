@@ -34,7 +34,6 @@
 //! | `filter(words, bits, out)` | writes the words without any of the bits; returns how many |
 //! | `transpose_words(words, starts, bits, planes)` | the planes of a layer |
 
-use super::program::Program;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 
@@ -79,10 +78,11 @@ pub(super) enum Purpose<'a> {
     Sum(&'a [Bytes], &'a mut [[u64; 8]]),
 }
 
-/// A program and the words of a block.
+/// A part of a program and the words of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
-    pub(super) program: &'a Program,
+    /// Code in the format of [`program`](super::program).
+    pub(super) code: &'a [u32],
     /// So many words, and [`SLACK`] more.
     pub(super) len: usize,
     pub(super) words: &'a [u64],
@@ -241,7 +241,7 @@ macro_rules! loops {
             scratch: &mut Scratch,
             cancel: &Cancel,
         ) -> bool {
-            let code = &run.program.code[..];
+            let code = run.code;
             let Scratch { words, lens, lanes, planes, open } = scratch;
             let (mut turns, mut indices) = (Vec::new(), Vec::new());
             let mut at = 0;

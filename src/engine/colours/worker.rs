@@ -180,7 +180,8 @@ impl Side {
         loop {
             for (number, block) in self.list.blocks.iter().enumerate() {
                 let (words, tag_at) = (self.list.words_from(number), self.list.tag_at);
-                let run = Run { program: &part, len: self.list.words(number).len(), words, tag_at };
+                let run =
+                    Run { code: &part.code, len: self.list.words(number).len(), words, tag_at };
                 with(
                     &Step { run, number, labels: &block.labels, tree: self.tree(), is_first },
                     scratch,
