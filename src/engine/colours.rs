@@ -22,7 +22,7 @@
 //! with fewer queens is filled ([`worker`]); of the other each entry is multiplied as it is found.
 //!
 //! To fill a matrix, one sub-board's placements come as lists by label ([`list`]), the other's as a tree,
-//! compiled to a program that runs on 32 labels at a time ([`program`], [`kernel`]).
+//! compiled to a program that runs on 64 labels at a time ([`program`], [`kernel`]).
 //!
 //! **Compared with `subtrees`,** no solution is ever visited, nor any pair of placements that is no hit of
 //! one colour. docs/COLOURS.md derives all of it.

@@ -1,4 +1,4 @@
-//! The placements on the even rows of one colour, in blocks of 32 labels.
+//! The placements on the even rows of one colour, in blocks of 64 labels.
 //!
 //! Each word has the number of its label within the block in its upper bits. Labels are ordered by the
 //! number of their words, so that those of a block are alike; those without words are left out.

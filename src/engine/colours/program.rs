@@ -36,6 +36,7 @@ use std::ops::Range;
 use super::kernel::{MOST_ITEMS, MOST_OPEN, MOST_TOGETHER};
 use super::list::List;
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
+use crate::cancel::Cancel;
 
 /// A node with at most this many words is a leaf, by the number of rows left. For one row there is no other
 /// way.
@@ -149,6 +150,7 @@ pub(super) struct Compiler<'a> {
     next_root: usize,
     code: Vec<u32>,
     leaf: Leaf,
+    cancel: &'a Cancel,
 }
 
 /// What a leaf is made of.
@@ -175,12 +177,12 @@ struct Half {
 
 impl<'a> Compiler<'a> {
     /// A block of this list, of middling length, stands for all.
-    pub(super) fn new(tree: &'a Tree, list: &List) -> Self {
+    pub(super) fn new(tree: &'a Tree, list: &List, cancel: &'a Cancel) -> Self {
         let middle = list.blocks.len() / 2;
         let sample = if list.blocks.is_empty() { &[] } else { list.words(middle) };
         let mut leaf = Leaf::default();
         leaf.items.last.resize(tree.labels_len, NO_ITEM);
-        Self { tree, sample: vec![sample.to_vec()], next_root: 0, code: Vec::new(), leaf }
+        Self { tree, sample: vec![sample.to_vec()], next_root: 0, code: Vec::new(), leaf, cancel }
     }
 
     /// Gives the memory of a part that is no longer needed to the next one.
@@ -190,7 +192,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The next part of the tree, which ends after the first queen with which it is this long, or at the
-    /// end.
+    /// end. After a cancellation it is not complete.
     pub(super) fn next_part(&mut self, length: usize) -> Program {
         let tree = self.tree;
         // Pages that are not written take no memory.
@@ -203,7 +205,7 @@ impl<'a> Compiler<'a> {
         while let Some(root) = tree.roots.get(self.next_root) {
             self.next_root += 1;
             self.child(root, 0, Queens::default());
-            if self.code.len() >= length {
+            if self.code.len() >= length || self.cancel.is_cancelled() {
                 break;
             }
         }
@@ -217,6 +219,9 @@ impl<'a> Compiler<'a> {
 
     /// The subtree below a queen.
     fn child(&mut self, root: &Root, depth: usize, queens: Queens) {
+        if self.cancel.is_cancelled() {
+            return;
+        }
         let tree = self.tree;
         let queens = queens.and(root.row, root.column);
         let word = tree.board.word(root.row, root.column);

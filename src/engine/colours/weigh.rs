@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!     light matrix, white            weights for black
-//!     block of 32 labels Ce          block of 32 labels Co
+//!     block of 64 labels Ce          block of 64 labels Co
 //!         Ce Ce Ce ..                    Co Co Co ..
 //!     Co   3  1  0                   Ce   6  2  0
 //!     Co   1  0  2         ->        Ce   2  0  4

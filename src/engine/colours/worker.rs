@@ -166,18 +166,22 @@ impl Side {
     fn each_block(
         &mut self,
         scratch: &mut Scratch,
+        cancel: &Cancel,
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         scratch.reserve(self.list.longest_block());
         let mut part = std::mem::take(&mut self.program);
         let is_whole = std::mem::take(&mut self.is_whole);
-        let mut compiler = Compiler::new(self.tree(), &self.list);
+        let mut compiler = Compiler::new(self.tree(), &self.list, cancel);
         if !is_whole {
             compiler.replace(part);
             part = compiler.next_part(self.part_len);
         }
         let mut is_first = true;
         loop {
+            if cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
             for (number, block) in self.list.blocks.iter().enumerate() {
                 let (words, tag_at) = (self.list.words_from(number), self.list.tag_at);
                 let run =
@@ -301,7 +305,7 @@ impl Part<'_> {
         if matrix.len() < needed {
             matrix.resize(needed, Counts([0; LANES]));
         }
-        light.each_block(scratch, |step, scratch| {
+        light.each_block(scratch, self.cancel, |step, scratch| {
             let rows = &mut matrix[step.number * rows_of_block..][..rows_of_block];
             if step.is_first {
                 rows.fill(Counts([0; LANES]));
@@ -325,7 +329,10 @@ impl Part<'_> {
         let rows = Rows { at: &rows_at, labels };
         let Side { colour, ref list, .. } = *light;
         let light = Light::new(colour, list, light.tree(), matrix, self.columns, self.ys);
-        heavy.each_block(scratch, |step, scratch| {
+        heavy.each_block(scratch, self.cancel, |step, scratch| {
+            if self.cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
             let planes = light.weigh(step.labels, step.tree, self.kernel, weights)?;
             for (plane, totals) in weights[..planes].iter().zip(&mut totals) {
                 self.run(step, &rows, &mut Purpose::Sum(plane, totals), scratch)?;
