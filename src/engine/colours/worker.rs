@@ -303,6 +303,8 @@ impl Part<'_> {
         let rows_of_block = self.ys.len() * labels;
         let needed = light.list.blocks.len() * rows_of_block;
         if matrix.len() < needed {
+            // Not two of them at a time.
+            *matrix = Vec::new();
             matrix.resize(needed, Counts([0; LANES]));
         }
         light.each_block(scratch, self.cancel, |step, scratch| {
