@@ -74,8 +74,20 @@ pub(super) type Tile = [[u16; TILE]; TILE];
 pub(super) enum Purpose<'a> {
     /// Adds the hits to the rows.
     Count(&'a mut [Counts]),
-    /// Sums the hits times the weights in the rows, by row sets.
-    Sum(&'a [Bytes], &'a mut [[u64; 8]]),
+    /// Sums the hits times the weights in the rows, by row sets and planes.
+    Sum(&'a Weights, &'a mut [[[u64; 8]; PLANES]]),
+}
+
+/// Bytes of a weight, at most: an entry of 16 bits may count four times.
+pub(super) const PLANES: usize = 3;
+
+/// What the hits with each label of the tree and of the block weigh, byte by byte.
+#[derive(Debug, Default)]
+pub(super) struct Weights {
+    /// The lowest bytes, the next ones, and so on. Planes that no row has are empty.
+    pub(super) planes: [Vec<Bytes>; PLANES],
+    /// How many more planes than the first each row has. Few have any.
+    pub(super) more: Vec<u8>,
 }
 
 /// A part of a program and the words of a block.
@@ -285,14 +297,22 @@ macro_rules! loops {
                         Purpose::Sum(weights, totals) => {
                             let labels = index(&layer.labels);
                             each_section!(rows, sections, first, |number, its_rows, groups| {
-                                let rows = &weights[its_rows];
+                                let (lowest, more) = (&weights.planes[0][its_rows.clone()], &weights.more[its_rows.clone()]);
                                 // In turn, since each addition waits for the one before it.
                                 let mut sums = [zero(); 4];
+                                let mut upper = [zero(); PLANES - 1];
                                 each_group!(groups, open, |hits, label| {
                                     let [a, b, c, d] = sums;
-                                    sums = [b, c, d, add_products(a, hits, &rows[label], &labels)];
+                                    sums = [b, c, d, add_products(a, hits, &lowest[label], &labels)];
+                                    for (sum, plane) in upper.iter_mut().zip(&weights.planes[1..]).take(more[label].into()) {
+                                        *sum = add_products(*sum, hits, &plane[its_rows.start + label], &labels);
+                                    }
                                 });
-                                widen(sums, &mut totals[number]);
+                                let [lowest_totals, upper_totals @ ..] = &mut totals[number];
+                                widen(sums, lowest_totals);
+                                for (sum, totals) in upper.into_iter().zip(upper_totals) {
+                                    widen([sum, zero(), zero(), zero()], totals);
+                                }
                             });
                         }
                     }

@@ -15,16 +15,13 @@
 
 use std::cmp::Ordering;
 
-use super::kernel::{Bytes, Counts, LANES, TILE};
+use super::kernel::{Bytes, Counts, LANES, TILE, Weights};
 use super::list::List;
 use super::program::Tree;
 use super::sub_board::Colour;
 use super::units::Columns;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
-
-/// An entry times its weight has at most 18 bits.
-pub(super) const PLANES: usize = 3;
 
 /// The light matrix, and what its labels weigh.
 pub(super) struct Light<'a> {
@@ -76,18 +73,20 @@ impl<'a> Light<'a> {
     }
 
     /// Writes the weights for a block of these labels: for each row set, a row for each label of the heavy
-    /// tree. Returns how many planes there are.
+    /// tree.
     pub(super) fn weigh(
         &self,
         heavy_labels: &[u32],
         heavy_tree: &Tree,
         kernel: Kernel,
-        planes: &mut [Vec<Bytes>; PLANES],
-    ) -> Result<usize, Interrupt> {
+        weights: &mut Weights,
+    ) -> Result<(), Interrupt> {
         let rows = self.ys.len() * heavy_tree.labels_len;
+        let Weights { planes, more } = weights;
         planes.iter_mut().for_each(Vec::clear);
         planes[0].resize(rows, Bytes([0; LANES]));
-        let mut used = 1;
+        more.clear();
+        more.resize(rows, 0);
         let row_of = |label: u32| self.tree.label(label).expect("kept for the whole class");
         let light_rows: Vec<usize> = heavy_labels.iter().map(|label| row_of(*label)).collect();
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
@@ -118,10 +117,9 @@ impl<'a> Light<'a> {
                     return Err(Interrupt::Overflow);
                 }
                 let needed = (4 * u32::from(largest)).max(1).ilog2() as usize / 8 + 1;
-                for plane in &mut planes[used.min(needed)..needed] {
+                for plane in &mut planes[..needed] {
                     plane.resize(rows, Bytes([0; LANES]));
                 }
-                used = used.max(needed);
                 for ((entries, label), weight) in
                     entries.iter().zip(&block.labels).zip(&self.labels[number])
                 {
@@ -143,16 +141,19 @@ impl<'a> Light<'a> {
                             std::array::from_fn(|lane| (entries[lane] * weights[lane]) as u8);
                         continue;
                     }
-                    for (number, plane) in planes[..needed].iter_mut().enumerate() {
+                    for (number, plane) in (0..).zip(&mut planes[..needed]) {
                         plane[row].0 = std::array::from_fn(|lane| {
                             let product = u32::from(entries[lane]) * u32::from(weights[lane]);
                             (product >> (8 * number)) as u8
                         });
+                        if plane[row].0 != [0; LANES] {
+                            more[row] = number;
+                        }
                     }
                 }
             }
         }
-        Ok(used)
+        Ok(())
     }
 
     /// What a pair of a light and a heavy label weighs in the unit with this y.

@@ -14,12 +14,12 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::kernel::{Bytes, Counts, LANES, Purpose, Rows, Run, Scratch};
+use super::kernel::{Bytes, Counts, LANES, PLANES, Purpose, Rows, Run, Scratch, Weights};
 use super::list::List;
 use super::program::{Compiler, Program, Tree};
 use super::sub_board::{Colour, SubBoards};
 use super::units::{Batch, Columns, UnitList};
-use super::weigh::{Light, PLANES};
+use super::weigh::Light;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -71,8 +71,8 @@ pub(super) struct Worker<'a> {
     black: Side,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
     matrix: Vec<Counts>,
-    /// Of one block of the heavy list, in planes.
-    weights: [Vec<Bytes>; PLANES],
+    /// Of one block of the heavy list.
+    weights: Weights,
     scratch: Scratch,
 }
 
@@ -212,7 +212,7 @@ impl<'a> Worker<'a> {
             white: Side::new(size, Colour::White, pass),
             black: Side::new(size, Colour::Black, pass),
             matrix: Vec::new(),
-            weights: Default::default(),
+            weights: Weights::default(),
             scratch: Scratch::default(),
         }
     }
@@ -322,12 +322,12 @@ impl Part<'_> {
         light: &Side,
         heavy: &mut Side,
         matrix: &[Counts],
-        weights: &mut [Vec<Bytes>; PLANES],
+        weights: &mut Weights,
         scratch: &mut Scratch,
     ) -> Result<Vec<u64>, Interrupt> {
         let labels = heavy.tree().labels_len;
         let rows_at = self.rows_at(labels);
-        let mut totals = [(); PLANES].map(|()| vec![[0; 8]; self.y_class.len()]);
+        let mut totals = vec![[[0; 8]; PLANES]; self.y_class.len()];
         let rows = Rows { at: &rows_at, labels };
         let Side { colour, ref list, .. } = *light;
         let light = Light::new(colour, list, light.tree(), matrix, self.columns, self.ys);
@@ -335,16 +335,13 @@ impl Part<'_> {
             if self.cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            let planes = light.weigh(step.labels, step.tree, self.kernel, weights)?;
-            for (plane, totals) in weights[..planes].iter().zip(&mut totals) {
-                self.run(step, &rows, &mut Purpose::Sum(plane, totals), scratch)?;
-            }
-            Ok(())
+            light.weigh(step.labels, step.tree, self.kernel, weights)?;
+            self.run(step, &rows, &mut Purpose::Sum(weights, &mut totals), scratch)
         })?;
         let count = |y: &u32| {
             let mut count = 0_u64;
-            for (plane, totals) in totals.iter().enumerate() {
-                for lane in totals[self.set(*y)] {
+            for (plane, lanes) in totals[self.set(*y)].iter().enumerate() {
+                for lane in lanes {
                     count = count.checked_add(lane.checked_mul(1 << (8 * plane))?)?;
                 }
             }

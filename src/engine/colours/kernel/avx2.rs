@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, Planes, Purpose, Rows, Run, SLOTS, Scratch,
+    Bytes, Counts, LANES, MOST_OPEN, PLANES, MOST_TOGETHER, Planes, Purpose, Rows, Run, SLOTS, Scratch,
     TILE, TURNS_IN_A_BYTE, Tile,
 };
 use crate::cancel::Cancel;

@@ -1,7 +1,7 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile,
+    Bytes, Counts, LANES, MOST_OPEN, PLANES, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile,
 };
 use crate::cancel::Cancel;
 
