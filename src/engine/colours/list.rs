@@ -54,7 +54,10 @@ impl List {
         let columns = |label: &u32| boards.list.label(*label) as usize;
         labels.iter().for_each(|label| places[columns(label)].is_kept = true);
         found.clear();
-        find(&boards.list, rows, Queens::default(), 0, &mut |columns, word| {
+        // The rows in the middle leave the fewest squares.
+        let rows: Vec<u32> =
+            boards.list.rows_from_middle.iter().copied().filter(|row| rows >> row & 1 == 1).collect();
+        find(&boards.list, &rows, Queens::default(), 0, &mut |columns, word| {
             let place = &mut places[columns as usize];
             place.at += 1;
             if place.is_kept {
@@ -106,13 +109,20 @@ impl List {
 }
 
 /// Finds each placement with these rows: its columns and its word.
-fn find(board: &SubBoard, rows: u32, queens: Queens, word: u64, found: &mut impl FnMut(u32, u64)) {
-    if rows == 0 {
-        return found(queens.columns, word);
-    }
-    let row = rows.trailing_zeros();
-    for column in board.each(board.free(row, queens)) {
-        let word = word | board.word(row, column);
-        find(board, rows & (rows - 1), queens.and(row, column), word, found);
+fn find(
+    board: &SubBoard,
+    rows: &[u32],
+    queens: Queens,
+    word: u64,
+    found: &mut impl FnMut(u32, u64),
+) {
+    let Some((row, rest)) = rows.split_first() else { return found(queens.columns, word) };
+    for column in board.each(board.free(*row, queens)) {
+        let word = word | board.word(*row, column);
+        if rest.is_empty() {
+            found(queens.columns | 1 << column, word);
+        } else {
+            find(board, rest, queens.and(*row, column), word, found);
+        }
     }
 }

@@ -163,6 +163,8 @@ struct Leaf {
     /// Where those of a set of rows are.
     halves_of: Vec<(u32, Range<usize>)>,
     items: Items,
+    /// The halves that fit one, and their columns or the label of both.
+    fitting: Vec<(u32, u32)>,
 }
 
 /// A way to fill some rows of a leaf.
@@ -171,6 +173,7 @@ struct Half {
     queens: Queens,
     /// The number of the square or pair; of pairs, 0 until one is needed.
     number: u32,
+    is_needed: bool,
     /// The two halves of which a pair is made.
     parts: [u32; 2],
 }
@@ -278,12 +281,12 @@ impl<'a> Compiler<'a> {
         for set in sets {
             let rows = &tree.sets[set][depth..];
             let (first, last) = rows.split_at(rows.len() / 2);
-            let [first, last] = [first, last].map(|rows| leaf.halves(rows));
+            let halves = [first, last].map(|rows| leaf.halves(rows));
             if leaf.halves.len() > MOST_OPEN {
                 code.truncate(start);
                 return false;
             }
-            leaf.sections(tree, tree.numbers[set], [first, last], queens, code);
+            leaf.sections(tree, tree.numbers[set], &halves, queens, code);
         }
         if code.len() == body {
             code.truncate(start);
@@ -318,7 +321,7 @@ impl Leaf {
             self.squares.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
             let number = self.squares.len() as u32;
             let queens = Queens::default().and(row, column);
-            self.halves.push(Half { queens, number, parts: [0; 2] });
+            self.halves.push(Half { queens, number, ..Half::default() });
         }
         self.halves_of.push((1 << row, first..self.halves.len()));
     }
@@ -331,17 +334,19 @@ impl Leaf {
         }
         let [one, rest] = [&rows[..1], &rows[1..]].map(|rows| self.halves(rows));
         let first = self.halves.len();
+        self.halves.resize(first + one.len() * rest.len(), Half::default());
+        let mut end = first;
         for one in one {
             for other in rest.clone() {
                 let [a, b] = [one, other].map(|half| self.halves[half].queens);
-                if !a.attack(b) {
-                    let parts = [one as u32, other as u32];
-                    self.halves.push(Half { queens: a.or(b), number: 0, parts });
-                }
+                let parts = [one as u32, other as u32];
+                self.halves[end] = Half { queens: a.or(b), parts, ..Half::default() };
+                end += usize::from(!a.attack(b));
             }
         }
-        self.halves_of.push((set, first..self.halves.len()));
-        first..self.halves.len()
+        self.halves.truncate(end);
+        self.halves_of.push((set, first..end));
+        first..end
     }
 
     /// The number of a square or pair, which gets one if it has none.
@@ -357,41 +362,61 @@ impl Leaf {
         number
     }
 
+    /// Moves the items to the code, if there are any. Their halves are in these ranges.
+    fn write(&mut self, set: u32, halves: &[Range<usize>; 2], code: &mut Vec<u32>) {
+        for half in halves.iter().cloned().flatten() {
+            if std::mem::take(&mut self.halves[half].is_needed) {
+                self.number(half);
+            }
+        }
+        self.items.write(set, &self.halves, code);
+    }
+
     /// Writes the completions of a row set, in one section or several.
     fn sections(
         &mut self,
         tree: &Tree,
         set: u32,
-        [first, last]: [Range<usize>; 2],
+        halves: &[Range<usize>; 2],
         queens: Queens,
         code: &mut Vec<u32>,
     ) {
-        for one in first {
+        let [first, last] = halves;
+        for one in first.clone() {
             if self.items.list.len() + last.len() > MOST_ITEMS {
-                self.items.write(set, code);
+                self.write(set, halves, code);
             }
             let taken = self.halves[one].queens;
-            for other in last.clone() {
-                let half = self.halves[other].queens;
-                if taken.attack(half) {
-                    continue;
-                }
-                let label = tree.labels[(queens.columns | taken.columns | half.columns) as usize];
-                if label != DROPPED {
-                    let item = self.number(one) | self.number(other) << 16;
-                    self.items.add(label, item);
-                }
+            // No branches here, for nobody could predict them.
+            self.fitting.resize(last.len(), (0, 0));
+            let mut len = 0;
+            for (other, half) in (last.start as u32..).zip(&self.halves[last.clone()]) {
+                self.fitting[len] = (other, half.queens.columns);
+                len += usize::from(!taken.attack(half.queens));
+            }
+            let taken = queens.columns | taken.columns;
+            let mut kept = 0;
+            for at in 0..len {
+                let (other, columns) = self.fitting[at];
+                let label = tree.labels[(taken | columns) as usize];
+                self.fitting[kept] = (other, label);
+                kept += usize::from(label != DROPPED);
+            }
+            self.halves[one].is_needed |= kept > 0;
+            for (other, label) in &self.fitting[..kept] {
+                self.halves[*other as usize].is_needed = true;
+                self.items.add(*label, [one as u32, *other]);
             }
         }
-        self.items.write(set, code);
+        self.write(set, halves, code);
     }
 }
 
 /// The items of a section, linked by label.
 #[derive(Default)]
 struct Items {
-    /// Each with the number of the one before it with the same label.
-    list: Vec<(u32, u32)>,
+    /// The two halves of each, and the number of the one before it with the same label.
+    list: Vec<([u32; 2], u32)>,
     /// By label.
     last: Vec<u32>,
     /// The labels with items.
@@ -403,17 +428,17 @@ struct Items {
 const NO_ITEM: u32 = u32::MAX;
 
 impl Items {
-    fn add(&mut self, label: u32, item: u32) {
+    fn add(&mut self, label: u32, halves: [u32; 2]) {
         let last = &mut self.last[label as usize];
         if *last == NO_ITEM {
             self.labels.push(label);
         }
         let before = std::mem::replace(last, self.list.len() as u32);
-        self.list.push((item, before));
+        self.list.push((halves, before));
     }
 
     /// Moves the items to the code, if there are any.
-    fn write(&mut self, set: u32, code: &mut Vec<u32>) {
+    fn write(&mut self, set: u32, halves: &[Half], code: &mut Vec<u32>) {
         if self.list.is_empty() {
             return;
         }
@@ -422,7 +447,9 @@ impl Items {
             while next != NO_ITEM {
                 let (mut group, mut len) = ([0; MOST_TOGETHER], 0);
                 while next != NO_ITEM && len < MOST_TOGETHER {
-                    (group[len], next) = self.list[next as usize];
+                    let ([one, other], before) = self.list[next as usize];
+                    group[len] = halves[one as usize].number | halves[other as usize].number << 16;
+                    next = before;
                     len += 1;
                 }
                 let groups = &mut self.groups[len - 1];

@@ -51,35 +51,26 @@ pub(super) struct SubBoard {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Queens {
     pub(super) columns: u32,
-    /// Bit row + column.
-    sums: u32,
-    /// Bit column - row + 15.
-    differences: u32,
+    /// Bit row + column, and bit 32 + column - row + 15.
+    diagonals: u64,
 }
 
 impl Queens {
     pub(super) fn and(self, row: u32, column: u32) -> Self {
-        Self {
-            columns: self.columns | 1 << column,
-            sums: self.sums | 1 << (row + column),
-            differences: self.differences | 1 << (column + 15 - row),
-        }
+        let diagonals = 1 << (row + column) | 1 << (32 + column + 15 - row);
+        self.or(Self { columns: 1 << column, diagonals })
     }
-}
 
-impl Queens {
     /// Whether one of these queens takes what one of the others takes.
     pub(super) fn attack(self, others: Self) -> bool {
-        let Self { columns, sums, differences } = self;
-        columns & others.columns | sums & others.sums | differences & others.differences != 0
+        u64::from(self.columns & others.columns) | self.diagonals & others.diagonals != 0
     }
 
     /// All of them.
     pub(super) fn or(self, others: Self) -> Self {
         Self {
             columns: self.columns | others.columns,
-            sums: self.sums | others.sums,
-            differences: self.differences | others.differences,
+            diagonals: self.diagonals | others.diagonals,
         }
     }
 }
@@ -87,8 +78,9 @@ impl Queens {
 impl SubBoard {
     /// The columns that are free in a row.
     pub(super) fn free(&self, row: u32, queens: Queens) -> u32 {
-        let Queens { columns, sums, differences } = queens;
-        self.columns & !(columns | sums >> row | differences >> (15 - row))
+        let Queens { columns, diagonals } = queens;
+        let attacked = diagonals as u32 >> row | (diagonals >> 32) as u32 >> (15 - row);
+        self.columns & !(columns | attacked)
     }
 
     /// These columns, in the order in which they are tried.
