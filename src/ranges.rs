@@ -17,7 +17,7 @@ const RANGES_PER_THREAD: usize = 256;
 
 /// The most units of a range. Long counts have many more units than they need ranges. At n = 18 and 19
 /// the limits of 256 and 1024 made no difference that could be resolved (4 %).
-const LONGEST_RANGE: usize = 256;
+const LONGEST_RANGE: usize = 1024;
 
 /// How many units a range has if so many units are counted on so many threads.
 pub(crate) fn range_length(units: usize, threads: usize) -> usize {

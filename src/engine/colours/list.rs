@@ -16,10 +16,16 @@ pub(super) struct List {
     pub(super) blocks: Vec<Block>,
     /// The first bit of a word's label.
     pub(super) tag_at: u32,
-    /// The placements as they are found: their columns and their words.
-    found: Vec<(u32, u64)>,
+    /// The words as they are found.
+    found: Vec<u64>,
+    /// The columns of each run of them, and how many they are.
+    runs: Vec<(u32, usize)>,
     /// By the columns of placements.
     places: Vec<Place>,
+    /// The placements on the rows in the centre, which neighbours share.
+    centre: Option<Half>,
+    /// Those on outer rows, which all lists share, as far as they were needed.
+    outer_halves: Vec<Half>,
 }
 
 #[derive(Debug)]
@@ -39,31 +45,60 @@ struct Place {
 }
 
 impl List {
-    /// Lists the placements with these rows whose labels are among `labels`.
+    /// Lists the placements with these rows, some of them outer ones, whose labels are among `labels`.
     pub(super) fn fill(
         &mut self,
         boards: &SubBoards,
         rows: u32,
+        outer: u32,
         labels: impl Iterator<Item = u32>,
         pass: Pass,
     ) {
-        let Self { words, blocks, tag_at, found, places } = self;
+        let Self { words, blocks, tag_at, found, runs, places, centre, outer_halves } = self;
         let mut labels: Vec<u32> = labels.collect();
         places.clear();
         places.resize(boards.list.columns as usize + 1, Place::default());
         let columns = |label: &u32| boards.list.label(*label) as usize;
         labels.iter().for_each(|label| places[columns(label)].is_kept = true);
         found.clear();
-        // The rows in the middle leave the fewest squares.
-        let rows: Vec<u32> =
-            boards.list.rows_from_middle.iter().copied().filter(|row| rows >> row & 1 == 1).collect();
-        find(&boards.list, &rows, Queens::default(), 0, &mut |columns, word| {
-            let place = &mut places[columns as usize];
-            place.at += 1;
-            if place.is_kept {
-                found.push((columns, word));
-            }
+        runs.clear();
+        let [centre_rows, outer_rows] = [rows & !outer, rows & outer];
+        let centre = match centre {
+            Some(half) if half.rows == centre_rows => half,
+            _ => centre.insert(Half::new(&boards.list, centre_rows)),
+        };
+        let known = outer_halves.iter().position(|half| half.rows == outer_rows);
+        let known = known.unwrap_or_else(|| {
+            outer_halves.push(Half::new(&boards.list, outer_rows));
+            outer_halves.len() - 1
         });
+        let outer = &outer_halves[known];
+        let mut fitting = vec![0; outer.groups.len()];
+        for (one, ones) in &centre.groups {
+            // No branches here nor in the innermost loop, for nobody could predict them.
+            let mut len = 0;
+            for (at, (other, _)) in outer.groups.iter().enumerate() {
+                fitting[len] = at;
+                len += usize::from((one & other == 0) & places[(one | other) as usize].is_kept);
+            }
+            for at in &fitting[..len] {
+                let (other, others) = &outer.groups[*at];
+                let (ones, others) = (&centre.words[ones.clone()], &outer.words[others.clone()]);
+                let start = found.len();
+                found.resize(start + ones.len() * others.len(), 0);
+                let room = &mut found[start..];
+                let mut len = 0;
+                for one in ones {
+                    for other in others {
+                        room[len] = one | other;
+                        len += usize::from(one & other == 0);
+                    }
+                }
+                found.truncate(start + len);
+                places[(one | other) as usize].at += len as u32;
+                runs.push((one | other, len));
+            }
+        }
 
         labels.retain(|label| places[columns(label)].at > 0);
         if pass == Pass::Second {
@@ -86,10 +121,15 @@ impl List {
 
         words.clear();
         words.resize(end + SLACK, 0);
-        for (columns, word) in found {
+        let mut rest = &found[..];
+        for (columns, len) in runs {
             let place = &mut places[*columns as usize];
-            words[place.at as usize] = *word | u64::from(place.lane) << *tag_at;
-            place.at += 1;
+            let (run, after) = rest.split_at(*len);
+            for (to, word) in words[place.at as usize..].iter_mut().zip(run) {
+                *to = word | u64::from(place.lane) << *tag_at;
+            }
+            place.at += *len as u32;
+            rest = after;
         }
     }
 
@@ -108,21 +148,34 @@ impl List {
     }
 }
 
-/// Finds each placement with these rows: its columns and its word.
-fn find(
-    board: &SubBoard,
-    rows: &[u32],
-    queens: Queens,
-    word: u64,
-    found: &mut impl FnMut(u32, u64),
-) {
-    let Some((row, rest)) = rows.split_first() else { return found(queens.columns, word) };
-    for column in board.each(board.free(*row, queens)) {
-        let word = word | board.word(*row, column);
-        if rest.is_empty() {
-            found(queens.columns | 1 << column, word);
-        } else {
-            find(board, rest, queens.and(*row, column), word, found);
+/// The placements on some of the rows.
+#[derive(Debug)]
+struct Half {
+    rows: u32,
+    words: Vec<u64>,
+    /// Those with the same columns are together.
+    groups: Vec<(u32, Range<usize>)>,
+}
+
+impl Half {
+    fn new(board: &SubBoard, rows: u32) -> Self {
+        let mut all = vec![(Queens::default(), 0)];
+        for row in board.rows_from_middle.iter().filter(|row| rows >> *row & 1 == 1) {
+            let with_row = |(queens, word): (Queens, u64)| {
+                let columns = board.each(board.free(*row, queens));
+                columns
+                    .map(move |column| (queens.and(*row, column), word | board.word(*row, column)))
+            };
+            all = all.into_iter().flat_map(with_row).collect();
         }
+        all.sort_by_key(|(queens, _)| queens.columns);
+        let mut groups: Vec<(u32, Range<usize>)> = Vec::new();
+        for (at, (queens, _)) in all.iter().enumerate() {
+            match groups.last_mut() {
+                Some((columns, group)) if *columns == queens.columns => group.end = at + 1,
+                _ => groups.push((queens.columns, at..at + 1)),
+            }
+        }
+        Self { rows, words: all.into_iter().map(|(_, word)| word).collect(), groups }
     }
 }

@@ -58,6 +58,11 @@ impl Subsets {
         (1 << self.len) - 1
     }
 
+    /// The outer numbers.
+    pub(super) fn outer(&self) -> u32 {
+        self.all() & !(self.all() >> (2 * OUTER) << OUTER)
+    }
+
     pub(super) fn reversed(&self, set: u32) -> u32 {
         set.reverse_bits() >> (32 - self.len)
     }

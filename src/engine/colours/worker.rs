@@ -118,12 +118,13 @@ impl Side {
         let even = units.even.of_size(a).iter().copied();
         let odd = units.odd.of_size(units.odd_size(a)).iter().copied();
         let rows = self.boards.list.own_rows(units.even.of_size(a)[x as usize], units.even.all());
+        let outer = units.even.outer();
         let counts = |order: Ordering| order != Ordering::Less;
         let evens = even.clone().filter(|label| counts(columns.even_label(*label)));
         let odds = odd.clone().filter(|label| counts(columns.odd_label(*label)));
         match self.colour {
-            Colour::White => self.list.fill(&self.boards, rows, evens, pass),
-            Colour::Black => self.list.fill(&self.boards, rows, odds, pass),
+            Colour::White => self.list.fill(&self.boards, rows, outer, evens, pass),
+            Colour::Black => self.list.fill(&self.boards, rows, outer, odds, pass),
         }
 
         let key = TreeKey { a, x_class: x_class.clone(), y_class: y_class.clone() };

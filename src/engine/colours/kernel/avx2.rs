@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, PLANES, MOST_TOGETHER, Planes, Purpose, Rows, Run, SLOTS, Scratch,
-    TILE, TURNS_IN_A_BYTE, Tile,
+    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose, Rows, Run, SLOTS,
+    Scratch, TILE, TURNS_IN_A_BYTE, Tile,
 };
 use crate::cancel::Cancel;
 use crate::engine::simd::{LANES_TO_FRONT, avx2};
