@@ -28,7 +28,7 @@
 //! | `and(a, b)`, `open_of(words, a, b)`, `add(a, b)` | `a & b`, `words & !(a \| b)`, `a + b` |
 //! | `bits(a)` | the number of bits in each byte |
 //! | `index(places)`, `pick(a, index)` | the bytes of `a` in these places; 0 where there is none |
-//! | `count(counts, hits, indices)` | adds the bytes picked with each index to counts, which stop at 65535 |
+//! | `count(counts, hits, turns, labels)` | adds the hits of each lane to the count of its label, which stops at 65535; the turns are indices that pick the hits of labels, the labels those of lanes |
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
 //! | `filter(words, bits, out)` | writes the words without any of the bits; returns how many |
@@ -291,7 +291,7 @@ macro_rules! loops {
                             indices.extend(turns.iter().map(|lanes| index(lanes)));
                             each_section!(rows, sections, first, |number, its_rows, groups| {
                                 let rows = &mut counts[its_rows];
-                                each_group!(groups, open, |hits, label| count(&mut rows[label], hits, &indices));
+                                each_group!(groups, open, |hits, label| count(&mut rows[label], hits, &indices, &layer.labels));
                             });
                         }
                         Purpose::Sum(weights, totals) => {

@@ -110,11 +110,11 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
+fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
     let (quarters, _) = counts.0.as_chunks_mut::<16>();
     const { assert!(TURNS_IN_A_BYTE == 3) };
-    for indices in indices.chunks(TURNS_IN_A_BYTE) {
-        let picked = match indices {
+    for turns in turns.chunks(TURNS_IN_A_BYTE) {
+        let picked = match turns {
             [a, b, c] => add(add(pick(hits, a), pick(hits, b)), pick(hits, c)),
             [a, b] => add(pick(hits, a), pick(hits, b)),
             [a] => pick(hits, a),

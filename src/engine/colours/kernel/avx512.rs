@@ -75,12 +75,12 @@ fn pick(bytes: Vector, (places, which): &Index) -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vbmi")]
-fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
+fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
     let ([low, high], _) = counts.0.as_chunks_mut::<32>() else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
     const { assert!(TURNS_IN_A_BYTE == 3) };
-    for indices in indices.chunks(TURNS_IN_A_BYTE) {
-        let picked = match indices {
+    for turns in turns.chunks(TURNS_IN_A_BYTE) {
+        let picked = match turns {
             [a, b, c] => add(add(pick(hits, a), pick(hits, b)), pick(hits, c)),
             [a, b] => add(pick(hits, a), pick(hits, b)),
             [a] => pick(hits, a),

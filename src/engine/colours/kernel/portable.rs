@@ -52,30 +52,33 @@ fn index(places: &Bytes) -> Index {
     *places
 }
 
-fn pick(bytes: &Bytes, index: &Index) -> Bytes {
-    Bytes(index.0.map(|place| bytes.0.get(usize::from(place)).map_or(0, |byte| *byte)))
-}
-
-fn count(counts: &mut Counts, hits: Vector, indices: &[Index]) {
-    let mut bytes = Bytes([0; LANES]);
-    store(&mut bytes, hits);
-    for index in indices {
-        for (count, more) in counts.0.iter_mut().zip(pick(&bytes, index).0) {
-            *count = count.saturating_add(more.into());
+/// Visits the lanes with hits: most have none.
+fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
+    for (first, mut word) in (0..).step_by(8).zip(hits) {
+        while word != 0 {
+            let byte = word.trailing_zeros() / 8;
+            with(first + byte as usize, (word >> (8 * byte)) as u8);
+            word &= !(0xff << (8 * byte));
         }
     }
+}
+
+fn count(counts: &mut Counts, hits: Vector, _turns: &[Index], labels: &Bytes) {
+    each_lane(hits, |lane, hits| {
+        let count = &mut counts.0[usize::from(labels.0[lane]) % LANES];
+        *count = count.saturating_add(hits.into());
+    });
 }
 
 fn zero() -> Sums {
     0
 }
 
-fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
-    let mut bytes = Bytes([0; LANES]);
-    store(&mut bytes, hits);
-    let weights = pick(weights, index);
-    let products = bytes.0.iter().zip(&weights.0).map(|(a, b)| i32::from(*a) * i32::from(*b));
-    sums + products.sum::<i32>() as u64
+fn add_products(mut sums: Sums, hits: Vector, weights: &Bytes, labels: &Index) -> Sums {
+    each_lane(hits, |lane, hits| {
+        sums += u64::from(weights.0[usize::from(labels.0[lane]) % LANES]) * u64::from(hits);
+    });
+    sums
 }
 
 fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
