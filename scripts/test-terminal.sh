@@ -66,7 +66,7 @@ open_terminal() {
 # Takes seconds on every machine. A script, so that the command fits a line.
 printf 'exec nqueens count 20 --kernel portable --threads 2 "$@"\n' >"$work/run"
 
-bar='^halves 20 (\[=*>? *\] )?[0-9.]+%(, [^,]+)*$'
+bar='^colours 20 (\[=*>? *\] )?[0-9.]+%(, [^,]+)*$'
 stopped='^nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far$'
 
 # Longer than the test.
@@ -152,14 +152,14 @@ done
 open_terminal 80
 type_line 'TERM=dumb bash run --progress always'
 wait_for shows '^nqueens: [0-9.]+%, (.*, )?1\.[0-9]s'
-if screen | grep -q '^halves 20'; then fail "a bar on a dumb terminal"; fi
+if screen | grep -q '^colours 20'; then fail "a bar on a dumb terminal"; fi
 terminal send-keys C-c
 wait_for is_back
 
 open_terminal 80
 type_line 'nqueens count 23 --threads 1'
 wait_for shows '^nqueens: n = 23 takes .* ± .* here; --journal FILE makes it resumable$'
-shows '^halves 23 .* ETA .* ± ' || fail "no bar below what n = 23 takes"
+shows '^colours 23 .* ETA .* ± ' || fail "no bar below what n = 23 takes"
 terminal send-keys C-c
 wait_for is_back
 echo "a dumb terminal, and the warning of a long count: as expected"

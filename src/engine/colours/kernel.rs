@@ -143,11 +143,6 @@ impl Scratch {
     /// Makes room for blocks of this many words.
     pub(super) fn reserve(&mut self, words: usize) {
         self.words.resize_with(super::sub_board::MOST_ROWS, Vec::new);
-        for depth in &mut self.words {
-            if depth.len() < words + SLACK {
-                depth.resize(words + SLACK, 0);
-            }
-        }
         // A label of few words fills a lane in part; a step writes two lanes.
         let lanes = words / SLOTS + 2 * LANES + 2;
         if self.lanes.starts.len() < lanes {
@@ -242,6 +237,14 @@ impl Layer<'_> {
     }
 }
 
+/// Makes room for the words of a depth, as many as above it. Deep in a tree they are few.
+#[inline]
+fn make_room(depth: &mut Vec<u64>, words: usize) {
+    if depth.len() < words + SLACK {
+        *depth = vec![0; words + words / 4 + SLACK];
+    }
+}
+
 /// Defines the loops of a kernel.
 macro_rules! loops {
     ($(#[$compiled:meta])*) => {
@@ -263,6 +266,7 @@ macro_rules! loops {
                     let bits = u64::from(code[at + 2]) | u64::from(code[at + 3]) << 32;
                     let (above, below) = words.split_at_mut(depth);
                     let from = if depth == 0 { &run.words[..run.len] } else { &above[depth - 1][..lens[depth]] };
+                    super::make_room(&mut below[0], from.len());
                     let len = filter(from, bits, &mut below[0]);
                     lens[depth + 1] = len;
                     at = if len == 0 { end } else { at + 4 };

@@ -62,7 +62,12 @@ impl List {
         labels.iter().for_each(|label| places[columns(label)].is_kept = true);
         found.clear();
         runs.clear();
-        let [centre_rows, outer_rows] = [rows & !outer, rows & outer];
+        // Half of them at most, or there would be too many ways to fill them.
+        let mut outer_rows = rows & outer;
+        while 2 * outer_rows.count_ones() > rows.count_ones() + 1 {
+            outer_rows &= outer_rows - 1;
+        }
+        let centre_rows = rows & !outer_rows;
         let centre = match centre {
             Some(half) if half.rows == centre_rows => half,
             _ => centre.insert(Half::new(&boards.list, centre_rows)),
@@ -176,6 +181,7 @@ impl Half {
                 _ => groups.push((queens.columns, at..at + 1)),
             }
         }
-        Self { rows, words: all.into_iter().map(|(_, word)| word).collect(), groups }
+        // Not in the memory of `all`, of which it needs a third.
+        Self { rows, words: all.iter().map(|(_, word)| *word).collect(), groups }
     }
 }

@@ -46,6 +46,10 @@ const MOST_WORDS: [usize; 6] = [usize::MAX, usize::MAX, 4000, 4000, 3000, 800];
 /// this factor, it has none.
 const DOUBT: usize = 2;
 
+/// Blocks of so many bytes are not taken from a heap, but from the system: pages that are not written take no
+/// memory, and those that are given back are free again.
+pub(super) const MAPPED: usize = 33 << 20;
+
 /// The label of completions that do not count.
 const DROPPED: u32 = u32::MAX;
 
@@ -198,8 +202,7 @@ impl<'a> Compiler<'a> {
     /// end. After a cancellation it is not complete.
     pub(super) fn next_part(&mut self, length: usize) -> Program {
         let tree = self.tree;
-        // Pages that are not written take no memory.
-        self.code.reserve(length + length / 8);
+        self.code.reserve((length + length / 8).max(MAPPED / size_of::<u32>()));
         let is_short =
             tree.rows() < MOST_WORDS.len() && self.sample[0].len() <= MOST_WORDS[tree.rows()];
         if is_short && self.leaf(0..tree.sets.len(), 0, Queens::default(), usize::MAX) {

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::kernel::{Bytes, Counts, LANES, PLANES, Purpose, Rows, Run, Scratch, Weights};
 use super::list::List;
-use super::program::{Compiler, Program, Tree};
+use super::program::{Compiler, MAPPED, Program, Tree};
 use super::sub_board::{Colour, SubBoards};
 use super::units::{Batch, Columns, UnitList};
 use super::weigh::Light;
@@ -42,22 +42,35 @@ fn part_len(n: u32) -> usize {
 /// The bytes that a worker takes, at most: its programs, the light matrix, the weights and the lists.
 pub(super) fn bytes(size: BoardSize) -> u64 {
     let n = size.get();
-    let side = u64::from(n.div_ceil(2));
-    let labels: u64 = (0..side / 2).fold(1, |ways, at| ways * (side - at) / (at + 1));
     // Those of one colour are long only if those of the other are short.
-    let programs = 5 * part_len(n) as u64;
-    let lanes = 1 << (64 - SubBoards::new(size, Colour::White, Pass::First).bits).min(6);
-    let rows_of_set = labels.div_ceil(lanes) * labels;
-    let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(MOST_ROWS as u64));
-    let weights = PLANES as u64 * MOST_SETS * labels;
-    // Measured: a list has 6 900 words at n = 20, and 4.3 times as many with two more columns. Each takes 8
-    // bytes in the list, and 16 when it is found.
+    let programs = 6 * part_len(n) as u64;
+    let weights = PLANES as u64 * MOST_SETS * most_labels(size);
+    // Measured: a list has 6 900 words at n = 20, and 4.3 times as many with two more columns. Long lists of
+    // few labels have more; there is a copy of each word as it is found, and others at each depth of a tree.
     let words = 6_900.0 * 4.3_f64.powf((f64::from(n) - 20.0) / 2.0);
     programs
-        + rows * size_of::<Counts>() as u64
+        + most_rows(size) * size_of::<Counts>() as u64
         + weights * size_of::<Bytes>() as u64
-        + (24.0 * words) as u64
+        + (32.0 * words) as u64
 }
+
+/// The labels of a sub-board, at most.
+fn most_labels(size: BoardSize) -> u64 {
+    let side = u64::from(size.get().div_ceil(2));
+    (0..side / 2).fold(1, |ways, at| ways * (side - at) / (at + 1))
+}
+
+/// The rows of a light matrix, at most.
+fn most_rows(size: BoardSize) -> u64 {
+    let labels = most_labels(size);
+    let lanes = 1 << (64 - SubBoards::new(size, Colour::White, Pass::First).bits).min(6);
+    let rows_of_set = labels.div_ceil(lanes) * labels;
+    (MOST_SETS * rows_of_set).min(rows_of_set.max(MOST_ROWS as u64))
+}
+
+/// On boards up to this one a worker keeps its few megabytes between batches that are not alike: it would
+/// take 5 % of the time of n = 20 to get them again.
+const LARGEST_KEPT: u32 = 20;
 
 /// The row sets of a class, at most.
 const MOST_SETS: u64 = 20;
@@ -71,6 +84,9 @@ pub(super) struct Worker<'a> {
     black: Side,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
     matrix: Vec<Counts>,
+    most_rows: usize,
+    /// The size of Re in the last batch.
+    last_a: Option<u32>,
     /// Of one block of the heavy list.
     weights: Weights,
     scratch: Scratch,
@@ -213,6 +229,8 @@ impl<'a> Worker<'a> {
             white: Side::new(size, Colour::White, pass),
             black: Side::new(size, Colour::Black, pass),
             matrix: Vec::new(),
+            most_rows: most_rows(size) as usize,
+            last_a: None,
             weights: Weights::default(),
             scratch: Scratch::default(),
         }
@@ -221,6 +239,13 @@ impl<'a> Worker<'a> {
     /// Counts as many of the first of these units as belong to one batch.
     fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         let batch = self.units.batch(units.start);
+        if self.last_a.replace(batch.a) != Some(batch.a) && self.units.n > LARGEST_KEPT {
+            // Where the programs are long the matrix is small, and the other way round.
+            let rows = self.most_rows.max(MAPPED / size_of::<Counts>());
+            self.matrix = Vec::with_capacity(rows);
+            self.white.program = Program::default();
+            self.black.program = Program::default();
+        }
         self.white.prepare(self.units, &batch, self.pass);
         self.black.prepare(self.units, &batch, self.pass);
         let n = self.units.n;
@@ -304,8 +329,6 @@ impl Part<'_> {
         let rows_of_block = self.ys.len() * labels;
         let needed = light.list.blocks.len() * rows_of_block;
         if matrix.len() < needed {
-            // Not two of them at a time.
-            *matrix = Vec::new();
             matrix.resize(needed, Counts([0; LANES]));
         }
         light.each_block(scratch, self.cancel, |step, scratch| {
