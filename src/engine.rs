@@ -97,7 +97,7 @@ impl Engine {
     /// to fill the vectors of `colours`, and without vectors it is slow on them.
     #[must_use]
     pub fn auto(size: BoardSize, kernel: Kernel) -> Self {
-        let first_of_colours = if kernel == Kernel::Portable { 20 } else { 14 };
+        let first_of_colours = if kernel == Kernel::Portable { 17 } else { 14 };
         match size.get() {
             n if n >= first_of_colours => Self::Colours,
             n if n >= 14 && kernel == Kernel::Portable => Self::Halves,

@@ -97,11 +97,11 @@ mod needs_cgroups {
     #[ignore = "needs root and cgroups"]
     fn a_count_keeps_within_its_group_or_names_what_fits() {
         let roomy = Group::new("memory", "roomy", "2G");
-        let tight = roomy.below("tight", "900M");
-        let nested = Group::new("memory", "tight", "900M");
-        let inner = nested.below("roomy", "1G");
+        let tight = roomy.below("tight", "1100M");
+        let nested = Group::new("memory", "tight", "1100M");
+        let inner = nested.below("roomy", "2G");
         for group in [&tight, &inner] {
-            let words = ["n = 26 on 5 threads", "--threads 3", "nqueens cpu", "core-years"];
+            let words = ["n = 26 on 5 threads", "--threads 3", "nqueens cpu", "core-hours"];
             refused(&group.run("count 26 --threads 5"), 4, &words);
             // What the message proposes does fit, until it is stopped.
             let mut counting = Command::new("sh")
@@ -113,7 +113,7 @@ mod needs_cgroups {
             send("TERM", &counting);
             let stopped = finish(counting);
             assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, stderr(&stopped));
-            let words = ["one thread alone needs 282", "--engine subtrees", "core-years"];
+            let words = ["one thread alone needs", "--engine subtrees", "core-years"];
             refused(&group.run("count 30 --threads 2"), 4, &words);
             refused(&group.run("count 32 --threads 1"), 4, &["core-years"]);
             answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
@@ -121,7 +121,7 @@ mod needs_cgroups {
             assert!(estimate.status.success(), "{:?} {}", estimate.status, stderr(&estimate));
             let cpu = group.run("cpu");
             let cpu = stdout(&cpu);
-            assert!(cpu.contains("MiB available of 900.0 MiB") && cpu.contains("tight"), "{cpu}");
+            assert!(cpu.contains("available of 1.1 GiB") && cpu.contains("tight"), "{cpu}");
         }
     }
 
