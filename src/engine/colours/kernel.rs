@@ -458,6 +458,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+#[cfg(test)]
+mod tests;
 
 impl Kernel {
     dispatch! {
