@@ -70,7 +70,7 @@ bar='^colours 20 (\[=*>? *\] )?[0-9.]+%(, [^,]+)*$'
 stopped='^nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far$'
 
 # Longer than the test.
-printf 'exec nqueens estimate 24 --seconds 10m\n' >"$work/sample"
+printf 'exec nqueens estimate 22 --seconds 10m\n' >"$work/sample"
 
 estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+s of 10m00s(, [0-9]+ counted)?$'
 estimate_stopped='^nqueens: stopped after [0-9.]+s of 10m00s: '
@@ -113,7 +113,7 @@ for columns in 40 80 120; do
   open_terminal "$columns"
   type_line 'bash sample'
   wait_for shows "$estimate_bar"
-  wait_for shows '^estimate (\[.*\] )?[2-9]\.[0-9]s of'
+  wait_for shows '^estimate (\[.*\] )?[4-9]\.[0-9]s of'
   bars=$(screen | sed 1d)
   [ "$(wc -l <<<"$bars")" -le 1 ] || fail "more than one line: $bars"
   [ "${#bars}" -le $((columns - 2)) ] || fail "too long for ^C: $bars"

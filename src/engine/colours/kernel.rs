@@ -49,6 +49,7 @@ pub(super) const MOST_OPEN: usize = 4096;
 /// them with weights in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
 pub(super) const MOST_TOGETHER: usize = 8;
 /// The hits of a group with so many lanes fit a byte.
+#[cfg(target_arch = "x86_64")]
 const TURNS_IN_A_BYTE: usize = 255 / (8 * MOST_TOGETHER);
 /// The items of a section, at most. A sum of 32 bits has room for the products of a weight and a number
 /// of bits, eight to a sum: 8 * 255 * 8 * 65536 < 2^32.
