@@ -52,24 +52,22 @@ fn subtrees_by_threads(criterion: &mut Criterion) {
 
 fn by_board(criterion: &mut Criterion) {
     let pool = thread_pool(1).expect("a thread");
-    for engine in [Engine::Halves, Engine::Colours] {
-        let mut group = criterion.benchmark_group(engine.name());
-        group.sample_size(10);
-        for n in 15..=18 {
-            let (size, total) = size_and_total(n);
-            group.throughput(throughput(total));
-            group.bench_function(format!("n={n}"), |bencher| {
-                let count = Count::new(size).engine(engine).pool(&pool);
-                bencher.iter(|| assert_eq!(count.run().expect("a count").total, total));
-            });
-        }
-        group.finish();
+    let mut group = criterion.benchmark_group("colours");
+    group.sample_size(10);
+    for n in 15..=18 {
+        let (size, total) = size_and_total(n);
+        group.throughput(throughput(total));
+        group.bench_function(format!("n={n}"), |bencher| {
+            let count = Count::new(size).engine(Engine::Colours).pool(&pool);
+            bencher.iter(|| assert_eq!(count.run().expect("a count").total, total));
+        });
     }
+    group.finish();
 }
 
 fn by_kernel(criterion: &mut Criterion) {
     let pool = thread_pool(1).expect("a thread");
-    for (engine, n) in [(Engine::Subtrees, 14), (Engine::Halves, 16), (Engine::Colours, 16)] {
+    for (engine, n) in [(Engine::Subtrees, 14), (Engine::Colours, 16)] {
         let (size, total) = size_and_total(n);
         let mut group = criterion.benchmark_group(format!("{engine}/n={n}/kernel"));
         group.throughput(throughput(total)).sample_size(10);

@@ -26,7 +26,7 @@ HEIGHT = {room: height for height, rooms in enumerate(HEIGHTS) for room in rooms
 
 
 def modules(root):
-    """The text of each module without its tests and comments, by path: `engine::halves::join`."""
+    """The text of each module without its tests and comments, by path: `engine::colours::list`."""
     found = {}
     for file in sorted(root.rglob("*.rs")):
         parts = file.relative_to(root).with_suffix("").parts

@@ -121,7 +121,7 @@ kernels() {
 # The kernels and the code around their loads and stores, interpreted: Miri finds undefined behaviour.
 miri() {
   if CI=true cargo +nightly miri setup </dev/null >/dev/null 2>&1; then
-    cargo +nightly miri test --lib --no-default-features -- engine::halves::tests::kernels engine::colours::kernel engine::subtrees::kernel
+    cargo +nightly miri test --lib --no-default-features -- engine::colours::kernel engine::subtrees::kernel
   else
     skip "miri, which no installed nightly toolchain has"
   fi

@@ -87,8 +87,8 @@ def advised_for_quadrants(n):
 
 CONSTELLATIONS = "10Bit_CUDA/004GCC_constellation.c"
 PROGRAMS = [
-    nqueens("nqueens", "half-board join", "#c44a00", "--engine", "halves"),
-    nqueens("nqueens, AVX2", "half-board join", "#c44a00", "--engine", "halves", "--kernel", "avx2"),
+    nqueens("nqueens", "colour decomposition", "#c44a00", "--engine", "colours"),
+    nqueens("nqueens, AVX2", "colour decomposition", "#c44a00", "--engine", "colours", "--kernel", "avx2"),
     nqueens("nqueens, subtrees", "bitmask, eight symmetries", "#b05a8c", "--engine", "subtrees"),
     # Its README advises -O3 and the CPU by -march, with haswell as the example; BMI2 and prefetch by an include
     # each; and for the rest a table of settings for each board. Arguments: threads, shares, which of them.

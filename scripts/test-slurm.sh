@@ -263,8 +263,8 @@ grep -q "complete, but not verified: time is up; nqueens verify $work/unverified
 [ "$(missing unverified 3)" = 1-2 ] || fail "shard 0 should be complete"
 say "planted: pipes, links and files in the folder of submit.sh are named, and left as they are"
 
-# --- Jobs are cancelled. Engine halves, portable, takes 2 seconds for the 12283 units of n = 18.
-submit cancelled 18 --shards 12 --max-running 3 -- --engine halves --kernel portable
+# --- Jobs are cancelled. Engine subtrees takes some seconds for the 362 units of n = 17.
+submit cancelled 17 --shards 12 --max-running 3 -- --engine subtrees --kernel portable
 some_are_complete() {
   local left
   left=$(missing cancelled 12)
@@ -279,11 +279,11 @@ logged cancelled '^this submits what is missing: ' || fail "the merge job did no
 left=$(missing cancelled 12)
 [ -n "$left" ] || fail "the cancelled count was complete"
 before=$(finished_units cancelled)
-submit cancelled 18 --shards 12 -- --engine halves --kernel portable
+submit cancelled 17 --shards 12 -- --engine subtrees --kernel portable
 grep -q "^missing      shards $left of 12;" "$work/cancelled.messages" || fail "missing are $left: $(cat "$work/cancelled.messages")"
 again=$(sed -n 's/^job .* shards \(.*\) of 12$/\1/p' "$work/cancelled.messages" | paste -sd,)
 [ "$(expand "$again")" = "$(expand "$left")" ] || fail "submitted $again, missing are $left"
-say "cancelled with $before of 12283 units; only shards $left of 12 were submitted again"
+say "cancelled with $before of 362 units; only shards $left of 12 were submitted again"
 if scripts/slurm/submit.sh 18 --shards 12 --out "$work/cancelled" 2>"$work/refused"; then fail "submitted twice"; fi
 grep -q 'earlier jobs' "$work/refused" || fail "$(cat "$work/refused")"
 

@@ -72,7 +72,7 @@ stopped='^nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far$
 # Longer than the test.
 printf 'exec nqueens estimate 22 --seconds 10m\n' >"$work/sample"
 
-estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+s of 10m00s(, [0-9]+ counted)?$'
+estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+s of 10m00s(, [0-9]+ units)?$'
 estimate_stopped='^nqueens: stopped after [0-9.]+s of 10m00s: '
 
 # What a command has left between its line and the prompt: one message, whose lines the program broke

@@ -3,10 +3,15 @@
 mod driver;
 mod estimate;
 mod job;
+mod observe;
+pub(crate) mod ranges;
 mod settings;
 
+use crate::board::size::BoardSize;
 use crate::error::Error;
+pub use estimate::Estimate;
 pub use job::Outcome;
+pub use observe::{Observer, Start};
 pub use settings::Count;
 
 /// The number of ways to place `n` queens on an `n` x `n` board so that none attacks another:
@@ -21,5 +26,5 @@ pub use settings::Count;
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 pub fn count(n: u32) -> Result<u128, Error> {
-    Count::new(n).run().map(|outcome| outcome.total)
+    Count::new(BoardSize::new(n)?).run().map(|outcome| outcome.total)
 }

@@ -11,7 +11,6 @@
 #[macro_use]
 mod simd;
 mod colours;
-pub(crate) mod halves;
 mod single_unit;
 pub(crate) mod subtrees;
 mod textbook;
@@ -22,17 +21,16 @@ use std::str::FromStr;
 
 pub use simd::Kernel;
 pub use subtrees::SplitRows;
-use unit::{CountDomains, Units};
-pub use unit::{MemoryUse, Pass, Resources};
+pub use unit::Pass;
+use unit::Units;
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::error::Error;
 use colours::Colours;
-use halves::Halves;
-use single_unit::{Restricted, SingleUnit};
-use subtrees::{RestrictedSubtrees, Subtrees};
-use textbook::Attacked::{Abandoned, Completed};
+use single_unit::SingleUnit;
+pub(crate) use single_unit::count_domains;
+use subtrees::Subtrees;
 use textbook::{FirstRowUnits, bitmask, board_scan, bool_arrays, column_array, permutation};
 
 /// An algorithm that counts the solutions of a board.
@@ -51,22 +49,19 @@ pub enum Engine {
     Bitmask,
     /// Prefixes of the first rows, all eight symmetries, many nodes of a row at once.
     Subtrees,
-    /// Joins of east and west half-boards.
-    Halves,
     /// White queens and black queens, and a dot product between them.
     Colours,
 }
 
 impl Engine {
     /// All engines, from the slowest to the fastest.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Permutation,
         Self::BoardScan,
         Self::ColumnArray,
         Self::BoolArrays,
         Self::Bitmask,
         Self::Subtrees,
-        Self::Halves,
         Self::Colours,
     ];
 
@@ -100,7 +95,6 @@ impl Engine {
         let first_of_colours = if kernel == Kernel::Portable { 17 } else { 14 };
         match size.get() {
             n if n >= first_of_colours => Self::Colours,
-            n if n >= 14 && kernel == Kernel::Portable => Self::Halves,
             _ => Self::Subtrees,
         }
     }
@@ -127,23 +121,9 @@ impl Engine {
         Self::ALL.map(Self::name)
     }
 
-    /// The least bytes that each thread needs; 0 for engines that need little.
+    /// The bytes that each thread may need; 0 for engines that need little.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
         if self.counts_whole(size) { 0 } else { (self.spec().worker_bytes)(size) }
-    }
-
-    /// How many units [`Engine::units`] cuts a board into, and roughly how many bytes their list
-    /// takes, without building it.
-    pub(crate) fn forecast(
-        self,
-        size: BoardSize,
-        queens: &FixedQueens,
-        split_rows: SplitRows,
-    ) -> (usize, u64) {
-        if self.counts_whole(size) {
-            return (1, 0);
-        }
-        (self.spec().forecast)(size, queens, split_rows)
     }
 
     /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens.
@@ -157,24 +137,6 @@ impl Engine {
             return Box::new(SingleUnit::new(size, queens.clone()));
         }
         (self.spec().units)(size, queens, split_rows)
-    }
-
-    /// The engine by whose method the units of this one are counted again.
-    pub(crate) fn recounted_by(self) -> Self {
-        match self {
-            // What a solution of a unit of `colours` weighs depends on the even rows, and the passes of
-            // `subtrees` fill rows from above.
-            Self::Subtrees | Self::Colours => Self::Bitmask,
-            _ => Self::Subtrees,
-        }
-    }
-
-    /// What counts them so.
-    pub(crate) fn recounter(self, size: BoardSize, kernel: Kernel) -> Box<dyn CountDomains> {
-        match self.recounted_by() {
-            Self::Subtrees => Box::new(RestrictedSubtrees::new(size, kernel)),
-            _ => Box::new(Restricted),
-        }
     }
 
     /// Whether the board is too small to be cut into the units of this engine.
@@ -191,8 +153,6 @@ struct EngineSpec {
     /// Boards of fewer rows are one unit, counted by the plain backtracker.
     smallest: usize,
     units: MakeUnits,
-    /// The number of units, and the bytes of their list.
-    forecast: fn(BoardSize, &FixedQueens, SplitRows) -> (usize, u64),
     worker_bytes: fn(BoardSize) -> u64,
 }
 
@@ -204,27 +164,27 @@ static ENGINES: [EngineSpec; Engine::ALL.len()] = [
     EngineSpec {
         name: "permutation",
         summary: "generate and test: every permutation, diagonals at the end",
-        ..textbook(12, |size, _, _| FirstRowUnits::boxed(size, permutation::count, Completed))
+        ..textbook(12, |size, _, _| Box::new(FirstRowUnits { size, count: permutation::count }))
     },
     EngineSpec {
         name: "board-scan",
         summary: "backtracking on a 0/1 board, scanned for queens above each square",
-        ..textbook(13, |size, _, _| FirstRowUnits::boxed(size, board_scan::count, Abandoned))
+        ..textbook(13, |size, _, _| Box::new(FirstRowUnits { size, count: board_scan::count }))
     },
     EngineSpec {
         name: "column-array",
         summary: "backtracking with one column a row, compared pair by pair",
-        ..textbook(14, |size, _, _| FirstRowUnits::boxed(size, column_array::count, Abandoned))
+        ..textbook(14, |size, _, _| Box::new(FirstRowUnits { size, count: column_array::count }))
     },
     EngineSpec {
         name: "bool-arrays",
         summary: "backtracking with boolean arrays for columns and diagonals",
-        ..textbook(14, |size, _, _| FirstRowUnits::boxed(size, bool_arrays::count, Abandoned))
+        ..textbook(14, |size, _, _| Box::new(FirstRowUnits { size, count: bool_arrays::count }))
     },
     EngineSpec {
         name: "bitmask",
         summary: "backtracking with bit masks, lowest free bit first",
-        ..textbook(16, |size, _, _| FirstRowUnits::boxed(size, bitmask::count, Abandoned))
+        ..textbook(16, |size, _, _| Box::new(FirstRowUnits { size, count: bitmask::count }))
     },
     EngineSpec {
         name: "subtrees",
@@ -232,17 +192,7 @@ static ENGINES: [EngineSpec; Engine::ALL.len()] = [
         largest_sensible: None,
         smallest: subtrees::SMALLEST,
         units: |size, queens, split_rows| Box::new(Subtrees::new(size, queens, split_rows)),
-        forecast: Subtrees::forecast,
         worker_bytes: |_| 0,
-    },
-    EngineSpec {
-        name: "halves",
-        summary: "meet in the middle: half-boards that share no diagonal",
-        largest_sensible: None,
-        smallest: halves::SMALLEST,
-        units: |size, _, _| Box::new(Halves::new(size)),
-        forecast: |size, _, _| halves::forecast(size),
-        worker_bytes: halves::worker_bytes,
     },
     EngineSpec {
         name: "colours",
@@ -250,7 +200,6 @@ static ENGINES: [EngineSpec; Engine::ALL.len()] = [
         largest_sensible: None,
         smallest: colours::SMALLEST,
         units: |size, _, _| Box::new(Colours::new(size)),
-        forecast: |size, _, _| colours::forecast(size),
         worker_bytes: colours::worker_bytes,
     },
 ];
@@ -263,7 +212,6 @@ const fn textbook(largest_sensible: u32, units: MakeUnits) -> EngineSpec {
         largest_sensible: Some(largest_sensible),
         smallest: 0,
         units,
-        forecast: |size, _, _| (size.rows().max(1), 0),
         worker_bytes: |_| 0,
     }
 }

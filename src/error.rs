@@ -115,13 +115,6 @@ pub enum Error {
         unit: usize,
     },
 
-    /// A unit needs more memory than the plan gives a thread.
-    #[error("unit {unit} needs more memory than its thread may use")]
-    UnitOutOfMemory {
-        /// The unit's number in its plan.
-        unit: usize,
-    },
-
     /// The count was cancelled before its end.
     #[error(
         "stopped after {done} of {units} units, {solutions} solutions so far{}",
@@ -145,9 +138,23 @@ pub enum Error {
         what: &'static str,
     },
 
-    /// The count needs more memory than it may use.
-    #[error("{0}")]
-    MemoryBudget(Shortage),
+    /// The count needs more memory than this machine has now.
+    #[error(
+        "engine {engine} needs {} bytes for n = {n} on {threads} threads, of {usable} bytes",
+        per_thread * *threads as u64
+    )]
+    LacksMemory {
+        /// The engine.
+        engine: &'static str,
+        /// The size of the board.
+        n: u32,
+        /// The number of threads.
+        threads: usize,
+        /// Bytes that each of them may need.
+        per_thread: u64,
+        /// Bytes that the count may use here and now.
+        usable: u64,
+    },
 
     /// Burnside's sum is not a multiple of eight, so one of its three counts is wrong.
     #[error(
@@ -220,31 +227,6 @@ impl Error {
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Stopped { .. } | Self::StoppedBefore { .. })
     }
-}
-
-/// A count that needs more memory than it may use.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "engine {engine} needs at least {needed} bytes for n = {n} on {threads} threads, of {budget} bytes"
-)]
-#[non_exhaustive]
-pub struct Shortage {
-    /// The engine.
-    pub engine: &'static str,
-    /// The size of the board.
-    pub n: u32,
-    /// Bytes that the count needs at least.
-    pub needed: u64,
-    /// The number of threads.
-    pub threads: usize,
-    /// Bytes that the count needs at least with one thread.
-    pub least: u64,
-    /// The most threads that fit the budget; 0 if not even one fits.
-    pub fitting: usize,
-    /// Bytes that the count may use.
-    pub budget: u64,
-    /// Whether the user gave the budget; otherwise it is what this machine has now.
-    pub given: bool,
 }
 
 /// Why a journal cannot be used.
@@ -343,17 +325,6 @@ pub enum JournalError {
         version: String,
         /// The name of the plan, as in the first line.
         holds: String,
-    },
-
-    /// The journal's plan does not fit in memory.
-    #[error("its {units} units take {needed} bytes of memory, and only {available} are available")]
-    TooLarge {
-        /// How many units its plan has.
-        units: usize,
-        /// Bytes for the list of the units and their counts.
-        needed: u64,
-        /// Bytes that this process can use.
-        available: u64,
     },
 
     /// A line has changed since it was written. Line 1 names the plan.

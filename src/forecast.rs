@@ -16,27 +16,16 @@
 //!
 //! This is the ratio estimator of survey sampling, with its correction for finite populations
 //! (W. G. Cochran, *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a
-//! running count, whose finished units are the sample; and an [`Estimate`] is what it says of a count that is
-//! stopped after a while.
-//!
-//! **Large units.** A unit can take an hour. If the time does not suffice for hundreds of units, random ones
-//! are estimated, each from a random part: a path of random choices leads into its
-//! search (or its join), what lies at the end is counted, and all values are divided by the
-//! probability of the path. Such clusters of one unit can be drawn again and their values are
-//! estimates, so the correction for finite populations is left out.
+//! running count, whose finished units are the sample; an [`Estimate`](crate::Estimate) is what it says of a
+//! count that is stopped after a while.
 
 mod blocks;
 mod cost;
-mod estimate;
-mod parts;
 mod ratio;
 mod time_left;
 
 pub(crate) use blocks::{Blocks, Rest};
 #[doc(hidden)]
 pub use cost::core_hours;
-pub use estimate::Estimate;
-pub(crate) use estimate::longest;
-pub(crate) use parts::Parts;
 pub use ratio::Approximate;
 pub use time_left::TimeLeft;

@@ -53,9 +53,7 @@ mod engine;
 mod error;
 pub mod forecast;
 mod machine;
-mod observe;
 mod plan;
-mod ranges;
 pub mod record;
 #[cfg(feature = "serde")]
 mod serialize;
@@ -69,22 +67,13 @@ pub use board::solution::{Solution, Solutions};
 pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
-pub use count::{Count, Outcome, count};
-#[doc(hidden)]
-pub use engine::Resources;
-#[doc(hidden)]
-pub use engine::halves::internals;
-pub use engine::{Engine, Kernel, MemoryUse, Pass, SplitRows};
-pub use error::{Error, Shortage};
+pub use count::{Count, Estimate, Observer, Outcome, Start, count};
+pub use engine::{Engine, Kernel, Pass, SplitRows};
+pub use error::Error;
 #[doc(hidden)]
 pub use machine::{MAX_THREADS, thread_pool};
 pub use machine::{cpu, memory};
-#[doc(hidden)]
-pub use observe::Sampling;
-pub use observe::{Observer, Start, UnitsDone};
-pub use plan::Plan;
-#[doc(hidden)]
-pub use plan::{Prepared, Worker};
+pub use plan::{Plan, UnitsDone, Worker};
 pub use shard::Shard;
 
 /// Runs the README's Rust examples as tests.

@@ -19,16 +19,15 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::time::Duration;
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::unit::{self, CountDomains, Interrupt, UnitEstimate, Units};
-use crate::engine::{Engine, Kernel, MemoryUse, Pass, Resources, SplitRows};
-use crate::error::{Error, Shortage};
-use crate::machine::memory::fitting_threads;
-use crate::machine::{check_threads, memory};
+use crate::engine::unit::{self, Interrupt, Units};
+use crate::engine::{Engine, Kernel, Pass, SplitRows, count_domains};
+use crate::error::Error;
+use crate::machine::memory;
 
 /// The units of one count.
 #[derive(Debug)]
@@ -36,11 +35,24 @@ pub struct Plan {
     size: BoardSize,
     engine: Engine,
     split_rows: Option<SplitRows>,
-    queens: FixedQueens,
     pass: Pass,
-    /// Built when it is first needed. For large boards it takes hundreds of megabytes, and nobody
-    /// should wait for it only to learn that the count does not fit.
-    list: OnceLock<Box<dyn Units>>,
+    list: Box<dyn Units>,
+}
+
+/// Finished units: their counts, and what they took.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct UnitsDone {
+    /// Their numbers in the plan.
+    pub units: Range<usize>,
+    /// The count of each, before its weight.
+    pub counts: Vec<u64>,
+    /// Their solutions, with weights.
+    pub solutions: u128,
+    /// Wall time that one thread spent on them.
+    pub busy: Duration,
+    /// CPU time of that thread.
+    pub cpu_time: Duration,
 }
 
 /// Increases whenever units change their meaning but their hash would stay the same.
@@ -53,17 +65,27 @@ impl Plan {
     /// whose prefixes have two rows without it.
     #[must_use]
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<SplitRows>) -> Self {
-        let split_rows = (engine == Engine::Subtrees).then(|| split_rows.unwrap_or(SplitRows::TWO));
-        let (queens, pass, list) = (FixedQueens::default(), Pass::First, OnceLock::new());
-        Self { size, engine, split_rows, queens, pass, list }
+        Self::of(size, engine, split_rows, FixedQueens::default())
     }
 
     /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
     /// count them, so the units are of this engine. Journals cannot hold such plans.
     #[must_use]
     pub fn with_queens(self, queens: FixedQueens) -> Self {
-        let plan = Self::new(self.size, Engine::Subtrees, self.split_rows);
-        Self { queens, pass: self.pass, ..plan }
+        let plan = Self::of(self.size, Engine::Subtrees, self.split_rows, queens);
+        plan.in_pass(self.pass)
+    }
+
+    fn of(
+        size: BoardSize,
+        engine: Engine,
+        split_rows: Option<SplitRows>,
+        queens: FixedQueens,
+    ) -> Self {
+        let rows = split_rows.unwrap_or(SplitRows::TWO);
+        let list = engine.units(size, &queens, rows);
+        let split_rows = (engine == Engine::Subtrees).then_some(rows);
+        Self { size, engine, split_rows, pass: Pass::First, list }
     }
 
     /// The same units, counted for the first or the second time.
@@ -113,7 +135,7 @@ impl Plan {
         let sample = units.min(HASHED_UNITS);
         for place in 0..sample {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
-            let domains = self.list().domains(unit);
+            let domains = self.list.domains(unit);
             add(self.weight(unit));
             add(domains.weighing.as_ref().map_or(0, |weighing| weighing.number_of_rows() as u64));
             domains.allowed.iter().for_each(|columns| add((*columns).into()));
@@ -125,7 +147,7 @@ impl Plan {
     /// row.
     #[must_use]
     pub fn units(&self) -> usize {
-        self.list().len()
+        self.list.len()
     }
 
     /// How many solutions of the board each solution of this unit stands for.
@@ -135,49 +157,29 @@ impl Plan {
     /// If the plan has no such unit.
     #[must_use]
     pub fn weight(&self, unit: usize) -> u64 {
-        self.list().weight(unit)
+        self.list.weight(unit)
     }
 
     /// The units around this one that are counted fastest together.
     pub(crate) fn batch(&self, unit: usize) -> Range<usize> {
-        self.list().batch(unit)
+        self.list.batch(unit)
     }
 
-    fn list(&self) -> &dyn Units {
-        let split_rows = self.split_rows.unwrap_or(SplitRows::TWO);
-        &**self.list.get_or_init(|| self.engine.units(self.size, &self.queens, split_rows))
-    }
-
-    /// How many units there will be, and how many bytes their list will take, without building it.
-    pub(crate) fn forecast(&self) -> (usize, u64) {
-        let split_rows = self.split_rows.unwrap_or(SplitRows::TWO);
-        self.engine.forecast(self.size, &self.queens, split_rows)
-    }
-
-    /// What is left of the memory besides `others`, bytes that something else takes. `given` says whether
-    /// the user named this memory.
-    pub(crate) fn within_budget(
-        &self,
-        resources: &Resources,
-        others: u64,
-        given: bool,
-    ) -> Result<Resources, Error> {
-        let Resources { threads, memory: budget, .. } = *resources;
-        let per_thread = self.engine.worker_bytes(self.size);
-        let needed = others.saturating_add(per_thread.saturating_mul(threads as u64));
-        match budget.checked_sub(others) {
-            Some(memory) if needed <= budget => Ok(Resources { memory, ..*resources }),
-            rest => Err(Error::MemoryBudget(Shortage {
-                engine: self.engine.name(),
-                n: self.size.get(),
-                needed,
-                threads,
-                least: others.saturating_add(per_thread),
-                fitting: rest.map_or(0, |rest| fitting_threads(rest, per_thread)),
-                budget,
-                given,
-            })),
+    /// Makes sure that this machine has the memory for so many threads.
+    pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
+        let per_thread = self.bytes_per_thread();
+        let usable = if per_thread == 0 { 0 } else { memory::usable() };
+        if per_thread.saturating_mul(threads as u64) <= usable {
+            return Ok(());
         }
+        let (engine, n) = (self.engine.name(), self.size.get());
+        Err(Error::LacksMemory { engine, n, threads, per_thread, usable })
+    }
+
+    /// The bytes that each thread may need; 0 for engines that need little.
+    #[must_use]
+    pub fn bytes_per_thread(&self) -> u64 {
+        self.engine.worker_bytes(self.size)
     }
 
     /// Makes sure that the engine has the count that is asked for.
@@ -190,45 +192,34 @@ impl Plan {
         }
     }
 
-    /// Counts one unit, before its weight, with the fastest kernel. To count several, see
-    /// [`Plan::prepare`].
+    /// Counts one unit, before its weight, with the fastest kernel. To count several, take a
+    /// [`Plan::worker`].
     ///
     /// # Errors
     ///
-    /// As [`Plan::prepare`] and [`Worker::count`].
+    /// As [`Plan::worker`] and [`Worker::count`].
     ///
     /// # Panics
     ///
     /// If the plan has no such unit.
     pub fn count_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        let resources =
-            Resources { kernel: Kernel::detect(), threads: 1, memory: memory::default_budget() };
-        self.prepare(&resources, cancel)?.worker().count(unit, cancel)
+        self.worker(Kernel::detect())?.count(unit, cancel)
     }
 
-    /// Builds what the units share.
+    /// What counts units on one thread.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] unless it is for 1 to [`MAX_THREADS`](crate::MAX_THREADS)
-    /// threads, [`Error::MemoryBudget`] if the engine cannot work within the memory given,
-    /// [`Error::NoSecondCount`] if it has no second count, [`Error::StoppedBefore`] after a
-    /// cancellation.
-    pub fn prepare(&self, resources: &Resources, cancel: &Cancel) -> Result<Prepared<'_>, Error> {
+    /// [`Error::NoSecondCount`] if the engine has none.
+    pub fn worker(&self, kernel: Kernel) -> Result<Worker<'_>, Error> {
         self.check_pass()?;
-        check_threads(resources.threads)?;
-        self.within_budget(resources, 0, true)?;
-        let shared = self.list().prepare(self.pass, resources, cancel)?;
-        Ok(Prepared { shared })
+        Ok(Worker { worker: self.list.worker(self.pass, kernel) })
     }
 
-    /// A worker that counts units by another engine than the plan's: units of [`Engine::Subtrees`] and
-    /// [`Engine::Colours`] by the plain backtracker of [`Engine::Bitmask`], and units of all other engines by
-    /// the passes of [`Engine::Subtrees`], with this kernel.
+    /// A worker that counts units by another method than the plan's: the plain backtracker, on any units.
     #[must_use]
-    pub fn recounter(&self, kernel: Kernel) -> Worker<'_> {
-        let counter = self.engine.recounter(self.size, kernel);
-        Worker { worker: Box::new(Recounter { units: self.list(), counter }) }
+    pub fn recounter(&self) -> Worker<'_> {
+        Worker { worker: Box::new(Recounter(&*self.list)) }
     }
 }
 
@@ -244,25 +235,6 @@ impl fmt::Display for Plan {
             Pass::First => Ok(()),
             Pass::Second => f.write_str(", second count"),
         }
-    }
-}
-
-/// What the threads of a count share.
-pub struct Prepared<'a> {
-    shared: Box<dyn unit::Prepared + 'a>,
-}
-
-impl Prepared<'_> {
-    /// A worker for one thread.
-    #[must_use]
-    pub fn worker(&self) -> Worker<'_> {
-        Worker { worker: self.shared.worker() }
-    }
-
-    /// How memory is used; `None` for engines that need little.
-    #[must_use]
-    pub fn memory(&self) -> Option<MemoryUse> {
-        self.shared.memory()
     }
 }
 
@@ -296,68 +268,19 @@ impl Worker<'_> {
         let first = units.start;
         self.worker.count_first(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
     }
-
-    /// The greatest depth of [`Worker::sample`]; 0 if only whole units can be counted.
-    pub(crate) fn deepest(&self) -> usize {
-        self.worker.deepest()
-    }
-
-    /// Estimates a unit from a random part of it, which is the smaller the greater the depth.
-    pub(crate) fn sample(
-        &mut self,
-        unit: usize,
-        depth: usize,
-        random: &mut fastrand::Rng,
-        cancel: &Cancel,
-    ) -> Result<UnitEstimate, Error> {
-        let estimate = self.worker.sample(unit, depth, random, cancel);
-        estimate.map_err(|interrupt| interrupt.in_unit(unit))
-    }
 }
 
 /// Counts the units of any engine by their domains.
-struct Recounter<'a> {
-    units: &'a dyn Units,
-    counter: Box<dyn CountDomains>,
-}
+struct Recounter<'a>(&'a dyn Units);
 
 impl unit::Worker for Recounter<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        self.counter.count(&self.units.domains(unit), cancel)
-    }
-}
-
-impl fmt::Debug for Prepared<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prepared").finish_non_exhaustive()
+        count_domains(&self.0.domains(unit), cancel)
     }
 }
 
 impl fmt::Debug for Worker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_plan_is_as_long_as_forecast() {
-        for n in 0..=12 {
-            let size = BoardSize::new(n).expect("in range");
-            let queens = if n > 4 { "b1" } else { "" };
-            let squares = queens.parse().into_iter().collect::<Vec<_>>();
-            let queens = FixedQueens::new(size, &squares).expect("one queen");
-            for split_rows in (1..=4).map(|rows| SplitRows::new(rows).ok()) {
-                let plans = Engine::ALL.map(|engine| Plan::new(size, engine, split_rows));
-                let given =
-                    Plan::new(size, Engine::Subtrees, split_rows).with_queens(queens.clone());
-                for plan in plans.into_iter().chain([given]) {
-                    assert_eq!(plan.forecast().0, plan.units(), "{plan:?}");
-                }
-            }
-        }
     }
 }

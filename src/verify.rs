@@ -12,7 +12,6 @@
 use rayon::prelude::*;
 
 use crate::cancel::Cancel;
-use crate::engine::Kernel;
 use crate::error::Error;
 use crate::plan::{Plan, Worker};
 use crate::record::{Counts, Units, len};
@@ -22,8 +21,6 @@ use crate::record::{Counts, Units, len};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The name of the engine that recounted, see [`Plan::recounter`].
-    pub method: &'static str,
     /// The number of units chosen.
     pub chosen: usize,
     /// The number of units recounted: all chosen ones, unless the check was cancelled.
@@ -64,7 +61,6 @@ pub fn sample(finished: &Units, units: usize, seed: u64) -> Units {
 pub fn verify(
     plan: &Plan,
     counts: &Counts,
-    kernel: Kernel,
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
@@ -85,14 +81,13 @@ pub fn verify(
     };
     let chosen = chosen.into_par_iter().with_max_len(1);
     let units = chosen.len();
-    let counted = chosen.map_init(|| plan.recounter(kernel), recount);
+    let counted = chosen.map_init(|| plan.recounter(), recount);
     let mut counted = counted.collect::<Result<Vec<_>, _>>()?;
     counted.retain(Option::is_some);
     let differs = |unit: &Difference| unit.recorded != unit.recounted;
     let mut differences: Vec<_> = counted.iter().copied().flatten().filter(differs).collect();
     differences.sort_unstable();
-    let method = plan.engine().recounted_by().name();
-    Ok(Verdict { method, chosen: units, recounted: counted.len(), differences })
+    Ok(Verdict { chosen: units, recounted: counted.len(), differences })
 }
 
 impl Verdict {

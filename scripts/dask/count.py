@@ -77,7 +77,7 @@ def number(text: str, least: int = 1, most: int = 1_000_000) -> int:
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """Read the command line; everything after `--` goes to `nqueens shard`."""
     at = argv.index("--") if "--" in argv else len(argv)
-    about = "Options of 'nqueens shard', such as --engine or --memory, may follow '--'."
+    about = "Options of 'nqueens shard', such as --engine, may follow '--'."
     parser = Parser("count.py", description=about, allow_abbrev=False)
     add = parser.add_argument
     add("n", metavar="N", type=lambda text: number(text, 0, 32), help="size of the board")

@@ -25,7 +25,7 @@ def request(line: str = SHARED) -> argparse.Namespace:
 
 def report(n: int = 15, plan: str = "9d5582d2", missing: str = "") -> str:
     """Write what `nqueens merge --json` would, as far as it is read."""
-    return f'{{"n":{n},"plan":"{plan}","engine":"halves","missing":{{"indices":"{missing}"}}}}'
+    return f'{{"n":{n},"plan":"{plan}","engine":"subtrees","missing":{{"indices":"{missing}"}}}}'
 
 
 class Arguments(unittest.TestCase):
@@ -42,7 +42,7 @@ class Arguments(unittest.TestCase):
     def test_what_follows_two_dashes_goes_to_the_program(self) -> None:
         """The first two dashes, and as it is."""
         got = request(f"{SHARED} --threads 2 -- --engine halves -- x")
-        self.assertEqual((got.threads, got.extra), (2, ["--engine", "halves", "--", "x"]))
+        self.assertEqual((got.threads, got.extra), (2, ["--engine", "subtrees", "--", "x"]))
 
     def test_wrong_ones_are_named(self) -> None:
         """Every mistake is one line that names the option, and exit code 2."""

@@ -14,7 +14,7 @@
 #   --cpus C           CPUs and threads of a task (default: 1)
 #   --max-running M    at most M tasks run at the same time
 #   --verify-units U   each task recounts U units of its finished shard in another way
-#   OPTION ...         of `nqueens shard`, for example --engine or --memory
+#   OPTION ...         of `nqueens shard`, for example --engine
 #
 # Other options of sbatch go in its own variables: SBATCH_ACCOUNT, SBATCH_QOS, SBATCH_MEM_PER_CPU.
 # In FOLDER it writes shard.sh, merge.sh, submitted, submit.lock and log/, and replaces only what it has

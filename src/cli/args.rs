@@ -9,7 +9,7 @@ use git_version::git_version;
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
 
 use super::progress::ProgressWhen;
-use super::values::{bytes, number_of_threads};
+use super::values::number_of_threads;
 
 /// The commit, with `-modified` if files were changed after it; `unknown` outside of a repository.
 pub(crate) const COMMIT: &str = git_version!(
@@ -38,12 +38,6 @@ pub(crate) struct EngineArgs {
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) split_rows: Option<SplitRows>,
-
-    /// Memory that the count may use, for example 4G, besides a few megabytes for the program and
-    /// its threads' stacks [default: three quarters of what is available]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
-    #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) memory: Option<u64>,
 }
 
 /// What to use of the machine, and when to show progress.
@@ -76,8 +70,7 @@ impl EngineArgs {
         // An option that is not given leaves the count as it is.
         let count = self.engine.into_iter().fold(Count::new(size), Count::engine);
         let count = self.machine.kernel.into_iter().fold(count, Count::kernel);
-        let count = self.split_rows.into_iter().fold(count, Count::split_rows);
-        self.memory.into_iter().fold(count, Count::memory)
+        self.split_rows.into_iter().fold(count, Count::split_rows)
     }
 }
 

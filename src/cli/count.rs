@@ -113,7 +113,7 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, is_whole_board: bool) ->
     report
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .field("units", outcome.units)
-        .field("memory", json!(outcome.memory))
+        .field("bytes_per_thread", outcome.bytes_per_thread)
         .seconds(outcome.elapsed);
     report
 }

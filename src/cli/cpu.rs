@@ -31,7 +31,7 @@ impl CpuArgs {
         let affinity = affinity();
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
-        let budget = memory::default_budget();
+        let usable = memory::usable();
         let mut report = Report::default();
         report
             .entry("cpu", cpu.brand)
@@ -51,15 +51,15 @@ impl CpuArgs {
             .row(
                 "memory",
                 format_args!(
-                    "{} available of {}, {} used without --memory",
+                    "{} available of {}, of which a count uses up to {}",
                     readable(memory.available),
                     readable(memory.total),
-                    readable(budget)
+                    readable(usable)
                 ),
             )
             .field("memory_total", memory.total)
             .field("memory_available", memory.available)
-            .field("memory_budget", budget)
+            .field("memory_usable", usable)
             .row("limit", format_args!("{} (it leaves the least memory)", memory.limit))
             .field("memory_limit", memory.limit.to_string());
         Ok(Exit::Done.answer(self.format, report))

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use clap::Args;
-use nqueens::BoardSize;
-use nqueens::forecast::{Approximate, Estimate};
+use nqueens::forecast::Approximate;
 use nqueens::known::known;
-use serde_json::json;
+use nqueens::{BoardSize, Estimate};
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{
     duration, expected, json_seconds, many, measured, rounded, scientific, seconds,
 };
+use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
@@ -24,7 +24,7 @@ use crate::cli::values::time;
 #[command(after_help = "\
 Examples:
   nqueens estimate 22                      from a sample of ten seconds
-  nqueens estimate 28 --seconds 2m --memory 4G")]
+  nqueens estimate 28 --seconds 2m         from a longer one")]
 pub(crate) struct EstimateArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
@@ -33,7 +33,7 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Count the first units, or random parts of units, for so long: seconds, or a time like 10s or 2m
+    /// Count the first units for so long: seconds, or a time like 10s or 2m
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
     seconds: Duration,
@@ -46,6 +46,8 @@ impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::counting(&self.engine)?;
         let count = session.set_up(self.engine.count(self.n));
+        let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
+        session.progress.begin("estimate", [0, all], Work::Sample { time: self.seconds, units: 0 });
         let estimate = session.end(count.estimate(self.seconds))?;
         let report = report(self.n, &estimate);
         let exit = if estimate.cancelled { Exit::Stopped } else { Exit::Done };
@@ -61,14 +63,10 @@ impl EstimateArgs {
 }
 
 fn report(size: BoardSize, estimate: &Estimate) -> Report {
-    let Estimate { units_sampled, parts, cpu_seconds, total, .. } = *estimate;
+    let Estimate { units_sampled, cpu_seconds, total, .. } = *estimate;
     let is_whole = units_sampled == estimate.units;
     let published = known(size).total.map(|total| total.to_string());
-    let of_units = many(estimate.units, "unit");
-    let counted = match parts {
-        0 => format!("{units_sampled} of {of_units}"),
-        _ => format!("{} of {of_units}", many(parts, "random part")),
-    };
+    let counted = format!("{units_sampled} of {}", many(estimate.units, "unit"));
     let of_what = match () {
         () if is_whole => ", the whole board was counted",
         () if cpu_seconds.standard_error.is_infinite() => ": the sample is too small to say more",
@@ -86,10 +84,9 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         .row("sample", format_args!("{counted}, {taken:.1} s"))
         .field("units", estimate.units)
         .field("units_sampled", units_sampled)
-        .field("parts", parts)
         .field("sample_seconds", json_seconds(estimate.elapsed))
         .field("cancelled", estimate.cancelled)
-        .field("memory", json!(estimate.memory))
+        .field("bytes_per_thread", estimate.bytes_per_thread)
         .row("time", time(estimate.seconds) + of_what)
         .bare(rounded(estimate.seconds.value, 6))
         .approximate("estimated_seconds", "estimated_seconds_error", Some(estimate.seconds))

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use nqueens::forecast::core_hours;
 use nqueens::memory::readable;
 use nqueens::record::{IoError, JournalError};
-use nqueens::{BoardSize, Engine, Error, Kernel, Shortage};
+use nqueens::{BoardSize, Engine, Error, Kernel};
 
 use super::format::{core_time, many};
 use super::report::{Format, Report};
@@ -162,9 +162,6 @@ impl From<&Error> for Failure {
                 with(Usage, "", &format!(": choose engine {able}, or leave --second out"))
             }
             E::UnitOverflow { .. } => with(Failed, "", ": split off more rows (--split-rows)"),
-            E::UnitOutOfMemory { .. } => {
-                with(NotNow, "", ": allow more (--memory), or use fewer --threads")
-            }
             // The message ends with that of the fault.
             E::Stopped { journal_fault: Some(fault), .. } => match &**fault {
                 E::Journal { error, .. } => with(Failed, "", &journal_way_out(error).1),
@@ -173,7 +170,7 @@ impl From<&Error> for Failure {
             E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => {
                 with(Stopped, "", "")
             }
-            E::MemoryBudget(shortage) => lacks_memory(shortage),
+            E::LacksMemory { .. } => lacks_memory(error),
             E::Inconsistent { .. } => with(Failed, "", ""),
             E::Journal { error, .. } => {
                 let (exit, way_out) = journal_way_out(error);
@@ -226,9 +223,6 @@ fn journal_way_out(error: &JournalError) -> (Exit, String) {
         }
         J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
         J::OtherPlan { .. } => (Failed, ": finish it with that version"),
-        J::TooLarge { needed, .. } => {
-            return (NotNow, format!(": read it where {} is available", readable(*needed)));
-        }
         J::Damaged { line: 1, .. } => (
             Failed,
             ": 'nqueens salvage JOURNAL --into NEW' keeps its good lines, of a short journal only with line \
@@ -253,31 +247,24 @@ fn repair(error: &IoError) -> &'static str {
 }
 
 /// What a count needs, what would fit, and what the ways out cost.
-fn lacks_memory(shortage: &Shortage) -> Failure {
-    let Shortage { engine, n, threads, fitting, given, .. } = shortage;
-    let [needed, least, budget] = [shortage.needed, shortage.least, shortage.budget].map(readable);
-    let limit = match given {
-        true => format!("--memory allows {budget}"),
-        false => format!("only {budget} is available here (see 'nqueens cpu')"),
+fn lacks_memory(error: &Error) -> Failure {
+    let &Error::LacksMemory { engine, n, threads, per_thread, usable } = error else {
+        return Exit::NotNow.because(error.to_string());
     };
-    let fits = match (fitting, threads) {
+    let fits = match (usable / per_thread, threads) {
         (0, 1) => String::new(),
-        (0, _) => format!("one thread alone needs {least}; "),
-        _ => format!("it fits with --threads {fitting}; "),
+        (0, _) => format!("one thread alone needs {}; ", readable(per_thread)),
+        (fitting, _) => format!("it fits with --threads {fitting}; "),
     };
-    let more = if *given { "allow more" } else { "count where there is more memory" };
-    let other = match BoardSize::new(*n) {
-        Ok(size) if *engine != Engine::Subtrees.name() => {
-            let hours = core_hours(size, Engine::Subtrees, Kernel::detect());
-            format!(", or use --engine subtrees, about {}", core_time(hours))
-        }
-        _ => String::new(),
-    };
-    let threads = many(*threads, "thread");
-    let exit = if *given { Exit::Usage } else { Exit::NotNow };
-    exit.because(format!(
-        "engine {engine} needs at least {needed} for n = {n} on {threads}, and {limit}: \
-         {fits}{more}{other}"
+    let other = BoardSize::new(n).map_or(String::new(), |size| {
+        let hours = core_hours(size, Engine::Subtrees, Kernel::detect());
+        format!(", or use --engine subtrees, about {}", core_time(hours))
+    });
+    let [needed, usable] = [per_thread.saturating_mul(threads as u64), usable].map(readable);
+    let threads = many(threads, "thread");
+    Exit::NotNow.because(format!(
+        "engine {engine} needs {needed} for n = {n} on {threads}, and only {usable} is available here \
+         (see 'nqueens cpu'): {fits}count where there is more memory{other}"
     ))
 }
 
@@ -291,25 +278,20 @@ impl From<io::Error> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nqueens::{BoardSize, Count};
 
     #[test]
     fn a_lack_of_memory_names_what_fits_and_what_the_way_out_costs() {
-        let size = BoardSize::new(24).expect("in range");
-        let count = Count::new(size).engine(Engine::Halves).memory(1 << 20);
-        let Err(Error::MemoryBudget(mut shortage)) = count.run() else { panic!("it does not fit") };
-        (shortage.needed, shortage.least, shortage.budget) = (3 << 30, 768 << 20, 2 << 30);
-        (shortage.threads, shortage.fitting) = (4, 2);
-        let start = "engine halves needs at least 3.0 GiB for n = 24 on 4 threads, and --memory allows \
-                     2.0 GiB: it fits with --threads 2; allow more, or use --engine subtrees, about ";
-        let text = lacks_memory(&shortage).to_string();
-        assert!(text.starts_with(start), "{text}");
-        (shortage.given, shortage.fitting, shortage.budget) = (false, 0, 300 << 20);
-        let here = lacks_memory(&shortage).to_string();
-        let expected = "only 300.0 MiB is available here (see 'nqueens cpu'): one thread alone \
-                        needs 768.0 MiB; count where there is more memory, or";
-        assert!(here.contains(expected) && !here.contains("--memory"), "{here}");
-        (shortage.given, shortage.engine) = (true, "subtrees");
-        assert!(lacks_memory(&shortage).to_string().ends_with("allow more"));
+        let text = |threads, usable| {
+            let (engine, per_thread) = ("colours", 768 << 20);
+            let error = Error::LacksMemory { engine, n: 24, threads, per_thread, usable };
+            lacks_memory(&error).to_string()
+        };
+        let start = "engine colours needs 3.0 GiB for n = 24 on 4 threads, and only 2.0 GiB is available here \
+                     (see 'nqueens cpu'): it fits with --threads 2; count where there is more memory, or \
+                     use --engine subtrees, about ";
+        assert!(text(4, 2 << 30).starts_with(start), "{}", text(4, 2 << 30));
+        let alone = "only 300.0 MiB is available here (see 'nqueens cpu'): one thread alone needs 768.0 MiB; \
+                     count where there is more memory, or";
+        assert!(text(4, 300 << 20).contains(alone), "{}", text(4, 300 << 20));
     }
 }

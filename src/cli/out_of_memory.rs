@@ -1,6 +1,6 @@
 //! The last word when the memory ends all the same.
 //!
-//! The budget is worked out before a count begins, but other programs take memory as well, and
+//! What a count needs is known before it begins, but other programs take memory as well, and
 //! under `ulimit -v` an allocation may fail at any time. Rust then aborts the program with a core
 //! dump. This allocator says in one line what to do instead, and ends with the exit code for what
 //! cannot be done here and now. What the journal holds is good: its lines are complete or dropped.
@@ -15,8 +15,7 @@ use super::exit::Exit;
 #[derive(Debug)]
 pub(crate) struct OrExit;
 
-const MESSAGE: &[u8] =
-    b"nqueens: out of memory: ask for less with --memory or --threads, or count \
+const MESSAGE: &[u8] = b"nqueens: out of memory: ask for fewer --threads, or count \
     where there is more; what a journal holds is good, and the same command resumes\n";
 
 const EXIT_CODE: i32 = Exit::NotNow as i32;

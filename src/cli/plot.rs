@@ -34,7 +34,7 @@ const SETTING_CHARACTERS: usize = 98;
 
 /// Colour and marker of each engine, in the order of [`Engine::ALL`]. The colours differ for colour-blind
 /// readers too (M. Okabe, K. Ito, "Color Universal Design", 2008), a little darker for thin lines on white.
-const STYLES: [(&str, &str); 8] = [
+const STYLES: [(&str, &str); 7] = [
     ("#404040", "M-5-5L0-2L5-5L2 0L5 5L0 2L-5 5L-2 0z"),
     ("#b05a8c", "M0-7L2-2L7 0L2 2L0 7L-2 2L-7 0L-2-2z"),
     ("#b37a00", "M-5-4H5L0 6z"),
@@ -42,7 +42,6 @@ const STYLES: [(&str, &str); 8] = [
     ("#00805c", "M-5 4H5L0-6z"),
     ("#0066a6", "M-4-4H4V4H-4z"),
     ("#c44a00", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"),
-    ("#7a1fa2", "M0-6L6-2L4 5H-4L-6-2z"),
 ];
 
 /// The dashes of each setting's lines. The markers of every other setting are hollow.

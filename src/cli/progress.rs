@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! subtrees 18 [==>       ] 26%, 84/325 units, 2.3s, ETA 5.1s ± 0.4s, 2.21e8 solutions
-//! estimate [==>       ] 2.6s of 10.0s, 318 counted
-//! compare [==>       ] 13/48 runs, n = 18: halves on 2 threads, 3.2s left
+//! estimate [==>       ] 2.6s of 10.0s, 318 units
+//! compare [==>       ] 13/48 runs, n = 18: colours on 2 threads, 3.2s left
 //! verify [====>     ] 84/200 units, 1.8s, ETA 2.5s
 //! ```
 //!
@@ -13,16 +13,15 @@ mod bar;
 mod state;
 
 use std::io::{self, IsTerminal};
-use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::ValueEnum;
 use console::is_dumb;
-use nqueens::forecast::{Approximate, Estimate, TimeLeft, core_hours};
-use nqueens::{Observer, Sampling, Shard, Start, UnitsDone};
+use nqueens::forecast::{Approximate, core_hours};
+use nqueens::{Observer, Shard, Start, UnitsDone};
 
-use super::format::{duration, expected, seconds};
+use super::format::{duration, expected, long_time, rounded_to_figures};
 use super::stderr::message;
 use bar::{Bar, columns};
 pub(crate) use state::Work;
@@ -31,11 +30,7 @@ use state::{State, lock};
 /// A count of so many seconds is announced, after this time in any case.
 const LONG: f64 = 600.0;
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After so many units it is known what a count takes. If that takes a while, a sample is taken before the
-/// count, for a thousandth of its time within these limits, in seconds.
-const SOON_KNOWN: f64 = 20.0;
-const SAMPLE: RangeInclusive<f64> = 2.0..=5.0;
-/// Nobody means to wait for a longer one, so it is told wherever standard error goes.
+/// Nobody means to wait for a longer one.
 const HOPELESS: f64 = 30.0 * 86_400.0;
 
 /// When to show progress.
@@ -110,23 +105,6 @@ impl Progress {
         *lock(&self.bar) = None;
     }
 
-    /// A sample of a long count whose first units take a while, if anybody is to be told.
-    fn sample(&self, start: &Start<'_>, left: &TimeLeft) -> Option<Estimate> {
-        let Start { plan, threads, units, units_done, .. } = *start;
-        // More threads than cores count no faster.
-        let cores = threads.min(num_cpus::get()) as f64;
-        let hours = core_hours(plan.size(), plan.engine(), start.kernel);
-        let unit = 3600.0 * hours / plan.units() as f64 / cores;
-        let time = unit * (units - units_done) as f64;
-        let is_told = self.display != Display::Nothing || self.advice.is_some() && time > HOPELESS;
-        let is_known = || left.estimate(Duration::ZERO).is_some_and(|left| is_exact(&left));
-        if !is_told || time < LONG || SOON_KNOWN * unit < *SAMPLE.start() || is_known() {
-            return None;
-        }
-        let sample = (1e-3 * time).clamp(*SAMPLE.start(), *SAMPLE.end());
-        start.estimate(seconds(sample), self).ok()
-    }
-
     /// Says what a long count takes and what would help, once, as soon as that is known to a quarter.
     fn announce(&self) {
         let mut state = lock(&self.state);
@@ -169,7 +147,7 @@ impl Progress {
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
-        let Start { plan, shard, units, units_done, solutions, .. } = *start;
+        let Start { plan, shard, kernel, threads, units, units_done, solutions, .. } = *start;
         if let bytes @ 1.. = start.cut_off {
             message!(
                 "warning: the journal's last line was cut off ({bytes} bytes): it is dropped, and \
@@ -180,41 +158,43 @@ impl Observer for Progress {
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let mut left = TimeLeft::new(start);
-        if let Some(estimate) = self.sample(start, &left) {
-            left = left.expecting(&estimate);
-        }
+        let left = start.time_left();
         let advice = |advice| match plan.engine().largest_sensible() {
             Some(_) => ["; --engine auto is faster"; 2],
             None => [advice, "; 'nqueens shard' counts on many machines"],
         };
-        let told = self.advice.filter(|_| units_done == 0);
-        let announced = told.map(|told| (plan.size(), advice(told)));
+        let told = self.advice.filter(|_| units_done == 0).map(advice);
+        let cores = threads.min(num_cpus::get()) as f64;
+        let hopeless = 3600.0 * core_hours(plan.size(), plan.engine(), kernel) / cores;
+        let announced = match told {
+            // Nobody means to wait for it, so the rough time of a table will do.
+            Some([_, advice]) if hopeless > HOPELESS => {
+                let time = long_time(rounded_to_figures(hopeless, 1));
+                message!("n = {} takes roughly {time} here{advice}", plan.size());
+                None
+            }
+            told => told.map(|told| (plan.size(), told)),
+        };
         let work = Work::Count { solutions_before: solutions, solutions, left, announced };
         self.begin(&name, [units_done, units], work);
-        self.announce();
     }
 
     fn units_done(&self, done: &UnitsDone) {
-        self.update(|state| {
-            state.done += done.units.len();
-            if let Work::Count { solutions, left, .. } = &mut state.work {
-                *solutions += done.solutions;
-                left.record(done);
+        self.update(|state| match &mut state.work {
+            Work::Sample { time, units } => {
+                *units += done.units.len();
+                let millis = state.begun.elapsed().min(*time).as_millis();
+                state.done = millis.try_into().unwrap_or(usize::MAX);
+            }
+            work => {
+                state.done += done.units.len();
+                if let Work::Count { solutions, left, .. } = work {
+                    *solutions += done.solutions;
+                    left.record(done);
+                }
             }
         });
         self.announce();
-    }
-
-    fn sampling(&self, sampling: &Sampling) {
-        let [done, all] = [sampling.elapsed.min(sampling.time), sampling.time]
-            .map(|time| time.as_millis().try_into().unwrap_or(usize::MAX));
-        let work = Work::Sample(*sampling);
-        if matches!(lock(&self.state).work, Work::Sample(_)) {
-            self.update(|state| (state.done, state.work) = (done, work));
-        } else {
-            self.begin("estimate", [done, all], work);
-        }
     }
 
     fn disk_hangs(&self, waited: Duration, total: Option<u128>) {

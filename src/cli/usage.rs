@@ -161,15 +161,15 @@ mod tests {
     fn misspelt_names_are_recognised_and_others_are_not_guessed() {
         for (args, wanted) in [
             (&["8"][..], "'nqueens count 8'"),
-            (&["halves"], "'nqueens count 16 --engine halves'"),
+            (&["colours"], "'nqueens count 16 --engine colours'"),
             (&["cuont", "8"], "perhaps 'count'"),
             (&["help", "count", "list"], "one command at a time: try 'nqueens help list'"),
             (&["version"], "perhaps '--version'"),
             (&["count", "8", "--thread", "2"], "perhaps '--threads'"),
             (&["count", "8", "--quite"], "perhaps '--quiet'"),
-            (&["compare", "8", "--engine", "halves"], "perhaps '--engines'"),
+            (&["compare", "8", "--engine", "colours"], "perhaps '--engines'"),
             (
-                &["list", "8", "--engines", "halves"],
+                &["list", "8", "--engines", "colours"],
                 "list has no option '--engines': it is one of compare",
             ),
             (

@@ -1,7 +1,6 @@
 //! `nqueens verify FILE|FOLDER...`.
 
 use clap::Args;
-use nqueens::Kernel;
 use nqueens::record::Record;
 use nqueens::verify::{Difference, Verdict, sample, verify};
 use serde_json::json;
@@ -49,13 +48,12 @@ impl VerifyArgs {
         let session = Session::new(&self.machine)?;
         let journals = self.journals.read()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let kernel = self.machine.kernel.unwrap_or_else(Kernel::detect);
         let Record { plan, finished, .. } = &journals.record;
         let counts = journals.record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
         progress.begin("verify", [0, journals.record.units_done().min(self.units)], Work::Verify);
         let counted = || progress.update(|state| state.done += 1);
-        let verdict = pool.install(|| verify(plan, &counts, kernel, &counted, cancel));
+        let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
         let verdict = session.end(verdict)?;
         let check = Check { journals, verdict, seed };
         Ok(check.judge().answer(self.format, check.report()))
@@ -71,9 +69,9 @@ struct Check {
 impl Check {
     /// Prints what is wrong or missing.
     fn judge(&self) -> Exit {
-        let Verdict { method, chosen, recounted, differences, .. } = &self.verdict;
+        let Verdict { chosen, recounted, differences, .. } = &self.verdict;
         print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
-            format!("unit {unit} is recorded with {recorded}, {method} counts {recounted}")
+            format!("unit {unit} is recorded with {recorded}, backtracking counts {recounted}")
         }));
         if self.journals.check_published() == Exit::Failed || !differences.is_empty() {
             return Exit::Failed;
@@ -91,7 +89,7 @@ impl Check {
     }
 
     fn report(&self) -> Report {
-        let Verdict { method, recounted, differences, .. } = &self.verdict;
+        let Verdict { recounted, differences, .. } = &self.verdict;
         let finished = many(self.journals.record.units_done(), "unit");
         let undetected_part = self.verdict.undetected_part(self.journals.record.units_done());
         let found = match differences.len() {
@@ -117,10 +115,12 @@ impl Check {
             .published(self.journals.published)
             .row(
                 "recounted",
-                format_args!("{recounted} of {finished} by {method}, seed {}: {found}", self.seed),
+                format_args!(
+                    "{recounted} of {finished} by backtracking, seed {}: {found}",
+                    self.seed
+                ),
             )
             .field("recounted", *recounted)
-            .field("recounted_by", *method)
             .field("seed", self.seed)
             .field("differences", json!(differences))
             .bare(differences.len())

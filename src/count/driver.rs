@@ -2,7 +2,7 @@
 //!
 //! Units are handed out in ranges, so that scheduling costs little even if a unit takes only
 //! microseconds. The ranges are taken in a scattered order, the same in every run, see
-//! [`ranges`](crate::ranges).
+//! [`ranges`](super::ranges).
 //!
 //! A thread records what it has finished in batches: the longer the run, the longer the batches, so
 //! that a journal stays small and a kill loses a hundredth of the work at most. The observer learns of
@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use super::observe::Observer;
+use super::ranges::{REPORT_EVERY, Ranges};
 use crate::cancel::Cancel;
+use crate::engine::Kernel;
 use crate::error::Error;
 use crate::machine::cpu::thread_time;
-use crate::observe::{Observer, UnitsDone};
-use crate::plan::{Plan, Prepared, Worker};
-use crate::ranges::{REPORT_EVERY, Ranges};
+use crate::plan::{Plan, UnitsDone, Worker};
 use crate::record::{DoneLine, Journal, Record};
 
 /// Finished units are recorded once they have taken this part of the age of the run, which is all
@@ -32,7 +33,7 @@ const RECORD_EVERY: RangeInclusive<Duration> = REPORT_EVERY..=Duration::from_sec
 /// Counts units on all threads of a rayon pool.
 pub(super) struct Driver<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) prepared: &'a Prepared<'a>,
+    pub(super) kernel: Kernel,
     pub(super) journal: Option<&'a Journal>,
     pub(super) observer: &'a dyn Observer,
     pub(super) cancel: &'a Cancel,
@@ -73,7 +74,7 @@ impl Driver<'_> {
             .filter_map(|_| ranges.take())
             .map(|range| {
                 let worker = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                let mut worker = worker.unwrap_or_else(|| self.prepared.worker());
+                let mut worker = worker.map_or_else(|| self.plan.worker(self.kernel), Ok)?;
                 let tally = self.count_range(&mut worker, range);
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
                 tally

@@ -1,4 +1,4 @@
-//! The expected time and result of a count: it begins, and after a while its forecast is asked.
+//! The expected time and result of a count: it begins, and is stopped after a while.
 
 use std::iter::once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,46 +6,117 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::driver::Driver;
-use super::job::{Job, kernel_of};
+use super::job::Job;
+use super::observe::Observer;
+use super::ranges::range_length;
 use super::settings::Count;
 use crate::board::known::known;
+use crate::cancel::Cancel;
+use crate::engine::{Engine, Kernel};
 use crate::error::Error;
-use crate::forecast::{Estimate, Parts, TimeLeft, longest};
-use crate::observe::{Observer, Sampling, UnitsDone};
+use crate::forecast::{Approximate, Blocks, Rest, TimeLeft};
+use crate::plan::UnitsDone;
+
+/// The expected time and result of a count.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The engine that would count.
+    pub engine: Engine,
+    /// The kernel that it would use; portable for engines that have no kernels.
+    pub kernel: Kernel,
+    /// How many threads would count.
+    pub threads: usize,
+    /// How many units the count has.
+    pub units: usize,
+    /// How many of them were counted for the sample.
+    pub units_sampled: usize,
+    /// Whether the sample was cancelled before its end.
+    pub cancelled: bool,
+    /// How long the sample took, in wall time.
+    #[cfg_attr(feature = "serde", serde(rename = "sample_seconds"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    pub elapsed: Duration,
+    /// Seconds of CPU time for all units.
+    pub cpu_seconds: Approximate,
+    /// Seconds of wall time for all units on the threads that took the sample.
+    pub seconds: Approximate,
+    /// The number of solutions: an estimate, not a count. Its standard error is infinite if the sample
+    /// has none.
+    pub total: Approximate,
+    /// The bytes that each thread may need; 0 for engines that need little.
+    pub bytes_per_thread: u64,
+}
+
+/// A sample waits so long for the units that have begun, or until it says how exact it is.
+fn longest(time: Duration) -> Duration {
+    time.saturating_add((time / 2).max(Duration::from_secs(1)))
+}
+
+/// Units that take longer than so many times of a sample are given up.
+const GIVEN_UP: u32 = 4;
 
 impl Count<'_> {
-    /// Estimates the time and the result of [`Count::run`] from a sample, for about so long on all threads:
-    /// the first units, or random parts of units if those take long.
+    /// Estimates the time and the result of [`Count::run`] from its first units, counted for about so long on
+    /// all threads.
     ///
     /// # Errors
     ///
-    /// As [`Count::run`], but [`Error::StoppedBefore`] after a cancellation before the sample was large
-    /// enough; a larger one is used as it is.
+    /// As [`Count::run`], but [`Error::StoppedBefore`] if no unit was finished in several times that time or
+    /// before a cancellation.
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check_queens(true)?;
         self.on_its_threads(|| {
             let begun = Instant::now();
-            let job = Job::whole(self);
-            let plan = job.plan(None)?;
-            let resources = job.within_budget(&plan)?;
-            let (prepared, kernel) =
-                (plan.prepare(&resources, &self.cancel)?, kernel_of(&resources, plan.engine()));
-            let preparation = begun.elapsed();
-            let Self { observer, cancel, .. } = self;
-            let (plan, prepared, observer) = (&*plan, &prepared, *observer);
-            let parts = Parts { plan, prepared, kernel, time, observer, cancel };
-            let estimate = if parts.are_better() { parts.estimate() } else { begin(&parts) };
-            estimate.map(|mut estimate| {
-                estimate.seconds.value += preparation.as_secs_f64();
-                estimate
-            })
+            let is_over =
+                || self.cancel.is_cancelled() || begun.elapsed() > GIVEN_UP * longest(time);
+            Cancel::watched(is_over, |stop| self.begin(time, begun, stop))?
         })?
+    }
+
+    /// Begins the count, and says what its forecast was in the end.
+    fn begin(&self, time: Duration, begun: Instant, cancel: &Cancel) -> Result<Estimate, Error> {
+        let job = Job::whole(self);
+        let plan = &*job.plan(None)?;
+        let (kernel, threads, units) = (job.kernel_of(plan), job.threads, plan.units());
+        plan.check_memory(threads)?;
+        let rest = Rest { units, solutions: known(self.size).total.map(|total| total as f64) };
+        let range = range_length(units, threads);
+        let left = TimeLeft::new(Blocks::new(units), rest, threads, range).at_once();
+        let (left, stop, observer) = (Mutex::new(left), AtomicBool::new(false), self.observer);
+        let beginning = &Beginning { time, observer, begun, left, stop };
+        let (observer, stop) = (beginning, &beginning.stop);
+        let driver = Driver { plan, kernel, journal: None, observer, cancel, begun, stop };
+        let units_sampled = driver.run(once(0..units))?.units;
+        let elapsed = begun.elapsed();
+        let left = beginning.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Some(all), Some(mut seconds)) = (left.all_cpu_seconds(), left.estimate(elapsed))
+        else {
+            return Err(Error::StoppedBefore { what: "a unit was finished" });
+        };
+        seconds.value += elapsed.as_secs_f64();
+        let is_whole = units_sampled == units;
+        Ok(Estimate {
+            engine: plan.engine(),
+            kernel,
+            threads,
+            units,
+            units_sampled,
+            cancelled: !is_whole && self.cancel.is_cancelled(),
+            elapsed,
+            cpu_seconds: if is_whole { all } else { all.on_any_run() },
+            seconds,
+            total: left.total(),
+            bytes_per_thread: plan.bytes_per_thread(),
+        })
     }
 }
 
 /// Watches a count that has begun, and stops it when its time is up.
 struct Beginning<'a> {
-    sample: &'a Parts<'a>,
+    time: Duration,
+    observer: &'a dyn Observer,
     begun: Instant,
     left: Mutex<TimeLeft>,
     stop: AtomicBool,
@@ -53,44 +124,14 @@ struct Beginning<'a> {
 
 impl Observer for Beginning<'_> {
     fn units_done(&self, done: &UnitsDone) {
-        let Parts { plan, time, observer, .. } = *self.sample;
         let elapsed = self.begun.elapsed();
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.record(done);
         let is_exact = || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
-        if elapsed >= longest(time) || elapsed >= time && is_exact() {
+        if elapsed >= longest(self.time) || elapsed >= self.time && is_exact() {
             self.stop.store(true, Ordering::Relaxed);
         }
-        let counted = plan.units() - left.units_left();
-        observer.sampling(&Sampling { elapsed, time, counted });
+        drop(left);
+        self.observer.units_done(done);
     }
-}
-
-/// Begins the count instead of the sample of parts, and says what its forecast was in the end.
-fn begin(sample: &Parts<'_>) -> Result<Estimate, Error> {
-    let Parts { plan, prepared, kernel, cancel, .. } = *sample;
-    let (units, begun) = (plan.units(), Instant::now());
-    let unknown = Estimate::unknown(plan, prepared, kernel);
-    let total = known(plan.size()).total.map(|total| total as f64);
-    let left = Mutex::new(TimeLeft::of_sample(units, total, unknown.threads));
-    let observer = &Beginning { sample, begun, left, stop: AtomicBool::new(false) };
-    let driver =
-        Driver { plan, prepared, journal: None, observer, cancel, begun, stop: &observer.stop };
-    let units_sampled = driver.run(once(0..units))?.units;
-    let (elapsed, left) =
-        (begun.elapsed(), observer.left.lock().unwrap_or_else(PoisonError::into_inner));
-    let (Some(all), Some(mut seconds)) = (left.all_cpu_seconds(), left.estimate(elapsed)) else {
-        return Err(Error::StoppedBefore { what: "the sample was large enough" });
-    };
-    seconds.value += elapsed.as_secs_f64();
-    let is_whole = units_sampled == units;
-    Ok(Estimate {
-        units_sampled,
-        cancelled: !is_whole && cancel.is_cancelled(),
-        elapsed,
-        cpu_seconds: if is_whole { all } else { all.on_any_run() },
-        seconds,
-        total: left.total(),
-        ..unknown
-    })
 }

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::driver::{Driver, Tally};
+use super::observe::Start;
 use super::settings::Count;
 use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
-use crate::engine::{Engine, Kernel, MemoryUse, Resources, SplitRows};
+use crate::engine::{Engine, Kernel, SplitRows};
 use crate::error::{Error, JournalError};
 use crate::forecast::{Blocks, Rest};
-use crate::observe::Start;
 use crate::plan::Plan;
 use crate::record::{Journal, Locked, Record, Run, half_open, len, read_shard, units_of};
 use crate::shard::Shard;
@@ -20,12 +20,6 @@ use crate::shard::Shard;
 /// Shards choose their split rows as if for this many threads, so that every machine makes the same
 /// choice.
 const SHARD_THREADS: usize = 64;
-
-/// What a record takes of the memory, in bytes for each unit of the plan. Units are recorded in ranges of
-/// hundreds on long counts; a range takes a few dozen bytes.
-const RECORD_BYTES: u64 = 1;
-/// What the counts take that a shard may have to read, for each of its units.
-const COUNT_BYTES: u64 = 8;
 
 /// A finished count, or a finished shard of one.
 #[derive(Clone, Debug)]
@@ -50,8 +44,8 @@ pub struct Outcome {
     pub units: usize,
     /// How many of them journals already held.
     pub units_before: usize,
-    /// How memory was used; `None` for engines that need little.
-    pub memory: Option<MemoryUse>,
+    /// The bytes that each thread may need; 0 for engines that need little.
+    pub bytes_per_thread: u64,
     /// Wall time, not including the start of the threads.
     #[cfg_attr(feature = "serde", serde(rename = "seconds"))]
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
@@ -76,8 +70,8 @@ impl Count<'_> {
     /// [`Error::StoppedBefore`] or [`Error::Stopped`] after a cancellation,
     /// [`Error::QueensGiven`] or [`Error::SquareOffBoard`] for queens that cannot be given,
     /// [`Error::OutOfRange`] and
-    /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::MemoryBudget`] if the engine
-    /// needs more memory, [`Error::UnitOverflow`] if a unit's count does not fit,
+    /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::LacksMemory`] if the engine
+    /// needs more memory than there is, [`Error::UnitOverflow`] if a unit's count does not fit,
     /// [`Error::NoSecondCount`] if the engine has no second count, [`Error::Journal`] if the journal
     /// cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {
@@ -123,7 +117,8 @@ pub(super) struct Job<'a> {
     count: &'a Count<'a>,
     shard: Shard,
     place: Place,
-    machine: Resources,
+    kernel: Kernel,
+    pub(super) threads: usize,
     /// What settings that are missing should suit: a kernel and a number of threads.
     suited: (Kernel, usize),
 }
@@ -132,9 +127,8 @@ impl<'a> Job<'a> {
     /// All units.
     pub(super) fn whole(count: &'a Count<'a>) -> Self {
         let place = count.journal.clone().map_or(Place::Nowhere, Place::File);
-        let machine = count.machine();
-        let suited = (machine.kernel, machine.threads);
-        Self { count, shard: Shard::WHOLE, place, machine, suited }
+        let (kernel, threads) = (count.kernel_here(), rayon::current_num_threads());
+        Self { count, shard: Shard::WHOLE, place, kernel, threads, suited: (kernel, threads) }
     }
 
     /// The units of a shard, recorded in a journal or in a folder, which is created if it is missing.
@@ -149,12 +143,12 @@ impl<'a> Job<'a> {
         };
         // Every machine must make the same choice.
         let suited = (Kernel::Portable, SHARD_THREADS);
-        Ok(Self { count, shard, place, machine: count.machine(), suited })
+        Ok(Self { shard, place, suited, ..Self::whole(count) })
     }
 
     fn run(&self) -> Result<Outcome, Error> {
         let begun = Instant::now();
-        let Self { count, shard, machine, .. } = *self;
+        let Self { count, shard, threads, .. } = *self;
         count.check_queens(!matches!(self.place, Place::Nowhere))?;
         let Opened { locked, record, left_out } = self.open()?;
         let plan = self.plan(record.as_ref())?;
@@ -170,11 +164,11 @@ impl<'a> Job<'a> {
             shard,
             total: before.solutions,
             engine: plan.engine(),
-            kernel: kernel_of(&machine, plan.engine()),
-            threads: machine.threads,
+            kernel: self.kernel_of(&plan),
+            threads,
             units: len(&units),
             units_before: before.units,
-            memory: None,
+            bytes_per_thread: plan.bytes_per_thread(),
             elapsed: begun.elapsed(),
             published: Published::Unknown,
             runs: record.iter().flat_map(Record::runs).cloned().collect(),
@@ -183,13 +177,12 @@ impl<'a> Job<'a> {
             left_out,
         };
         if !todo.is_empty() {
-            let prepared = plan.prepare(&self.within_budget(&plan)?, &count.cancel)?;
-            outcome.memory = prepared.memory();
+            plan.check_memory(threads)?;
             // In a folder, what others have recorded is not read back.
             let held = record.as_ref().filter(|_| locked.is_some());
             let recorded = held.map_or(Tally::default(), Tally::of);
             let cut_off = held.map_or(0, |record| record.files[0].cut_off);
-            let run = Run::begin(outcome.kernel, machine.threads, shard);
+            let run = Run::begin(outcome.kernel, threads, shard);
             let journal = self.begin(locked, held, &plan, &run)?;
             let is_like =
                 |record: &&Record| record.runs().last().is_some_and(|last| last.is_like(&run));
@@ -199,14 +192,12 @@ impl<'a> Job<'a> {
             count.observer.started(&Start {
                 plan: &plan,
                 shard,
-                threads: machine.threads,
+                threads,
                 units: outcome.units,
                 units_done: before.units,
                 solutions: before.solutions,
                 cut_off,
-                prepared: &prepared,
                 kernel: outcome.kernel,
-                cancel: &count.cancel,
                 blocks: &blocks.unwrap_or_else(|| Blocks::new(plan.units())),
                 rest: Rest {
                     units: len(&todo),
@@ -215,7 +206,7 @@ impl<'a> Job<'a> {
             });
             let driver = Driver {
                 plan: &plan,
-                prepared: &prepared,
+                kernel: outcome.kernel,
                 journal: journal.as_ref(),
                 observer: count.observer,
                 cancel: &count.cancel,
@@ -284,10 +275,7 @@ impl<'a> Job<'a> {
         let (kernel, threads) = self.suited;
         let asked = self.count.plan(record.map(|record| &*record.plan), kernel, threads);
         asked.check_pass()?;
-        let Some(record) = record else {
-            self.within_budget(&asked)?;
-            return Ok(Arc::new(asked));
-        };
+        let Some(record) = record else { return Ok(Arc::new(asked)) };
         let path = record.files.first().map_or(Path::new(""), |file| &file.path);
         check_same(&asked, &record.plan).map_err(|error| error.at(path))?;
         Ok(Arc::clone(&record.plan))
@@ -308,16 +296,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The part of the memory that is left for the engine's lists. It is worked out before anything is
-    /// built: nobody should wait for a plan only to learn that the rest does not fit.
-    pub(super) fn within_budget(&self, plan: &Plan) -> Result<Resources, Error> {
-        let (units, list) = plan.forecast();
-        let units = units as u64;
-        let record = match self.place {
-            Place::Nowhere => 0,
-            _ => units * RECORD_BYTES + units * COUNT_BYTES / self.shard.shards() as u64,
-        };
-        plan.within_budget(&self.machine, list + record, self.count.memory.is_some())
+    /// The kernel that an engine uses.
+    pub(super) fn kernel_of(&self, plan: &Plan) -> Kernel {
+        if plan.engine().has_kernels() { self.kernel } else { Kernel::Portable }
     }
 }
 
@@ -342,9 +323,4 @@ fn check_written(record: Record, expected: Tally) -> Result<Record, Error> {
     }
     let what = "units are missing or have different counts".to_owned();
     Err(JournalError::NotAsWritten { what }.at(&record.files[0].path))
-}
-
-/// The kernel that an engine uses.
-pub(super) fn kernel_of(machine: &Resources, engine: Engine) -> Kernel {
-    if engine.has_kernels() { machine.kernel } else { Kernel::Portable }
 }

@@ -2,21 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
+use super::observe::Observer;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, Pass, Resources, SplitRows};
+use crate::engine::{Engine, Kernel, Pass, SplitRows};
 use crate::error::Error;
-use crate::machine::{memory, thread_pool};
-use crate::observe::Observer;
+use crate::machine::thread_pool;
 use crate::plan::Plan;
 
 /// A count with its settings.
 ///
 /// ```
-/// use nqueens::{Count, Engine, Published};
+/// use nqueens::{BoardSize, Count, Engine, Published};
 ///
-/// let outcome = Count::new(12).engine(Engine::Subtrees).threads(2).run()?;
+/// let outcome = Count::new(BoardSize::new(12)?).engine(Engine::Subtrees).threads(2).run()?;
 /// assert_eq!(outcome.total, 14_200);
 /// assert_eq!(outcome.published, Published::Agrees);
 /// # Ok::<(), nqueens::Error>(())
@@ -25,11 +25,11 @@ use crate::plan::Plan;
 /// A cancelled count reports how far it got, or that it had not begun:
 ///
 /// ```
-/// use nqueens::{Cancel, Count, Error};
+/// use nqueens::{BoardSize, Cancel, Count};
 ///
 /// let cancel = Cancel::new();
 /// cancel.cancel(); // usually from another thread
-/// let stopped = Count::new(20).cancel(&cancel).run();
+/// let stopped = Count::new(BoardSize::new(20)?).cancel(&cancel).run();
 /// assert!(stopped.is_err_and(|error| error.is_cancelled()));
 /// # Ok::<(), nqueens::Error>(())
 /// ```
@@ -37,13 +37,10 @@ use crate::plan::Plan;
 #[must_use = "a count does nothing until it is run"]
 pub struct Count<'a> {
     pub(super) size: BoardSize,
-    /// Why there is no such board.
-    no_size: Option<Error>,
     engine: Option<Engine>,
     kernel: Option<Kernel>,
     split_rows: Option<SplitRows>,
     pub(super) pass: Pass,
-    pub(super) memory: Option<u64>,
     threads: Option<usize>,
     pool: Option<&'a rayon::ThreadPool>,
     pub(super) queens: FixedQueens,
@@ -54,20 +51,13 @@ pub struct Count<'a> {
 
 impl<'a> Count<'a> {
     /// A count of the board of this size with the fastest engine and kernel on the current rayon pool.
-    /// A number that is no [`BoardSize`] is an error when the count is run.
-    pub fn new(size: impl TryInto<BoardSize, Error: Into<Error>>) -> Self {
-        let (size, no_size) = match size.try_into() {
-            Ok(size) => (size, None),
-            Err(error) => (BoardSize::default(), Some(error.into())),
-        };
+    pub fn new(size: BoardSize) -> Self {
         Self {
             size,
-            no_size,
             engine: None,
             kernel: None,
             split_rows: None,
             pass: Pass::First,
-            memory: None,
             threads: None,
             pool: None,
             queens: FixedQueens::default(),
@@ -104,12 +94,6 @@ impl<'a> Count<'a> {
         Self { queens, ..self }
     }
 
-    /// Uses at most this many bytes; the default leaves some to others. The module
-    /// [`memory`] explains what the budget covers.
-    pub fn memory(self, bytes: u64) -> Self {
-        Self { memory: Some(bytes), ..self }
-    }
-
     /// Starts this many threads for the count, 1 to 4096.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), pool: None, ..self }
@@ -141,9 +125,6 @@ impl<'a> Count<'a> {
         &self,
         count: impl FnOnce() -> T + Send,
     ) -> Result<T, Error> {
-        if let Some(error) = &self.no_size {
-            return Err(error.clone());
-        }
         Ok(match (self.threads, self.pool) {
             (Some(threads), _) => thread_pool(threads)?.install(count),
             (None, Some(pool)) => pool.install(count),
@@ -151,13 +132,9 @@ impl<'a> Count<'a> {
         })
     }
 
-    /// The resources that the count may use.
-    pub(super) fn machine(&self) -> Resources {
-        Resources {
-            kernel: self.kernel.unwrap_or_else(Kernel::detect),
-            threads: rayon::current_num_threads(),
-            memory: self.memory.unwrap_or_else(memory::default_budget),
-        }
+    /// The kernel for engines that have kernels.
+    pub(super) fn kernel_here(&self) -> Kernel {
+        self.kernel.unwrap_or_else(Kernel::detect)
     }
 
     /// The plan that is asked for. Settings that are missing come from the plan of a journal;

@@ -49,10 +49,9 @@ mod worker;
 
 use std::sync::Arc;
 
-use super::unit::{MemoryUse, Pass, Prepared, Resources, RowDomains, Units};
+use super::simd::Kernel;
+use super::unit::{self, Pass, RowDomains, Units};
 use crate::board::size::BoardSize;
-use crate::cancel::Cancel;
-use crate::error::Error;
 use units::UnitList;
 use worker::Worker;
 
@@ -75,12 +74,6 @@ impl Colours {
         debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
         Self { size, units: Arc::new(UnitList::new(size)) }
     }
-}
-
-/// The number of units of a board, and the size of their list in bytes.
-pub(crate) fn forecast(size: BoardSize) -> (usize, u64) {
-    let units = UnitList::new(size);
-    (units.len(), units.bytes())
 }
 
 /// The bytes with which a thread can count every unit.
@@ -106,34 +99,7 @@ impl Units for Colours {
         self.units.domains(self.size, unit)
     }
 
-    fn prepare(
-        &self,
-        pass: Pass,
-        resources: &Resources,
-        _cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared + '_>, Error> {
-        Ok(Box::new(PreparedColours { colours: self, pass, resources: *resources }))
-    }
-}
-
-/// Threads share nothing but the units.
-struct PreparedColours<'a> {
-    colours: &'a Colours,
-    pass: Pass,
-    resources: Resources,
-}
-
-impl Prepared for PreparedColours<'_> {
-    fn worker(&self) -> Box<dyn super::unit::Worker + '_> {
-        let Colours { size, units } = self.colours;
-        Box::new(Worker::new(units, *size, self.resources.kernel, self.pass))
-    }
-
-    fn memory(&self) -> Option<MemoryUse> {
-        Some(MemoryUse {
-            shared: self.colours.units.bytes(),
-            per_thread: worker::bytes(self.colours.size),
-            strategy: "the matrix of one colour",
-        })
+    fn worker(&self, pass: Pass, kernel: Kernel) -> Box<dyn unit::Worker + '_> {
+        Box::new(Worker::new(&self.units, self.size, kernel, pass))
     }
 }

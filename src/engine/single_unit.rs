@@ -1,11 +1,11 @@
 //! The plain backtracker for units of any engine, and the single unit of boards that are too small to
 //! cut.
 
-use super::unit::{CountDomains, Interrupt, Pass, Prepared, Resources, RowDomains, Units, Worker};
+use super::simd::Kernel;
+use super::unit::{Interrupt, Pass, RowDomains, Units, Worker};
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::error::Error;
 
 /// A whole board with some queens given, counted by the plain backtracker. The empty board has one
 /// solution (A000170).
@@ -30,35 +30,30 @@ impl Units for SingleUnit {
         RowDomains::with_queens(self.size, &self.queens)
     }
 
-    fn prepare(&self, _: Pass, _: &Resources, _: &Cancel) -> Result<Box<dyn Prepared + '_>, Error> {
-        Ok(Box::new(self.clone()))
+    fn worker(&self, _: Pass, _: Kernel) -> Box<dyn Worker + '_> {
+        Box::new(self.clone())
     }
 }
 
 impl Worker for SingleUnit {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        Restricted.count(&self.domains(unit), cancel)
+        count_domains(&self.domains(unit), cancel)
     }
 }
 
-/// Counts the units of any engine as engine `bitmask` counts its own: squares that a unit forbids count
-/// as taken. The rows that decide the weight come first.
+/// Counts the units of any engine as engine `bitmask` counts its own, but with rows in any order:
+/// squares that a unit forbids count as taken, and the rows that decide the weight come first.
 /// It would need centuries to reach a count that overflows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Restricted;
-
-impl CountDomains for Restricted {
-    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let mut rows: Vec<usize> = (0..domains.size.rows()).collect();
-        let mut weighed_rows = 0;
-        if let Some(weighing) = &domains.weighing {
-            rows.sort_by_key(|row| weighing.rows >> row & 1 == 0);
-            weighed_rows = weighing.number_of_rows();
-        }
-        let search = Search { domains, rows, weighed_rows, cancel };
-        let count = search.fill(0, Queens::default());
-        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
+    let mut rows: Vec<usize> = (0..domains.size.rows()).collect();
+    let mut weighed_rows = 0;
+    if let Some(weighing) = &domains.weighing {
+        rows.sort_by_key(|row| weighing.rows >> row & 1 == 0);
+        weighed_rows = weighing.number_of_rows();
     }
+    let search = Search { domains, rows, weighed_rows, cancel };
+    let count = search.fill(0, Queens::default());
+    if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
 }
 
 /// The order of the rows, and what they hold.

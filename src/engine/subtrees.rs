@@ -45,20 +45,16 @@ pub(crate) mod cases;
 mod kernel;
 mod level;
 mod levels;
-mod restricted;
 mod split_rows;
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, Pass, Prepared, Resources, RowDomains, UnitEstimate, Units, Worker};
+use super::unit::{Interrupt, Pass, RowDomains, Units, Worker};
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::error::Error;
-use crate::machine::cpu::Stopwatch;
 use cases::Case;
 use levels::Levels;
-pub(crate) use restricted::RestrictedSubtrees;
 pub use split_rows::SplitRows;
 
 /// Boards of fewer rows have no room for a prefix above the last three rows.
@@ -89,17 +85,6 @@ impl Subtrees {
         let (first_row, cases) = (first_row(size, split_rows), cases_of(size, queens));
         let subtrees = subtrees_of(&cases, first_row).collect();
         Self { size, first_row, cases, subtrees }
-    }
-
-    /// The number of subtrees of a board, and the size of their list in bytes, without making it.
-    pub(crate) fn forecast(
-        size: BoardSize,
-        queens: &FixedQueens,
-        split_rows: SplitRows,
-    ) -> (usize, u64) {
-        let units = subtrees_of(&cases_of(size, queens), first_row(size, split_rows)).count();
-        // A growing list is copied: the old and the new one exist at the same time.
-        (units, (3 * units * size_of::<Subtree>()) as u64)
     }
 }
 
@@ -164,7 +149,7 @@ impl SplitRows {
         (Self::MIN..=Self::MAX)
             .filter_map(|rows| Self::new(rows).ok())
             .find(|rows| {
-                Subtrees::forecast(size, &FixedQueens::default(), *rows).0
+                Subtrees::new(size, &FixedQueens::default(), *rows).len()
                     >= for_threads.max(for_progress)
             })
             .unwrap_or(Self(4))
@@ -190,19 +175,12 @@ impl Units for Subtrees {
         domains
     }
 
-    fn prepare(
-        &self,
-        pass: Pass,
-        resources: &Resources,
-        _: &Cancel,
-    ) -> Result<Box<dyn Prepared + '_>, Error> {
-        let levels = Levels::new(self.size);
-        Ok(Box::new(SubtreeWorker { units: self, pass, kernel: resources.kernel, levels }))
+    fn worker(&self, pass: Pass, kernel: Kernel) -> Box<dyn Worker + '_> {
+        Box::new(SubtreeWorker { units: self, pass, kernel, levels: Levels::new(self.size) })
     }
 }
 
 /// One thread's buffers.
-#[derive(Clone)]
 struct SubtreeWorker<'a> {
     units: &'a Subtrees,
     pass: Pass,
@@ -221,45 +199,6 @@ impl Worker for SubtreeWorker<'_> {
         };
         self.levels.count(self.kernel, &blocked, self.units.first_row, root, cancel)
     }
-
-    fn deepest(&self) -> usize {
-        self.units.size.rows() - 3 - self.units.first_row
-    }
-
-    /// The path places queens at random, each on one of the free squares of its row. Mirrored or not, it
-    /// takes as long, so both counts have the same paths.
-    fn sample(
-        &mut self,
-        unit: usize,
-        depth: usize,
-        random: &mut fastrand::Rng,
-        cancel: &Cancel,
-    ) -> Result<UnitEstimate, Interrupt> {
-        let Subtree { case, root: mut node, .. } = self.units.subtrees[unit];
-        let (blocked, first_row) = (&self.units.cases[case].blocked, self.units.first_row);
-        let (end, mut probability) = (first_row + depth, 1.0);
-        for row in first_row..end {
-            let squares = node.free.count_ones();
-            if squares == 0 {
-                return Ok(UnitEstimate::default());
-            }
-            let queen = nth_bit(node.free, random.u32(..squares));
-            node = node.with_queen(queen, blocked[row + 1]);
-            probability /= f64::from(squares);
-        }
-        let mut stopwatch = Stopwatch::start();
-        let solutions = match node.free {
-            0 => 0,
-            _ => self.levels.count(self.kernel, blocked, end, node, cancel)?,
-        };
-        Ok(UnitEstimate::of_path(solutions, stopwatch.lap(), probability))
-    }
-}
-
-/// Bit number `place` of those that are set.
-fn nth_bit(bits: u32, place: u32) -> u32 {
-    let rest = (0..place).fold(bits, |bits, _| bits & (bits - 1));
-    rest & rest.wrapping_neg()
 }
 
 /// A node and the forbidden squares of all rows, with the columns in the other order.

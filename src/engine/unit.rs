@@ -11,7 +11,6 @@ use crate::board::size::{BoardSize, Squares};
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::machine::cpu::Stopwatch;
 
 /// The independent units of one count, numbered from 0. The list depends only on the board, the
 /// engine and the number of split rows, never on the machine.
@@ -33,14 +32,9 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     /// The solutions that the unit counts, and how many times.
     fn domains(&self, unit: usize) -> RowDomains;
 
-    /// Prepares what the units of the first or the second count share, within the given memory. Engines
-    /// without a second count count twice in the same way.
-    fn prepare(
-        &self,
-        pass: Pass,
-        resources: &Resources,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared + '_>, Error>;
+    /// A worker for one thread, for the first or the second count. Engines without a second count count
+    /// twice in the same way.
+    fn worker(&self, pass: Pass, kernel: Kernel) -> Box<dyn Worker + '_>;
 }
 
 /// Whether the units of a plan are counted for the first or for the second time.
@@ -68,41 +62,6 @@ impl fmt::Display for Pass {
     }
 }
 
-/// What a count may use of the machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Resources {
-    /// The kernel for the inner loops.
-    pub kernel: Kernel,
-    /// Workers that run at the same time.
-    pub threads: usize,
-    /// Bytes for all of them together.
-    pub memory: u64,
-}
-
-/// What the threads of a count share.
-pub(crate) trait Prepared: Sync {
-    /// A worker for one thread, with its own scratch memory.
-    fn worker(&self) -> Box<dyn Worker + '_>;
-
-    /// The memory in use, for engines that need much.
-    fn memory(&self) -> Option<MemoryUse> {
-        None
-    }
-}
-
-/// Memory that a count plans to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct MemoryUse {
-    /// Bytes that all threads share.
-    pub shared: u64,
-    /// Bytes that each thread may need.
-    pub per_thread: u64,
-    /// How the engine fits its lists into the budget, in a few words.
-    pub strategy: &'static str,
-}
-
 /// Counts units on one thread.
 pub(crate) trait Worker: Send {
     /// The number of solutions in this unit, before its weight.
@@ -113,57 +72,10 @@ pub(crate) trait Worker: Send {
     fn count_first(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         Ok(vec![self.count(units.start, cancel)?])
     }
-
-    /// The greatest depth of [`Worker::sample`]; 0 if only whole units can be counted.
-    fn deepest(&self) -> usize {
-        0
-    }
-
-    /// Estimates a unit from a random part of it, which is the smaller the greater the depth, 1 to
-    /// [`Worker::deepest`]. The expected values are the unit's count and, but for the path itself, its
-    /// time.
-    ///
-    /// One path of random choices is followed, what lies at its end is counted, and what the path
-    /// leads to is divided by its probability (D. E. Knuth, "Estimating the efficiency of backtrack
-    /// programs", 1975).
-    fn sample(
-        &mut self,
-        unit: usize,
-        _depth: usize,
-        _random: &mut fastrand::Rng,
-        cancel: &Cancel,
-    ) -> Result<UnitEstimate, Interrupt> {
-        let mut stopwatch = Stopwatch::start();
-        let solutions = self.count(unit, cancel)? as f64;
-        Ok(UnitEstimate { solutions, seconds: stopwatch.lap() })
-    }
 }
 
-/// What a part of a unit says about the whole unit.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct UnitEstimate {
-    /// Solutions, before the unit's weight.
-    pub(crate) solutions: f64,
-    /// CPU time to count it.
-    pub(crate) seconds: f64,
-}
-
-impl UnitEstimate {
-    /// What was counted and what it took, divided by the probability of the path.
-    pub(crate) fn of_path(solutions: u64, seconds: f64, probability: f64) -> Self {
-        Self { solutions: solutions as f64 / probability, seconds: seconds / probability }
-    }
-}
-
-/// Threads that share nothing each work with a copy.
-impl<T: Worker + Clone + Sync> Prepared for T {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(self.clone())
-    }
-}
-
-/// The solutions of a unit: the queen of each row stands in a column that is allowed there. Canonical
-/// units of engine `halves` also weigh each solution by the set of columns that its northern rows take.
+/// The solutions of a unit: the queen of each row stands in a column that is allowed there. Units
+/// of engine `colours` also weigh each solution by the columns that some of its rows take.
 #[derive(Debug)]
 pub(crate) struct RowDomains {
     pub(crate) size: BoardSize,
@@ -208,12 +120,6 @@ impl RowDomains {
     }
 }
 
-/// Counts the units of any engine by the domains of their rows.
-pub(crate) trait CountDomains: Send {
-    /// The weighted number of solutions.
-    fn count(&mut self, domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt>;
-}
-
 /// Why a unit has no count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupt {
@@ -221,8 +127,6 @@ pub(crate) enum Interrupt {
     Cancelled,
     /// The unit's count passed `u64::MAX`.
     Overflow,
-    /// The unit needs more memory than was planned.
-    OutOfMemory,
 }
 
 impl Interrupt {
@@ -231,7 +135,6 @@ impl Interrupt {
         match self {
             Self::Cancelled => Error::StoppedBefore { what: "the end of the unit" },
             Self::Overflow => Error::UnitOverflow { unit },
-            Self::OutOfMemory => Error::UnitOutOfMemory { unit },
         }
     }
 }

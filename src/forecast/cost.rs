@@ -3,26 +3,25 @@
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};
 
-/// Core-hours with AVX-512 from n = 20 on, of engines `halves`, `subtrees` and `colours`.
+/// Core-hours with AVX-512 from n = 20 on, of engines `subtrees` and `colours`.
 ///
-/// `halves` is measured up to n = 29 (docs/CLUSTER.md tells how); two more columns make it 75 times
-/// as long. `subtrees` takes 8 ns a solution at n = 19, measured, and about 0.15 ns more with each
+/// `subtrees` takes 8 ns a solution at n = 19, measured, and about 0.15 ns more with each
 /// column. The solutions are published up to n = 27, then they grow as (0.143 n)^n (Simkin). `colours` is
 /// measured up to n = 22 and from samples up to n = 28; two more columns make it 25 to 30 times as long.
-const CORE_HOURS: [[f64; 3]; 13] = [
-    [0.006, 0.088, 0.0022],
-    [0.07, 0.73, 0.015],
-    [0.26, 6.3, 0.06],
-    [2.3, 58.0, 0.6],
-    [20.0, 550.0, 2.9],
-    [175.0, 5_500.0, 25.0],
-    [1_200.0, 56_000.0, 105.0],
-    [13_000.0, 6.0e5, 730.0],
-    [92_000.0, 6.5e6, 2_400.0],
-    [1.0e6, 7.3e7, 2.1e4],
-    [6.9e6, 8.5e8, 7.0e4],
-    [7.5e7, 1.0e10, 6.0e5],
-    [5.2e8, 1.3e11, 2.0e6],
+const CORE_HOURS: [[f64; 2]; 13] = [
+    [0.088, 0.0019],
+    [0.73, 0.012],
+    [6.3, 0.051],
+    [58.0, 0.30],
+    [550.0, 1.5],
+    [5_500.0, 11.0],
+    [56_000.0, 78.0],
+    [6.0e5, 340.0],
+    [6.5e6, 1_500.0],
+    [7.3e7, 1.0e4],
+    [8.5e8, 4.0e4],
+    [1.0e10, 3.0e5],
+    [1.3e11, 1.2e6],
 ];
 const FIRST: u32 = 20;
 /// How many times as long smaller boards take with each column.
@@ -43,9 +42,8 @@ pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
     }
     // With AVX-512, AVX2 and portable code: docs/lab.md has the ratios.
     let (column, [avx512, avx2, portable]) = match engine {
-        Engine::Halves => (0, [1.0, 1.3, 2.6]),
-        Engine::Colours => (2, [1.0, 1.5, 6.0]),
-        _ => (1, [1.0, 1.45, 4.9]),
+        Engine::Colours => (1, [1.0, 1.5, 6.0]),
+        _ => (0, [1.0, 1.45, 4.9]),
     };
     let slower = match kernel.name() {
         "avx512" => avx512,
@@ -72,10 +70,10 @@ mod tests {
             }
         }
         for kernel in Kernel::available() {
-            assert!(
-                hours(25, Engine::Halves, kernel) <= hours(25, Engine::Halves, Kernel::Portable)
-            );
+            let [vectors, portable] =
+                [kernel, Kernel::Portable].map(|kernel| hours(25, Engine::Colours, kernel));
+            assert!(vectors <= portable, "{kernel}");
         }
-        assert_eq!(hours(28, Engine::Halves, Kernel::Portable).round(), 239_200.0);
+        assert_eq!(hours(28, Engine::Colours, Kernel::Portable).round(), 9_000.0);
     }
 }

@@ -126,11 +126,6 @@ impl RatioEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::known::known;
-    use crate::board::size::BoardSize;
-    use crate::cancel::Cancel;
-    use crate::engine::{Engine, Kernel, Resources};
-    use crate::plan::Plan;
 
     #[test]
     fn equal_units_give_an_exact_estimate() {
@@ -141,43 +136,6 @@ mod tests {
         let sum = Approximate { value: 200.0, standard_error: 0.0 };
         assert_eq!(estimator.sum_over(100.0), sum);
         assert_eq!(estimator.sum_over_rest(20.0), Approximate { value: 40.0, ..sum });
-    }
-
-    /// Counts thirty parts of a board, always the same ones, fifty times.
-    fn check_intervals(n: u32, engine: Engine, depth: usize) {
-        let (kernel, cancel) = (Kernel::detect(), Cancel::new());
-        let resources = Resources { kernel, threads: 1, memory: 1 << 30 };
-        let size = BoardSize::new(n).expect("in range");
-        let published = known(size).total.expect("published") as f64;
-        let plan = Plan::new(size, engine, None);
-        let prepared = plan.prepare(&resources, &cancel).expect("it fits");
-        let mut worker = prepared.worker();
-        let covered = (0..50).filter(|&seed| {
-            let mut random = fastrand::Rng::with_seed(seed);
-            let mut parts = RatioEstimator::of_repeated_draws();
-            for _ in 0..30 {
-                let unit = random.usize(..plan.units());
-                let part = worker.sample(unit, depth, &mut random, &cancel).expect("a part");
-                parts.record(1.0, part.solutions * plan.weight(unit) as f64);
-            }
-            let total = parts.sum_over(plan.units() as f64);
-            (total.value - published).abs() <= 2.0 * total.standard_error
-        });
-        let covered = covered.count();
-        assert!(covered >= 45, "n = {n}, {engine}: {covered} of 50");
-    }
-
-    #[test]
-    fn the_interval_from_parts_covers_the_published_total_in_45_of_50_cases() {
-        check_intervals(12, Engine::Bitmask, 3);
-        check_intervals(14, Engine::Subtrees, 2);
-    }
-
-    #[test]
-    #[ignore = "takes a quarter of a minute"]
-    fn so_does_the_one_from_parts_of_large_units() {
-        check_intervals(16, Engine::Bitmask, 3);
-        check_intervals(22, Engine::Halves, 2);
     }
 
     #[test]

@@ -11,12 +11,10 @@
 use std::time::Duration;
 
 use super::blocks::{Blocks, Rest};
-use super::estimate::Estimate;
 use super::ratio::{Approximate, RatioEstimator};
-use crate::observe::{Start, UnitsDone};
-use crate::ranges::range_length;
+use crate::plan::UnitsDone;
 
-/// Without a sample, nothing is promised before.
+/// Without a journal, nothing is promised before.
 const EARLIEST: Duration = Duration::from_secs(1);
 
 /// The speed of a thread is that of its last one to two minutes.
@@ -35,8 +33,7 @@ const LATE: f64 = 60.0;
 ///
 /// impl Observer for Watch {
 ///     fn started(&self, start: &Start<'_>) {
-///         let left = TimeLeft::new(start);
-///         *self.1.lock().expect("no panic") = left;
+///         *self.1.lock().expect("no panic") = start.time_left();
 ///     }
 ///
 ///     fn units_done(&self, done: &UnitsDone) {
@@ -56,8 +53,7 @@ const LATE: f64 = 60.0;
 pub struct TimeLeft {
     blocks: Blocks,
     rest: Rest,
-    /// The CPU seconds of a sample that was taken before, and of all reports since.
-    expected: Option<Approximate>,
+    /// The CPU seconds of all reports.
     spent: f64,
     earliest: Duration,
     threads: f64,
@@ -68,29 +64,17 @@ pub struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// Of a count that begins. What its journal holds is part of the sample.
-    #[must_use]
-    pub fn new(start: &Start<'_>) -> Self {
-        Self::of(start.blocks.clone(), start.rest, start.threads)
-    }
-
-    /// Takes this estimate until the finished units tell more.
-    #[must_use]
-    pub fn expecting(self, estimate: &Estimate) -> Self {
-        Self { expected: Some(estimate.cpu_seconds), earliest: Duration::ZERO, ..self }
-    }
-
-    /// Of a count that begins to show what it takes, so that nothing is too early to say.
-    pub(crate) fn of_sample(units: usize, solutions: Option<f64>, threads: usize) -> Self {
-        let left = Self::of(Blocks::new(units), Rest { units, solutions }, threads);
-        Self { earliest: Duration::ZERO, ..left }
-    }
-
-    fn of(blocks: Blocks, rest: Rest, threads: usize) -> Self {
-        let range = range_length(rest.units, threads) as f64;
+    /// Of a count that begins, with what is finished before. Its threads take ranges of so many units.
+    pub(crate) fn new(blocks: Blocks, rest: Rest, threads: usize, range: usize) -> Self {
         let earliest = if blocks.is_empty() { EARLIEST } else { Duration::ZERO };
-        let (threads, reports) = (threads as f64, RatioEstimator::of_repeated_draws());
+        let (threads, range) = (threads as f64, range as f64);
+        let reports = RatioEstimator::of_repeated_draws();
         Self { blocks, rest, earliest, threads, range, reports, ..Self::default() }
+    }
+
+    /// Nothing is too early to say.
+    pub(crate) fn at_once(self) -> Self {
+        Self { earliest: Duration::ZERO, ..self }
     }
 
     /// Learns of finished units.
@@ -104,11 +88,6 @@ impl TimeLeft {
         }
         self.reports.record(cpu_time.as_secs_f64(), busy.as_secs_f64());
         self.spent += cpu_time.as_secs_f64();
-    }
-
-    /// Units that are not finished.
-    pub(crate) fn units_left(&self) -> usize {
-        self.rest.units
     }
 
     /// The CPU seconds of the whole, by the finished units.
@@ -126,14 +105,7 @@ impl TimeLeft {
     /// a unit is finished. While too little is known to say how exact it is, the standard error is infinite.
     #[must_use]
     pub fn estimate(&self, elapsed: Duration) -> Option<Approximate> {
-        let left =
-            |all: Approximate| Approximate { value: (all.value - self.spent).max(0.0), ..all };
-        let (expected, counted) = (self.expected.map(left), self.blocks.cpu_seconds(self.rest));
-        let is_known = |counted: &Approximate| counted.standard_error.is_finite();
-        let work = match counted.filter(is_known) {
-            Some(counted) => counted.or_closer(expected),
-            None => expected.or(counted)?,
-        };
+        let work = self.blocks.cpu_seconds(self.rest)?;
         if elapsed < self.earliest {
             return None;
         }

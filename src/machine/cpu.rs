@@ -55,22 +55,6 @@ pub(crate) fn thread_time() -> Duration {
     FIRST.get_or_init(Instant::now).elapsed()
 }
 
-/// Measures CPU time of this thread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopwatch(Duration);
-
-impl Stopwatch {
-    pub(crate) fn start() -> Self {
-        Self(thread_time())
-    }
-
-    /// Seconds since the start or the last lap, which ends here.
-    pub(crate) fn lap(&mut self) -> f64 {
-        let before = std::mem::replace(self, Self::start());
-        self.0.saturating_sub(before.0).as_secs_f64()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #[cfg(unix)]

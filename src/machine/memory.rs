@@ -4,11 +4,6 @@
 //! (containers, Slurm, systemd), where a process that uses more is killed, and the limits of the
 //! process (`ulimit -v` and `-d`, `h_vmem` of Grid Engine), where an allocation fails.
 //! [`Memory::detect`] finds the limit that leaves the least.
-//!
-//! **What a budget covers.** The list of a plan's units, the record of finished units if there is a
-//! journal (8 bytes a unit), and the engine's lists, including those of each thread. It does not
-//! cover the program itself and the stacks of the threads: a few megabytes, and a few tens of
-//! kilobytes for each thread.
 
 use std::path::Path;
 
@@ -73,16 +68,12 @@ fn process_limits() -> Vec<Memory> {
     Vec::new()
 }
 
-/// The bytes that a count may use by default: three quarters of what is available.
+/// The bytes that a count may use: three quarters of what is available. The rest is for the program itself,
+/// the stacks of its threads, and others.
 #[must_use]
 #[doc(hidden)]
-pub fn default_budget() -> u64 {
+pub fn usable() -> u64 {
     Memory::detect().available / 4 * 3
-}
-
-/// How many threads fit, if each needs this much.
-pub(crate) fn fitting_threads(bytes: u64, per_thread: u64) -> usize {
-    bytes.checked_div(per_thread).and_then(|threads| threads.try_into().ok()).unwrap_or(usize::MAX)
 }
 
 /// Mebibytes, or gibibytes from 1 GiB on, with one decimal: `1.5 MiB`, `3.0 GiB`.

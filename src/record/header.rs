@@ -8,7 +8,6 @@ use std::path::Path;
 use super::line::{LONGEST_LINE, Seal, without_zeros};
 use crate::engine::Pass;
 use crate::error::{Error, JournalError};
-use crate::machine::memory::Memory;
 use crate::plan::Plan;
 
 /// The first word of every journal.
@@ -17,8 +16,6 @@ const MAGIC: &str = "nqueens-journal";
 const FORMAT: u32 = 2;
 /// The longest first line, in bytes.
 const LONGEST: u64 = 4096;
-/// Every machine can spare this many bytes.
-const SMALL: u64 = 16 << 20;
 
 /// The first line: who began the journal, and of which plan it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,13 +124,6 @@ impl Header {
             JournalError::OtherPlan { version, holds }
         };
         let plan = parse().filter(|plan| plan.check_pass().is_ok()).ok_or_else(other)?;
-        // One line may name a plan so large that the machine would swap for hours. To ask the
-        // operating system for its memory takes longer than to read a small journal.
-        let (units, needed) = plan.forecast();
-        let available = if needed < SMALL { SMALL } else { Memory::detect().available };
-        if needed > available {
-            return Err(JournalError::TooLarge { units, needed, available });
-        }
         if Self::of(&plan).plan == self.plan { Ok(plan) } else { Err(other()) }
     }
 }

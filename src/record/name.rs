@@ -64,7 +64,7 @@ mod tests {
         for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
             let shard = Shard::new(index, shards).expect("in range");
             for pass in [Pass::First, Pass::Second] {
-                let plan = Plan::new(size, Engine::Halves, None).in_pass(pass);
+                let plan = Plan::new(size, Engine::Colours, None).in_pass(pass);
                 for number in 1..4 {
                     let name = file_name(&plan, shard, number);
                     assert_eq!(named_shard(&name), Some((12, pass, shard)), "{name}");

@@ -1,8 +1,6 @@
 //! The total depends on the board alone, not on engine, kernel, split rows or threads.
 
-use nqueens::{
-    Cancel, Count, Engine, Error, Kernel, Plan, Resources, Shortage, SplitRows, thread_pool,
-};
+use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, SplitRows, thread_pool};
 use proptest::prelude::*;
 
 use crate::common::{kernels, size};
@@ -27,7 +25,7 @@ proptest! {
         rows in SplitRows::MIN..=SplitRows::MAX,
         threads in prop::sample::select(vec![1, 2, 3, 7]),
         kernel in prop::sample::select(kernels()),
-        engine in prop::sample::select(vec![Engine::Subtrees, Engine::Halves]),
+        engine in prop::sample::select(vec![Engine::Subtrees, Engine::Colours]),
     ) {
         let count = Count::new(size(n))
             .engine(engine)
@@ -77,9 +75,7 @@ fn subtotals_by_first_column_are_palindromic_and_sum_to_the_total() {
 
 /// The weighted sum over the units of a plan.
 fn total(plan: &Plan, kernel: Kernel) -> u128 {
-    let resources = Resources { kernel, threads: 1, memory: 1 << 30 };
-    let prepared = plan.prepare(&resources, &Cancel::new()).expect("a small board fits");
-    let mut worker = prepared.worker();
+    let mut worker = plan.worker(kernel).expect("a first count");
     (0..plan.units())
         .map(|unit| {
             let count = worker.count(unit, &Cancel::new()).expect("a count");
@@ -97,23 +93,10 @@ fn weighted_units_sum_to_the_total() {
                 let plan = Plan::new(size(n), Engine::Subtrees, SplitRows::new(rows).ok());
                 assert_eq!(total(&plan, kernel), expected, "n = {n}, {rows} rows");
             }
-            for engine in [Engine::Halves, Engine::Colours] {
-                let plan = Plan::new(size(n), engine, None);
-                assert_eq!(total(&plan, kernel), expected, "{engine}, n = {n}");
-            }
+            let plan = Plan::new(size(n), Engine::Colours, None);
+            assert_eq!(total(&plan, kernel), expected, "n = {n}");
         }
     }
-}
-
-#[test]
-fn an_engine_that_lacks_memory_is_refused_before_it_starts() {
-    let refused = Count::new(size(24)).engine(Engine::Halves).memory(4 << 20).run();
-    assert!(
-        matches!(refused, Err(Error::MemoryBudget(Shortage { engine: "halves", .. }))),
-        "{refused:?}"
-    );
-    let largest = Count::new(size(32)).memory(1 << 30).run();
-    assert!(matches!(largest, Err(Error::MemoryBudget { .. })), "{largest:?}");
 }
 
 #[test]

@@ -70,9 +70,6 @@ fn bad_input_gets_one_clear_line() {
         (&["count", "8", "--kernel", "foo"], "choose one of auto, portable, "),
         (&["count", "8", "--split-rows", "9"], "1 to 4"),
         (&["count", "8", "--split-rows", "0"], "--split-rows"),
-        (&["count", "8", "--memory", "lots"], "512M"),
-        (&["count", "24", "--memory", "4M"], "engine subtrees"),
-        (&["count", "32", "--memory", "1G"], "--memory"),
         (&["count", "8", "--progress", "foo"], "never, auto, always"),
         (&["count", "8", "--json", "--quiet"], "--quiet"),
         (&["count", "8", "--frobnicate"], "--frobnicate"),
@@ -106,7 +103,7 @@ fn long_arguments_are_not_repeated_whole() {
     for args in [
         &["count", &long][..],
         &[&long],
-        &["count", "8", "--memory", &long],
+        &["estimate", "8", "--seconds", &long],
         &["list", "8", "--place", &long],
         &["count", "8", "--journal", &long],
         &["merge", &long],
@@ -155,9 +152,9 @@ fn bash_completes_what_fits() {
     let engines = nqueens::Engine::names();
     for (words, word, wanted) in [
         ("nqueens count 8 --engine", "", with("auto", &engines)),
-        ("nqueens count 8 --engine =", "halv", "halves".to_owned()),
+        ("nqueens count 8 --engine =", "colo", "colours".to_owned()),
         ("nqueens compare --engines", "", with("all", &engines)),
-        ("nqueens compare --engines", "halves,bitmask,su", "halves,bitmask,subtrees".to_owned()),
+        ("nqueens compare --engines", "colours,bitmask,su", "colours,bitmask,subtrees".to_owned()),
         ("nqueens count 8 --kernel", "", with("auto", &nqueens::Kernel::NAMES)),
         ("nqueens count 8 --progress", "", "never auto always".to_owned()),
         ("nqueens list 8 --style", "", "columns board unicode svg".to_owned()),
@@ -184,8 +181,8 @@ fn fish_completes_what_fits() {
         }
     }
     for (line, wanted) in [
-        ("nqueens compare --engines halves,bitmask,su", "halves,bitmask,subtrees\n"),
-        ("nqueens compare --engines=halves,su", "--engines=halves,subtrees\n"),
+        ("nqueens compare --engines colours,bitmask,su", "colours,bitmask,subtrees\n"),
+        ("nqueens compare --engines=colours,su", "--engines=colours,subtrees\n"),
         ("nqueens count 8 --journal Cargo.l", "Cargo.lock\n"),
         ("nqueens completions f", "fish\n"),
         // No files where none is meant.
@@ -207,7 +204,7 @@ fn zsh_completes_what_fits() {
         zmodload zsh/zpty && zpty terminal zsh -f -i
         zpty -w terminal 'autoload -U compinit; compinit -u -D'
         zpty -w terminal 'eval "$(nqueens completions zsh)"'
-        zpty -w -n terminal $'nqueens compare --engines bitmask,hal\t --kernels port\t\n'
+        zpty -w -n terminal $'nqueens compare --engines bitmask,colo\t --kernels port\t\n'
         zpty -w terminal 'print DO""NE'
         zpty -r -m terminal text '*DONE*' && print -r -- $text
     "#;
@@ -285,7 +282,7 @@ fn json_has_the_promised_fields() {
 #[test]
 fn the_text_of_a_count_is_short() {
     let labels = |args: &[&str]| {
-        let output = output(&[&["count", "16", "--engine", "halves"], args].concat());
+        let output = output(&[&["count", "16", "--engine", "colours"], args].concat());
         let labels = stdout(&output).lines().filter_map(|line| line.split(' ').next());
         labels.collect::<Vec<_>>().join(" ")
     };

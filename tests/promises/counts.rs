@@ -8,7 +8,7 @@ use crate::common::{kernels, size};
 /// The largest board that takes some seconds.
 fn largest(engine: Engine) -> u32 {
     match engine {
-        Engine::Halves | Engine::Colours => 18,
+        Engine::Colours => 18,
         _ => engine.largest_sensible().unwrap_or(16),
     }
 }

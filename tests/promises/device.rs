@@ -111,7 +111,7 @@ mod needs_loop_devices {
     }
 
     fn count(n: &str, journal: &Path, args: &[&str]) -> Command {
-        let mut command = nqueens(&["count", n, "--quiet", "--engine", "halves", "--journal"]);
+        let mut command = nqueens(&["count", n, "--quiet", "--engine", "colours", "--journal"]);
         command.arg(journal).args(args);
         command
     }

@@ -2,27 +2,24 @@
 
 use std::time::Duration;
 
-use nqueens::{Count, Engine};
+use nqueens::{Count, Engine, Error};
 
 use crate::common::size;
 
-/// Their units take hours, so a sample that finished one would not end.
+/// A unit of theirs takes hours or more.
 #[test]
-fn the_largest_boards_are_estimated_by_every_engine() {
-    // A unit of the others takes minutes.
-    let engines = Engine::ALL.into_iter();
-    for engine in engines.filter(|engine| ![Engine::Halves, Engine::Colours].contains(engine)) {
+fn an_estimate_without_a_unit_is_given_up() {
+    for engine in Engine::ALL.into_iter().filter(|engine| *engine != Engine::Colours) {
         let count = Count::new(size(32)).engine(engine).threads(2);
-        let estimate = count.estimate(Duration::from_millis(20)).expect("a sample");
-        assert!(estimate.parts >= 2, "{engine}: {estimate:?}");
-        assert!(estimate.seconds.value > 1e12, "{engine}: {estimate:?}");
+        let given_up = count.estimate(Duration::from_millis(20));
+        assert!(matches!(given_up, Err(Error::StoppedBefore { .. })), "{engine}: {given_up:?}");
     }
 }
 
 #[test]
 fn a_sample_of_all_units_is_the_total() {
     for n in 0..=12 {
-        for engine in [Engine::Halves, Engine::Subtrees, Engine::Bitmask] {
+        for engine in [Engine::Colours, Engine::Subtrees, Engine::Bitmask] {
             let count = Count::new(size(n)).engine(engine).threads(2);
             let estimate = count.estimate(Duration::from_secs(60)).expect("a sample");
             assert_eq!(estimate.units_sampled, estimate.units, "n = {n}, {engine}");

@@ -31,12 +31,12 @@ fn error_in(name: &str, bytes: impl AsRef<[u8]>) -> JournalError {
 /// A power failure may cut the file anywhere: the count resumes from the whole lines.
 #[test]
 fn a_journal_cut_off_at_any_byte_is_resumed() {
-    let whole = finished_journal("cut-whole", 8, Engine::Halves);
+    let whole = finished_journal("cut-whole", 8, Engine::Subtrees);
     let path = fresh("cut");
     let mut resumed = 0;
     for length in 0..=whole.len() {
         fs::write(&path, &whole[..length]).expect("the folder can be written");
-        let outcome = Count::new(size(8)).engine(Engine::Halves).threads(1).journal(&path).run();
+        let outcome = Count::new(size(8)).engine(Engine::Subtrees).threads(1).journal(&path).run();
         let outcome = outcome.unwrap_or_else(|error| panic!("{length} bytes: {error}"));
         assert_eq!(outcome.total, 92, "{length} bytes");
         resumed += usize::from((1..outcome.units).contains(&outcome.units_before));
@@ -64,7 +64,7 @@ mod long {
 
 /// Flips bits of each byte in turn.
 fn changed_bytes_are_refused(name: &str, masks: fn(usize) -> Vec<u8>) {
-    let whole = finished_journal(&format!("{name}-whole"), 8, Engine::Halves);
+    let whole = finished_journal(&format!("{name}-whole"), 8, Engine::Subtrees);
     let path = fresh(name);
     let (mut refused, mut changes) = (0, 0);
     for place in 0..whole.len() {
@@ -73,7 +73,7 @@ fn changed_bytes_are_refused(name: &str, masks: fn(usize) -> Vec<u8>) {
             let mut flipped = whole.clone();
             flipped[place] ^= mask;
             fs::write(&path, &flipped).expect("the folder can be written");
-            let count = Count::new(size(8)).engine(Engine::Halves).threads(1).journal(&path);
+            let count = Count::new(size(8)).engine(Engine::Subtrees).threads(1).journal(&path);
             match count.run() {
                 Ok(outcome) => assert_eq!(outcome.total, 92, "byte {place} ^ {mask}"),
                 Err(Error::Journal { .. }) => {
@@ -101,7 +101,7 @@ proptest! {
     /// Lines with the right CRC that no program wrote.
     #[test]
     fn arbitrary_sealed_lines_never_panic(
-        header in "nqueens-journal [0-9]{1,2} version=[a-z0-9.]{0,4} n=[0-9]{1,3} count=(first|second|x) engine=(halves|subtrees|bitmask|x) split-rows=(none|[0-9]) plan=[0-9a-f]{8} units=[0-9]{1,20}",
+        header in "nqueens-journal [0-9]{1,2} version=[a-z0-9.]{0,4} n=[0-9]{1,3} count=(first|second|x) engine=(colours|subtrees|bitmask|x) split-rows=(none|[0-9]) plan=[0-9a-f]{8} units=[0-9]{1,20}",
         lines in prop::collection::vec("(run|done) (units|version)=[0-9.]{0,25}( [a-z-]{1,10}=[0-9,]{0,30}){0,5}", 0..5),
     ) {
         let path = fresh("sealed");
@@ -117,13 +117,13 @@ proptest! {
         order in prop::collection::vec(any::<prop::sample::Index>(), 1..25),
     ) {
         let path = fresh("shuffled");
-        let whole = finished_journal("shuffled-whole", 9, Engine::Halves);
+        let whole = finished_journal("shuffled-whole", 9, Engine::Subtrees);
         let whole = String::from_utf8(whole).expect("text");
         let lines: Vec<&str> = whole.split_inclusive('\n').collect();
         let text: String =
             lines[..2].iter().copied().chain(order.iter().map(|index| *index.get(&lines[1..]))).collect();
         fs::write(&path, text)?;
-        let outcome = Count::new(size(9)).engine(Engine::Halves).threads(2).journal(&path).run();
+        let outcome = Count::new(size(9)).engine(Engine::Subtrees).threads(2).journal(&path).run();
         prop_assert_eq!(outcome.expect("equal duplicates are harmless").total, 352);
     }
 }
@@ -192,7 +192,7 @@ fn foreign_files_are_refused_and_left_as_they_are() {
 /// Damage that leaves no line feed in the first block: such a file may hold weeks of work.
 #[test]
 fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
-    let whole = finished_journal("no-end-whole", 11, Engine::Halves);
+    let whole = finished_journal("no-end-whole", 16, Engine::Subtrees);
     assert!(whole.len() > 8192);
     let header = whole.iter().position(|byte| *byte == b'\n').expect("a line");
     let damaged = |damage: &dyn Fn(&mut Vec<u8>)| {
@@ -218,7 +218,7 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
     let path = fresh("no-end");
     for (damage, bytes) in files {
         fs::write(&path, &bytes).expect("the folder can be written");
-        let refused = Count::new(size(11)).engine(Engine::Halves).journal(&path).run();
+        let refused = Count::new(size(16)).engine(Engine::Subtrees).journal(&path).run();
         let error = journal_error(refused);
         assert!(
             matches!(error, JournalError::NotAJournal | JournalError::Damaged { line: 1, .. }),
@@ -266,7 +266,7 @@ fn a_line_without_end_is_damaged() {
 /// If the last line has lost its end in another way, its contents are not dropped.
 #[test]
 fn only_a_line_that_was_cut_off_is_dropped() {
-    let whole = finished_journal("tail-whole", 9, Engine::Halves);
+    let whole = finished_journal("tail-whole", 9, Engine::Subtrees);
     let lines: Vec<usize> =
         whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
     let last = lines[lines.len() - 2] + 1;
@@ -292,7 +292,7 @@ fn only_a_line_that_was_cut_off_is_dropped() {
 
 #[test]
 fn journals_of_other_formats_and_plans_are_refused() {
-    let whole = String::from_utf8(finished_journal("formats", 8, Engine::Halves)).expect("text");
+    let whole = String::from_utf8(finished_journal("formats", 8, Engine::Subtrees)).expect("text");
     let header = unsealed(whole.lines().next().expect("a line"));
     let newer = header.replace("nqueens-journal 2", "nqueens-journal 3");
     let expected =
@@ -306,15 +306,15 @@ fn journals_of_other_formats_and_plans_are_refused() {
         assert_eq!(error_in("formats", seal_first(older)), expected("1"));
     }
 
-    let plan = Plan::new(size(8), Engine::Halves, None);
+    let plan = Plan::new(size(8), Engine::Subtrees, None);
     let hash = format!("plan={:08x}", plan.hash());
     assert!(header.contains(&hash), "{header}");
     for (field, bad) in [
         (&*hash, "plan=00000007"),
         ("n=8", "n=33"),
-        ("split-rows=none", "split-rows=2"),
-        ("engine=halves", "engine=bitmask"),
-        ("engine=halves", "engine=x"),
+        ("split-rows=2", "split-rows=none"),
+        ("engine=subtrees", "engine=bitmask"),
+        ("engine=subtrees", "engine=x"),
     ] {
         let other = header.replace(field, bad);
         let holds = other[other.find("n=8").or(other.find("n=33")).expect("a board")..].to_owned();
@@ -330,7 +330,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
 #[test]
 fn whole_lines_of_other_counts_are_never_taken() {
     let journals: Vec<(String, String)> =
-        [(8, Engine::Halves), (8, Engine::Subtrees), (9, Engine::Halves)]
+        [(8, Engine::Colours), (8, Engine::Subtrees), (9, Engine::Colours)]
             .into_iter()
             .flat_map(|(n, engine)| [Pass::First, Pass::Second].map(|pass| (n, engine, pass)))
             .flat_map(|(n, engine, pass)| [1, 2].map(|rows| (n, engine, pass, rows)))

@@ -22,7 +22,7 @@ fn fresh(name: &str) -> PathBuf {
 }
 
 fn count() -> Count<'static> {
-    Count::new(size(N)).engine(Engine::Halves).threads(1)
+    Count::new(size(N)).engine(Engine::Subtrees).threads(1)
 }
 
 /// A finished journal, and the true counts of its units.
@@ -31,7 +31,7 @@ fn whole() -> &'static (Vec<u8>, Vec<u64>) {
     WHOLE.get_or_init(|| {
         let path = fresh("whole");
         count().journal(&path).run().expect("a count");
-        let plan = Plan::new(size(N), Engine::Halves, None);
+        let plan = Plan::new(size(N), Engine::Subtrees, None);
         let counts = (0..plan.units()).map(|unit| plan.count_unit(unit, &Cancel::new()));
         let counts = counts.collect::<Result<_, _>>().expect("small units");
         (fs::read(&path).expect("it was written"), counts)

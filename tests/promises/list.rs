@@ -222,7 +222,7 @@ fn completions_are_counted_from_the_command_line() {
         (&["count", "8", "--place", "a1,h8"], "1:1 (a1) and 8:8 (h8)"),
         (&["count", "8", "--place", "a9"], "--place"),
         (&["count", "8", "--place", "x"], "'x'"),
-        (&["count", "8", "--place", "a1", "--engine", "halves"], "--place"),
+        (&["count", "8", "--place", "a1", "--engine", "colours"], "--place"),
         (&["count", "8", "--place", "a1", "--journal", "x"], "--journal"),
         (&["list", "8", "--place", "a1,a2"], "attack"),
         (&["list", "33", "--limit", "1"], "0 to 32"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nqueens::{Cancel, Engine, Error, Kernel, MAX_THREADS, Plan, Resources, SplitRows};
+use nqueens::{Engine, Plan, SplitRows};
 
 use crate::common::size;
 
@@ -16,7 +16,7 @@ fn plan_hashes_stay_what_they_were() {
     };
     let mut text = String::new();
     for n in [0, 1, 3, 4, 8, 13, 20, 25, 27] {
-        for engine in [Engine::Halves, Engine::Colours, Engine::Bitmask] {
+        for engine in [Engine::Colours, Engine::Bitmask] {
             let (units, hash) = hash(n, engine, 2);
             writeln!(text, "{n} {engine}: {units} units, {hash:08x}").expect("a string");
         }
@@ -43,19 +43,4 @@ fn a_plan_hash_tells_plans_apart() {
     hashes.sort_unstable();
     hashes.dedup();
     assert_eq!(hashes.len(), all);
-}
-
-#[test]
-fn a_plan_is_prepared_for_one_thread_at_least() {
-    for engine in Engine::ALL {
-        let plan = Plan::new(size(8), engine, None);
-        let prepare = |threads| {
-            let resources = Resources { kernel: Kernel::detect(), threads, memory: 1 << 30 };
-            plan.prepare(&resources, &Cancel::new()).map(|_| ())
-        };
-        assert!(prepare(1).is_ok());
-        for threads in [0, MAX_THREADS + 1] {
-            assert!(matches!(prepare(threads), Err(Error::OutOfRange { .. })), "{engine}");
-        }
-    }
 }

@@ -351,7 +351,7 @@ fn a_wrong_unit_is_found_and_counted_again() {
     let wrong = falsified(&folder);
     let verify = run(nqueens(&["verify", "--units", "10"]).arg(&wrong));
     assert_eq!(verify.status.code(), Some(1), "{verify:?}");
-    assert!(result(&verify).2.contains("unit 0 is recorded with 66, subtrees counts 64"));
+    assert!(result(&verify).2.contains("unit 0 is recorded with 66, backtracking counts 64"));
     let mended = folder.join("mended.journal");
     let mut salvage = nqueens(&["salvage", "--without", "0", "--into"]);
     assert_eq!(run(salvage.arg(&mended).arg(&wrong)).status.code(), Some(0));

@@ -53,13 +53,13 @@ fn a_panic_loses_no_finished_unit() {
 #[test]
 fn a_count_resumes_with_other_threads_and_kernels() {
     let kernels = kernels();
-    for engine in [Engine::Halves, Engine::Subtrees] {
+    for (engine, n, total) in [(Engine::Colours, 16, 14_772_512), (Engine::Subtrees, 13, 73_712)] {
         let path = fresh(&format!("again-{engine}"));
         let (mut stops, mut before) = (0, 0);
         let outcome = loop {
             let cancel = Cancel::new();
             let stop = StopAfter { reports: 12.into(), cancel: &cancel };
-            let count = Count::new(size(13)).kernel(kernels[stops % kernels.len()]);
+            let count = Count::new(size(n)).kernel(kernels[stops % kernels.len()]);
             // Only the first run names the engine; the others find it in the journal.
             let count = if stops == 0 { count.engine(engine) } else { count };
             let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).cancel(&cancel);
@@ -77,7 +77,7 @@ fn a_count_resumes_with_other_threads_and_kernels() {
             stops += 1;
         };
         assert!(stops >= 2, "{stops}");
-        assert_eq!((outcome.total, outcome.engine, outcome.units_before), (73_712, engine, before));
+        assert_eq!((outcome.total, outcome.engine, outcome.units_before), (total, engine, before));
         let contents = contents(&path);
         assert_eq!(contents.files[0].runs.len(), stops + 1);
         assert_eq!(
@@ -107,7 +107,7 @@ fn another_count_is_refused_with_what_differs() {
     subtrees(10).split_rows(SplitRows::TWO).run().expect("a count");
     let refusals = [
         (subtrees(11), "n = 10", "n = 11"),
-        (subtrees(10).engine(Engine::Halves), "engine = subtrees", "engine = halves"),
+        (subtrees(10).engine(Engine::Colours), "engine = subtrees", "engine = colours"),
         (
             subtrees(10).split_rows(SplitRows::new(3).expect("in range")),
             "split rows = 2",

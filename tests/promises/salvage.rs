@@ -13,8 +13,17 @@ use crate::common::{
 /// A finished journal, in lines of one unit.
 fn finished(folder: &Path) -> (PathBuf, String) {
     let path = folder.join("q.journal");
-    let mut command =
-        nqueens(&["count", "11", "--engine", "halves", "--threads", "1", "--journal"]);
+    let mut command = nqueens(&[
+        "count",
+        "11",
+        "--engine",
+        "subtrees",
+        "--split-rows",
+        "2",
+        "--threads",
+        "1",
+        "--journal",
+    ]);
     assert!(run(command.arg(&path)).status.success());
     let text = fs::read_to_string(&path).expect("text");
     (path, text)
@@ -101,8 +110,17 @@ fn damaged_blocks_line_ends_and_headers_cost_only_their_own_units() {
 /// A journal that is long enough for a copy of its first line, and this line.
 fn long(folder: &Path) -> (PathBuf, String, String) {
     let path = folder.join("long.journal");
-    let mut command =
-        nqueens(&["count", "15", "--engine", "halves", "--threads", "2", "--journal"]);
+    let mut command = nqueens(&[
+        "count",
+        "15",
+        "--engine",
+        "subtrees",
+        "--split-rows",
+        "4",
+        "--threads",
+        "2",
+        "--journal",
+    ]);
     assert!(run(command.arg(&path)).status.success());
     let text = fs::read_to_string(&path).expect("text");
     let first = text.lines().next().expect("a line").to_owned();
@@ -174,8 +192,18 @@ fn a_first_line_can_be_put_back_from_another_journal() {
     let folder = fresh_folder("salvage-first");
     let (path, text) = finished(&folder);
     let other = folder.join("other.journal");
-    let mut shard =
-        nqueens(&["shard", "11", "--engine", "halves", "--index", "0", "--shards", "9"]);
+    let mut shard = nqueens(&[
+        "shard",
+        "11",
+        "--engine",
+        "subtrees",
+        "--split-rows",
+        "2",
+        "--index",
+        "0",
+        "--shards",
+        "9",
+    ]);
     assert!(run(shard.arg("--out").arg(&other)).status.success());
     let first = fs::read_to_string(&other).expect("text").lines().next().map(str::to_owned);
     let zeros = "\0".repeat(200);

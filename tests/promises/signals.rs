@@ -50,16 +50,13 @@ fn the_first_signal_stops_the_count_and_reports_its_progress() {
 /// A sample that is stopped answers with what it has.
 #[test]
 fn a_stopped_estimate_still_answers() {
-    for args in ["estimate 26 --seconds 600", "estimate 28 --engine subtrees --seconds 600"] {
-        let args: Vec<&str> = args.split(' ').chain(["--progress", "always"]).collect();
+    for n in ["22", "26"] {
+        let args = ["estimate", n, "--seconds", "600", "--progress", "always"];
         let mut child = nqueens(&args).spawn().expect("the program starts");
         let mut messages = messages_of(&mut child);
         let mut line = String::new();
         // The line after the first one comes a second later.
-        while !line.contains(" counted")
-            || line.contains(" 0 counted")
-            || line.contains(" 1 counted")
-        {
+        while !line.contains(" units") || line.contains(" 0 units") {
             line.clear();
             assert_ne!(messages.read_line(&mut line).expect("text"), 0, "{args:?} ended");
         }

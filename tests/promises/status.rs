@@ -192,7 +192,7 @@ fn three_shards(name: &str) -> PathBuf {
     let folder = fresh_folder(name).join("q & <b>'s");
     for index in ["0", "1"] {
         let args = ["shard", "12", "--index", index, "--shards", "4", "--out", text(&folder)];
-        let counted = output(&[&args[..], &["--engine", "halves"]].concat());
+        let counted = output(&[&args[..], &["--engine", "subtrees"]].concat());
         assert_eq!(counted.status.code(), Some(0), "{}", stderr(&counted));
     }
     // Only the first line of units is left of the second shard.
@@ -241,7 +241,7 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
 fn the_page_shows_both_counts() {
     let folder = three_shards("status-both");
     let args = ["shard", "12", "--index", "3", "--shards", "4", "--second", "--out", text(&folder)];
-    assert_eq!(output(&[&args[..], &["--engine", "halves"]].concat()).status.code(), Some(0));
+    assert_eq!(output(&[&args[..], &["--engine", "subtrees"]].concat()).status.code(), Some(0));
     let page = page("both", &[text(&folder)]);
     assert!(page.contains("first count</h2>") && page.contains("second count</h2>"), "{page}");
     assert!(page.contains("--indices 0-2 --shards 4 --second --out"), "{page}");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use nqueens::record::{Record, Units};
 use nqueens::verify::{self, Verdict, sample};
-use nqueens::{Cancel, Count, Engine, Kernel};
+use nqueens::{Cancel, Count, Engine};
 
 use crate::common::{contents, fresh, raise_counts, size};
 
@@ -21,14 +21,14 @@ fn falsify(path: &Path, step: usize) -> usize {
     raise_counts(path, 1, |number, _| number % step == 0).len()
 }
 
-fn verify(contents: &Record, chosen: &Units, kernel: Kernel, cancel: &Cancel) -> Verdict {
+fn verify(contents: &Record, chosen: &Units, cancel: &Cancel) -> Verdict {
     let chosen = contents.counts(chosen).expect("readable");
-    verify::verify(&contents.plan, &chosen, kernel, &|| (), cancel).expect("a verdict")
+    verify::verify(&contents.plan, &chosen, &|| (), cancel).expect("a verdict")
 }
 
 fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
     let chosen = sample(&contents.finished, units, seed);
-    verify(contents, &chosen, Kernel::detect(), &Cancel::new())
+    verify(contents, &chosen, &Cancel::new())
 }
 
 fn differences(contents: &Record, units: usize, seed: u64) -> usize {
@@ -39,12 +39,11 @@ fn differences(contents: &Record, units: usize, seed: u64) -> usize {
 
 #[test]
 fn a_true_journal_has_no_differences() {
-    for engine in [Engine::Halves, Engine::Subtrees, Engine::BoolArrays] {
+    for engine in [Engine::Colours, Engine::Subtrees, Engine::BoolArrays] {
         let contents = contents(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
         let chosen = sample(&contents.finished, 5, 2);
-        let all = verify(&contents, &chosen, Kernel::Portable, &Cancel::new());
-        assert_ne!(all.method, engine.name(), "by another method");
+        let all = verify(&contents, &chosen, &Cancel::new());
         assert_eq!((all.chosen, all.recounted), (5, 5));
     }
 }
@@ -52,7 +51,7 @@ fn a_true_journal_has_no_differences() {
 #[test]
 fn every_falsified_unit_is_found_if_all_are_recounted() {
     for step in [1, 7, 50] {
-        let path = finished("all", Engine::Halves);
+        let path = finished("all", Engine::Subtrees);
         let changed = falsify(&path, step);
         assert!(changed > 0);
         assert_eq!(differences(&contents(&path), usize::MAX, 1), changed);
@@ -63,7 +62,7 @@ fn every_falsified_unit_is_found_if_all_are_recounted() {
 /// (U - w)(U - w - 1).../(U (U - 1)...). Over many seeds, the share is within four standard errors.
 #[test]
 fn falsified_units_are_found_as_often_as_sampling_promises() {
-    let path = finished("sampled", Engine::Halves);
+    let path = finished("sampled", Engine::Subtrees);
     let wrong = falsify(&path, 20);
     let contents = contents(&path);
     let units = contents.units_done();
@@ -84,7 +83,7 @@ fn falsified_units_are_found_as_often_as_sampling_promises() {
 
 #[test]
 fn the_same_seed_chooses_the_same_units() {
-    let path = finished("seed", Engine::Halves);
+    let path = finished("seed", Engine::Subtrees);
     falsify(&path, 3);
     let contents = contents(&path);
     let of = |seed| verdict(&contents, 15, seed);
@@ -104,11 +103,11 @@ fn the_strength_of_the_evidence_is_that_of_the_sample() {
 
 #[test]
 fn a_cancelled_check_reports_its_progress() {
-    let contents = contents(&finished("cancelled", Engine::Halves));
+    let contents = contents(&finished("cancelled", Engine::Subtrees));
     let cancel = Cancel::new();
     cancel.cancel();
     let chosen = sample(&contents.finished, 9, 1);
-    let verdict = verify(&contents, &chosen, Kernel::detect(), &cancel);
+    let verdict = verify(&contents, &chosen, &cancel);
     assert_eq!((verdict.chosen, verdict.recounted), (9, 0));
     // Nothing was shown, also of a journal that has no finished unit.
     assert!(verdict.undetected_part(9) > 0.99 && verdict.undetected_part(0) > 0.99);

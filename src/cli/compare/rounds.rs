@@ -5,16 +5,15 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, value_parser};
 use nqueens::forecast::core_hours;
-use nqueens::{BoardSize, Cancel, Count, Error, Outcome, memory};
+use nqueens::{BoardSize, Cancel, Count, Error, Outcome};
 use rayon::ThreadPool;
 
 use super::statistics::{Contestant, Runs};
-use crate::cli::args::EXPERTS;
 use crate::cli::exit::Failure;
 use crate::cli::format::{duration, long_time, rounded_to_figures};
 use crate::cli::progress::{Progress, Work};
 use crate::cli::stderr::message;
-use crate::cli::values::{bytes, time};
+use crate::cli::values::time;
 
 /// What will take longer is announced, by the table of what boards cost: seconds.
 const ANNOUNCED: f64 = 60.0;
@@ -51,11 +50,6 @@ pub(super) struct RoundsArgs {
     #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
     seconds_limit: Duration,
-
-    /// Memory that a count may use, for example 4G [default: three quarters of what is available]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = bytes)]
-    #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    memory: Option<u64>,
 }
 
 /// The rounds of all boards.
@@ -64,8 +58,6 @@ pub(super) struct Rounds<'a> {
     contestants: Vec<Contestant>,
     /// Those of each number of threads.
     pools: &'a BTreeMap<usize, ThreadPool>,
-    /// Bytes.
-    memory: u64,
     pub(super) cancel: &'a Cancel,
     pub(super) progress: &'a Progress,
     /// The boards of each contestant in their order, and their times: to tell who is too slow.
@@ -80,9 +72,7 @@ impl<'a> Rounds<'a> {
         cancel: &'a Cancel,
         progress: &'a Progress,
     ) -> Self {
-        // Asked for once: to look at the machine's memory would take part of every small count.
-        let memory = args.memory.unwrap_or_else(memory::default_budget);
-        Self { args, contestants, pools, memory, cancel, progress, learnt: Vec::new() }
+        Self { args, contestants, pools, cancel, progress, learnt: Vec::new() }
     }
 
     /// The runs of each contestant on a board.
@@ -181,10 +171,7 @@ impl<'a> Rounds<'a> {
                 }
                 Ok(Err(format!("a run takes {longer}")))
             }
-            Err(Error::MemoryBudget(mut shortage)) => {
-                shortage.given = self.args.memory.is_some();
-                Ok(Err(Failure::from(Error::MemoryBudget(shortage)).to_string()))
-            }
+            Err(error @ Error::LacksMemory { .. }) => Ok(Err(Failure::from(error).to_string())),
             Err(error) => Err(error.into()),
         }
     }
@@ -214,7 +201,7 @@ impl<'a> Rounds<'a> {
         cancel: &Cancel,
     ) -> Result<Outcome, Error> {
         let count = Count::new(size).engine(engine).kernel(kernel).pool(&self.pools[&threads]);
-        count.memory(self.memory).cancel(cancel).run()
+        count.cancel(cancel).run()
     }
 }
 

@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_median_is_in_the_middle() {
-        let median = |seconds: &[f64]| runs(Engine::Halves, 1, &[92], seconds).median();
+        let median = |seconds: &[f64]| runs(Engine::Colours, 1, &[92], seconds).median();
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0]), Some(3.0));
         assert_eq!(median(&[4.0, 1.0]), Some(2.5));
@@ -181,7 +181,7 @@ mod tests {
             runs(Engine::Subtrees, 4, &[92], &[2.0]),
             runs(Engine::Subtrees, 1, &[92], &[4.0]),
             runs(Engine::Bitmask, 1, &[92], &[]),
-            runs(Engine::Halves, 2, &[92], &[1.0, 0.5, 0.3]),
+            runs(Engine::Colours, 2, &[92], &[1.0, 0.5, 0.3]),
         ];
         let reference = contestant(Engine::Subtrees, 4);
         let rows = timings(size, &contestants, reference, "a CPU");
@@ -198,7 +198,7 @@ mod tests {
     fn a_reference_that_was_left_out_gives_no_ratio() {
         let size = BoardSize::new(8).expect("in range");
         let reference = contestant(Engine::Permutation, 1);
-        let contestants = [runs(Engine::Halves, 1, &[92], &[1.0, 2.0])];
+        let contestants = [runs(Engine::Colours, 1, &[92], &[1.0, 2.0])];
         let [row] = &timings(size, &contestants, reference, "")[..] else { panic!("a row") };
         assert_eq!((row.ratio, row.ratio_error), (None, None));
         assert_eq!(row.reference_engine, "permutation");
@@ -218,17 +218,17 @@ mod tests {
     #[test]
     fn the_conclusion_has_two_figures_and_the_spread() {
         let concluded = |boards: &[(u32, &[Runs])], threads| {
-            let reference = contestant(Engine::Halves, 1);
+            let reference = contestant(Engine::Colours, 1);
             let row = |(n, board): &(u32, &[Runs])| {
                 timings(BoardSize::new(*n).expect("in range"), board, reference, "")
             };
             conclusion(&boards.iter().flat_map(row).collect::<Vec<_>>(), threads)
         };
         let board = |seconds: [&[f64]; 3]| {
-            let [halves, subtrees, bitmask] = seconds;
+            let [colours, subtrees, bitmask] = seconds;
             [
                 runs(Engine::Bitmask, 1, &[92], bitmask),
-                runs(Engine::Halves, 1, &[92], halves),
+                runs(Engine::Colours, 1, &[92], colours),
                 runs(Engine::Subtrees, 1, &[92], subtrees),
                 runs(Engine::Bitmask, 2, &[92], &[9e9, 9e9]),
             ]
@@ -236,7 +236,7 @@ mod tests {
         let small = board([&[1.0, 1.1], &[2.0, 2.2], &[1926.0, 2118.6]]);
         let alone = board([&[1.0, 1.1], &[], &[]]);
         let alike = board([&[1.0, 2.0], &[2.0, 1.0], &[1.4, 1.5]]);
-        let text = "halves portable is 1_900 times (1_900 to 1_900) as fast as bitmask at n = 8 on \
+        let text = "colours portable is 1_900 times (1_900 to 1_900) as fast as bitmask at n = 8 on \
                     1 thread";
         let text = Some(text.replace('_', "\u{202f}"));
         assert_eq!(concluded(&[(8, &small)], 1), text);
@@ -248,7 +248,7 @@ mod tests {
         let text = concluded(&[(9, &once)], 1).expect("three engines");
         assert_eq!(
             text,
-            "halves portable is 2.7 times as fast as subtrees portable at n = 9 on 1 thread"
+            "colours portable is 2.7 times as fast as subtrees portable at n = 9 on 1 thread"
         );
     }
 
@@ -256,10 +256,10 @@ mod tests {
     fn every_wrong_total_is_a_line() {
         let size = BoardSize::new(8).expect("in range");
         let contestants =
-            [runs(Engine::Subtrees, 1, &[92], &[1.0]), runs(Engine::Halves, 2, &[92, 91], &[1.0])];
+            [runs(Engine::Subtrees, 1, &[92], &[1.0]), runs(Engine::Colours, 2, &[92, 91], &[1.0])];
         let lines = differences(size, Some(92), &contestants);
         assert_eq!(lines.len(), 1);
-        assert!(lines[0].contains("Q(8) = 91 by halves portable on 2 threads"), "{}", lines[0]);
+        assert!(lines[0].contains("Q(8) = 91 by colours portable on 2 threads"), "{}", lines[0]);
         assert!(lines[0].contains("the published 92"), "{}", lines[0]);
         assert!(differences(size, None, &contestants)[0].contains("the first engine's 92"));
         assert_eq!(differences(size, Some(90), &contestants).len(), 3);

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use nqueens::BoardSize;
 use nqueens::forecast::TimeLeft;
-use nqueens::{BoardSize, Sampling};
 
-use crate::cli::format::{duration, expected, scientific, seconds};
+use crate::cli::format::{duration, expected, many, scientific, seconds};
 
 /// The first line where none can be redrawn, and the longest time between two.
 const FIRST_LINE: Duration = Duration::from_secs(1);
@@ -33,7 +33,11 @@ pub(crate) enum Work {
         /// The board, and what helps against a long and a hopeless count, until they are told.
         announced: Option<(BoardSize, [&'static str; 2])>,
     },
-    Sample(Sampling),
+    /// For an estimate, so long, with so many units so far.
+    Sample {
+        time: Duration,
+        units: usize,
+    },
     /// The run of a comparison, and how long its board still takes.
     Compare([String; 2]),
     Verify,
@@ -73,9 +77,9 @@ impl State {
                 ];
                 begin.into_iter().chain(left).chain(end).collect()
             }
-            Work::Sample(Sampling { time, counted, .. }) => vec![
+            Work::Sample { time, units } => vec![
                 (0, format!("{} of {}", duration(elapsed), duration(*time))),
-                (1, format!("{counted} counted")),
+                (1, many(*units, "unit")),
             ],
             Work::Compare([run, left]) => {
                 vec![(0, format!("{done}/{all} runs")), (1, run.clone()), (2, left.clone())]
@@ -148,11 +152,11 @@ mod tests {
             joined(parts, columns)
         };
         let compare =
-            |left: &str| Work::Compare(["n = 18: halves on 2 threads", left].map(str::to_owned));
-        let left = "50/200 runs, n = 18: halves on 2 threads, 3.2s left";
+            |left: &str| Work::Compare(["n = 18: colours on 2 threads", left].map(str::to_owned));
+        let left = "50/200 runs, n = 18: colours on 2 threads, 3.2s left";
         assert_eq!(text(compare("3.2s left"), 70), left);
-        let short = "50/200 runs, n = 18: halves on 2 threads";
-        assert_eq!(text(compare("warming up"), 40), short);
+        let short = "50/200 runs, n = 18: colours on 2 threads";
+        assert_eq!(text(compare("warming up"), 41), short);
         assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s, ETA 6.0s");
     }
 

@@ -106,12 +106,6 @@ impl UnitList {
         self.len
     }
 
-    /// Bytes of the list.
-    pub(super) fn bytes(&self) -> u64 {
-        let subsets = 2 * size_of::<u32>() * (2 << self.n.div_ceil(2));
-        (subsets + self.blocks.capacity() * size_of::<Block>()) as u64
-    }
-
     fn is_odd(&self) -> bool {
         self.n % 2 == 1
     }

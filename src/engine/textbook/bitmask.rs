@@ -1,6 +1,6 @@
 //! Engine `bitmask`: three words of flags, lowest free bit first.
 //!
-//! **Counts** the solutions whose queens in the first rows stand in given columns.
+//! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
 //! **Idea.** Bit c of a word stands for column c of the current row. Three words hold the columns
 //! taken and the squares of this row that earlier queens attack along falling and rising
@@ -26,15 +26,10 @@
 
 use crate::cancel::Cancel;
 
-pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
+pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     let board = u32::MAX >> (32 - n);
-    let (mut columns, mut falling, mut rising) = (0, 0, 0);
-    for column in first_columns {
-        let queen = 1 << column;
-        (columns, falling, rising) =
-            (columns | queen, (falling | queen) << 1, (rising | queen) >> 1);
-    }
-    fill(board, columns, falling, rising, cancel)
+    let queen = 1 << first_column;
+    fill(board, queen, queen << 1, queen >> 1, cancel)
 }
 
 /// The number of ways to fill the remaining rows.

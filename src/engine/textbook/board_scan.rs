@@ -1,6 +1,6 @@
 //! Engine `board-scan`: a 0/1 board, scanned upwards and along both diagonals.
 //!
-//! **Counts** the solutions whose queens in the first rows stand in given columns.
+//! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
 //! **Idea.** Fill the board row by row. A square is safe if no queen stands above it in its
 //! column, on the diagonal towards the upper left or on the one towards the upper right: walk the
@@ -19,12 +19,10 @@ use crate::cancel::Cancel;
 /// `board[row][column]` is true where a queen stands.
 type Board = Vec<Vec<bool>>;
 
-pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
+pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     let mut board = vec![vec![false; n]; n];
-    for (row, &column) in first_columns.iter().enumerate() {
-        board[row][column] = true;
-    }
-    fill_from(&mut board, first_columns.len(), cancel)
+    board[0][first_column] = true;
+    fill_from(&mut board, 1, cancel)
 }
 
 /// The number of ways to fill the rows from this one on.

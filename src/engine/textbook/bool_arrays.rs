@@ -1,6 +1,6 @@
 //! Engine `bool-arrays`: flags for columns and for both families of diagonals.
 //!
-//! **Counts** the solutions whose queens in the first rows stand in given columns.
+//! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
 //! **Idea.** All squares of a falling diagonal (towards the lower right) share row - column, all
 //! squares of a rising one (towards the upper right) share row + column. One flag for each column
@@ -45,17 +45,15 @@ impl Taken {
     }
 }
 
-pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
+pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     let diagonals = 2 * n - 1;
     let mut taken = Taken {
         columns: vec![false; n],
         falling: vec![false; diagonals],
         rising: vec![false; diagonals],
     };
-    for (row, &column) in first_columns.iter().enumerate() {
-        taken.set(row, column, true);
-    }
-    fill_from(&mut taken, first_columns.len(), cancel)
+    taken.set(0, first_column, true);
+    fill_from(&mut taken, 1, cancel)
 }
 
 /// The number of ways to fill the rows from this one on.

@@ -1,6 +1,6 @@
 //! Engine `column-array`: one column for each row, compared pair by pair.
 //!
-//! **Counts** the solutions whose queens in the first rows stand in given columns.
+//! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
 //! **Idea.** `columns[row]` is the column of that row's queen. Two queens attack each other if
 //! their columns are equal or as far apart as their rows: |row - row'| = |column - column'|.
@@ -15,8 +15,8 @@
 
 use crate::cancel::Cancel;
 
-pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
-    extend(&mut first_columns.to_vec(), n, cancel)
+pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
+    extend(&mut vec![first_column], n, cancel)
 }
 
 /// The number of ways to fill the remaining rows.

@@ -1,6 +1,6 @@
 //! Engine `permutation`: every permutation in lexicographic order, diagonals tested at the end.
 //!
-//! **Counts** the solutions whose queens in the first rows stand in given columns.
+//! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
 //! **Idea.** An arrangement with one queen in each row and each column is a permutation: the queen
 //! of row `r` stands in column `columns[r]`. Go through all permutations and keep those in which no
@@ -16,13 +16,13 @@
 
 use crate::cancel::Cancel;
 
-pub(crate) fn count(n: usize, first_columns: &[usize], cancel: &Cancel) -> u64 {
-    let mut columns = first_columns.to_vec();
-    columns.extend((0..n).filter(|column| !first_columns.contains(column)));
+pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
+    let mut columns = vec![first_column];
+    columns.extend((0..n).filter(|column| *column != first_column));
     let mut solutions = 0;
     while !cancel.is_cancelled() {
         solutions += u64::from(no_shared_diagonal(&columns));
-        if !next_permutation(&mut columns[first_columns.len()..]) {
+        if !next_permutation(&mut columns[1..]) {
             break;
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::*;
-use crate::ranges::{REPORT_EVERY, Ranges};
+use crate::count::ranges::{REPORT_EVERY, Ranges, range_length};
 
 /// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
@@ -73,15 +73,17 @@ impl Job {
     }
 }
 
+/// The forecast of a count that begins.
+fn of_all(units: usize, threads: usize) -> TimeLeft {
+    let rest = Rest { units, solutions: None };
+    TimeLeft::new(Blocks::new(units), rest, threads, range_length(units, threads))
+}
+
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.
 fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>, Duration) {
     let ranges =
         Ranges::new(std::slice::from_ref(&(0..times.len())), threads, |unit| unit..unit + 1);
-    let mut left = TimeLeft::of(
-        Blocks::new(times.len()),
-        Rest { units: times.len(), solutions: None },
-        threads,
-    );
+    let mut left = of_all(times.len(), threads);
     let mut jobs: Vec<Option<Job>> = Vec::new();
     let mut reports = BinaryHeap::new();
     for thread in 0..threads {
@@ -150,8 +152,7 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
 /// Two threads that get half of a core each.
 #[test]
 fn a_busy_machine_takes_longer() {
-    let rest = Rest { units: 1000, solutions: None };
-    let mut left = TimeLeft::of(Blocks::new(1000), rest, 2);
+    let mut left = of_all(1000, 2);
     for unit in 0..100 {
         let units = 7 * unit..7 * unit + 1;
         let (busy, cpu_time) = (Duration::from_secs(2), Duration::from_secs(1));

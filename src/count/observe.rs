@@ -1,12 +1,11 @@
 //! What a running count reports to its observer.
 
-use std::ops::Range;
 use std::time::Duration;
 
-use crate::cancel::Cancel;
+use super::ranges::range_length;
 use crate::engine::Kernel;
-use crate::forecast::{Blocks, Rest};
-use crate::plan::{Plan, Prepared};
+use crate::forecast::{Blocks, Rest, TimeLeft};
+use crate::plan::{Plan, UnitsDone};
 use crate::shard::Shard;
 
 /// Watches a count. By default every method does nothing. The counting threads call them, so they
@@ -18,11 +17,6 @@ pub trait Observer: Sync {
 
     /// Some units are finished.
     fn units_done(&self, done: &UnitsDone) {}
-
-    #[doc(hidden)]
-    /// A sample for an estimate is being taken. It is reported some dozens of times a second or more, by the
-    /// threads that count or by another one.
-    fn sampling(&self, sampling: &Sampling) {}
 
     /// The last lines of the journal have been waiting for the disk for this long. The count continues;
     /// if all units are counted, their solutions are given.
@@ -68,35 +62,13 @@ pub struct Start<'a> {
     /// What is finished, as far as it tells how long the rest takes here, and the rest.
     pub(crate) blocks: &'a Blocks,
     pub(crate) rest: Rest,
-    /// What takes a sample.
-    pub(crate) prepared: &'a Prepared<'a>,
-    pub(crate) cancel: &'a Cancel,
 }
 
-/// The state of a sample.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Sampling {
-    /// How long it has taken so far.
-    pub elapsed: Duration,
-    /// How long it may take.
-    pub time: Duration,
-    /// Units or parts counted so far.
-    pub counted: usize,
-}
-
-/// A report of finished units.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct UnitsDone {
-    /// Their numbers in the plan.
-    pub units: Range<usize>,
-    /// The count of each, before its weight.
-    pub counts: Vec<u64>,
-    /// Their solutions, with weights.
-    pub solutions: u128,
-    /// Wall time that one thread spent on them.
-    pub busy: Duration,
-    /// CPU time of that thread.
-    pub cpu_time: Duration,
+impl Start<'_> {
+    /// The forecast of the time that is left. What the journal holds is part of its sample.
+    #[must_use]
+    pub fn time_left(&self) -> TimeLeft {
+        let range = range_length(self.rest.units, self.threads);
+        TimeLeft::new(self.blocks.clone(), self.rest, self.threads, range)
+    }
 }
