@@ -21,8 +21,8 @@ use std::str::FromStr;
 
 pub use simd::Kernel;
 pub use subtrees::SplitRows;
-pub use unit::Pass;
 use unit::Units;
+pub use unit::WhichCount;
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
@@ -105,7 +105,7 @@ impl Engine {
         !self.is_textbook()
     }
 
-    /// Whether the engine has a [second count](Pass::Second), on other data than the first.
+    /// Whether the engine has a [second count](WhichCount::Second), on other data than the first.
     #[must_use]
     pub fn has_second_count(self) -> bool {
         !self.is_textbook()

@@ -31,7 +31,7 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
-//! | [`Pass`] | the first and the second count of a plan |
+//! | [`WhichCount`] | the first and the second count of a plan |
 //! | [`record`] | what is finished, in journals on disk |
 //! | [`forecast`] | time and total from a sample of the units |
 //! | [`cpu`], [`memory`] | the CPU and memory of this machine, and how much memory a count takes |
@@ -68,7 +68,7 @@ pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, Outcome, Start, count};
-pub use engine::{Engine, Kernel, Pass, SplitRows};
+pub use engine::{Engine, Kernel, SplitRows, WhichCount};
 pub use error::Error;
 #[doc(hidden)]
 pub use machine::{MAX_THREADS, thread_pool};

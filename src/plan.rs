@@ -25,7 +25,7 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::unit::{self, Interrupt, Units};
-use crate::engine::{Engine, Kernel, Pass, SplitRows, count_domains};
+use crate::engine::{Engine, Kernel, SplitRows, WhichCount, count_domains};
 use crate::error::Error;
 use crate::machine::memory;
 
@@ -35,7 +35,7 @@ pub struct Plan {
     size: BoardSize,
     engine: Engine,
     split_rows: Option<SplitRows>,
-    pass: Pass,
+    which: WhichCount,
     list: Box<dyn Units>,
 }
 
@@ -73,7 +73,7 @@ impl Plan {
     #[must_use]
     pub fn with_queens(self, queens: FixedQueens) -> Self {
         let plan = Self::of(self.size, Engine::Subtrees, self.split_rows, queens);
-        plan.in_pass(self.pass)
+        plan.of_count(self.which)
     }
 
     fn of(
@@ -85,19 +85,19 @@ impl Plan {
         let rows = split_rows.unwrap_or(SplitRows::TWO);
         let list = engine.units(size, &queens, rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
-        Self { size, engine, split_rows, pass: Pass::First, list }
+        Self { size, engine, split_rows, which: WhichCount::First, list }
     }
 
     /// The same units, counted for the first or the second time.
     #[must_use]
-    pub fn in_pass(self, pass: Pass) -> Self {
-        Self { pass, ..self }
+    pub fn of_count(self, which: WhichCount) -> Self {
+        Self { which, ..self }
     }
 
     /// Whether the units are counted for the first or the second time.
     #[must_use]
-    pub fn pass(&self) -> Pass {
-        self.pass
+    pub fn which_count(&self) -> WhichCount {
+        self.which
     }
 
     /// The board.
@@ -183,9 +183,9 @@ impl Plan {
     }
 
     /// Makes sure that the engine has the count that is asked for.
-    pub(crate) fn check_pass(&self) -> Result<(), Error> {
-        match self.pass {
-            Pass::Second if !self.engine.has_second_count() => {
+    pub(crate) fn check_second(&self) -> Result<(), Error> {
+        match self.which {
+            WhichCount::Second if !self.engine.has_second_count() => {
                 Err(Error::NoSecondCount { engine: self.engine.name() })
             }
             _ => Ok(()),
@@ -212,8 +212,8 @@ impl Plan {
     ///
     /// [`Error::NoSecondCount`] if the engine has none.
     pub fn worker(&self, kernel: Kernel) -> Result<Worker<'_>, Error> {
-        self.check_pass()?;
-        Ok(Worker { worker: self.list.worker(self.pass, kernel) })
+        self.check_second()?;
+        Ok(Worker { worker: self.list.worker(self.which, kernel) })
     }
 
     /// A worker that counts units by another method than the plan's: the plain backtracker, on any units.
@@ -231,9 +231,9 @@ impl fmt::Display for Plan {
             write!(f, ", split rows = {rows}")?;
         }
         write!(f, ", hash {:08x}", self.hash())?;
-        match self.pass {
-            Pass::First => Ok(()),
-            Pass::Second => f.write_str(", second count"),
+        match self.which {
+            WhichCount::First => Ok(()),
+            WhichCount::Second => f.write_str(", second count"),
         }
     }
 }

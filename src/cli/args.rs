@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use git_version::git_version;
-use nqueens::{BoardSize, Count, Engine, Error, Kernel, Pass, SplitRows};
+use nqueens::{BoardSize, Count, Engine, Error, Kernel, SplitRows, WhichCount};
 
 use super::progress::ProgressWhen;
 use super::values::number_of_threads;
@@ -60,8 +60,8 @@ pub(crate) struct MachineArgs {
 }
 
 /// What `--second` asks for.
-pub(crate) fn pass(second: bool) -> Pass {
-    if second { Pass::Second } else { Pass::First }
+pub(crate) fn which_count(second: bool) -> WhichCount {
+    if second { WhichCount::Second } else { WhichCount::First }
 }
 
 impl EngineArgs {

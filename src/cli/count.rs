@@ -6,7 +6,7 @@ use clap::Args;
 use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
 use serde_json::{Value, json};
 
-use crate::cli::args::{COMMIT, EngineArgs, pass};
+use crate::cli::args::{COMMIT, EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many, sum};
 use crate::cli::journals::machines;
@@ -61,7 +61,7 @@ impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let queens = FixedQueens::new(self.n, &self.place)?;
         let mut session = Session::counting(&self.engine)?;
-        let mut count = self.engine.count(self.n).pass(pass(self.second));
+        let mut count = self.engine.count(self.n).which_count(which_count(self.second));
         if queens.is_empty() {
             let advice =
                 if self.journal.is_some() { "" } else { "; --journal FILE makes it resumable" };
@@ -85,7 +85,7 @@ impl CountArgs {
             Some(path) => report_journal(&mut report, path, &outcome),
             None => _ = report.field("journal", Value::Null),
         }
-        report.pass(pass(self.second));
+        report.which_count(which_count(self.second));
         Ok(judge(&outcome).answer(self.format, report))
     }
 }

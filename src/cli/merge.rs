@@ -207,7 +207,7 @@ fn record(total: u128, journals: &Journals) -> String {
         "| {} | {total} | {}, {} count | {} | | {} | {} | | |",
         plan.size(),
         plan.engine(),
-        plan.pass(),
+        plan.which_count(),
         machines(journals.record.runs()),
         duration(journals.record.cpu_time()),
         versions.into_iter().collect::<Vec<_>>().join(", ")

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::forecast::Approximate;
-use nqueens::{Engine, Kernel, Pass, Plan, Published};
+use nqueens::{Engine, Kernel, Plan, Published, WhichCount};
 use serde_json::{Map, Value};
 
 use super::format::{json_seconds, many, measured, rounded};
@@ -107,11 +107,11 @@ impl Report {
     }
 
     /// Which count it is. Text names only the second one.
-    pub(crate) fn pass(&mut self, pass: Pass) -> &mut Self {
-        if pass == Pass::Second {
+    pub(crate) fn which_count(&mut self, which: WhichCount) -> &mut Self {
+        if which == WhichCount::Second {
             self.row("count", "the second one: every unit on other data");
         }
-        self.field("pass", pass.to_string())
+        self.field("count", which.to_string())
     }
 
     /// The wall time of this run.
@@ -124,10 +124,10 @@ impl Report {
         let (engine, hash) = (plan.engine(), format!("{:08x}", plan.hash()));
         let units = many(plan.units(), "unit");
         self.entry("n", plan.size().get());
-        let second = if plan.pass() == Pass::Second { ", second count" } else { "" };
+        let second = if plan.which_count() == WhichCount::Second { ", second count" } else { "" };
         self.row("plan", format_args!("engine {engine}, hash {hash}, {units}{second}"));
         self.field("engine", engine.name()).field("plan", hash).field("units", plan.units());
-        self.field("pass", plan.pass().to_string())
+        self.field("count", plan.which_count().to_string())
     }
 
     /// Adds another report below, after an empty line, as a field of this name.

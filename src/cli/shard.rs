@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use nqueens::{BoardSize, Outcome};
 
-use crate::cli::args::{EngineArgs, pass};
+use crate::cli::args::{EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{self, many};
 use crate::cli::report::{Format, Report};
@@ -55,7 +55,7 @@ impl ShardArgs {
         let shard = shard(self.index, self.shards)?;
         let name = format::shard(shard);
         let session = Session::counting(&self.engine)?;
-        let count = self.engine.count(self.n).pass(pass(self.second));
+        let count = self.engine.count(self.n).which_count(which_count(self.second));
         let outcome = session.end(session.set_up(count).run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {
             failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
@@ -66,7 +66,7 @@ impl ShardArgs {
         }
         let exit = check_journal(name, &outcome);
         let mut report = report(&outcome);
-        report.pass(pass(self.second));
+        report.which_count(which_count(self.second));
         Ok(exit.answer(self.format, report))
     }
 }

@@ -258,8 +258,8 @@ impl<'a> Job<'a> {
                 Ok(Opened { locked: Some(locked), record, left_out: Vec::new() })
             }
             Place::Folder(path) => {
-                let Count { size, pass, .. } = *self.count;
-                let (record, left_out) = read_shard(path, size, pass, self.shard)?;
+                let Count { size, which, .. } = *self.count;
+                let (record, left_out) = read_shard(path, size, which, self.shard)?;
                 // A machine made errors. Whatever this one counts, it would not be settled.
                 let differ = |error: &&Error| matches!(error, Error::CountsDiffer { .. });
                 match left_out.iter().find(differ) {
@@ -274,7 +274,7 @@ impl<'a> Job<'a> {
     pub(super) fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
         let (kernel, threads) = self.suited;
         let asked = self.count.plan(record.map(|record| &*record.plan), kernel, threads);
-        asked.check_pass()?;
+        asked.check_second()?;
         let Some(record) = record else { return Ok(Arc::new(asked)) };
         let path = record.files.first().map_or(Path::new(""), |file| &file.path);
         check_same(&asked, &record.plan).map_err(|error| error.at(path))?;
@@ -309,7 +309,7 @@ fn check_same(asked: &Plan, held: &Plan) -> Result<(), JournalError> {
             format!("n = {}", plan.size()),
             format!("engine = {}", plan.engine()),
             format!("split rows = {}", plan.split_rows().map_or(0, SplitRows::get)),
-            format!("count = {}", plan.pass()),
+            format!("count = {}", plan.which_count()),
         ]
     };
     let differing = fields(held).into_iter().zip(fields(asked)).find(|(held, asked)| held != asked);

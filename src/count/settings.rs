@@ -6,7 +6,7 @@ use super::observe::Observer;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, Pass, SplitRows};
+use crate::engine::{Engine, Kernel, SplitRows, WhichCount};
 use crate::error::Error;
 use crate::machine::thread_pool;
 use crate::plan::Plan;
@@ -40,7 +40,7 @@ pub struct Count<'a> {
     engine: Option<Engine>,
     kernel: Option<Kernel>,
     split_rows: Option<SplitRows>,
-    pub(super) pass: Pass,
+    pub(super) which: WhichCount,
     threads: Option<usize>,
     pool: Option<&'a rayon::ThreadPool>,
     pub(super) queens: FixedQueens,
@@ -57,7 +57,7 @@ impl<'a> Count<'a> {
             engine: None,
             kernel: None,
             split_rows: None,
-            pass: Pass::First,
+            which: WhichCount::First,
             threads: None,
             pool: None,
             queens: FixedQueens::default(),
@@ -84,8 +84,8 @@ impl<'a> Count<'a> {
 
     /// Counts the units for the first or the second time. A journal holds one of the two counts, and a
     /// shard reads only the journals of its own.
-    pub fn pass(self, pass: Pass) -> Self {
-        Self { pass, ..self }
+    pub fn which_count(self, which: WhichCount) -> Self {
+        Self { which, ..self }
     }
 
     /// Counts only the *completions*, the solutions that contain these queens, with
@@ -147,7 +147,7 @@ impl<'a> Count<'a> {
             true => Engine::auto(self.size, kernel),
             false => Engine::Subtrees,
         });
-        let plan = Plan::new(self.size, engine, Some(split_rows)).in_pass(self.pass);
+        let plan = Plan::new(self.size, engine, Some(split_rows)).of_count(self.which);
         if self.queens.is_empty() { plan } else { plan.with_queens(self.queens.clone()) }
     }
 

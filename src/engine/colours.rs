@@ -50,7 +50,7 @@ mod worker;
 use std::sync::Arc;
 
 use super::simd::Kernel;
-use super::unit::{self, Pass, RowDomains, Units};
+use super::unit::{self, RowDomains, Units, WhichCount};
 use crate::board::size::BoardSize;
 use units::UnitList;
 use worker::Worker;
@@ -99,7 +99,7 @@ impl Units for Colours {
         self.units.domains(self.size, unit)
     }
 
-    fn worker(&self, pass: Pass, kernel: Kernel) -> Box<dyn unit::Worker + '_> {
-        Box::new(Worker::new(&self.units, self.size, kernel, pass))
+    fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn unit::Worker + '_> {
+        Box::new(Worker::new(&self.units, self.size, kernel, which))
     }
 }

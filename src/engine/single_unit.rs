@@ -2,7 +2,7 @@
 //! cut.
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, Pass, RowDomains, Units, Worker};
+use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -30,7 +30,7 @@ impl Units for SingleUnit {
         RowDomains::with_queens(self.size, &self.queens)
     }
 
-    fn worker(&self, _: Pass, _: Kernel) -> Box<dyn Worker + '_> {
+    fn worker(&self, _: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
         Box::new(self.clone())
     }
 }

@@ -48,7 +48,7 @@ mod levels;
 mod split_rows;
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, Pass, RowDomains, Units, Worker};
+use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Node;
 use crate::board::square::FixedQueens;
@@ -175,15 +175,15 @@ impl Units for Subtrees {
         domains
     }
 
-    fn worker(&self, pass: Pass, kernel: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(SubtreeWorker { units: self, pass, kernel, levels: Levels::new(self.size) })
+    fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Worker + '_> {
+        Box::new(SubtreeWorker { units: self, which, kernel, levels: Levels::new(self.size) })
     }
 }
 
 /// One thread's buffers.
 struct SubtreeWorker<'a> {
     units: &'a Subtrees,
-    pass: Pass,
+    which: WhichCount,
     kernel: Kernel,
     levels: Levels,
 }
@@ -193,9 +193,9 @@ impl Worker for SubtreeWorker<'_> {
         let Subtree { case, root, .. } = self.units.subtrees[unit];
         let blocked = self.units.cases[case].blocked;
         // The second count takes the free squares of every row in the other order.
-        let (root, blocked) = match self.pass {
-            Pass::First => (root, blocked),
-            Pass::Second => mirrored(self.units.size, root, blocked),
+        let (root, blocked) = match self.which {
+            WhichCount::First => (root, blocked),
+            WhichCount::Second => mirrored(self.units.size, root, blocked),
         };
         self.levels.count(self.kernel, &blocked, self.units.first_row, root, cancel)
     }

@@ -11,7 +11,7 @@ pub(super) mod column_array;
 pub(super) mod permutation;
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, Pass, RowDomains, Units, Worker};
+use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 
@@ -37,7 +37,7 @@ impl Units for FirstRowUnits {
         domains
     }
 
-    fn worker(&self, _: Pass, _: Kernel) -> Box<dyn Worker + '_> {
+    fn worker(&self, _: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
         Box::new(*self)
     }
 }

@@ -34,7 +34,7 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
 
     /// A worker for one thread, for the first or the second count. Engines without a second count count
     /// twice in the same way.
-    fn worker(&self, pass: Pass, kernel: Kernel) -> Box<dyn Worker + '_>;
+    fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Worker + '_>;
 }
 
 /// Whether the units of a plan are counted for the first or for the second time.
@@ -45,7 +45,7 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
-pub enum Pass {
+pub enum WhichCount {
     /// The units as they are.
     #[default]
     First,
@@ -53,7 +53,7 @@ pub enum Pass {
     Second,
 }
 
-impl fmt::Display for Pass {
+impl fmt::Display for WhichCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::First => "first",

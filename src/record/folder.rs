@@ -24,12 +24,12 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::header::{header_of, pass_of};
+use super::header::{count_of, header_of};
 use super::name::named_shard;
 use super::reader::{Mode, Named};
 use super::union::Record;
 use crate::board::size::BoardSize;
-use crate::engine::Pass;
+use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::shard::Shard;
 
@@ -41,7 +41,7 @@ const SAMPLES: usize = 16;
 pub(crate) fn read_shard(
     folder: &Path,
     size: BoardSize,
-    pass: Pass,
+    which: WhichCount,
     shard: Shard,
 ) -> Result<(Option<Record>, Vec<Error>), Error> {
     // Journals that may hold its units, with the shards in their names, and some of the others.
@@ -51,15 +51,15 @@ pub(crate) fn read_shard(
         let (file, other) = (folder.join(name), named.map(|(.., shard)| shard));
         let is_passed_over = |other: Shard| other.shards() == shard.shards() && other != shard;
         match other {
-            _ if named.is_some_and(|(_, named, _)| named != pass) => {}
+            _ if named.is_some_and(|(_, named, _)| named != which) => {}
             Some(other) if is_passed_over(other) && samples.len() >= SAMPLES => {}
             Some(other) if is_passed_over(other) => samples.push(file),
             _ => files.push((file, other)),
         }
     }
     // Whatever its name says, a journal of the other count is of no use.
-    files.retain(|(file, _)| pass_of(file).is_none_or(|other| other == pass));
-    samples.retain(|file| pass_of(file) == Some(pass));
+    files.retain(|(file, _)| count_of(file).is_none_or(|other| other == which));
+    samples.retain(|file| count_of(file) == Some(which));
     files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
 
     let at = |path: &PathBuf| Named::at(path, Mode::SkipDamaged);
@@ -141,7 +141,8 @@ pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
             unknown.push(path);
             continue;
         };
-        let (plan, count) = (header.plan_alone(), usize::from(header.pass() == Pass::Second));
+        let (plan, count) =
+            (header.plan_alone(), usize::from(header.which_count() == WhichCount::Second));
         let place = plans.iter().position(|(known, _)| *known == plan).unwrap_or_else(|| {
             plans.push((plan, [Vec::new(), Vec::new()]));
             plans.len() - 1

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::line::{LONGEST_LINE, Seal, without_zeros};
-use crate::engine::Pass;
+use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
@@ -29,11 +29,11 @@ pub(super) struct Header {
 impl Header {
     /// The first line that this version writes.
     pub(super) fn of(plan: &Plan) -> Self {
-        let (n, pass, engine) = (plan.size(), plan.pass(), plan.engine());
+        let (n, which, engine) = (plan.size(), plan.which_count(), plan.engine());
         let rows = plan.split_rows().map_or("none".to_owned(), |rows| rows.to_string());
         let (hash, units) = (plan.hash(), plan.units());
         let plan = format!(
-            "n={n} count={pass} engine={engine} split-rows={rows} plan={hash:08x} units={units}"
+            "n={n} count={which} engine={engine} split-rows={rows} plan={hash:08x} units={units}"
         );
         Self { version: env!("CARGO_PKG_VERSION").to_owned(), plan }
     }
@@ -107,8 +107,8 @@ impl Header {
         self.plan.replace(" count=first ", " ").replace(" count=second ", " ")
     }
 
-    pub(super) fn pass(&self) -> Pass {
-        if self.plan.contains(" count=second ") { Pass::Second } else { Pass::First }
+    pub(super) fn which_count(&self) -> WhichCount {
+        if self.plan.contains(" count=second ") { WhichCount::Second } else { WhichCount::First }
     }
 
     /// The plan that it names.
@@ -117,13 +117,13 @@ impl Header {
         let parse = || {
             let (size, engine) = (field("n=")?.parse().ok()?, field("engine=")?.parse().ok()?);
             let split_rows = field("split-rows=")?.parse().ok();
-            Some(Plan::new(size, engine, split_rows).in_pass(self.pass()))
+            Some(Plan::new(size, engine, split_rows).of_count(self.which_count()))
         };
         let other = || {
             let (version, holds) = (self.version.clone(), self.plan.clone());
             JournalError::OtherPlan { version, holds }
         };
-        let plan = parse().filter(|plan| plan.check_pass().is_ok()).ok_or_else(other)?;
+        let plan = parse().filter(|plan| plan.check_second().is_ok()).ok_or_else(other)?;
         if Self::of(&plan).plan == self.plan { Ok(plan) } else { Err(other()) }
     }
 }
@@ -154,8 +154,8 @@ pub(super) fn header_of(path: &Path) -> Option<Header> {
 }
 
 /// Which count a journal holds. `None` if the first line does not tell.
-pub(super) fn pass_of(path: &Path) -> Option<Pass> {
-    header_of(path).as_ref().map(Header::pass)
+pub(super) fn count_of(path: &Path) -> Option<WhichCount> {
+    header_of(path).as_ref().map(Header::which_count)
 }
 
 /// Opens a journal for reading.

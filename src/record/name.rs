@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::engine::Pass;
+use crate::engine::WhichCount;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
@@ -16,25 +16,25 @@ const SECOND: &str = "second-";
 pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
     let (n, host, process) = (plan.size(), this_host(), std::process::id());
     let (index, shards) = (shard.index(), shard.shards());
-    let count = match plan.pass() {
-        Pass::First => "",
-        Pass::Second => SECOND,
+    let count = match plan.which_count() {
+        WhichCount::First => "",
+        WhichCount::Second => SECOND,
     };
     let number = if number > 1 { format!(".{number}") } else { String::new() };
     format!("n{n}-{count}{index:04}-of-{shards:04}.{host}.{process}{number}.journal")
 }
 
 /// The board, the count and the shard in the name of a journal.
-pub(super) fn named_shard(name: &str) -> Option<(u32, Pass, Shard)> {
+pub(super) fn named_shard(name: &str) -> Option<(u32, WhichCount, Shard)> {
     let (shard, _) = name.strip_prefix('n')?.split_once('.')?;
     let (n, shard) = shard.split_once('-')?;
-    let (pass, shard) = match shard.strip_prefix(SECOND) {
-        Some(shard) => (Pass::Second, shard),
-        None => (Pass::First, shard),
+    let (which, shard) = match shard.strip_prefix(SECOND) {
+        Some(shard) => (WhichCount::Second, shard),
+        None => (WhichCount::First, shard),
     };
     let (index, shards) = shard.split_once("-of-")?;
     let shard = Shard::new(index.parse().ok()?, shards.parse().ok()?).ok()?;
-    Some((n.parse().ok()?, pass, shard))
+    Some((n.parse().ok()?, which, shard))
 }
 
 /// The host in the name of a journal, if a process gave it this name.
@@ -63,11 +63,11 @@ mod tests {
         let size = BoardSize::new(12).expect("in range");
         for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
             let shard = Shard::new(index, shards).expect("in range");
-            for pass in [Pass::First, Pass::Second] {
-                let plan = Plan::new(size, Engine::Colours, None).in_pass(pass);
+            for which in [WhichCount::First, WhichCount::Second] {
+                let plan = Plan::new(size, Engine::Colours, None).of_count(which);
                 for number in 1..4 {
                     let name = file_name(&plan, shard, number);
-                    assert_eq!(named_shard(&name), Some((12, pass, shard)), "{name}");
+                    assert_eq!(named_shard(&name), Some((12, which, shard)), "{name}");
                     assert_eq!(named_host(Path::new(&name)), Some(&*this_host()), "{name}");
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::union::{Record, Witness};
 use super::units::{Units, len, units_of};
-use crate::engine::Pass;
+use crate::engine::WhichCount;
 use crate::error::Error;
 
 /// So many units are compared at once: their counts take a quarter of a gigabyte.
@@ -33,8 +33,9 @@ pub struct Comparison {
 ///
 /// [`Error::PlansDiffer`] if these are not the two counts of one plan, else as [`Record::counts`].
 pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
-    let passes = (first.plan.pass(), second.plan.pass());
-    if first.plan.hash() != second.plan.hash() || passes != (Pass::First, Pass::Second) {
+    let passes = (first.plan.which_count(), second.plan.which_count());
+    if first.plan.hash() != second.plan.hash() || passes != (WhichCount::First, WhichCount::Second)
+    {
         let path = |record: &Record| record.files.first().map(|file| file.path.clone());
         let files = [first, second].map(|record| path(record).unwrap_or_default());
         let plans = [first, second].map(|record| record.plan.to_string());

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use nqueens::record::JournalError;
-use nqueens::{Count, Engine, Error, Pass, Plan, SplitRows};
+use nqueens::{Count, Engine, Error, Plan, SplitRows, WhichCount};
 use proptest::prelude::*;
 
 use crate::common::{contents, journal_error, read, seal, seal_first, size, unsealed};
@@ -332,12 +332,15 @@ fn whole_lines_of_other_counts_are_never_taken() {
     let journals: Vec<(String, String)> =
         [(8, Engine::Colours), (8, Engine::Subtrees), (9, Engine::Colours)]
             .into_iter()
-            .flat_map(|(n, engine)| [Pass::First, Pass::Second].map(|pass| (n, engine, pass)))
-            .flat_map(|(n, engine, pass)| [1, 2].map(|rows| (n, engine, pass, rows)))
+            .flat_map(|(n, engine)| {
+                [WhichCount::First, WhichCount::Second].map(|which| (n, engine, which))
+            })
+            .flat_map(|(n, engine, which)| [1, 2].map(|rows| (n, engine, which, rows)))
             .filter(|(_, engine, _, rows)| *engine == Engine::Subtrees || *rows == 1)
-            .map(|(n, engine, pass, rows)| {
-                let path = fresh(&format!("foreign-{n}-{engine}-{pass}-{rows}"));
-                let count = Count::new(size(n)).engine(engine).pass(pass).threads(1).journal(&path);
+            .map(|(n, engine, which, rows)| {
+                let path = fresh(&format!("foreign-{n}-{engine}-{which}-{rows}"));
+                let count =
+                    Count::new(size(n)).engine(engine).which_count(which).threads(1).journal(&path);
                 let count = match engine {
                     Engine::Subtrees => count.split_rows(SplitRows::new(rows).expect("in range")),
                     _ => count,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nqueens::record::{JournalError, Mode, Record, split_by_plan};
-use nqueens::{Cancel, Count, Engine, Error, Kernel, Pass, Plan, Shard, SplitRows};
+use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, SplitRows, WhichCount};
 
 use crate::common::{
     contents, fresh, fresh_folder, journal_error, kernels, nqueens, raise_counts, refused, run,
@@ -15,7 +15,7 @@ use crate::common::{
 fn check(plan: Plan, kernel: Kernel, units: impl IntoIterator<Item = usize>) {
     let (name, cancel) = (plan.to_string(), Cancel::new());
     let (n, engine, split_rows) = (plan.size(), plan.engine(), plan.split_rows());
-    let second = Plan::new(n, engine, split_rows).in_pass(Pass::Second);
+    let second = Plan::new(n, engine, split_rows).of_count(WhichCount::Second);
     assert_eq!(plan.hash(), second.hash());
     let mut workers = [&plan, &second].map(|plan| plan.worker(kernel).expect("both counts"));
     for unit in units {
@@ -67,18 +67,18 @@ fn units_of_large_boards_count_the_same() {
     }
 }
 
-fn count(n: u32, pass: Pass) -> Count<'static> {
-    Count::new(size(n)).pass(pass).threads(1)
+fn count(n: u32, which: WhichCount) -> Count<'static> {
+    Count::new(size(n)).which_count(which).threads(1)
 }
 
-/// Counts both shards of two, in both passes, into one folder; the paths by pass.
+/// Counts both shards of two, both counts, into one folder; the paths by count.
 fn both_counts(folder: &Path) -> [Vec<PathBuf>; 2] {
-    [Pass::First, Pass::Second].map(|pass| {
+    [WhichCount::First, WhichCount::Second].map(|which| {
         let shard_of_two = |index| {
             let shard = Shard::new(index, 2).expect("in range");
-            let outcome = count(12, pass).run_shard(shard, folder).expect("a shard");
+            let outcome = count(12, which).run_shard(shard, folder).expect("a shard");
             assert_eq!(outcome.units_before, 0, "the units of the other count are not its own");
-            let again = count(12, pass).run_shard(shard, folder).expect("a shard");
+            let again = count(12, which).run_shard(shard, folder).expect("a shard");
             assert_eq!((again.units_before, again.journal), (outcome.units, None));
             outcome.journal.expect("it was written")
         };
@@ -90,19 +90,19 @@ fn both_counts(folder: &Path) -> [Vec<PathBuf>; 2] {
 fn both_counts_can_share_a_folder() {
     let folder = fresh_folder("second-folder");
     let paths = both_counts(&folder);
-    for (pass, paths) in [Pass::First, Pass::Second].into_iter().zip(&paths) {
+    for (which, paths) in [WhichCount::First, WhichCount::Second].into_iter().zip(&paths) {
         for path in paths {
             let [first, second] = &split_by_plan(vec![path.clone()])[0];
             assert_eq!(
                 [first.len(), second.len()].iter().position(|number| *number > 0),
-                Some(pass as usize)
+                Some(which as usize)
             );
-            assert_eq!(contents(path).plan.pass(), pass);
+            assert_eq!(contents(path).plan.which_count(), which);
             let name = path.file_name().and_then(std::ffi::OsStr::to_str).expect("text");
-            assert_eq!(name.starts_with("n12-second-000"), pass == Pass::Second, "{name}");
+            assert_eq!(name.starts_with("n12-second-000"), which == WhichCount::Second, "{name}");
         }
         let merged = Record::read(paths, Mode::Strict).expect("one count").expect("lines");
-        assert_eq!((merged.solutions, merged.plan.pass()), (14_200, pass));
+        assert_eq!((merged.solutions, merged.plan.which_count()), (14_200, which));
     }
     let [first, second] = &paths;
     let header = fs::read_to_string(&second[0]).expect("text").lines().next().map(str::to_owned);
@@ -170,18 +170,18 @@ fn a_total_is_counted_twice_unit_by_unit() {
 
 #[test]
 fn a_journal_holds_one_of_the_two_counts() {
-    for pass in [Pass::First, Pass::Second] {
-        let path = fresh(&format!("second-{pass}.journal"));
-        let outcome = count(10, pass).journal(&path).run().expect("a count");
+    for which in [WhichCount::First, WhichCount::Second] {
+        let path = fresh(&format!("second-{which}.journal"));
+        let outcome = count(10, which).journal(&path).run().expect("a count");
         assert_eq!(outcome.total, 724);
-        let other = if pass == Pass::First { Pass::Second } else { Pass::First };
+        let other = if which == WhichCount::First { WhichCount::Second } else { WhichCount::First };
         let error = journal_error(count(10, other).journal(&path).run());
-        let [holds, asked] = [pass, other].map(|pass| format!("count = {pass}"));
+        let [holds, asked] = [which, other].map(|which| format!("count = {which}"));
         assert_eq!(error, JournalError::OtherCount { holds, asked: asked.clone() });
         let mut command = nqueens(&["count", "10", "--journal"]);
-        command.arg(&path).args((other == Pass::Second).then_some("--second"));
+        command.arg(&path).args((other == WhichCount::Second).then_some("--second"));
         refused(&run(&mut command), 2, &[&asked]);
-        assert_eq!(count(10, pass).journal(&path).run().map(|again| again.total), Ok(724));
+        assert_eq!(count(10, which).journal(&path).run().map(|again| again.total), Ok(724));
     }
 }
 
@@ -191,7 +191,7 @@ fn textbook_engines_have_no_second_count() {
     let shard = ["shard", "8", "--second", "--index", "0", "--shards", "1", "--out"];
     for engine in Engine::ALL.into_iter().filter(|engine| !engine.has_second_count()) {
         let refusal = Err(Error::NoSecondCount { engine: engine.name() });
-        assert_eq!(count(8, Pass::Second).engine(engine).run().map(|_| ()), refusal);
+        assert_eq!(count(8, WhichCount::Second).engine(engine).run().map(|_| ()), refusal);
         let name = ["--engine", engine.name()];
         let reasons = [engine.name(), "--second", "colours"];
         refused(&run(nqueens(&["count", "8", "--second"]).args(name)), 2, &reasons);

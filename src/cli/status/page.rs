@@ -62,11 +62,11 @@ pub(super) fn page(counts: &[Option<Status>; 2], paths: &[PathBuf]) -> String {
 }
 
 fn section(status: &Status) -> Markup {
-    let pass = status.journals.record.plan.pass();
+    let which = status.journals.record.plan.which_count();
     let (percent, all) = (status.percent(), grouped(status.journals.record.plan.units()));
     html! {
-        section aria-labelledby=(pass) {
-            h2 id=(pass) { (pass) " count" }
+        section aria-labelledby=(which) {
+            h2 id=(which) { (which) " count" }
             div.progress {
                 p { strong { (percent) " %" } " " (grouped(status.journals.record.units_done())) " of " (all) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nqueens::Pass;
+use nqueens::WhichCount;
 use nqueens::record::{Record, Units, len};
 
 use crate::cli::format::grouped;
@@ -35,7 +35,7 @@ impl Resume {
     pub(super) fn of(record: &Record, idle: &Units, shards: usize) -> Option<Self> {
         let (plan, files) = (&record.plan, &record.files);
         let n = plan.size();
-        let second = if plan.pass() == Pass::Second { " --second" } else { "" };
+        let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
         if idle.is_empty() {
             return None;
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use nqueens::record::{JournalFile, Run, Units};
-use nqueens::{Pass, Shard};
+use nqueens::{Shard, WhichCount};
 
 use super::resume::Resume;
 use crate::cli::format::{duration, expected, figures, json_seconds, many};
@@ -60,8 +60,9 @@ impl Status {
     /// What is finished, what is left, and how to go on, in two lines.
     pub(super) fn summary(&self) -> [String; 2] {
         let record = &self.journals.record;
-        let (size, engine, pass) = (record.plan.size(), record.plan.engine(), record.plan.pass());
-        let second = if pass == Pass::Second { ", second count" } else { "" };
+        let (size, engine, which) =
+            (record.plan.size(), record.plan.engine(), record.plan.which_count());
+        let second = if which == WhichCount::Second { ", second count" } else { "" };
         let left = match record.cpu_seconds_left() {
             _ if record.is_complete() => format!("{} solutions", record.solutions),
             Some(left) => format!("{} of CPU time to go, {}", expected(left), self.end()),

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::kernel::{LANES, SLACK};
 use super::sub_board::{Queens, SubBoard, SubBoards};
-use crate::engine::unit::Pass;
+use crate::engine::unit::WhichCount;
 
 #[derive(Debug, Default)]
 pub(super) struct List {
@@ -52,7 +52,7 @@ impl List {
         rows: u32,
         outer: u32,
         labels: impl Iterator<Item = u32>,
-        pass: Pass,
+        which: WhichCount,
     ) {
         let Self { words, blocks, tag_at, found, runs, places, centre, outer_halves } = self;
         let mut labels: Vec<u32> = labels.collect();
@@ -106,7 +106,7 @@ impl List {
         }
 
         labels.retain(|label| places[columns(label)].at > 0);
-        if pass == Pass::Second {
+        if which == WhichCount::Second {
             labels.reverse();
         }
         labels.sort_by_key(|label| Reverse(places[columns(label)].at));

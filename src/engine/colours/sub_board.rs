@@ -21,7 +21,7 @@
 //! change places, so every word is another, and squares are tried in the reverse order.
 
 use crate::board::size::BoardSize;
-use crate::engine::unit::Pass;
+use crate::engine::unit::WhichCount;
 
 /// The most rows of a sub-board.
 pub(super) const MOST_ROWS: usize = 16;
@@ -44,7 +44,7 @@ pub(super) struct SubBoard {
     words: [[u64; MOST_ROWS]; MOST_ROWS],
     /// Rows from the middle of the board outwards.
     pub(super) rows_from_middle: Vec<u32>,
-    pass: Pass,
+    which: WhichCount,
 }
 
 /// What the queens of a placement take.
@@ -85,12 +85,12 @@ impl SubBoard {
 
     /// These columns, in the order in which they are tried.
     pub(super) fn each(&self, mut columns: u32) -> impl Iterator<Item = u32> + use<> {
-        let pass = self.pass;
+        let which = self.which;
         std::iter::from_fn(move || {
-            let column = match pass {
+            let column = match which {
                 _ if columns == 0 => return None,
-                Pass::First => columns.trailing_zeros(),
-                Pass::Second => columns.ilog2(),
+                WhichCount::First => columns.trailing_zeros(),
+                WhichCount::Second => columns.ilog2(),
             };
             columns ^= 1 << column;
             Some(column)
@@ -124,9 +124,9 @@ pub(super) struct SubBoards {
 }
 
 impl SubBoards {
-    pub(super) fn new(size: BoardSize, colour: Colour, pass: Pass) -> Self {
-        let mut list = sub_board(size, 0, colour, pass);
-        let mut tree = sub_board(size, 1, colour, pass);
+    pub(super) fn new(size: BoardSize, colour: Colour, which: WhichCount) -> Self {
+        let mut list = sub_board(size, 0, colour, which);
+        let mut tree = sub_board(size, 1, colour, which);
         let touched = |board: &SubBoard| {
             board.words.iter().flatten().fold(0, |all, diagonals| all | diagonals)
         };
@@ -143,7 +143,7 @@ impl SubBoards {
 }
 
 /// The sub-board with rows of this parity.
-fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, pass: Pass) -> SubBoard {
+fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCount) -> SubBoard {
     let n = size.rows();
     let column_parity = if colour == Colour::White { row_parity } else { 1 - row_parity };
     let len = |parity: usize| (n + 1 - parity) / 2;
@@ -152,7 +152,7 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, pass: Pass) -> 
     for (i, words) in words.iter_mut().enumerate().take(len(row_parity)) {
         for (j, word) in words.iter_mut().enumerate().take(columns) {
             let (row, column) = (2 * i + row_parity, 2 * j + column_parity);
-            let row = if pass == Pass::First { row } else { n - 1 - row };
+            let row = if which == WhichCount::First { row } else { n - 1 - row };
             // Sums and differences of one colour have the same parity: 32 of each are enough. Those that
             // only one sub-board touches are dropped later.
             let (sum, difference) = ((row + column) / 2, (row + 31 - column) / 2);
@@ -163,7 +163,7 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, pass: Pass) -> 
     rows_from_middle.sort_by_key(|i| (4 * *i as usize + 2 * row_parity + 1).abs_diff(n));
     let columns = (1 << columns) - 1;
     let complement = if colour == Colour::Black { columns } else { 0 };
-    SubBoard { columns, complement, words, rows_from_middle, pass }
+    SubBoard { columns, complement, words, rows_from_middle, which }
 }
 
 #[cfg(test)]
@@ -175,8 +175,8 @@ mod tests {
         for n in 4..=BoardSize::MAX {
             let size = BoardSize::new(n).expect("in range");
             for colour in [Colour::White, Colour::Black] {
-                for pass in [Pass::First, Pass::Second] {
-                    let bits = SubBoards::new(size, colour, pass).bits;
+                for which in [WhichCount::First, WhichCount::Second] {
+                    let bits = SubBoards::new(size, colour, which).bits;
                     assert!(bits <= if n <= 30 { 57 } else { 61 }, "{bits} bits at n = {n}");
                 }
             }

@@ -23,7 +23,7 @@ use super::weigh::Light;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
-use crate::engine::unit::{self, Interrupt, Pass};
+use crate::engine::unit::{self, Interrupt, WhichCount};
 
 /// The most rows of the light matrix, of 128 bytes: 448 MiB. Batches that need more are counted in parts.
 const MOST_ROWS: usize = 7 << 19;
@@ -63,7 +63,7 @@ fn most_labels(size: BoardSize) -> u64 {
 /// The rows of a light matrix, at most.
 fn most_rows(size: BoardSize) -> u64 {
     let labels = most_labels(size);
-    let lanes = 1 << (64 - SubBoards::new(size, Colour::White, Pass::First).bits).min(6);
+    let lanes = 1 << (64 - SubBoards::new(size, Colour::White, WhichCount::First).bits).min(6);
     let rows_of_set = labels.div_ceil(lanes) * labels;
     (MOST_SETS * rows_of_set).min(rows_of_set.max(MOST_ROWS as u64))
 }
@@ -79,7 +79,7 @@ const MOST_SETS: u64 = 20;
 pub(super) struct Worker<'a> {
     units: &'a UnitList,
     kernel: Kernel,
-    pass: Pass,
+    which: WhichCount,
     white: Side,
     black: Side,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
@@ -114,8 +114,8 @@ struct TreeKey {
 }
 
 impl Side {
-    fn new(size: BoardSize, colour: Colour, pass: Pass) -> Self {
-        let boards = SubBoards::new(size, colour, pass);
+    fn new(size: BoardSize, colour: Colour, which: WhichCount) -> Self {
+        let boards = SubBoards::new(size, colour, which);
         Self {
             colour,
             boards,
@@ -128,7 +128,7 @@ impl Side {
     }
 
     /// Lists the placements on the even rows, and plants the tree of those on the odd rows.
-    fn prepare(&mut self, units: &UnitList, batch: &Batch, pass: Pass) {
+    fn prepare(&mut self, units: &UnitList, batch: &Batch, which: WhichCount) {
         let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
         let columns = units.columns(a, x);
         let even = units.even.of_size(a).iter().copied();
@@ -139,8 +139,8 @@ impl Side {
         let evens = even.clone().filter(|label| counts(columns.even_label(*label)));
         let odds = odd.clone().filter(|label| counts(columns.odd_label(*label)));
         match self.colour {
-            Colour::White => self.list.fill(&self.boards, rows, outer, evens, pass),
-            Colour::Black => self.list.fill(&self.boards, rows, outer, odds, pass),
+            Colour::White => self.list.fill(&self.boards, rows, outer, evens, which),
+            Colour::Black => self.list.fill(&self.boards, rows, outer, odds, which),
         }
 
         let key = TreeKey { a, x_class: x_class.clone(), y_class: y_class.clone() };
@@ -221,13 +221,18 @@ impl Side {
 }
 
 impl<'a> Worker<'a> {
-    pub(super) fn new(units: &'a UnitList, size: BoardSize, kernel: Kernel, pass: Pass) -> Self {
+    pub(super) fn new(
+        units: &'a UnitList,
+        size: BoardSize,
+        kernel: Kernel,
+        which: WhichCount,
+    ) -> Self {
         Self {
             units,
             kernel,
-            pass,
-            white: Side::new(size, Colour::White, pass),
-            black: Side::new(size, Colour::Black, pass),
+            which,
+            white: Side::new(size, Colour::White, which),
+            black: Side::new(size, Colour::Black, which),
             matrix: Vec::new(),
             most_rows: most_rows(size) as usize,
             last_a: None,
@@ -246,8 +251,8 @@ impl<'a> Worker<'a> {
             self.white.program = Program::default();
             self.black.program = Program::default();
         }
-        self.white.prepare(self.units, &batch, self.pass);
-        self.black.prepare(self.units, &batch, self.pass);
+        self.white.prepare(self.units, &batch, self.which);
+        self.black.prepare(self.units, &batch, self.which);
         let n = self.units.n;
         // Of white queens there are a in even rows and as many, or one less, in odd ones.
         let white_queens = batch.a + self.units.odd_size(batch.a);
