@@ -205,7 +205,9 @@ mod tests {
         // Line breaks depend on the terminal's width.
         let help = count.render_long_help().to_string();
         let words: Vec<_> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
-        for name in nqueens::Engine::names().iter().chain(&nqueens::Kernel::NAMES) {
+        for name in
+            nqueens::Engine::ALL.map(nqueens::Engine::name).iter().chain(&nqueens::Kernel::NAMES)
+        {
             assert!(words.contains(name), "{name} is missing in:\n{help}");
         }
     }

@@ -70,27 +70,23 @@ impl Engine {
     }
 
     /// The engine's name, on the command line and everywhere else.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.spec().name
     }
 
     /// What the engine does, in one line: the help, the completions and the README have it from here.
-    #[must_use]
     pub fn summary(self) -> &'static str {
         self.spec().summary
     }
 
     /// The largest board for which a textbook engine is sensible: it takes a few seconds on one
     /// core. `None` for the engines made for large boards.
-    #[must_use]
     pub fn largest_sensible(self) -> Option<u32> {
         self.spec().largest_sensible
     }
 
     /// The fastest engine for boards of this size with this kernel: smaller boards have too few placements
     /// to fill the vectors of `colours`, and without vectors it is slow on them.
-    #[must_use]
     pub fn auto(size: BoardSize, kernel: Kernel) -> Self {
         let first_of_colours = if kernel == Kernel::Portable { 17 } else { 14 };
         match size.get() {
@@ -100,25 +96,17 @@ impl Engine {
     }
 
     /// Whether the engine's inner loop has a version for each [`Kernel`].
-    #[must_use]
     pub fn has_kernels(self) -> bool {
         !self.is_textbook()
     }
 
     /// Whether the engine has a [second count](WhichCount::Second), on other data than the first.
-    #[must_use]
     pub fn has_second_count(self) -> bool {
         !self.is_textbook()
     }
 
     fn is_textbook(self) -> bool {
         self.largest_sensible().is_some()
-    }
-
-    /// All names, in the order of [`Engine::ALL`].
-    #[must_use]
-    pub fn names() -> [&'static str; Self::ALL.len()] {
-        Self::ALL.map(Self::name)
     }
 
     /// The bytes that each thread may need; 0 for engines that need little.
@@ -227,8 +215,8 @@ impl FromStr for Engine {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
-            let (given, choices) = (name.to_owned(), Self::names().join(", "));
-            Error::UnknownName { kind: "engine", given, choices }
+            let (given, choices) = (name.to_owned(), Self::ALL.map(Self::name).join(", "));
+            Error::UnknownName { what: "an engine", given, choices }
         })
     }
 }

@@ -24,23 +24,14 @@ pub enum Error {
         most: usize,
     },
 
-    /// No engine or kernel has this name.
-    #[error("unknown {kind} '{given}': choose one of {choices}")]
+    /// No engine, and no kernel that this CPU can run, has this name.
+    #[error("'{given}' is not {what}: choose one of {choices}")]
     UnknownName {
-        /// `engine` or `kernel`.
-        kind: &'static str,
+        /// As `an engine`.
+        what: &'static str,
         /// What was asked for.
         given: String,
         /// All names.
-        choices: String,
-    },
-
-    /// The kernel exists, but this CPU lacks its instructions.
-    #[error("this CPU cannot run the kernel '{name}': choose one of {choices}")]
-    KernelUnavailable {
-        /// The kernel's name.
-        name: &'static str,
-        /// The names of the kernels that this CPU can run.
         choices: String,
     },
 
@@ -205,13 +196,6 @@ pub enum Error {
     },
 }
 
-/// A conversion that cannot fail has no error.
-impl From<std::convert::Infallible> for Error {
-    fn from(never: std::convert::Infallible) -> Self {
-        match never {}
-    }
-}
-
 impl Error {
     pub(crate) fn out_of_range(
         what: &'static str,
@@ -223,7 +207,6 @@ impl Error {
     }
 
     /// Whether the count was cancelled: nothing went wrong.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Stopped { .. } | Self::StoppedBefore { .. })
     }

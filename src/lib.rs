@@ -42,9 +42,10 @@
 //!
 //! # Features
 //!
-//! * `cli` (default): the command line `nqueens`. Without it the crate depends on crc32fast,
-//!   fastrand, range-set-blaze, rayon, sysinfo, tempfile, thiserror and, on Unix, rustix only.
-//! * `serde`: results implement `serde::Serialize`; counts are decimal strings.
+//! The feature `cli` (default) is the command line `nqueens`. Without it the crate depends only on
+//! crc32fast, fastrand, range-set-blaze, rayon, rustix, serde, sysinfo, tempfile and thiserror.
+//!
+//! Results implement `serde::Serialize`; counts are decimal strings. The crate needs Unix.
 
 mod board;
 mod cancel;
@@ -55,7 +56,6 @@ pub mod forecast;
 mod machine;
 mod plan;
 pub mod record;
-#[cfg(feature = "serde")]
 mod serialize;
 mod shard;
 #[doc(hidden)]

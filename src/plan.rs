@@ -63,14 +63,12 @@ const HASHED_UNITS: usize = 1024;
 impl Plan {
     /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`],
     /// whose prefixes have two rows without it.
-    #[must_use]
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<SplitRows>) -> Self {
         Self::of(size, engine, split_rows, FixedQueens::default())
     }
 
     /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
     /// count them, so the units are of this engine. Journals cannot hold such plans.
-    #[must_use]
     pub fn with_queens(self, queens: FixedQueens) -> Self {
         let plan = Self::of(self.size, Engine::Subtrees, self.split_rows, queens);
         plan.of_count(self.which)
@@ -89,31 +87,26 @@ impl Plan {
     }
 
     /// The same units, counted for the first or the second time.
-    #[must_use]
     pub fn of_count(self, which: WhichCount) -> Self {
         Self { which, ..self }
     }
 
     /// Whether the units are counted for the first or the second time.
-    #[must_use]
     pub fn which_count(&self) -> WhichCount {
         self.which
     }
 
     /// The board.
-    #[must_use]
     pub fn size(&self) -> BoardSize {
         self.size
     }
 
     /// The engine that counts the units.
-    #[must_use]
     pub fn engine(&self) -> Engine {
         self.engine
     }
 
     /// How many rows the prefixes of [`Engine::Subtrees`] have; `None` for the other engines.
-    #[must_use]
     pub fn split_rows(&self) -> Option<SplitRows> {
         self.split_rows
     }
@@ -122,7 +115,6 @@ impl Plan {
     /// rows, the number of units, and what they mean (for long lists, a sample of them): the
     /// squares on which queens may stand, and the weight. It is the same for the first and the second
     /// count.
-    #[must_use]
     pub fn hash(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         let mut add = |number: u64| hasher.update(&number.to_le_bytes());
@@ -145,7 +137,6 @@ impl Plan {
 
     /// The number of units: at least one, unless given queens leave no free square in the first
     /// row.
-    #[must_use]
     pub fn units(&self) -> usize {
         self.list.len()
     }
@@ -155,7 +146,6 @@ impl Plan {
     /// # Panics
     ///
     /// If the plan has no such unit.
-    #[must_use]
     pub fn weight(&self, unit: usize) -> u64 {
         self.list.weight(unit)
     }
@@ -177,7 +167,6 @@ impl Plan {
     }
 
     /// The bytes that each thread may need; 0 for engines that need little.
-    #[must_use]
     pub fn bytes_per_thread(&self) -> u64 {
         self.engine.worker_bytes(self.size)
     }
@@ -217,7 +206,6 @@ impl Plan {
     }
 
     /// A worker that counts units by another method than the plan's: the plain backtracker, on any units.
-    #[must_use]
     pub fn recounter(&self) -> Worker<'_> {
         Worker { worker: Box::new(Recounter(&*self.list)) }
     }

@@ -26,6 +26,7 @@
 //! solutions, and who counted them. It has no counts, because a plan may have a hundred million units;
 //! [`Record::counts`] reads those that are asked for.
 
+mod disk;
 mod folder;
 mod header;
 mod line;
@@ -39,6 +40,8 @@ mod units;
 mod writer;
 
 pub use crate::error::{IoError, JournalError};
+#[doc(hidden)]
+pub use disk::is_locked;
 pub use folder::journals_in;
 pub(crate) use folder::read_shard;
 #[doc(hidden)]
@@ -54,6 +57,4 @@ pub(crate) use units::units_of;
 pub use units::{Counts, Units};
 #[doc(hidden)]
 pub use units::{half_open, len};
-#[doc(hidden)]
-pub use writer::is_locked;
 pub(crate) use writer::{Journal, Locked};

@@ -19,14 +19,15 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use crate::error::Error;
 
 /// Blocks of each shard, if there are enough units. Many blocks even out the cost of the shards.
 const BLOCKS: usize = 256;
 
 /// One of the shards that together make up a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Shard {
     index: usize,
     shards: usize,
@@ -59,13 +60,11 @@ impl Shard {
     }
 
     /// The number of the shard, counted from 0.
-    #[must_use]
     pub fn index(self) -> usize {
         self.index
     }
 
     /// How many shards the plan has.
-    #[must_use]
     pub fn shards(self) -> usize {
         self.shards
     }

@@ -11,14 +11,15 @@
 
 use rayon::prelude::*;
 
+use serde::Serialize;
+
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::plan::{Plan, Worker};
 use crate::record::{Counts, Units, len};
 
 /// The result of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The number of units chosen.
@@ -30,23 +31,21 @@ pub struct Verdict {
 }
 
 /// A unit whose recorded count differs from the count of the other method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct Difference {
     /// The unit's number in its plan.
     pub unit: usize,
     /// The count in the journals, before its weight.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
+    #[serde(serialize_with = "crate::serialize::text")]
     pub recorded: u64,
     /// The count that the other method finds.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
+    #[serde(serialize_with = "crate::serialize::text")]
     pub recounted: u64,
 }
 
 /// Chooses so many of the finished units, or all if they are fewer, without repetition; the same seed
 /// chooses the same units.
-#[must_use]
 pub fn sample(finished: &Units, units: usize, seed: u64) -> Units {
     let mut random = fastrand::Rng::with_seed(seed);
     Units::from_iter(random.choose_multiple(finished.iter(), units.min(len(finished))))
@@ -93,7 +92,6 @@ pub fn verify(
 impl Verdict {
     /// The fraction of the units that may be wrong although no difference was found, with a
     /// confidence of 95 %. 0 if all `finished` units were recounted, 1 if none was.
-    #[must_use]
     pub fn undetected_part(&self, finished: usize) -> f64 {
         if self.recounted >= finished && finished > 0 {
             return 0.0;

@@ -29,7 +29,6 @@ pub struct Known {
 }
 
 /// What is published for boards of this size; all `None` beyond the table.
-#[must_use]
 pub fn known(size: BoardSize) -> Known {
     lines().find(|(n, _)| *n == size.get()).map(|(_, known)| known).unwrap_or_default()
 }
@@ -65,7 +64,6 @@ pub enum Published {
 
 impl Published {
     /// Compares a computed count with a field of [`Known`].
-    #[must_use]
     pub fn compare(computed: u128, published: Option<u128>) -> Self {
         match published {
             None => Self::Unknown,

@@ -32,19 +32,16 @@ impl BoardSize {
     }
 
     /// The number of rows, columns and queens.
-    #[must_use]
     pub fn get(self) -> u32 {
         u32::from(self.0)
     }
 
     /// The same number as a `usize`, for indexing.
-    #[must_use]
     pub fn rows(self) -> usize {
         usize::from(self.0)
     }
 
     /// A bit set with one bit for each column: `n` ones.
-    #[must_use]
     pub fn columns(self) -> u32 {
         match self.get() {
             0 => 0,
@@ -55,21 +52,6 @@ impl BoardSize {
 
 /// Some squares of each row, as bits.
 pub(crate) type Squares = [u32; BoardSize::MAX as usize];
-
-/// Any whole number that is the size of a board.
-macro_rules! from_number {
-    ($($number:ty),*) => {$(
-        impl TryFrom<$number> for BoardSize {
-            type Error = Error;
-
-            fn try_from(n: $number) -> Result<Self, Error> {
-                u32::try_from(n).map_err(|_| Self::out_of_range(n)).and_then(Self::new)
-            }
-        }
-    )*};
-}
-
-from_number!(i32, u32, u64, usize);
 
 impl FromStr for BoardSize {
     type Err = Error;

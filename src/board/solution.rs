@@ -25,7 +25,6 @@ impl Solution {
     /// assert!(Solution::new([1, 3, 0, 2]).is_some());
     /// assert!(Solution::new([0, 1, 2, 3]).is_none());
     /// ```
-    #[must_use]
     pub fn new(columns: impl Into<Vec<u32>>) -> Option<Self> {
         let columns = columns.into();
         let n = columns.len();
@@ -49,7 +48,6 @@ impl Solution {
 
     /// The number of different images, 1, 2, 4 or 8, if this is the smallest of them; `None`
     /// otherwise. The smallest images, with these numbers, stand for all solutions.
-    #[must_use]
     pub fn class_size(&self) -> Option<usize> {
         let mut images = self.images();
         if images.iter().any(|image| image < self) {
@@ -60,7 +58,6 @@ impl Solution {
     }
 
     /// The column of each row's queen.
-    #[must_use]
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
@@ -77,7 +74,6 @@ impl Solution {
     /// images.dedup();
     /// assert_eq!(images.len(), 2); // a quarter-turn leaves it unchanged
     /// ```
-    #[must_use]
     pub fn images(&self) -> [Self; 8] {
         let mut next = self.clone();
         let turns: [Self; 4] = array::from_fn(|_| {

@@ -53,7 +53,6 @@ impl FixedQueens {
     }
 
     /// Whether no queen is given.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -145,7 +145,6 @@ impl From<&Error> for Failure {
         match error {
             E::OutOfRange { .. }
             | E::UnknownName { .. }
-            | E::KernelUnavailable { .. }
             | E::NoSquare { .. }
             | E::ShardOutOfRange { .. } => with(Usage, "", ""),
             E::ThreadsNotStarted { .. } => with(

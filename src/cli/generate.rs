@@ -39,7 +39,7 @@ impl CompletionsArgs {
 /// clap_complete offers no second name after a comma, in bash none after `--engine=`, and in fish
 /// files where a number is meant.
 fn with_lists(shell: Shell, script: String) -> String {
-    let names = [&["all"][..], &Engine::names()].concat();
+    let names = [&["all"][..], &Engine::ALL.map(Engine::name)].concat();
     match shell {
         Shell::Bash => {
             let names = names.join(" ");

@@ -87,7 +87,7 @@ fn unknown_command(name: &str, program: &Command) -> String {
             "no command given: 'nqueens count {name}' counts the solutions of this board"
         );
     }
-    if Engine::names().contains(&name) {
+    if Engine::ALL.map(Engine::name).contains(&name) {
         return format!("'{name}' is an engine: 'nqueens count 16 --engine {name}' counts with it");
     }
     let names = program.get_subcommands().map(|command| command.get_name().to_owned());

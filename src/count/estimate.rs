@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::driver::Driver;
 use super::job::Job;
 use super::observe::Observer;
@@ -18,8 +20,7 @@ use crate::forecast::{Approximate, Blocks, Rest, TimeLeft};
 use crate::plan::UnitsDone;
 
 /// The expected time and result of a count.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
     /// The engine that would count.
@@ -35,8 +36,7 @@ pub struct Estimate {
     /// Whether the sample was cancelled before its end.
     pub cancelled: bool,
     /// How long the sample took, in wall time.
-    #[cfg_attr(feature = "serde", serde(rename = "sample_seconds"))]
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    #[serde(rename = "sample_seconds", serialize_with = "crate::serialize::seconds")]
     pub elapsed: Duration,
     /// Seconds of CPU time for all units.
     pub cpu_seconds: Approximate,

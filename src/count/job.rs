@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::driver::{Driver, Tally};
 use super::observe::Start;
 use super::settings::Count;
@@ -22,17 +24,16 @@ use crate::shard::Shard;
 const SHARD_THREADS: usize = 64;
 
 /// A finished count, or a finished shard of one.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Outcome {
     /// The board.
-    #[cfg_attr(feature = "serde", serde(rename = "n"))]
+    #[serde(rename = "n")]
     pub size: BoardSize,
     /// The shard; of a whole count, all of it.
     pub shard: Shard,
     /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::text"))]
+    #[serde(serialize_with = "crate::serialize::text")]
     pub total: u128,
     /// The engine that counted.
     pub engine: Engine,
@@ -47,8 +48,7 @@ pub struct Outcome {
     /// The bytes that each thread may need; 0 for engines that need little.
     pub bytes_per_thread: u64,
     /// Wall time, not including the start of the threads.
-    #[cfg_attr(feature = "serde", serde(rename = "seconds"))]
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    #[serde(rename = "seconds", serialize_with = "crate::serialize::seconds")]
     pub elapsed: Duration,
     /// How the total compares with the published one; unknown for shards.
     pub published: Published,

@@ -66,7 +66,6 @@ pub struct Start<'a> {
 
 impl Start<'_> {
     /// The forecast of the time that is left. What the journal holds is part of its sample.
-    #[must_use]
     pub fn time_left(&self) -> TimeLeft {
         let range = range_length(self.rest.units, self.threads);
         TimeLeft::new(self.blocks.clone(), self.rest, self.threads, range)

@@ -53,7 +53,6 @@ macro_rules! token {
 
         impl $token {
             /// Asks the CPU.
-            #[must_use]
             pub fn detect() -> Option<Self> {
                 let found = [$(is_x86_feature_detected!($instruction)),*];
                 found.iter().all(|has| *has).then_some(Self(()))
@@ -202,13 +201,11 @@ impl Kernel {
     ];
 
     /// The fastest kernel that this CPU can run.
-    #[must_use]
     pub fn detect() -> Self {
         Self::available().last().copied().unwrap_or(Self::Portable)
     }
 
     /// Every kernel that this CPU can run, the fastest last.
-    #[must_use]
     pub fn available() -> Vec<Self> {
         let kernels = [
             Some(Self::Portable),
@@ -221,7 +218,6 @@ impl Kernel {
     }
 
     /// The kernel's name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -236,17 +232,13 @@ impl Kernel {
 impl FromStr for Kernel {
     type Err = Error;
 
-    /// The kernel of this name: [`Error::UnknownName`] if there is none,
-    /// [`Error::KernelUnavailable`] if this CPU cannot run it.
-    fn from_str(given: &str) -> Result<Self, Error> {
-        let Some(name) = Self::NAMES.into_iter().find(|name| *name == given) else {
-            let choices = Self::NAMES.join(", ");
-            return Err(Error::UnknownName { kind: "kernel", given: given.to_owned(), choices });
-        };
+    /// The kernel of this name; [`Error::UnknownName`] if there is none that this CPU can run.
+    fn from_str(name: &str) -> Result<Self, Error> {
         let available = Self::available();
         available.iter().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
             let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
-            Error::KernelUnavailable { name, choices: names.join(", ") }
+            let (given, choices) = (name.to_owned(), names.join(", "));
+            Error::UnknownName { what: "a kernel that this CPU can run", given, choices }
         })
     }
 }
@@ -269,7 +261,7 @@ mod tests {
             match name.parse::<Kernel>() {
                 Ok(kernel) => assert_eq!(kernel.name(), name),
                 Err(error) => {
-                    assert!(matches!(error, Error::KernelUnavailable { .. }), "{error}");
+                    assert!(matches!(error, Error::UnknownName { .. }), "{error}");
                     assert!(!available.contains(&name));
                 }
             }

@@ -139,7 +139,6 @@ fn cases_of(size: BoardSize, queens: &FixedQueens) -> Vec<Case> {
 impl SplitRows {
     /// The fewest rows that give each thread at least 30 units, so that the last ones to finish
     /// cost little, and that keep units down to seconds up to n = 24, so that progress shows.
-    #[must_use]
     pub fn suited_to(size: BoardSize, threads: usize) -> Self {
         if size.rows() < SMALLEST {
             return Self::TWO;

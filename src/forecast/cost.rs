@@ -34,7 +34,6 @@ const TEXTBOOK_GROWTH: f64 = 7.0;
 
 /// The CPU time of a whole count in hours, good to a factor of two or so: for a decision whether to
 /// start it. `Count::estimate` measures it on this machine.
-#[must_use]
 pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
     let n = size.get();
     if let Some(largest) = engine.largest_sensible() {

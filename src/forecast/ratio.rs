@@ -1,8 +1,9 @@
 //! The ratio estimator; the formulas are in [`forecast`](super).
 
+use serde::Serialize;
+
 /// An estimated number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Approximate {
     /// The expected value.

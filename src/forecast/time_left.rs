@@ -103,7 +103,6 @@ impl TimeLeft {
 
     /// Seconds to the end, after so much time. `None` while nothing is known: in the first second, or until
     /// a unit is finished. While too little is known to say how exact it is, the standard error is infinite.
-    #[must_use]
     pub fn estimate(&self, elapsed: Duration) -> Option<Approximate> {
         let work = self.blocks.cpu_seconds(self.rest)?;
         if elapsed < self.earliest {

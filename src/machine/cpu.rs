@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use crate::machine::cgroup;
@@ -20,7 +21,6 @@ pub struct Cpu {
 
 impl Cpu {
     /// Asks the operating system.
-    #[must_use]
     pub fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
@@ -33,34 +33,20 @@ impl Cpu {
 }
 
 /// How many cores the control groups allow this process; `None` without a quota.
-#[must_use]
 #[doc(hidden)]
 pub fn quota() -> Option<f64> {
     cgroup::cpu_quota(Path::new("/"))
 }
 
 /// CPU time that this thread has used since it started.
-#[cfg(unix)]
 pub(crate) fn thread_time() -> Duration {
-    use rustix::time::{ClockId, clock_gettime};
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
-}
-
-/// Without a clock for CPU time: wall time since the first call.
-#[cfg(not(unix))]
-pub(crate) fn thread_time() -> Duration {
-    use std::sync::OnceLock;
-    use std::time::Instant;
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    FIRST.get_or_init(Instant::now).elapsed()
 }
 
 #[cfg(test)]
 mod tests {
-    #[cfg(unix)]
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn sleep_costs_no_cpu_time() {
         let before = thread_time();

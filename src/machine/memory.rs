@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use rustix::process::{Resource, getrlimit};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use crate::machine::cgroup;
@@ -26,7 +27,6 @@ pub struct Memory {
 
 impl Memory {
     /// Asks the operating system.
-    #[must_use]
     pub fn detect() -> Self {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
@@ -48,10 +48,7 @@ impl Memory {
 }
 
 /// The limits of this process alone, if they are set.
-#[cfg(unix)]
 fn process_limits() -> Vec<Memory> {
-    use rustix::process::{Resource, getrlimit};
-
     let status = Path::new("/proc/self/status");
     let kinds = [(Resource::As, "VmSize:", "ulimit -v"), (Resource::Data, "VmData:", "ulimit -d")];
     let limits = kinds.into_iter().filter_map(|(resource, used, limit)| {
@@ -63,21 +60,14 @@ fn process_limits() -> Vec<Memory> {
     limits.collect()
 }
 
-#[cfg(not(unix))]
-fn process_limits() -> Vec<Memory> {
-    Vec::new()
-}
-
 /// The bytes that a count may use: three quarters of what is available. The rest is for the program itself,
 /// the stacks of its threads, and others.
-#[must_use]
 #[doc(hidden)]
 pub fn usable() -> u64 {
     Memory::detect().available / 4 * 3
 }
 
 /// Mebibytes, or gibibytes from 1 GiB on, with one decimal: `1.5 MiB`, `3.0 GiB`.
-#[must_use]
 #[doc(hidden)]
 pub fn readable(bytes: u64) -> String {
     let mebibytes = bytes as f64 / f64::from(1 << 20);

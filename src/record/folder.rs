@@ -18,12 +18,13 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::disk::identity;
 use super::header::{count_of, header_of};
 use super::name::named_shard;
 use super::reader::{Mode, Named};
@@ -86,7 +87,7 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let (mut files, mut known) = (Vec::new(), HashSet::new());
     let mut add = |path: PathBuf| {
         // A path without a file is reported when it is read.
-        let found = fs::metadata(&path).ok().filter(|_| cfg!(unix));
+        let found = fs::metadata(&path).ok();
         if found.is_none_or(|metadata| known.insert(identity(&metadata))) {
             files.push(path);
         }
@@ -116,23 +117,10 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
     Ok(names)
 }
 
-/// What tells a file from all others, whatever it is called: its device and its number there.
-#[cfg(unix)]
-pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.dev(), metadata.ino())
-}
-
 /// Elsewhere, an open file keeps its name.
-#[cfg(not(unix))]
-pub(super) fn identity(_: &Metadata) -> (u64, u64) {
-    (0, 0)
-}
-
 /// Parts journals by their plans, in the order of the first ones, and those of each plan into those of its
 /// first and of its second count. Files that do not say are taken for journals of the first count of the only
 /// plan; if there are several, they come last.
-#[must_use]
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
     let headers: Vec<_> = files.par_iter().map(|path| header_of(path)).collect();
     let (mut plans, mut unknown) = (Vec::<(String, [Vec<PathBuf>; 2])>::new(), Vec::new());

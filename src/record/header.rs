@@ -1,13 +1,13 @@
 //! The first line of a journal, and the plan that it names.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use super::disk::open;
 use super::line::{LONGEST_LINE, Seal, without_zeros};
 use crate::engine::WhichCount;
-use crate::error::{Error, JournalError};
+use crate::error::JournalError;
 use crate::plan::Plan;
 
 /// The first word of every journal.
@@ -156,15 +156,6 @@ pub(super) fn header_of(path: &Path) -> Option<Header> {
 /// Which count a journal holds. `None` if the first line does not tell.
 pub(super) fn count_of(path: &Path) -> Option<WhichCount> {
     header_of(path).as_ref().map(Header::which_count)
-}
-
-/// Opens a journal for reading.
-pub(super) fn open(path: &Path) -> Result<File, Error> {
-    let cannot_open = |error| JournalError::cannot_open(error).at(path);
-    if !std::fs::metadata(path).map_err(cannot_open)?.is_file() {
-        return Err(JournalError::NotAFile.at(path));
-    }
-    File::open(path).map_err(cannot_open)
 }
 
 impl fmt::Display for Header {

@@ -8,6 +8,8 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::engine::Kernel;
 use crate::machine::cpu::Cpu;
 use crate::shard::Shard;
@@ -16,8 +18,7 @@ use crate::shard::Shard;
 pub(super) const LONGEST_LINE: u64 = 1 << 20;
 
 /// The work of one process, as recorded in a journal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Run {
     /// The program's version.
@@ -33,12 +34,10 @@ pub struct Run {
     /// The number of units that it finished.
     pub units: usize,
     /// Wall time from its start to its last line.
-    #[cfg_attr(feature = "serde", serde(rename = "seconds"))]
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    #[serde(rename = "seconds", serialize_with = "crate::serialize::seconds")]
     pub elapsed: Duration,
     /// The CPU time that all its threads spent on units.
-    #[cfg_attr(feature = "serde", serde(rename = "cpu_seconds"))]
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::seconds"))]
+    #[serde(rename = "cpu_seconds", serialize_with = "crate::serialize::seconds")]
     pub cpu_time: Duration,
 }
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::header::{Header, open};
+use super::disk::open;
+use super::header::Header;
 use super::line::{DoneLine, LONGEST_LINE, Line, Run, Seal, may_be_cut_off, without_zeros};
 use super::name::named_host;
 use super::units::{Units, units_of, weighted_sum};
@@ -62,7 +63,6 @@ pub struct JournalFile {
 
 impl JournalFile {
     /// The host in the name of the file, if the process of a shard made it.
-    #[must_use]
     pub fn host(&self) -> Option<&str> {
         named_host(&self.path)
     }

@@ -8,12 +8,14 @@
 //! One journal after the other is read, so the memory holds no more than a line.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::disk::{folder_of, sync_folder};
 use super::line::Line;
 use super::reader::{Mode, Named};
 use super::union::Record;
@@ -40,8 +42,7 @@ impl Record {
         let folder = folder_of(into);
         let mut new = tempfile::Builder::new();
         new.prefix(".nqueens-").suffix(".tmp");
-        #[cfg(unix)]
-        new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        new.permissions(Permissions::from_mode(0o666));
         let new = new.tempfile_in(folder).map_err(refused)?;
         let finished = &self.finished - without;
         let solutions = self.write(BufWriter::new(new.as_file()), into, &finished)?;
@@ -101,7 +102,6 @@ impl Record {
     }
 
     /// The CPU time of all units that were counted, also of those that were counted again.
-    #[must_use]
     pub fn cpu_time(&self) -> Duration {
         let runs = self.files.iter().flat_map(|file| &file.runs);
         runs.fold(Duration::ZERO, |sum, run| sum.saturating_add(run.cpu_time))
@@ -129,27 +129,5 @@ impl<W: Write> LineWriter<W> {
         if self.result.is_ok() {
             self.result = self.out.write_all(text.as_bytes());
         }
-    }
-}
-
-/// The folder of a file.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Makes a file's name survive a power cut, where folders can be synced.
-pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    use io::ErrorKind as Kind;
-    let synced = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
-    match synced {
-        Err(error)
-            if matches!(
-                error.kind(),
-                Kind::InvalidInput | Kind::PermissionDenied | Kind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
-        synced => synced,
     }
 }

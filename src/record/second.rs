@@ -69,7 +69,6 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
 
 impl Comparison {
     /// Whether every unit of the plan was counted twice, with equal counts.
-    #[must_use]
     pub fn is_proof(&self, first: &Record) -> bool {
         self.units == first.plan.units() && self.differing == 0
     }

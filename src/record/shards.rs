@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
+use super::disk::is_locked;
 use super::line::Run;
 use super::reader::JournalFile;
 use super::union::Record;
 use super::units::{Units, half_open, len, units_of};
-use super::writer::is_locked;
 use crate::error::Error;
 use crate::shard::Shard;
 
@@ -22,25 +22,21 @@ pub struct ShardUnits {
 
 impl Record {
     /// The number of finished units.
-    #[must_use]
     pub fn units_done(&self) -> usize {
         len(&self.finished)
     }
 
     /// Whether all units are finished.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.units_done() == self.plan.units()
     }
 
     /// The units that are not finished.
-    #[must_use]
     pub fn missing(&self) -> Units {
         units_of(Some(0..self.plan.units())) - &self.finished
     }
 
     /// The number of shards, if all processes agree on it.
-    #[must_use]
     pub fn shards(&self) -> Option<usize> {
         let mut runs = self.runs();
         let shards = runs.next()?.shard.shards();
@@ -65,7 +61,6 @@ impl Record {
 
     /// The journals that processes of this host are writing now: those that are locked. Where a file system
     /// shows the locks of other hosts, theirs are among them.
-    #[must_use]
     pub fn being_written(&self) -> Vec<&JournalFile> {
         self.files.par_iter().filter(|file| is_locked(&file.path)).collect()
     }

@@ -19,7 +19,7 @@ use std::time::SystemTime;
 
 use rayon::prelude::*;
 
-use super::header::open;
+use super::disk::open;
 use super::line::{DoneLine, Run};
 use super::reader::{JournalFile, Mode, Named};
 use super::units::{Counts, Units, len, units_of};
@@ -185,7 +185,6 @@ impl Record {
 
     /// The CPU seconds that the missing units take. `None` while nothing is finished; the standard error is
     /// infinite while too little is.
-    #[must_use]
     pub fn cpu_seconds_left(&self) -> Option<Approximate> {
         let solutions =
             known(self.plan.size()).total.map(|total| total as f64 - self.solutions as f64);
@@ -195,7 +194,6 @@ impl Record {
 
     /// The wall time in seconds until processes that write these journals now have counted the missing units,
     /// at the speed that they had. `None` unless one has finished a unit.
-    #[must_use]
     pub fn seconds_left(&self, written: &[JournalFile]) -> Option<Approximate> {
         let runs = written.iter().filter_map(|file| file.runs.last());
         let cores = |run: &Run| run.cpu_time.as_secs_f64() / run.elapsed.as_secs_f64().max(1e-3);

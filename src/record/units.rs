@@ -50,7 +50,6 @@ impl Counts {
     }
 
     /// The count of a unit; `None` if it is not known.
-    #[must_use]
     pub fn get(&self, unit: usize) -> Option<u64> {
         let (first, counts) = self.ranges.range(..=unit).next_back()?;
         counts.get(unit - first).copied().filter(|count| *count != UNKNOWN)

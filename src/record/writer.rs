@@ -12,19 +12,17 @@
 //! **One writer.** A lock keeps other processes away from a file that the user named. The journals of
 //! shards need none: each process creates its own. A lock that is held tells that a process is writing.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use super::folder::identity;
-use super::header::open;
+use super::disk::{create, drop_cache, identity, lock, sync_folder};
 use super::line::{DoneLine, Line, Run};
 use super::name::file_name;
 use super::reader::Named;
-use super::save::sync_folder;
 use super::union::Record;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -36,11 +34,6 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often it is looked at while nothing else is left to do.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-
-/// How often a lock that is held is tried again, and how long to wait before that: whoever looks whether
-/// a process is writing takes a shared lock for a moment.
-const TRIES: usize = 10;
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// A journal that no other process writes, and that this one may write.
 pub(crate) struct Locked {
@@ -345,39 +338,6 @@ impl Shared {
     }
 }
 
-/// Locks a journal for writing, until the file is closed.
-fn lock(file: &File) -> Result<(), JournalError> {
-    for tried in 1.. {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if tried < TRIES => sleep(PAUSE),
-            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse),
-            Err(TryLockError::Error(error)) => {
-                return Err(JournalError::NoLocks { source: error.into() });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether a process is writing a journal, as far as locks tell.
-#[must_use]
-pub fn is_locked(path: &Path) -> bool {
-    open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).append(true).create_new(true).open(path)
-}
-
-/// Makes the system read the file from the disk, where it can be asked to.
-fn drop_cache(file: &File) {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
-    #[cfg(not(target_os = "linux"))]
-    let _ = file;
-}
-
 /// Reads a journal not from the cache, as far as the system allows that. Returns the bytes read, too.
 fn read_from_disk(
     path: &Path,
@@ -396,39 +356,5 @@ fn read_from_disk(
         length => {
             Err(cannot_read(io::Error::other(format!("{read} of {length} bytes could be read"))))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_journal_is_being_written_while_its_lock_is_held() {
-        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
-        let path = folder.path().join("q.journal");
-        let file = create(&path).expect("a new file");
-        assert!(!is_locked(&path), "it was made just now, by nobody");
-        lock(&file).expect("a local file system");
-        assert!(is_locked(&path));
-        let second = File::options().append(true).open(&path).expect("it is there");
-        assert_eq!(lock(&second), Err(JournalError::InUse));
-        drop(file);
-        assert!(!is_locked(&path) && !is_locked(&folder.path().join("none.journal")));
-    }
-
-    #[test]
-    fn a_writer_is_not_refused_because_somebody_looks() {
-        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
-        let path = folder.path().join("q.journal");
-        let file = create(&path).expect("a new file");
-        let looks = File::open(&path).expect("it is there");
-        looks.try_lock_shared().expect("a local file system");
-        let look = std::thread::spawn(move || {
-            sleep(PAUSE);
-            drop(looks);
-        });
-        lock(&file).expect("nobody writes");
-        look.join().expect("no panic");
     }
 }

@@ -57,13 +57,11 @@ impl Node {
 
 impl Solutions {
     /// All solutions of a board.
-    #[must_use]
     pub fn new(size: BoardSize) -> Self {
         Self::with_queens(size, &FixedQueens::default())
     }
 
     /// The solutions that contain these queens.
-    #[must_use]
     pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         let allowed = queens.allowed(size);
         Self { size, allowed, open_rows: vec![Node::top(allowed[0])], columns: Vec::new() }

@@ -14,7 +14,6 @@ impl fmt::Display for Solution {
 
 impl Solution {
     /// A chequered board with a chess queen in each row. Each square is two characters wide.
-    #[must_use]
     pub fn unicode(&self) -> String {
         let mut text = String::new();
         let square = |queen, dark| match (queen, dark) {

@@ -35,7 +35,6 @@ impl SplitRows {
     }
 
     /// The number of rows.
-    #[must_use]
     pub fn get(self) -> u32 {
         u32::from(self.0)
     }

@@ -1,0 +1,117 @@
+//! What journals ask of the file system: opening, locks, syncs, and which file it is.
+
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::error::{Error, JournalError};
+
+/// How often a lock that is held is tried again, and how long to wait before that: whoever looks whether
+/// a process is writing takes a shared lock for a moment.
+const TRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Opens a journal for reading.
+pub(super) fn open(path: &Path) -> Result<File, Error> {
+    let cannot_open = |error| JournalError::cannot_open(error).at(path);
+    if !fs::metadata(path).map_err(cannot_open)?.is_file() {
+        return Err(JournalError::NotAFile.at(path));
+    }
+    File::open(path).map_err(cannot_open)
+}
+
+/// Locks a journal for writing, until the file is closed.
+pub(super) fn lock(file: &File) -> Result<(), JournalError> {
+    for tried in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if tried < TRIES => sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse),
+            Err(TryLockError::Error(error)) => {
+                return Err(JournalError::NoLocks { source: error.into() });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a process is writing a journal, as far as locks tell.
+pub fn is_locked(path: &Path) -> bool {
+    open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).append(true).create_new(true).open(path)
+}
+
+/// Makes the system read the file from the disk, where it can be asked to.
+pub(super) fn drop_cache(file: &File) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
+    #[cfg(not(target_os = "linux"))]
+    let _ = file;
+}
+
+/// The folder of a file.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes a file's name survive a power cut, where folders can be synced.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    use io::ErrorKind as Kind;
+    let synced = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+    match synced {
+        Err(error)
+            if matches!(
+                error.kind(),
+                Kind::InvalidInput | Kind::PermissionDenied | Kind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
+/// What tells a file from all others, whatever it is called: its device and its number there.
+pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_being_written_while_its_lock_is_held() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let file = create(&path).expect("a new file");
+        assert!(!is_locked(&path), "it was made just now, by nobody");
+        lock(&file).expect("a local file system");
+        assert!(is_locked(&path));
+        let second = File::options().append(true).open(&path).expect("it is there");
+        assert_eq!(lock(&second), Err(JournalError::InUse));
+        drop(file);
+        assert!(!is_locked(&path) && !is_locked(&folder.path().join("none.journal")));
+    }
+
+    #[test]
+    fn a_writer_is_not_refused_because_somebody_looks() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let file = create(&path).expect("a new file");
+        let looks = File::open(&path).expect("it is there");
+        looks.try_lock_shared().expect("a local file system");
+        let look = std::thread::spawn(move || {
+            sleep(PAUSE);
+            drop(looks);
+        });
+        lock(&file).expect("nobody writes");
+        look.join().expect("no panic");
+    }
+}
