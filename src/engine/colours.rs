@@ -39,6 +39,7 @@
 )]
 
 mod kernel;
+mod leaf;
 mod list;
 mod program;
 mod sub_board;

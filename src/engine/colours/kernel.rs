@@ -36,11 +36,9 @@
 
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
+pub(super) use lanes::{Bytes, LANES};
+use lanes::{Lanes, SLOTS};
 
-/// Labels of a block, and lanes of a layer.
-pub(super) const LANES: usize = 64;
-/// Words of a lane.
-const SLOTS: usize = 8;
 /// The bit of a word that none has.
 pub(super) const NO_BIT: u32 = 64;
 /// The squares and pairs of a leaf, at most, and the place of all words.
@@ -56,11 +54,6 @@ const TURNS_IN_A_BYTE: usize = 255 / (8 * MOST_TOGETHER);
 pub(super) const MOST_ITEMS: usize = 1 << 16;
 /// Vectors are read and written whole, up to this many words after the last.
 pub(super) const SLACK: usize = 8;
-
-/// A byte for each label of a block, or for each lane of a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(64))]
-pub(super) struct Bytes(pub(super) [u8; LANES]);
 
 /// A row of the light matrix: a number for each label of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,90 +143,6 @@ impl Scratch {
             self.lanes.starts.resize(lanes, 0);
             self.lanes.present.resize(lanes, 0);
             self.lanes.labels.resize(lanes, 0);
-        }
-    }
-}
-
-/// The lanes of a leaf: where the words of each begin, which there are, and their label.
-#[derive(Debug, Default)]
-struct Lanes {
-    starts: Vec<u32>,
-    present: Vec<u8>,
-    labels: Vec<u8>,
-    len: usize,
-}
-
-impl Lanes {
-    /// Cuts words, ordered by label, into lanes.
-    #[inline(always)]
-    fn cut(&mut self, words: &[u64], tag_at: u32) {
-        let mut ends = [0_u32; LANES];
-        for (at, word) in (1..).zip(words) {
-            ends[(word >> tag_at) as usize % LANES] = at;
-        }
-        let Self { starts, present, labels, .. } = self;
-        let (mut start, mut len) = (0, 0);
-        for (label, end) in (0..).zip(ends) {
-            let end = end.max(start);
-            let mut put = |start: u32| {
-                starts[len] = start;
-                present[len] = ((1_u32 << (end - start).min(8)) - 1) as u8;
-                labels[len] = label;
-                len += usize::from(start < end);
-            };
-            // Without branches for up to two lanes.
-            put(start);
-            put(end.min(start + 8));
-            start += 16;
-            while start < end {
-                put(start);
-                start += 8;
-            }
-            start = end;
-        }
-        self.len = len;
-        let whole = len.next_multiple_of(LANES);
-        starts[len..whole].fill(0);
-        present[len..whole].fill(0);
-        labels[len..whole].fill(0);
-    }
-
-    fn layer(&self, layer: usize) -> Layer<'_> {
-        let lanes = layer * LANES..(layer + 1) * LANES;
-        let bytes = |of: &[u8]| Bytes(of[lanes.clone()].try_into().expect("64 lanes"));
-        Layer {
-            starts: self.starts[lanes.clone()].try_into().expect("64 lanes"),
-            present: bytes(&self.present),
-            labels: bytes(&self.labels),
-        }
-    }
-}
-
-/// 64 lanes.
-struct Layer<'a> {
-    starts: &'a [u32; LANES],
-    /// Those without words come last.
-    present: Bytes,
-    labels: Bytes,
-}
-
-/// No lane.
-const NONE: u8 = 0x80;
-
-impl Layer<'_> {
-    /// The first lane of each label, the second lane of each label, and so on.
-    fn turns(&self, turns: &mut Vec<Bytes>) {
-        turns.clear();
-        let (mut turn, mut last) = (0, None);
-        for (lane, label) in
-            (0..).zip(self.labels.0).take(self.present.0.partition_point(|words| *words > 0))
-        {
-            turn = if last == Some(label) { turn + 1 } else { 0 };
-            last = Some(label);
-            if turn == turns.len() {
-                turns.push(Bytes([NONE; LANES]));
-            }
-            turns[turn].0[label as usize % LANES] = lane;
         }
     }
 }
@@ -458,6 +367,7 @@ macro_rules! swaps {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod lanes;
 mod portable;
 #[cfg(test)]
 mod tests;

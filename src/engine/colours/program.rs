@@ -33,7 +33,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{MOST_ITEMS, MOST_OPEN, MOST_TOGETHER};
+use super::leaf::{DROPPED, Leaf};
 use super::list::List;
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
@@ -49,9 +49,6 @@ const DOUBT: usize = 2;
 /// Blocks of so many bytes are not taken from a heap, but from the system: pages that are not written take no
 /// memory, and those that are given back are free again.
 pub(super) const MAPPED: usize = 33 << 20;
-
-/// The label of completions that do not count.
-const DROPPED: u32 = u32::MAX;
 
 /// What a program is compiled for.
 #[derive(Debug)]
@@ -157,38 +154,12 @@ pub(super) struct Compiler<'a> {
     cancel: &'a Cancel,
 }
 
-/// What a leaf is made of.
-#[derive(Default)]
-struct Leaf {
-    squares: Vec<u32>,
-    pairs: Vec<u32>,
-    /// Ways to fill some rows.
-    halves: Vec<Half>,
-    /// Where those of a set of rows are.
-    halves_of: Vec<(u32, Range<usize>)>,
-    items: Items,
-    /// The halves that fit one, and their columns or the label of both.
-    fitting: Vec<(u32, u32)>,
-}
-
-/// A way to fill some rows of a leaf.
-#[derive(Clone, Copy, Debug, Default)]
-struct Half {
-    queens: Queens,
-    /// The number of the square or pair; of pairs, 0 until one is needed.
-    number: u32,
-    is_needed: bool,
-    /// The two halves of which a pair is made.
-    parts: [u32; 2],
-}
-
 impl<'a> Compiler<'a> {
     /// A block of this list, of middling length, stands for all.
     pub(super) fn new(tree: &'a Tree, list: &List, cancel: &'a Cancel) -> Self {
         let middle = list.blocks.len() / 2;
         let sample = if list.blocks.is_empty() { &[] } else { list.words(middle) };
-        let mut leaf = Leaf::default();
-        leaf.items.last.resize(tree.labels_len, NO_ITEM);
+        let leaf = Leaf::new(tree.labels_len);
         Self { tree, sample: vec![sample.to_vec()], next_root: 0, code: Vec::new(), leaf, cancel }
     }
 
@@ -285,11 +256,11 @@ impl<'a> Compiler<'a> {
             let rows = &tree.sets[set][depth..];
             let (first, last) = rows.split_at(rows.len() / 2);
             let halves = [first, last].map(|rows| leaf.halves(rows));
-            if leaf.halves.len() > MOST_OPEN {
+            if !leaf.has_room() {
                 code.truncate(start);
                 return false;
             }
-            leaf.sections(tree, tree.numbers[set], &halves, queens, code);
+            leaf.sections(&tree.labels, tree.numbers[set], &halves, queens, code);
         }
         if code.len() == body {
             code.truncate(start);
@@ -302,173 +273,5 @@ impl<'a> Compiler<'a> {
         code[start + 1] = code.len() as u32;
         code[start + 3] = code.len() as u32;
         true
-    }
-}
-
-impl Leaf {
-    fn clear(&mut self) {
-        self.squares.clear();
-        self.pairs.clear();
-        self.halves.clear();
-        self.halves.push(Half::default());
-        self.halves_of.clear();
-        self.halves_of.push((0, 0..1));
-    }
-
-    /// Adds the free squares of a row.
-    fn add_squares(&mut self, board: &SubBoard, row: u32, queens: Queens) {
-        let first = self.halves.len();
-        for column in board.each(board.free(row, queens)) {
-            let word = board.word(row, column);
-            let rest = word & word.wrapping_sub(1);
-            self.squares.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
-            let number = self.squares.len() as u32;
-            let queens = Queens::default().and(row, column);
-            self.halves.push(Half { queens, number, ..Half::default() });
-        }
-        self.halves_of.push((1 << row, first..self.halves.len()));
-    }
-
-    /// The ways to fill these rows.
-    fn halves(&mut self, rows: &[u32]) -> Range<usize> {
-        let set = rows.iter().fold(0, |set, row| set | 1 << row);
-        if let Some((_, known)) = self.halves_of.iter().find(|(known, _)| *known == set) {
-            return known.clone();
-        }
-        let [one, rest] = [&rows[..1], &rows[1..]].map(|rows| self.halves(rows));
-        let first = self.halves.len();
-        self.halves.resize(first + one.len() * rest.len(), Half::default());
-        let mut end = first;
-        for one in one {
-            for other in rest.clone() {
-                let [a, b] = [one, other].map(|half| self.halves[half].queens);
-                let parts = [one as u32, other as u32];
-                self.halves[end] = Half { queens: a.or(b), parts, ..Half::default() };
-                end += usize::from(!a.attack(b));
-            }
-        }
-        self.halves.truncate(end);
-        self.halves_of.push((set, first..end));
-        first..end
-    }
-
-    /// The number of a square or pair, which gets one if it has none.
-    fn number(&mut self, half: usize) -> u32 {
-        let Half { number, parts, .. } = self.halves[half];
-        if number > 0 || half == 0 {
-            return number;
-        }
-        let [one, other] = parts.map(|part| self.number(part as usize));
-        self.pairs.push(one | other << 16);
-        let number = (self.squares.len() + self.pairs.len()) as u32;
-        self.halves[half].number = number;
-        number
-    }
-
-    /// Moves the items to the code, if there are any. Their halves are in these ranges.
-    fn write(&mut self, set: u32, halves: &[Range<usize>; 2], code: &mut Vec<u32>) {
-        for half in halves.iter().cloned().flatten() {
-            if std::mem::take(&mut self.halves[half].is_needed) {
-                self.number(half);
-            }
-        }
-        self.items.write(set, &self.halves, code);
-    }
-
-    /// Writes the completions of a row set, in one section or several.
-    fn sections(
-        &mut self,
-        tree: &Tree,
-        set: u32,
-        halves: &[Range<usize>; 2],
-        queens: Queens,
-        code: &mut Vec<u32>,
-    ) {
-        let [first, last] = halves;
-        for one in first.clone() {
-            if self.items.list.len() + last.len() > MOST_ITEMS {
-                self.write(set, halves, code);
-            }
-            let taken = self.halves[one].queens;
-            // No branches here, for nobody could predict them.
-            self.fitting.resize(last.len(), (0, 0));
-            let mut len = 0;
-            for (other, half) in (last.start as u32..).zip(&self.halves[last.clone()]) {
-                self.fitting[len] = (other, half.queens.columns);
-                len += usize::from(!taken.attack(half.queens));
-            }
-            let taken = queens.columns | taken.columns;
-            let mut kept = 0;
-            for at in 0..len {
-                let (other, columns) = self.fitting[at];
-                let label = tree.labels[(taken | columns) as usize];
-                self.fitting[kept] = (other, label);
-                kept += usize::from(label != DROPPED);
-            }
-            self.halves[one].is_needed |= kept > 0;
-            for (other, label) in &self.fitting[..kept] {
-                self.halves[*other as usize].is_needed = true;
-                self.items.add(*label, [one as u32, *other]);
-            }
-        }
-        self.write(set, halves, code);
-    }
-}
-
-/// The items of a section, linked by label.
-#[derive(Default)]
-struct Items {
-    /// The two halves of each, and the number of the one before it with the same label.
-    list: Vec<([u32; 2], u32)>,
-    /// By label.
-    last: Vec<u32>,
-    /// The labels with items.
-    labels: Vec<u32>,
-    /// The groups by their length.
-    groups: [Vec<u32>; MOST_TOGETHER],
-}
-
-const NO_ITEM: u32 = u32::MAX;
-
-impl Items {
-    fn add(&mut self, label: u32, halves: [u32; 2]) {
-        let last = &mut self.last[label as usize];
-        if *last == NO_ITEM {
-            self.labels.push(label);
-        }
-        let before = std::mem::replace(last, self.list.len() as u32);
-        self.list.push((halves, before));
-    }
-
-    /// Moves the items to the code, if there are any.
-    fn write(&mut self, set: u32, halves: &[Half], code: &mut Vec<u32>) {
-        if self.list.is_empty() {
-            return;
-        }
-        for label in self.labels.drain(..) {
-            let mut next = std::mem::replace(&mut self.last[label as usize], NO_ITEM);
-            while next != NO_ITEM {
-                let (mut group, mut len) = ([0; MOST_TOGETHER], 0);
-                while next != NO_ITEM && len < MOST_TOGETHER {
-                    let ([one, other], before) = self.list[next as usize];
-                    group[len] = halves[one as usize].number | halves[other as usize].number << 16;
-                    next = before;
-                    len += 1;
-                }
-                let groups = &mut self.groups[len - 1];
-                groups.push(label);
-                groups.extend(&group[..len]);
-            }
-        }
-        self.list.clear();
-        let start = code.len();
-        code.extend([set, 0]);
-        for (length, groups) in (1..).zip(&mut self.groups) {
-            if !groups.is_empty() {
-                code.extend([length, groups.len() as u32 / (length + 1)]);
-                code.append(groups);
-            }
-        }
-        code[start + 1] = code.len() as u32;
     }
 }

@@ -1,0 +1,95 @@
+//! The words of a leaf, cut into lanes.
+
+/// Labels of a block, and lanes of a layer.
+pub(in crate::engine::colours) const LANES: usize = 64;
+/// Words of a lane.
+pub(super) const SLOTS: usize = 8;
+
+/// A byte for each label of a block, or for each lane of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub(in crate::engine::colours) struct Bytes(pub(in crate::engine::colours) [u8; LANES]);
+
+/// The lanes of a leaf: where the words of each begin, which there are, and their label.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    pub(super) starts: Vec<u32>,
+    pub(super) present: Vec<u8>,
+    pub(super) labels: Vec<u8>,
+    pub(super) len: usize,
+}
+
+impl Lanes {
+    /// Cuts words, ordered by label, into lanes.
+    #[inline(always)]
+    pub(super) fn cut(&mut self, words: &[u64], tag_at: u32) {
+        let mut ends = [0_u32; LANES];
+        for (at, word) in (1..).zip(words) {
+            ends[(word >> tag_at) as usize % LANES] = at;
+        }
+        let Self { starts, present, labels, .. } = self;
+        let (mut start, mut len) = (0, 0);
+        for (label, end) in (0..).zip(ends) {
+            let end = end.max(start);
+            let mut put = |start: u32| {
+                starts[len] = start;
+                present[len] = ((1_u32 << (end - start).min(8)) - 1) as u8;
+                labels[len] = label;
+                len += usize::from(start < end);
+            };
+            // Without branches for up to two lanes.
+            put(start);
+            put(end.min(start + 8));
+            start += 16;
+            while start < end {
+                put(start);
+                start += 8;
+            }
+            start = end;
+        }
+        self.len = len;
+        let whole = len.next_multiple_of(LANES);
+        starts[len..whole].fill(0);
+        present[len..whole].fill(0);
+        labels[len..whole].fill(0);
+    }
+
+    pub(super) fn layer(&self, layer: usize) -> Layer<'_> {
+        let lanes = layer * LANES..(layer + 1) * LANES;
+        let bytes = |of: &[u8]| Bytes(of[lanes.clone()].try_into().expect("64 lanes"));
+        Layer {
+            starts: self.starts[lanes.clone()].try_into().expect("64 lanes"),
+            present: bytes(&self.present),
+            labels: bytes(&self.labels),
+        }
+    }
+}
+
+/// 64 lanes.
+pub(super) struct Layer<'a> {
+    pub(super) starts: &'a [u32; LANES],
+    /// Those without words come last.
+    pub(super) present: Bytes,
+    pub(super) labels: Bytes,
+}
+
+/// No lane.
+const NONE: u8 = 0x80;
+
+impl Layer<'_> {
+    /// The first lane of each label, the second lane of each label, and so on.
+    pub(super) fn turns(&self, turns: &mut Vec<Bytes>) {
+        turns.clear();
+        let (mut turn, mut last) = (0, None);
+        for (lane, label) in
+            (0..).zip(self.labels.0).take(self.present.0.partition_point(|words| *words > 0))
+        {
+            turn = if last == Some(label) { turn + 1 } else { 0 };
+            last = Some(label);
+            if turn == turns.len() {
+                turns.push(Bytes([NONE; LANES]));
+            }
+            turns[turn].0[label as usize % LANES] = lane;
+        }
+    }
+}
