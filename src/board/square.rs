@@ -20,7 +20,7 @@ pub struct Square {
 pub struct FixedQueens(Vec<Square>);
 
 impl Square {
-    fn attacks(self, other: Self) -> bool {
+    pub(crate) fn attacks(self, other: Self) -> bool {
         let rows_apart = self.row.abs_diff(other.row);
         let columns_apart = self.column.abs_diff(other.column);
         rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart

@@ -43,6 +43,7 @@
 //! corners are forbidden.
 
 use crate::board::size::{BoardSize, Squares};
+use crate::board::square::{FixedQueens, Square};
 
 /// One way to break the symmetry: the first row's queen, and for each row the forbidden squares.
 #[derive(Clone, Debug)]
@@ -54,8 +55,6 @@ pub(crate) struct Case {
     /// The number of solutions of the board that each solution of the case stands for.
     pub(crate) weight: u64,
 }
-
-type RowAndColumn = (usize, usize);
 
 /// The tied places whose solutions are counted, and their weights.
 const TIES: [(Ties, u64); 5] = [
@@ -79,7 +78,7 @@ pub(crate) fn all(size: BoardSize) -> Vec<Case> {
     let n = size.rows();
     debug_assert!(n >= 4, "smaller boards have no two distinct borders");
     let corner = (2..n).map(|second_column| corner_case(size, second_column));
-    let tied = (1..n / 2).flat_map(|distance| {
+    let tied = (1..size.get() / 2).flat_map(|distance| {
         TIES.into_iter().filter_map(move |(ties, weight)| border_case(size, distance, ties, weight))
     });
     corner.chain(tied).collect()
@@ -97,31 +96,25 @@ fn corner_case(size: BoardSize, second_column: usize) -> Case {
 
 /// The first row's queen at `distance` from the left, and the queens of the tied places; `None`
 /// if these attack each other.
-fn border_case(size: BoardSize, distance: usize, ties: Ties, weight: u64) -> Option<Case> {
-    let last = size.rows() - 1;
-    let mut queens = vec![(0, distance)];
-    queens.extend(ties.right.then_some((distance, last)));
-    queens.extend(ties.bottom.then_some((last, last - distance)));
-    queens.extend(ties.left.then_some((last - distance, 0)));
-    let clash = queens
-        .iter()
-        .enumerate()
-        .any(|(index, queen)| queens[..index].iter().any(|other| attacks(*queen, *other)));
-    if clash {
-        return None;
-    }
+fn border_case(size: BoardSize, distance: u32, ties: Ties, weight: u64) -> Option<Case> {
+    let last = size.get() - 1;
+    let mut queens = vec![Square { row: 0, column: distance }];
+    queens.extend(ties.right.then_some(Square { row: distance, column: last }));
+    queens.extend(ties.bottom.then_some(Square { row: last, column: last - distance }));
+    queens.extend(ties.left.then_some(Square { row: last - distance, column: 0 }));
+    FixedQueens::new(size, &queens).ok()?;
 
     let mut blocked = [!size.columns(); BoardSize::MAX as usize];
-    let near_corner = |place: usize| place <= distance || place >= last - distance;
+    let near_corner = |place: u32| place <= distance || place >= last - distance;
     let edges = 1 | 1 << last;
-    for (row, blocked) in blocked.iter_mut().enumerate().take(last + 1) {
-        if let Some((_, column)) = queens.iter().find(|queen| queen.0 == row) {
-            *blocked = !(1 << column);
+    for (row, blocked) in (0..=last).zip(&mut blocked) {
+        if let Some(queen) = queens.iter().find(|queen| queen.row == row) {
+            *blocked = !(1 << queen.column);
             continue;
         }
         for column in 0..=last {
             // The first row's queen is left out: its attacks move down with the search.
-            if queens[1..].iter().any(|queen| attacks(*queen, (row, column))) {
+            if queens[1..].iter().any(|queen| queen.attacks(Square { row, column })) {
                 *blocked |= 1 << column;
             }
             if row == last && near_corner(column) {
@@ -133,10 +126,4 @@ fn border_case(size: BoardSize, distance: usize, ties: Ties, weight: u64) -> Opt
         }
     }
     Some(Case { first_queen: 1 << distance, blocked, weight })
-}
-
-fn attacks(one: RowAndColumn, other: RowAndColumn) -> bool {
-    let rows_apart = one.0.abs_diff(other.0);
-    let columns_apart = one.1.abs_diff(other.1);
-    rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart
 }

@@ -67,7 +67,7 @@ impl Levels {
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            let found = self.which_count(kernel, blocked, row);
+            let found = self.pass(kernel, blocked, row);
             solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
             if self.levels.get(row + 1).is_some_and(|next| next.len >= BATCH) {
                 row += 1;
@@ -76,7 +76,7 @@ impl Levels {
     }
 
     /// Takes the next child of each of the last nodes of a row; returns the solutions found.
-    fn which_count(&mut self, kernel: Kernel, blocked: &Squares, row: usize) -> u64 {
+    fn pass(&mut self, kernel: Kernel, blocked: &Squares, row: usize) -> u64 {
         let from = self.levels[row].len.saturating_sub(BATCH);
         match &mut self.levels[row..] {
             [last] => {
