@@ -9,11 +9,12 @@
 //! [`Count`] chooses the engine and the threads, records what is finished, watches a count and stops it:
 //!
 //! ```no_run
-//! use nqueens::{Count, UnitsDone};
+//! use nqueens::{BoardSize, Count, UnitsDone};
 //!
 //! let watch = |done: &UnitsDone| eprintln!("{} more solutions", done.solutions);
 //! // Killed at any moment, the same call goes on from the journal.
-//! let outcome = Count::new(22).threads(8).journal("q22.journal").observer(&watch).run()?;
+//! let count = Count::new(BoardSize::new(22)?).threads(8).journal("q22.journal");
+//! let outcome = count.observer(&watch).run()?;
 //! println!("{} solutions in {:?}, published: {}", outcome.total, outcome.elapsed, outcome.published);
 //! # Ok::<(), nqueens::Error>(())
 //! ```
