@@ -40,7 +40,6 @@ modules() { scripts/check-modules.py; }
 clippy() {
   cargo clippy --all-targets -- -D warnings
   cargo clippy --lib --no-default-features -- -D warnings
-  cargo clippy --lib --no-default-features --features serde -- -D warnings
 }
 
 # The README's own test command.
@@ -148,7 +147,7 @@ bench() { cargo test --benches; }
 # For ourselves, and as docs.rs makes them.
 doc() {
   RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
-  RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --lib --no-default-features --features serde
+  RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --lib --no-default-features
 }
 
 # The stated Rust version: clippy's lint `incompatible_msrv` holds our own code to it, and no
