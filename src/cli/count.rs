@@ -6,10 +6,9 @@ use clap::Args;
 use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
 use serde_json::{Value, json};
 
-use crate::cli::args::{COMMIT, EngineArgs, which_count};
+use crate::cli::args::{EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, json_seconds, many, sum};
-use crate::cli::journals::machines;
+use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, print_differs};
@@ -121,16 +120,9 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, is_whole_board: bool) ->
 /// All runs of a journal together, as it was read back from the disk: wall time without the pauses
 /// between runs, and the CPU time that all threads spent on units.
 fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
-    let Outcome { size, total, engine, runs, units_before, .. } = outcome;
+    let Outcome { runs, units_before, .. } = outcome;
     let wall = sum(runs.iter().map(|run| run.elapsed));
     let cpu = sum(runs.iter().map(|run| run.cpu_time));
-    let machines = machines(runs.iter());
-    let record = format!(
-        "| {size} | {total} | {engine} | {machines} | {} | {} | {} | {COMMIT} |",
-        duration(wall),
-        duration(cpu),
-        env!("CARGO_PKG_VERSION")
-    );
     let (file, runs, before) = (escaped(path.display()), runs.len(), many(*units_before, "unit"));
     report.row("journal", format_args!("{file}: {before} done before"));
     let journal = json!({
@@ -139,7 +131,6 @@ fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
         "units_before": units_before,
         "seconds": json_seconds(wall),
         "cpu_seconds": json_seconds(cpu),
-        "record": record,
     });
     report.field("journal", journal);
 }

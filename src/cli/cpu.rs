@@ -1,7 +1,5 @@
 //! `nqueens cpu`: what the program sees of this machine and of the container that it runs in.
 
-use std::fs;
-
 use clap::Args;
 use nqueens::Kernel;
 use nqueens::cpu::{self, Cpu};
@@ -28,7 +26,6 @@ impl CpuArgs {
         let (cpu, memory) = (Cpu::detect(), Memory::detect());
         let (physical, quota, threads) =
             (num_cpus::get_physical(), cpu::quota(), default_threads()?);
-        let affinity = affinity();
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory::usable();
@@ -38,8 +35,6 @@ impl CpuArgs {
             .row("cores", format_args!("{physical} physical, {} logical", cpu.logical_cores))
             .field("physical_cores", physical)
             .field("logical_cores", cpu.logical_cores)
-            .row("affinity", affinity.as_deref().unwrap_or("unknown"))
-            .field("affinity", affinity)
             .row("quota", quota.map_or("none".to_owned(), |cores| format!("{cores} cores")))
             .field("quota", quota)
             .row("threads", format_args!("{threads} without --threads"))
@@ -64,11 +59,4 @@ impl CpuArgs {
             .field("memory_limit", memory.limit.to_string());
         Ok(Exit::Done.answer(self.format, report))
     }
-}
-
-/// Logical cores that this process may use, as Linux lists them: `0-3,8`.
-fn affinity() -> Option<String> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    Some(list.trim().to_owned())
 }

@@ -67,7 +67,6 @@ impl OwnFile {
     /// A file beside it, gone when it is dropped.
     fn temporary(&self) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         builder.tempfile_in(self.path.parent().unwrap_or(Path::new("")))
     }
@@ -106,7 +105,6 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing temporary");
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_are_not_followed() {
         let folder = tempfile::tempdir().expect("room");

@@ -31,7 +31,6 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
 /// Makes a write beyond `ulimit -f` fail, as one to a full disk does, rather than kill the program.
 pub(crate) fn survive_file_size_limit() {
     // A signal that is caught leaves the write to fail. If it cannot be caught, it kills as before.
-    #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 

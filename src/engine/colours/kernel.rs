@@ -148,7 +148,6 @@ impl Scratch {
 }
 
 /// Makes room for the words of a depth, as many as above it. Deep in a tree they are few.
-#[inline]
 fn make_room(depth: &mut Vec<u64>, words: usize) {
     if depth.len() < words + SLACK {
         *depth = vec![0; words + words / 4 + SLACK];

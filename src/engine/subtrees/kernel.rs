@@ -76,7 +76,6 @@ macro_rules! vector_passes {
         }
 
         /// Writes the chosen lanes from `at` on; returns how many.
-        #[inline]
         #[target_feature(enable = $features)]
         fn pack(level: &mut Level, at: usize, nodes: Nodes, chosen: Lanes) -> usize {
             let order = order(chosen);
@@ -87,7 +86,6 @@ macro_rules! vector_passes {
             chosen.count_ones() as usize
         }
 
-        #[inline]
         #[target_feature(enable = $features)]
         fn load_nodes(level: &Level, at: usize) -> Nodes {
             Nodes {

@@ -22,14 +22,12 @@ swaps! {
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &Bytes) -> Vector {
     let (halves, _) = bytes.0.as_chunks::<32>();
     [avx2::load::<u8, 32>(&halves[0]), avx2::load::<u8, 32>(&halves[1])]
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn store(bytes: &mut Bytes, vector: Vector) {
     let (halves, _) = bytes.0.as_chunks_mut::<32>();
@@ -37,32 +35,27 @@ fn store(bytes: &mut Bytes, vector: Vector) {
     avx2::store::<u8, 32>(&mut halves[1], vector[1]);
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn load_plane(plane: &[u64; 8]) -> Vector {
     load_8(plane)
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn and(a: Vector, b: Vector) -> Vector {
     [_mm256_and_si256(a[0], b[0]), _mm256_and_si256(a[1], b[1])]
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn add(a: Vector, b: Vector) -> Vector {
     [_mm256_add_epi8(a[0], b[0]), _mm256_add_epi8(a[1], b[1])]
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
     let open = |at: usize| _mm256_andnot_si256(_mm256_or_si256(a[at], b[at]), words[at]);
     [open(0), open(1)]
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn bits(a: Vector) -> Vector {
     let table = _mm256_setr_epi8(
@@ -78,7 +71,6 @@ fn bits(a: Vector) -> Vector {
     [bits(a[0]), bits(a[1])]
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn index(places: &Bytes) -> Index {
     let places = load(places);
@@ -92,7 +84,6 @@ fn index(places: &Bytes) -> Index {
     })
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn pick(bytes: Vector, index: &Index) -> Vector {
     let quarters = [
@@ -108,7 +99,6 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
     [half(0), half(1)]
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
     let (quarters, _) = counts.0.as_chunks_mut::<16>();
@@ -133,13 +123,11 @@ fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
     }
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn zero() -> Sums {
     _mm256_setzero_si256()
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
     const { assert!(2 * 8 * MOST_TOGETHER * 255 < 1 << 15) };
@@ -150,7 +138,6 @@ fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sum
     _mm256_add_epi32(sums, _mm256_add_epi32(products(0), products(1)))
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     let sums = _mm256_add_epi32(_mm256_add_epi32(a, b), _mm256_add_epi32(c, d));
@@ -162,7 +149,6 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     avx2::store::<u64, 4>(&mut halves[0], total);
 }
 
-#[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
     let wide = _mm256_set1_epi64x(bits.cast_signed());
@@ -185,14 +171,12 @@ fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
     len
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn load_8(words: &[u64; 8]) -> Eight {
     let (halves, _) = words.as_chunks::<4>();
     [avx2::load::<u64, 4>(&halves[0]), avx2::load::<u64, 4>(&halves[1])]
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn store_8(words: &mut [u64; 8], eight: Eight) {
     let (halves, _) = words.as_chunks_mut::<4>();
@@ -201,7 +185,6 @@ fn store_8(words: &mut [u64; 8], eight: Eight) {
 }
 
 /// See the portable kernel.
-#[inline]
 #[target_feature(enable = "avx2")]
 fn swap(a: Eight, b: Eight, distance: u32, mask: u64) -> (Eight, Eight) {
     let count = _mm_cvtsi32_si128(distance.cast_signed());

@@ -18,62 +18,52 @@ loops! {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi,avx512vnni,gfni,bmi1,bmi2,popcnt")]
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn load(bytes: &Bytes) -> Vector {
     avx512::load::<u8, LANES>(&bytes.0)
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn store(bytes: &mut Bytes, vector: Vector) {
     avx512::store::<u8, LANES>(&mut bytes.0, vector);
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn load_plane(plane: &[u64; 8]) -> Vector {
     avx512::load::<u64, 8>(plane)
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn and(a: Vector, b: Vector) -> Vector {
     _mm512_and_si512(a, b)
 }
 
-#[inline]
 #[target_feature(enable = "avx512bw")]
 fn add(a: Vector, b: Vector) -> Vector {
     _mm512_add_epi8(a, b)
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
     _mm512_ternarylogic_epi64::<{ 0xf0 & !(0xcc | 0xaa) }>(words, a, b)
 }
 
-#[inline]
 #[target_feature(enable = "avx512bitalg")]
 fn bits(a: Vector) -> Vector {
     _mm512_popcnt_epi8(a)
 }
 
-#[inline]
 #[target_feature(enable = "avx512bw")]
 fn index(places: &Bytes) -> Index {
     let places = load(places);
     (places, !_mm512_movepi8_mask(places))
 }
 
-#[inline]
 #[target_feature(enable = "avx512vbmi")]
 fn pick(bytes: Vector, (places, which): &Index) -> Vector {
     _mm512_maskz_permutexvar_epi8(*which, *places, bytes)
 }
 
-#[inline]
 #[target_feature(enable = "avx512bw,avx512vbmi")]
 fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
     let ([low, high], _) = counts.0.as_chunks_mut::<32>() else { unreachable!("two halves") };
@@ -95,21 +85,18 @@ fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
     avx512::store::<u16, 32>(high, sums[1]);
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn zero() -> Sums {
     _mm512_setzero_si512()
 }
 
 /// The weights are the unsigned bytes, the hits the signed ones.
-#[inline]
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, (labels, _): &Index) -> Sums {
     const { assert!(8 * MOST_TOGETHER < 1 << 7) };
     _mm512_dpbusd_epi32(sums, _mm512_permutexvar_epi8(*labels, load(weights)), hits)
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     let sums = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
@@ -121,7 +108,6 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
 
 /// The packed vector goes through a register and a full store: the form of `vpcompressq` that writes to
 /// memory is many times slower on some CPUs.
-#[inline]
 #[target_feature(enable = "avx512f,popcnt")]
 fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
     let bits = _mm512_set1_epi64(bits.cast_signed());
@@ -146,7 +132,6 @@ fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
 /// The eight words of a lane become a row of bytes, one for each bit of a word: the bytes of a word go to
 /// eight vectors of eight, and each vector of eight by eight bits is transposed at once. Then sixteen rows by
 /// sixteen bytes are transposed by four stages of unpacking, in each quarter of the lanes.
-#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose_words(words: &[u64], starts: &[u32; LANES], bits: u32, planes: &mut Planes) {
     // Byte 8 j + 7 - s comes from byte j of word s: matrices begin with their last row.

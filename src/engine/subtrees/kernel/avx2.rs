@@ -16,7 +16,6 @@ type Vector = __m256i;
 vector_passes!("avx2,bmi1,bmi2,popcnt");
 
 /// Each node's child on its lowest free square, and the squares left after it.
-#[inline]
 #[target_feature(enable = "avx2")]
 fn next_child(nodes: Nodes, limit: Vector) -> (Nodes, Vector) {
     let minus_one = _mm256_set1_epi32(-1);
@@ -33,7 +32,6 @@ fn next_child(nodes: Nodes, limit: Vector) -> (Nodes, Vector) {
 }
 
 /// The free squares `ROWS` rows further down.
-#[inline]
 #[target_feature(enable = "avx2")]
 fn free_below<const ROWS: i32>(nodes: Nodes, limit: Vector) -> Vector {
     let falling = _mm256_slli_epi32::<ROWS>(nodes.falling);
@@ -42,34 +40,29 @@ fn free_below<const ROWS: i32>(nodes: Nodes, limit: Vector) -> Vector {
     _mm256_andnot_si256(taken, limit)
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn is_zero(words: Vector) -> Vector {
     _mm256_cmpeq_epi32(words, _mm256_setzero_si256())
 }
 
 /// One bit for each lane of a comparison's result.
-#[inline]
 #[target_feature(enable = "avx2")]
 fn lanes_of(marked: Vector) -> u8 {
     let bits = _mm256_movemask_ps(_mm256_castsi256_ps(marked));
     u8::try_from(bits).unwrap_or_else(|_| unreachable!("eight lanes"))
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn splat(word: u32) -> Vector {
     _mm256_set1_epi32(word.cast_signed())
 }
 
 /// The squares that are not forbidden.
-#[inline]
 #[target_feature(enable = "avx2")]
 fn limit(blocked: u32) -> Vector {
     splat(!blocked)
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn lanes_with_squares<const ROWS: usize>(lanes: Lanes, rows: [Vector; ROWS]) -> Lanes {
     let mut dead = is_zero(rows[0]);
@@ -80,7 +73,6 @@ fn lanes_with_squares<const ROWS: usize>(lanes: Lanes, rows: [Vector; ROWS]) -> 
 }
 
 /// See the portable kernel for the rule.
-#[inline]
 #[target_feature(enable = "avx2")]
 fn ways(lanes: Lanes, child: Nodes, free_last: Vector, board: Vector) -> (Lanes, Lanes) {
     let left = _mm256_andnot_si256(child.columns, board);
@@ -93,14 +85,12 @@ fn ways(lanes: Lanes, child: Nodes, free_last: Vector, board: Vector) -> (Lanes,
     (lanes & lanes_of(one_way), lanes & lanes_of(both_ways))
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn order(lanes: Lanes) -> Vector {
     let order = LANES_TO_FRONT[usize::from(lanes)].cast_signed();
     _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(order))
 }
 
-#[inline]
 #[target_feature(enable = "avx2")]
 fn to_front(order: Vector, vector: Vector) -> Vector {
     _mm256_permutevar8x32_epi32(vector, order)

@@ -18,7 +18,6 @@ const NONE_OF: i32 = 0b0000_0001;
 vector_passes!("avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt");
 
 /// Each node's child on its lowest free square, and the squares left after it.
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn next_child(nodes: Nodes, limit: Vector) -> (Nodes, Vector) {
     let minus_one = _mm512_set1_epi32(-1);
@@ -35,7 +34,6 @@ fn next_child(nodes: Nodes, limit: Vector) -> (Nodes, Vector) {
 }
 
 /// The free squares `ROWS` rows further down.
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn free_below<const ROWS: u32>(nodes: Nodes, limit: Vector) -> Vector {
     let columns = _mm512_or_si512(nodes.columns, limit);
@@ -44,20 +42,17 @@ fn free_below<const ROWS: u32>(nodes: Nodes, limit: Vector) -> Vector {
     _mm512_ternarylogic_epi32::<NONE_OF>(columns, falling, rising)
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn splat(word: u32) -> Vector {
     _mm512_set1_epi32(word.cast_signed())
 }
 
 /// The forbidden squares.
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn limit(blocked: u32) -> Vector {
     splat(blocked)
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn lanes_with_squares<const ROWS: usize>(mut lanes: Lanes, rows: [Vector; ROWS]) -> Lanes {
     for row in rows {
@@ -67,7 +62,6 @@ fn lanes_with_squares<const ROWS: usize>(mut lanes: Lanes, rows: [Vector; ROWS])
 }
 
 /// See the portable kernel for the rule.
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn ways(lanes: Lanes, child: Nodes, free_last: Vector, board: Vector) -> (Lanes, Lanes) {
     let left = _mm512_andnot_si512(child.columns, board);
@@ -84,7 +78,6 @@ fn order(lanes: Lanes) -> Lanes {
     lanes
 }
 
-#[inline]
 #[target_feature(enable = "avx512f")]
 fn to_front(lanes: Lanes, vector: Vector) -> Vector {
     _mm512_maskz_compress_epi32(lanes, vector)
