@@ -263,7 +263,7 @@ grep -q "complete, but not verified: time is up; nqueens verify $work/unverified
 [ "$(missing unverified 3)" = 1-2 ] || fail "shard 0 should be complete"
 say "planted: pipes, links and files in the folder of submit.sh are named, and left as they are"
 
-# --- Jobs are cancelled. Engine subtrees takes some seconds for the 362 units of n = 17.
+# --- Jobs are cancelled. Engine subtrees takes some seconds for the 3035 units of n = 17.
 submit cancelled 17 --shards 12 --max-running 3 -- --engine subtrees --kernel portable
 some_are_complete() {
   local left
@@ -283,8 +283,8 @@ submit cancelled 17 --shards 12 -- --engine subtrees --kernel portable
 grep -q "^missing      shards $left of 12;" "$work/cancelled.messages" || fail "missing are $left: $(cat "$work/cancelled.messages")"
 again=$(sed -n 's/^job .* shards \(.*\) of 12$/\1/p' "$work/cancelled.messages" | paste -sd,)
 [ "$(expand "$again")" = "$(expand "$left")" ] || fail "submitted $again, missing are $left"
-say "cancelled with $before of 362 units; only shards $left of 12 were submitted again"
-if scripts/slurm/submit.sh 18 --shards 12 --out "$work/cancelled" 2>"$work/refused"; then fail "submitted twice"; fi
+say "cancelled with $before of 3035 units; only shards $left of 12 were submitted again"
+if scripts/slurm/submit.sh 17 --shards 12 --out "$work/cancelled" 2>"$work/refused"; then fail "submitted twice"; fi
 grep -q 'earlier jobs' "$work/refused" || fail "$(cat "$work/refused")"
 
 # --- Time ran out, see above.
@@ -311,7 +311,7 @@ grep -q "^total  *$(expected 15)\$" "$work/faults.messages" || fail "a complete 
 [ "$(wc -l <"$work/faults/submitted")" = "$jobs" ] || fail "a complete count was submitted"
 
 wait_for none_queued cancelled
-total cancelled 18 12
+total cancelled 17 12
 
 wait_for none_queued retries
 [ "$(grep -c 'restart [0-3]: starts' "$work"/retries/log/*_0.log)" = 4 ] || fail "shard 0 should have been started four times"

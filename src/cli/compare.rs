@@ -37,11 +37,10 @@ use statistics::Contestant;
 #[command(after_help = "\
 Examples:
   nqueens compare 8-12 --engines all --svg times.svg  all methods, and a picture
-  nqueens compare 16 --kernels all --threads 1,2      what vectors are worth
-  nqueens compare --draw here.csv --draw there.csv --svg both.svg")]
+  nqueens compare 16 --kernels all --threads 1,2      what vectors are worth")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes and ranges, as 8,10,12 or 8-10
-    #[arg(value_name = "N", required_unless_present = "draw", allow_negative_numbers = true)]
+    #[arg(value_name = "N", required = true, allow_negative_numbers = true)]
     #[arg(value_delimiter = ',', value_parser = sizes)]
     sizes: Vec<RangeInclusive<u32>>,
 
@@ -68,12 +67,6 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", value_parser = file())]
     svg: Option<PathBuf>,
 
-    /// Draw what earlier runs wrote with --csv into FILE, instead of measuring; give it several times
-    /// for one picture of several machines
-    #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "sizes")]
-    #[arg(value_parser = file())]
-    draw: Vec<PathBuf>,
-
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     progress: ProgressWhen,
@@ -85,14 +78,10 @@ pub(crate) struct CompareArgs {
 impl CompareArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let cancel = cancel_on_signals()?;
-        let rows = self.draw.iter().map(|path| timings::read(path));
-        let mut rows = rows.collect::<Result<Vec<_>, _>>()?.concat();
         let picture = |path: &PathBuf| OwnFile::new("--svg", path.clone(), plot::BEGINNING);
         let picture = self.svg.as_ref().map(picture).transpose()?;
-        let result = match self.draw.is_empty() {
-            true => self.measure(&cancel, &mut rows),
-            false => Ok(Exit::Done),
-        };
+        let mut rows = Vec::new();
+        let result = self.measure(&cancel, &mut rows);
         if let Some(file) = picture.filter(|_| !rows.is_empty()) {
             file.write(&plot::picture(&rows))?;
         }

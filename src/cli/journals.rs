@@ -14,6 +14,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::report::Report;
 use crate::cli::stderr::{message, print_differs};
+use crate::cli::values::number_of_shards;
 
 /// Of the missing units, at most this many ranges are in JSON.
 const MOST_RANGES: usize = 1000;
@@ -34,6 +35,10 @@ pub(crate) struct JournalsArgs {
     /// Read the journals of the second count, if there are those of both
     #[arg(long)]
     second: bool,
+
+    /// How many shards there are, to name those that are missing [default: as in the journals]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
+    shards: Option<usize>,
 }
 
 impl JournalsArgs {
@@ -103,7 +108,7 @@ impl JournalsArgs {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
         }
-        Ok(Journals::new(record))
+        Ok(Journals::new(record, self.shards))
     }
 }
 
@@ -118,12 +123,12 @@ pub(crate) struct Journals {
 }
 
 impl Journals {
-    fn new(record: Record) -> Self {
+    fn new(record: Record, shards: Option<usize>) -> Self {
         let plan = &record.plan;
         let total = record.is_complete().then_some(record.solutions);
         let compare = |total| Published::compare(total, known(plan.size()).total);
         Self {
-            missing: MissingShards::of(&record),
+            missing: MissingShards::new(&record, shards),
             total,
             published: total.map_or(Published::Unknown, compare),
             record,
@@ -148,7 +153,8 @@ impl Journals {
             }
             Some(missing) => format!("{lacks}, in {missing}: run these again"),
             None => format!(
-                "{lacks}, {}: run their shards again (the journals do not agree on how many there are)",
+                "{lacks}, {}: run their shards again (the journals do not agree on how many there \
+                 are; --shards names those that are missing)",
                 joined(&self.record.missing(), ", ", PRINTED)
             ),
         }
@@ -192,9 +198,9 @@ pub(crate) struct MissingShards {
 }
 
 impl MissingShards {
-    /// `None` if the journals do not agree on the number of shards.
-    fn of(record: &Record) -> Option<Self> {
-        let shards = record.shards()?;
+    /// `None` if the number of shards is not given and the journals do not agree on it.
+    fn new(record: &Record, shards: Option<usize>) -> Option<Self> {
+        let shards = shards.or_else(|| record.shards())?;
         let missing = record.missing_shards(shards).ok()?;
         Some(Self { shards, indices: missing.into_iter().map(Shard::index).collect() })
     }

@@ -1,18 +1,17 @@
 //! The picture of `compare`: time against n, as SVG.
 //!
-//! There is a line for each engine in each setting: a machine and, where engines were timed with several
-//! kernels, a kernel. Engines differ in colour and in marker, settings in the dashes of their lines and in
-//! the fill of their markers. The background is white, whatever the page around it.
+//! There is a line for each engine with each kernel. Engines differ in colour and in marker, kernels in the
+//! dashes of their lines and in the fill of their markers. The background is white, whatever the page
+//! around it.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, html};
-use nqueens::Engine;
+use nqueens::{Engine, Kernel};
 
 use super::format::{many, rounded};
 use super::stderr::escaped;
-use super::timings::Timing;
+use super::timings::{self, Timing};
 
 /// How every picture begins. Its height follows.
 pub(crate) const BEGINNING: &str = "<svg class=\"nqueens-compare\" \
@@ -27,10 +26,10 @@ const LEGEND: f64 = 756.0;
 const LEGEND_LINE: f64 = 22.0;
 /// Labels on an axis, at most.
 const MOST_LABELS: f64 = 18.0;
-/// Below the axes, above the settings.
+/// Below the axes, above the kernels.
 const CAPTION: f64 = 448.0;
-/// Longer names of settings would leave the picture.
-const SETTING_CHARACTERS: usize = 98;
+/// Longer names of CPUs would leave the picture.
+const CPU_CHARACTERS: usize = 44;
 
 /// Colour and marker of each engine, in the order of [`Engine::ALL`]. The colours differ for colour-blind
 /// readers too (M. Okabe, K. Ito, "Color Universal Design", 2008), a little darker for thin lines on white.
@@ -44,18 +43,18 @@ const STYLES: [(&str, &str); 7] = [
     ("#c44a00", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"),
 ];
 
-/// The dashes of each setting's lines. The markers of every other setting are hollow.
-const DASHES: [&str; 6] = ["none", "9 4", "2 3", "12 3 2 3", "5 3", "12 3 2 3 2 3"];
+/// The dashes of each kernel's lines. The markers of every other kernel are hollow.
+const DASHES: [&str; Kernel::NAMES.len()] = ["none", "9 4", "2 3"];
 
-/// An engine in a setting.
+/// An engine with a kernel.
 struct Line<'a> {
+    name: String,
     engine: Engine,
-    setting: &'a str,
     colour: &'static str,
     marker: &'static str,
     dashes: &'static str,
     fill: &'static str,
-    points: Vec<&'a Timing>,
+    points: &'a [&'a Timing],
 }
 
 /// Where n and seconds are drawn.
@@ -69,25 +68,30 @@ struct Axes {
 
 /// Draws rows, one at least.
 pub(crate) fn picture(rows: &[Timing]) -> String {
-    let on_fewer = |row: &Timing, it: &Timing| it.cpu == row.cpu && it.threads < row.threads;
-    let shown = rows.iter().filter(|row| !rows.iter().any(|it| on_fewer(row, it)));
-    let shown: Vec<&Timing> = shown.collect();
-    let settings: BTreeSet<String> = shown.iter().map(|row| setting(row, &shown)).collect();
+    let fewest = rows.iter().map(|row| row.threads).min();
+    let mut shown: Vec<&Timing> = rows.iter().filter(|row| Some(row.threads) == fewest).collect();
+    shown.sort_by_key(|row| {
+        (Engine::ALL.iter().position(|engine| *engine == row.engine), row.kernel.name(), row.n)
+    });
+    let is_timed =
+        |kernel: &Kernel| shown.iter().any(|row| row.kernel == *kernel && row.engine.has_kernels());
+    let kernels: Vec<Kernel> = Kernel::available().into_iter().filter(is_timed).collect();
     let mut lines = Vec::new();
-    for (engine, (colour, marker)) in Engine::ALL.into_iter().zip(STYLES) {
-        for (place, name) in settings.iter().enumerate() {
-            let is_here = |row: &&&Timing| row.engine == engine && setting(row, &shown) == *name;
-            let mut points: Vec<&Timing> = shown.iter().filter(is_here).copied().collect();
-            points.sort_by_key(|row| row.n);
-            if !points.is_empty() {
-                let (dashes, fill) = style(place, colour);
-                lines.push(Line { engine, setting: name, colour, marker, dashes, fill, points });
-            }
-        }
+    for points in shown.chunk_by(|one, next| (one.engine, one.kernel) == (next.engine, next.kernel))
+    {
+        let Timing { engine, kernel, .. } = *points[0];
+        let place = Engine::ALL.iter().position(|other| *other == engine).unwrap_or_default();
+        let (colour, marker) = STYLES[place];
+        let (dashes, fill) = style(kernels.iter().position(|other| *other == kernel), colour);
+        let name = timings::name(engine, kernel);
+        lines.push(Line { name, engine, colour, marker, dashes, fill, points });
     }
     let axes = Axes::around(&shown);
-    let height = CAPTION + 12.0 + LEGEND_LINE * settings.len() as f64;
+    let kernels = if kernels.len() > 1 { &kernels[..] } else { &[] };
+    let height = CAPTION + 12.0 + LEGEND_LINE * kernels.len() as f64;
     let runs = many(shown.iter().map(|row| row.repeats).max().unwrap_or(0), "run");
+    let cpu: String = escaped(&shown[0].cpu).chars().take(CPU_CHARACTERS).collect();
+    let threads = many(shown[0].threads, "thread");
     let picture = html! {
         (PreEscaped(BEGINNING))
         (PreEscaped(format!("height=\"{height}\" viewBox=\"0 0 900 {height}\">\n")))
@@ -99,28 +103,21 @@ pub(crate) fn picture(rows: &[Timing]) -> String {
             text x="14" y="50" { "seconds" }
             (axes.draw())
             text x=(f64::midpoint(LEFT, RIGHT)) y=(BOTTOM + 44.0) text-anchor="middle" { "n" }
-            text x="14" y=(CAPTION) { "median of up to " (runs) "; bars: least to greatest" }
+            text x="14" y=(CAPTION) {
+                "median of up to " (runs) "; bars: least to greatest; " (threads) ", " (cpu)
+            }
             @for line in &lines { (line.draw(&axes)) }
-            (legend(&lines, &settings))
+            (legend(&lines, kernels))
         }
         (PreEscaped("</svg>\n"))
     };
     picture.into_string()
 }
 
-/// The dashes and the fill of markers of a setting.
-fn style(place: usize, colour: &'static str) -> (&'static str, &'static str) {
-    (DASHES[place % DASHES.len()], if place.is_multiple_of(2) { colour } else { "#fff" })
-}
-
-/// Where a row was measured: the machine, the kernel if the engine was timed with others as well, and the
-/// threads. Rows that were read may have no CPU, or one that makes no XML.
-fn setting(row: &Timing, rows: &[&Timing]) -> String {
-    let Timing { engine, cpu, kernel, threads, .. } = row;
-    let alike = rows.iter().filter(|other| other.engine == *engine && other.cpu == *cpu);
-    let kernel = if alike.clone().all(|other| other.kernel == *kernel) { "" } else { kernel };
-    let parts = [escaped(cpu), escaped(kernel), many(*threads, "thread")];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+/// The dashes and the fill of markers of a kernel.
+fn style(place: Option<usize>, colour: &'static str) -> (&'static str, &'static str) {
+    let place = place.unwrap_or_default();
+    (DASHES[place], if place.is_multiple_of(2) { colour } else { "#fff" })
 }
 
 impl Axes {
@@ -194,8 +191,8 @@ impl Line<'_> {
     }
 }
 
-/// The name of each engine beside its marker, and of each setting beside its dashes.
-fn legend(lines: &[Line<'_>], settings: &BTreeSet<String>) -> Markup {
+/// The name of each engine beside its marker, and of each kernel beside its dashes.
+fn legend(lines: &[Line<'_>], kernels: &[Kernel]) -> Markup {
     let heights = |first| std::iter::successors(Some(first), |y| Some(y + LEGEND_LINE));
     let of_engines = lines.chunk_by(|one, next| one.engine == next.engine).map(|some| &some[0]);
     html! {
@@ -204,11 +201,11 @@ fn legend(lines: &[Line<'_>], settings: &BTreeSet<String>) -> Markup {
             path transform={ "translate(" (LEGEND + 16.0) " " (y) ")" } d=(marker) fill=(colour) {}
             text x=(LEGEND + 40.0) y=(y + 5.0) { (engine) }
         }
-        @for ((place, setting), y) in settings.iter().enumerate().zip(heights(CAPTION + 17.0)) {
-            @let (dashes, fill) = style(place, "#404040");
+        @for ((place, kernel), y) in kernels.iter().enumerate().zip(heights(CAPTION + 17.0)) {
+            @let (dashes, fill) = style(Some(place), "#404040");
             path d={ "M14 " (y) "h64" } stroke="#404040" stroke-width="2" stroke-dasharray=(dashes) {}
             path d={ "M41 " (y - 4.0) "h10v8h-10z" } stroke="#404040" fill=(fill) {}
-            text x="88" y=(y + 5.0) { (setting.chars().take(SETTING_CHARACTERS).collect::<String>()) }
+            text x="88" y=(y + 5.0) { (kernel) }
         }
     }
 }
@@ -217,8 +214,8 @@ fn legend(lines: &[Line<'_>], settings: &BTreeSet<String>) -> Markup {
 fn description(lines: &[Line<'_>]) -> String {
     let mut text = "Median seconds.".to_owned();
     for line in lines {
-        let _ = write!(text, " {} on {}:", line.engine, line.setting);
-        for row in &line.points {
+        let _ = write!(text, " {}:", line.name);
+        for row in line.points {
             let _ = write!(text, " n = {}: {:.1e};", row.n, row.median_seconds);
         }
     }

@@ -5,11 +5,10 @@ use std::process::{Command, Output};
 use nqueens::{Engine, Kernel};
 use serde_json::Value;
 
-use crate::common::{finish, fresh, nqueens, refused, result, run, stderr, stdout};
+use crate::common::{finish, fresh, nqueens, refused, run, stderr, stdout};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
-                      solutions_per_second,ratio,efficiency,total,cpu,ratio_error,\
-                      reference_engine,reference_threads,reference_kernel";
+                      solutions_per_second,ratio,efficiency,total,cpu,ratio_error,reference";
 
 fn command(args: &[&str]) -> Command {
     let mut command = nqueens(&["compare"]);
@@ -39,8 +38,8 @@ fn csv_has_the_promised_columns() {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |field: &&str| field.parse::<f64>().expect("a number");
         assert!(fields[3..12].iter().map(number).all(|number| number > 0.0), "{line}");
-        assert_eq!((fields[4], fields.len()), ("2", 17), "{line}");
-        assert_eq!(fields[14..], ["subtrees", "1", Kernel::detect().name()], "{line}");
+        assert_eq!((fields[4], fields.len()), ("2", 15), "{line}");
+        assert_eq!(fields[14], format!("subtrees {} on 1 thread", Kernel::detect()), "{line}");
         boards.push(format!("Q({}) = {}", fields[0], fields[11]));
     }
     let wanted = ["Q(6) = 4"; 4].into_iter().chain(["Q(7) = 40"; 4]).chain(["Q(8) = 92"; 4]);
@@ -59,7 +58,7 @@ fn json_rows_have_consistent_figures() {
     assert_eq!(rows[0]["kernel"], "portable", "bitmask has no other");
     for row in &rows {
         let names = row.as_object().expect("an object").len();
-        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 18, "{row}");
+        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 16, "{row}");
         let mut runs: Vec<f64> = row["run_seconds"]
             .as_array()
             .expect("a list")
@@ -139,7 +138,7 @@ fn ratios_are_to_one_engine_even_where_it_is_left_out() {
     let rows = rows(&[&["6", "14"], &engines[..]].concat());
     let last = rows.last().expect("colours on the larger board");
     assert_eq!((&last["n"], &last["engine"]), (&14.into(), &"colours".into()));
-    assert!(last["ratio"].is_null() && last["reference_engine"] == "permutation", "{last}");
+    assert!(last["ratio"].is_null() && last["reference"] == "permutation on 1 thread", "{last}");
     assert!(rows.iter().filter(|row| row["n"] == 6).all(|row| row["ratio"].is_f64()), "{rows:?}");
 }
 
@@ -150,7 +149,7 @@ fn kernels_are_compared_like_engines() {
         let args = ["9", "--threads", "1", "--repeat", "2", "--engines", "bitmask,colours"];
         let rows = rows(&[&args[..], &["--kernels", kernels]].concat());
         let text = |row: &Value, name: &str| row[name].as_str().expect("text").to_owned();
-        assert!(rows.iter().all(|row| text(row, "reference_kernel") == "portable"), "{rows:?}");
+        assert!(rows.iter().all(|row| text(row, "reference") == "bitmask on 1 thread"), "{rows:?}");
         let names = rows.iter().map(|row| text(row, "engine") + " " + &text(row, "kernel"));
         names.collect::<Vec<_>>()
     };
@@ -212,19 +211,12 @@ fn a_picture_replaces_a_picture_and_nothing_else() {
 }
 
 #[test]
-fn a_command_that_fails_leaves_no_picture_and_touches_no_input() {
-    let (svg, csv) = (fresh("failed.svg"), fresh("failed.csv"));
-    let [svg_path, csv_path] = [&svg, &csv].map(|path| path.to_str().expect("text"));
+fn a_command_that_fails_leaves_no_picture() {
+    let svg = fresh("failed.svg");
+    let svg_path = svg.to_str().expect("text");
     let left_out = compare(&["24", "--engines", "permutation", "--svg", svg_path]);
     assert_eq!(left_out.status.code(), Some(0));
     assert!(!svg.exists(), "nothing was measured");
-    refused(&compare(&["--draw", "/no/such.csv", "--svg", svg_path]), 2, &["/no/such.csv"]);
-    assert!(!svg.exists(), "nothing was read");
-
-    let measured = compare(&["6", "--repeat", "1", "--csv"]);
-    std::fs::write(&csv, &measured.stdout).expect("the folder can be written");
-    refused(&compare(&["--draw", csv_path, "--svg", csv_path]), 2, &["it is there already"]);
-    assert_eq!(std::fs::read(&csv).expect("it is there"), measured.stdout);
 }
 
 #[test]
@@ -285,86 +277,4 @@ fn an_interrupt_leaves_what_was_measured() {
     assert!(rows[3].starts_with("15,colours,") && !rows[3].contains(",2000,"), "{rows:?}");
     let picture = std::fs::read_to_string(&path).expect("the picture");
     assert!(roxmltree::Document::parse(&picture).is_ok());
-}
-
-/// The picture drawn after measuring and the one drawn later from the rows are the same.
-#[test]
-fn a_picture_can_be_drawn_again_from_its_rows() {
-    let (first, second, csv) = (fresh("draw-1.svg"), fresh("draw-2.svg"), fresh("draw.csv"));
-    let [first_path, second_path, csv_path] =
-        [&first, &second, &csv].map(|path| path.to_str().expect("text"));
-    let engines = ["8..=10", "--engines", "bitmask,board-scan", "--threads", "1,2"];
-    let options = ["--repeat", "2", "--csv", "--svg", first_path];
-    let measured = compare(&[&engines[..], &options].concat());
-    assert_eq!(measured.status.code(), Some(0), "{}", stderr(&measured));
-    std::fs::write(&csv, &measured.stdout).expect("the folder can be written");
-    let draw = ["--draw", csv_path, "--svg", second_path];
-    let drawn = compare(&draw);
-    assert_eq!(result(&drawn), (Some(0), "", ""));
-    let picture = |path| std::fs::read_to_string(path).expect("it was written");
-    assert_eq!(picture(&first), picture(&second));
-    let cpu = stdout(&measured).lines().nth(1).and_then(|line| line.split(',').nth(12));
-    let document = picture(&first);
-    let document =
-        roxmltree::Document::parse(&document).expect("well-formed, with nothing after it");
-    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
-    let texts: Vec<&str> = texts.filter_map(|node| node.text()).map(str::trim).collect();
-    let caption = "median of up to 2 runs; bars: least to greatest";
-    let machine = format!("{}, 1 thread", cpu.expect("a column"));
-    for wanted in ["n", "seconds", "board-scan", caption, &machine] {
-        assert!(texts.contains(&wanted), "{wanted} is missing in {texts:?}");
-    }
-
-    // Older rows lack the CPU and the reference.
-    let lines = stdout(&measured).lines();
-    let old = lines.map(|line| line.split(',').take(12).collect::<Vec<_>>().join(",") + "\n");
-    std::fs::write(&csv, old.collect::<String>()).expect("the folder can be written");
-    let drawn = compare(&draw);
-    assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));
-    assert!(picture(&second).contains(">1 thread</text>"));
-
-    std::fs::write(&csv, "n,engine\n8,bitmask\n").expect("the folder can be written");
-    for args in [&draw[..], &["--draw", "/no/such.csv", "--svg", second_path], &draw[..2]] {
-        refused(&compare(args), 2, &[]);
-    }
-}
-
-/// Runs of several machines, in several files or one after another in one, make the same picture.
-#[test]
-fn runs_of_several_machines_are_drawn_together() {
-    let folder = crate::common::fresh_folder("compare-machines");
-    let path = |name: &str| folder.join(name).to_str().expect("text").to_owned();
-    let here = compare(&["8-9", "--threads", "1", "--repeat", "2", "--csv"]);
-    let cpu = stdout(&here).lines().nth(1).and_then(|line| line.split(',').nth(12));
-    let there = stdout(&here).replace(cpu.expect("a column"), "Another CPU");
-    let bare = there.split_once('\n').expect("a header").1;
-    for (name, text) in [
-        ("here.csv", stdout(&here).to_owned()),
-        ("there.csv", there.clone()),
-        ("both.csv", stdout(&here).to_owned() + &there),
-        ("bare.csv", stdout(&here).to_owned() + bare),
-    ] {
-        std::fs::write(path(name), text).expect("room");
-    }
-    let picture = |files: &[&str]| {
-        let svg = path("picture.svg");
-        let files: Vec<String> = files.iter().map(|name| path(name)).collect();
-        let draw = files.iter().flat_map(|file| ["--draw", file]);
-        let args: Vec<&str> = draw.chain(["--svg", &svg]).collect();
-        assert_eq!(result(&compare(&args)), (Some(0), "", ""));
-        std::fs::read_to_string(svg).expect("it was written")
-    };
-    let both = picture(&["here.csv", "there.csv"]);
-    for legend in [&format!(">{}, 1 thread<", cpu.expect("a column")), ">Another CPU, 1 thread<"] {
-        assert_eq!(both.matches(legend).count(), 1, "{legend} in {both}");
-    }
-    assert_eq!(picture(&["both.csv"]), both);
-    assert_eq!(picture(&["bare.csv"]), both);
-    assert_ne!(picture(&["here.csv"]), both);
-
-    let (here, svg) = (path("here.csv"), path("new.svg"));
-    let missing = ["--draw", &here, "--draw", "/no/such.csv", "--svg", &svg];
-    refused(&compare(&missing), 2, &["--draw: /no/such.csv"]);
-    std::fs::write(path("cut.csv"), &there[..there.len() - 10]).expect("room");
-    refused(&compare(&["--draw", &path("cut.csv"), "--svg", &svg]), 2, &["cut.csv"]);
 }

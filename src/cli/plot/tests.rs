@@ -1,5 +1,7 @@
 //! Pictures as XML: no two labels overlap, nothing lies outside, every engine has its points.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// Every engine takes seven times as long for the next board, and half the time of the engine before
@@ -15,7 +17,7 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timing> {
             rows.push(Timing {
                 n,
                 engine: *engine,
-                kernel: "portable".to_owned(),
+                kernel: Kernel::Portable,
                 threads,
                 repeats: 5,
                 median_seconds: median,
@@ -27,9 +29,7 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timing> {
                 total: 1,
                 cpu: "A <CPU> & \"a\x1bnother\"".repeat(9),
                 ratio_error: None,
-                reference_engine: String::new(),
-                reference_threads: None,
-                reference_kernel: String::new(),
+                reference: String::new(),
                 run_seconds: Vec::new(),
             });
         }
@@ -83,7 +83,7 @@ fn a_caption_with_any_name_of_a_cpu_is_text() {
     rows.iter_mut().for_each(|row| row.cpu = "\u{61c}<\u{202e}".to_owned());
     let svg = picture(&rows);
     assert!(svg.starts_with(BEGINNING), "{svg}");
-    assert!(svg.contains(r">\u{61c}&lt;\u{202e}, 1 thread<"), "{svg}");
+    assert!(svg.contains(r"; 1 thread, \u{61c}&lt;\u{202e}<"), "{svg}");
 }
 
 #[test]
@@ -99,55 +99,39 @@ fn labels_do_not_overlap() {
 }
 
 #[test]
-fn every_engine_has_its_points_on_every_machine() {
+fn every_engine_has_its_points_with_every_kernel() {
     let markers = |rows: &[Timing], engine| {
         let place = Engine::ALL.iter().position(|other| *other == engine).expect("an engine");
         let (_, marker) = STYLES[place];
         picture(rows).matches(&format!("d=\"{marker}\"")).count()
     };
     let legend = 1;
-    let mut two = rows(&Engine::ALL, &[8, 9], &[1]);
-    two.iter_mut().for_each(|row| row.cpu = "another".to_owned());
-    two.extend(rows(&Engine::ALL, &[8, 9], &[1]));
     for engine in Engine::ALL {
         for threads in [&[2][..], &[1, 2]] {
             assert_eq!(markers(&rows(&Engine::ALL, &[8, 9], threads), engine), legend + 2);
         }
-        assert_eq!(markers(&two, engine), legend + 4, "{engine}");
     }
-    let lines = |dashes| picture(&two).matches(&format!("stroke-dasharray=\"{dashes}\"")).count();
-    let engines_and_legend = Engine::ALL.len() + 1;
-    let wanted = [engines_and_legend, engines_and_legend, 0];
-    assert_eq!([DASHES[0], DASHES[1], DASHES[2]].map(lines), wanted);
-    let hollow = picture(&two).matches("fill=\"#fff\"></path>").count();
-    assert_eq!(hollow, 2 * Engine::ALL.len() + 1, "the second machine's markers, in print as well");
+    let mut all = rows(&Engine::ALL, &[8, 9], &[1]);
+    for kernel in Kernel::available().into_iter().skip(1) {
+        let with_kernels = Engine::ALL.map(|engine| engine.has_kernels().then_some(engine));
+        let with_kernels: Vec<Engine> = with_kernels.into_iter().flatten().collect();
+        all.extend(
+            rows(&with_kernels, &[8, 9], &[1]).into_iter().map(|row| Timing { kernel, ..row }),
+        );
+    }
+    check(&all);
+    let kernels = Kernel::available().len();
+    assert_eq!(markers(&all, Engine::Colours), legend + 2 * kernels);
+    assert_eq!(markers(&all, Engine::Bitmask), legend + 2);
+    for kernel in Kernel::available() {
+        let named = picture(&all).contains(&format!(">{kernel}</text>"));
+        assert_eq!(named, kernels > 1, "{kernel}");
+    }
 }
 
 #[test]
-fn kernels_of_a_machine_have_lines_of_their_own() {
-    let mut rows = rows(&Engine::ALL, &[8, 9], &[1]);
-    rows.iter_mut().for_each(|row| row.cpu = "one".to_owned());
-    let mut avx2: Vec<Timing> = rows.clone();
-    avx2.retain(|row| row.engine.has_kernels());
-    avx2.iter_mut().for_each(|row| row.kernel = "avx2".to_owned());
-    rows.extend(avx2);
-    check(&rows);
-    let named = |svg: &str, setting: &str| svg.contains(&format!(">{setting}</text>"));
-    let svg = picture(&rows);
-    let names = ["one, 1 thread", "one, avx2, 1 thread", "one, portable, 1 thread"];
-    assert!(names.iter().all(|name| named(&svg, name)), "{svg}");
-    // Another machine on other threads is not lost.
-    rows.iter_mut().filter(|row| row.kernel == "avx2").for_each(|row| {
-        (row.cpu, row.threads) = ("two".to_owned(), 4);
-    });
-    let svg = picture(&rows);
-    assert!(named(&svg, "one, 1 thread") && named(&svg, "two, 4 threads"), "{svg}");
-    assert!(!svg.contains("portable, "), "nothing to tell apart");
-}
-
-#[test]
-fn no_two_settings_look_alike() {
-    let looks: BTreeSet<_> = (0..DASHES.len()).map(|place| style(place, "#123")).collect();
+fn no_two_kernels_look_alike() {
+    let looks: BTreeSet<_> = (0..DASHES.len()).map(|place| style(Some(place), "#123")).collect();
     assert_eq!(looks.len(), DASHES.len());
 }
 

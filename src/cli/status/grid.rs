@@ -29,7 +29,13 @@ struct Cell {
 
 pub(super) fn section(status: &Status) -> Markup {
     let Some(missing) = &status.journals.missing else {
-        return html! { h3 { "Shards" } p { "The journals do not agree on how many there are." } };
+        return html! {
+            h3 { "Shards" }
+            p {
+                "The journals do not agree on how many there are; with " code { "--shards K" }
+                " they are drawn."
+            }
+        };
     };
     let (number, record) = (missing.shards, &status.journals.record);
     let Some(shards) = record.shard_units(number).ok().filter(|_| number > 1) else {
