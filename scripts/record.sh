@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # Runs the benchmarks and files the results, with machine, commit and command, in benches/record.
 #
-#   scripts/record.sh NAME [CARGO BENCH ARGUMENTS ...]
-#   scripts/record.sh xeon-avx512 --bench engines --bench kernels
+#   scripts/record.sh NAME [CARGO BENCH ARGUMENTS ...]      (default: --bench engines)
 #
 # Writes benches/record/DATE-NAME.txt. Needs Rust, and an idle machine for useful figures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1:?the name of the machine is missing}
 shift
-if [ $# -eq 0 ]; then set -- --bench engines --bench kernels; fi
+if [ $# -eq 0 ]; then set -- --bench engines; fi
 file=benches/record/$(date +%F)-$name.txt
 {
   echo "commit   $(git describe --always --dirty)"

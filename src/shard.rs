@@ -2,15 +2,8 @@
 //!
 //! The plan is dealt out like cards: in each round every shard takes one *block* of consecutive
 //! units. Neighbouring units cost about the same, and the blocks of a shard are spread over the
-//! whole plan, so shards cost about the same: within 1 to 3 % (one standard deviation) for shards
-//! that take at least a tenth of a second, with engine `halves`, n = 17 to 19 and 3 to 100 shards.
-//! Within a block a worker profits from what neighbours share, and a journal needs one line for
-//! many units.
-//!
-//! Shards of few units differ more: by 2 to 3 % at n = 22 with up to 1000 shards, by 6 % with 44
-//! units each. At n = 28, where units take half a second to minutes, a model fitted to 42 of them
-//! gives 3 to 5 % for 1 000 and 10 000 shards, and 43 % for a million, of ten units each.
-//! docs/CLUSTER.md has the measurements.
+//! whole plan, so shards of hundreds of units cost about the same. Within a block a worker profits
+//! from what neighbours share, and a journal needs one line for many units.
 //!
 //! Each round begins with a different shard. Otherwise, some numbers of shards match the order of
 //! the units, and some shards then cost up to 30 % more than others.

@@ -41,66 +41,59 @@ impl Worker for SingleUnit {
     }
 }
 
-/// Counts the units of any engine as engine `bitmask` counts its own, but with rows in any order:
-/// squares that a unit forbids count as taken, and the rows that decide the weight come first.
-/// It would need centuries to reach a count that overflows.
+/// Counts the units of any engine as engine `bitmask` counts its own: squares that a unit forbids count as
+/// taken, and each solution has the weight that the columns of some of its rows decide. (With these rows
+/// first, every other one, it took 1.6 times as long at n = 18 to 20.) It would need centuries to reach a
+/// count that overflows.
 pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
-    let mut rows: Vec<usize> = (0..domains.size.rows()).collect();
-    let mut weighed_rows = 0;
-    if let Some(weighing) = &domains.weighing {
-        rows.sort_by_key(|row| weighing.rows >> row & 1 == 0);
-        weighed_rows = weighing.number_of_rows();
-    }
-    let search = Search { domains, rows, weighed_rows, cancel };
+    let search = Search { domains, rows: domains.size.rows(), cancel };
     let count = search.fill(0, Queens::default());
     if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
 }
 
-/// The order of the rows, and what they hold.
 struct Search<'a> {
     domains: &'a RowDomains,
-    rows: Vec<usize>,
-    /// So many of the first rows decide the weight.
-    weighed_rows: usize,
+    rows: usize,
     cancel: &'a Cancel,
 }
 
-/// What some queens take, in the frame of the board, since rows are filled in any order.
+/// What the queens above a row take of it.
 #[derive(Clone, Copy, Default)]
 struct Queens {
     columns: u32,
-    /// Bit row + column.
-    sums: u64,
-    /// Bit column - row + 31.
-    differences: u64,
+    falling: u32,
+    rising: u32,
+    /// The columns of the rows that decide the weight.
+    weighed: u32,
 }
 
 impl Search<'_> {
-    /// The weighted number of ways to fill the rows from this place on.
-    fn fill(&self, place: usize, queens: Queens) -> u64 {
-        let weighing = self.domains.weighing.as_ref().filter(|_| place == self.weighed_rows);
-        let weight = weighing.map_or(1, |weighing| (weighing.weight)(queens.columns));
-        let Some(&row) = self.rows.get(place) else { return weight };
-        if weight == 0 || self.cancel.is_cancelled() {
+    /// The weighted number of ways to fill the rows from this one on.
+    fn fill(&self, row: usize, queens: Queens) -> u64 {
+        let weighing = self.domains.weighing.as_ref();
+        if row == self.rows {
+            return weighing.map_or(1, |weighing| (weighing.weight)(queens.weighed));
+        }
+        if self.cancel.is_cancelled() {
             return 0;
         }
-        let Queens { columns, sums, differences } = queens;
-        #[expect(clippy::cast_possible_truncation, reason = "higher bits are beyond the board")]
-        let attacked = columns | (sums >> row) as u32 | (differences >> (31 - row)) as u32;
-        let mut free = self.domains.allowed[row] & !attacked;
+        let Queens { columns, falling, rising, weighed } = queens;
+        let mut free = self.domains.allowed[row] & !(columns | falling | rising);
+        let is_weighed = weighing.is_some_and(|weighing| weighing.rows >> row & 1 == 1);
         let mut solutions = 0;
         while free != 0 {
             let queen = free & free.wrapping_neg();
             free ^= queen;
             solutions += self.fill(
-                place + 1,
+                row + 1,
                 Queens {
                     columns: columns | queen,
-                    sums: sums | u64::from(queen) << row,
-                    differences: differences | u64::from(queen) << (31 - row),
+                    falling: (falling | queen) << 1,
+                    rising: (rising | queen) >> 1,
+                    weighed: if is_weighed { weighed | queen } else { weighed },
                 },
             );
         }
-        weight * solutions
+        solutions
     }
 }
