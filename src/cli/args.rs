@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use git_version::git_version;
-use nqueens::{BoardSize, Count, Engine, Error, Kernel, SplitRows, WhichCount};
+use nqueens::{BoardSize, Count, Engine, Error, Kernel, WhichCount};
 
 use super::progress::ProgressWhen;
 use super::values::number_of_threads;
@@ -33,11 +33,6 @@ pub(crate) struct EngineArgs {
 
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-
-    /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
-    #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) split_rows: Option<SplitRows>,
 }
 
 /// What to use of the machine, and when to show progress.
@@ -69,8 +64,7 @@ impl EngineArgs {
     pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
         // An option that is not given leaves the count as it is.
         let count = self.engine.into_iter().fold(Count::new(size), Count::engine);
-        let count = self.machine.kernel.into_iter().fold(count, Count::kernel);
-        self.split_rows.into_iter().fold(count, Count::split_rows)
+        self.machine.kernel.into_iter().fold(count, Count::kernel)
     }
 }
 

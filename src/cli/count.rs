@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nqueens::{BoardSize, FixedQueens, Outcome, Published, Square};
+use nqueens::{BoardSize, Engine, FixedQueens, Kernel, Outcome, Published, SplitRows, Square};
 use serde_json::{Value, json};
 
-use crate::cli::args::{EngineArgs, which_count};
+use crate::cli::args::{EXPERTS, EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
-use crate::cli::stderr::{escaped, print_differs};
+use crate::cli::stderr::{escaped, message, print_differs};
 use crate::cli::values::file;
 
 /// Count the solutions of one board
@@ -54,6 +54,11 @@ pub(crate) struct CountArgs {
 
     #[command(flatten)]
     engine: EngineArgs,
+
+    /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
+    split_rows: Option<SplitRows>,
 }
 
 impl CountArgs {
@@ -61,6 +66,10 @@ impl CountArgs {
         let queens = FixedQueens::new(self.n, &self.place)?;
         let mut session = Session::counting(&self.engine)?;
         let mut count = self.engine.count(self.n).which_count(which_count(self.second));
+        if let Some(rows) = self.split_rows {
+            self.check_split_rows();
+            count = count.split_rows(rows);
+        }
         if queens.is_empty() {
             let advice =
                 if self.journal.is_some() { "" } else { "; --journal FILE makes it resumable" };
@@ -86,6 +95,17 @@ impl CountArgs {
         }
         report.which_count(which_count(self.second));
         Ok(judge(&outcome).answer(self.format, report))
+    }
+
+    /// Warns if the engine, named or chosen, has no prefixes. Queens and journals choose for themselves.
+    fn check_split_rows(&self) {
+        let kernel = self.engine.machine.kernel.unwrap_or_else(Kernel::detect);
+        let is_free = self.place.is_empty() && !self.journal.as_ref().is_some_and(|it| it.exists());
+        let chosen = is_free.then(|| Engine::auto(self.n, kernel));
+        let engine = self.engine.engine.or(chosen);
+        if let Some(engine) = engine.filter(|engine| *engine != Engine::Subtrees) {
+            message!("warning: --split-rows has no effect on engine {engine}");
+        }
     }
 }
 

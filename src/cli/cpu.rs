@@ -6,19 +6,18 @@ use nqueens::cpu::{self, Cpu};
 use nqueens::memory::{self, Memory, readable};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::report::{Format, Report};
+use crate::cli::report::{Report, TextOrJson};
 use crate::cli::values::default_threads;
 
 /// Show what the program sees of this machine
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of threads")))]
 #[command(after_help = "\
 Examples:
   nqueens cpu                              cores, memory, kernels
   nqueens cpu --json                       the same for a script")]
 pub(crate) struct CpuArgs {
     #[command(flatten)]
-    format: Format,
+    format: TextOrJson,
 }
 
 impl CpuArgs {
@@ -39,7 +38,6 @@ impl CpuArgs {
             .field("quota", quota)
             .row("threads", format_args!("{threads} without --threads"))
             .field("threads", threads)
-            .bare(threads)
             .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
             .field("kernels", kernels)
             .field("kernel", kernel)

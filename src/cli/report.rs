@@ -18,13 +18,26 @@ use super::stderr::escaped;
 /// How an answer is printed; without an option as labels and values.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Format {
-    /// Print one JSON object
-    #[arg(long, conflicts_with = "quiet")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    json: TextOrJson,
 
     /// Print the bare number
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[arg(long, short, conflicts_with = "json")]
+    quiet: bool,
+}
+
+/// The same of an answer that is no single number.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct TextOrJson {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl From<TextOrJson> for Format {
+    fn from(json: TextOrJson) -> Self {
+        Self { json, quiet: false }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -144,7 +157,7 @@ impl Report {
     }
 
     pub(crate) fn write(self, format: Format, out: &mut impl Write) -> io::Result<()> {
-        if format.json {
+        if format.json.json {
             return writeln!(out, "{}", Value::Object(self.fields));
         }
         if format.quiet {
@@ -171,7 +184,7 @@ mod tests {
         };
         assert_eq!(written(Format::default()), "journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
         assert_eq!(
-            written(Format { json: true, quiet: false }),
+            written(TextOrJson { json: true }.into()),
             "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n"
         );
     }

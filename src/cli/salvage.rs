@@ -9,13 +9,12 @@ use nqueens::record::{JournalError, Mode, Record, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
-use crate::cli::report::{Format, Report};
+use crate::cli::report::{Report, TextOrJson};
 use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::{file, range, whole_number};
 
 /// Copy the good lines of a damaged journal to a new one
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of units that are kept")))]
 #[command(after_help = "\
 Examples:
   nqueens salvage old.journal --into new.journal
@@ -30,7 +29,7 @@ pub(crate) struct SalvageArgs {
     into: PathBuf,
 
     #[command(flatten)]
-    format: Format,
+    format: TextOrJson,
 
     /// Leave these units out: numbers and ranges, for example 17,40-43
     #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units)]
@@ -106,7 +105,6 @@ fn report(record: &Record, saved: &Record, disputed: Vec<usize>) -> Report {
         .plan(&record.plan)
         .row("kept", many(kept, "unit"))
         .field("kept", kept)
-        .bare(kept)
         .row("left out", format_args!("{}, {}", many(lines, "line"), many(disputed.len(), "unit")))
         .field("places_left_out", lines)
         .field("disputed", disputed)

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use nqueens::{Cancel, Count, Engine, Error, MAX_THREADS, Outcome, symmetry, thread_pool};
+use nqueens::{Cancel, Count, Error, MAX_THREADS, Outcome, symmetry, thread_pool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs};
@@ -30,13 +30,10 @@ impl Session {
 
     /// A session for counts with these settings; it warns of options without effect.
     pub(crate) fn counting(args: &EngineArgs) -> Result<Self, Failure> {
-        if let Some(engine) = args.engine {
-            if args.split_rows.is_some() && engine != Engine::Subtrees {
-                message!("warning: --split-rows has no effect on engine {engine}");
-            }
-            if args.machine.kernel.is_some() && !engine.has_kernels() {
-                message!("warning: --kernel has no effect on engine {engine}");
-            }
+        if let Some(engine) = args.engine.filter(|engine| !engine.has_kernels())
+            && args.machine.kernel.is_some()
+        {
+            message!("warning: --kernel has no effect on engine {engine}");
         }
         Self::new(&args.machine)
     }

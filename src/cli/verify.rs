@@ -10,21 +10,20 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs};
 use crate::cli::progress::Work;
-use crate::cli::report::{Format, Report};
+use crate::cli::report::{Report, TextOrJson};
 use crate::cli::session::Session;
 use crate::cli::stderr::{message, print_first};
 use crate::cli::values::whole_number;
 
 /// Check journals: recount some of their units in another way
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of units that differ")))]
 #[command(after_help = "\
 Examples:
   nqueens verify q22.journal               recounts 200 units
   nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    format: Format,
+    format: TextOrJson,
 
     #[command(flatten)]
     journals: JournalsArgs,
@@ -123,7 +122,6 @@ impl Check {
             .field("recounted", *recounted)
             .field("seed", self.seed)
             .field("differences", json!(differences))
-            .bare(differences.len())
             .row("evidence", evidence)
             .field("undetected_part", undetected_part);
         report
