@@ -18,7 +18,6 @@ mod journals;
 mod list;
 mod merge;
 mod out_of_memory;
-mod plot;
 mod progress;
 mod report;
 mod rows;
@@ -28,9 +27,7 @@ mod shard;
 mod signals;
 mod status;
 mod stderr;
-mod stdout;
 mod table;
-mod timings;
 mod usage;
 mod values;
 mod verify;
@@ -134,8 +131,6 @@ pub(crate) fn run() -> Result<Exit, Failure> {
     match CommandLine::try_parse() {
         Ok(line) => line.command.run(),
         Err(help) if matches!(help.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            // clap writes it itself.
-            drop(stdout::stdout()?);
             help.print()?;
             Ok(Exit::Done)
         }

@@ -41,7 +41,7 @@ class Arguments(unittest.TestCase):
 
     def test_what_follows_two_dashes_goes_to_the_program(self) -> None:
         """The first two dashes, and as it is."""
-        got = request(f"{SHARED} --threads 2 -- --engine halves -- x")
+        got = request(f"{SHARED} --threads 2 -- --engine subtrees -- x")
         self.assertEqual((got.threads, got.extra), (2, ["--engine", "subtrees", "--", "x"]))
 
     def test_wrong_ones_are_named(self) -> None:
@@ -59,7 +59,7 @@ class Arguments(unittest.TestCase):
             "15 --local 1 --shards 2 --out f --retries -1": "--retries",
             "15 --local 1 --shards 2 --out f --threads 0": "--threads",
             "15 --local 1 --shards 2 --out f --verify-units 0": "--verify-units",
-            "15 --local 1 --shards 2 --out f --engine halves": "--engine",
+            "15 --local 1 --shards 2 --out f --engine subtrees": "--engine",
             "15 --local 1 --shards 2 --out=-x": "--out",
             "15 --local 1 --shards 2 --out -x": "--out",
             f"{SHARED} -- --shards 3": "--shards",

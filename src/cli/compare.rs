@@ -2,9 +2,10 @@
 //!
 //! On each board every contestant, an engine with a kernel on a number of threads, counts once to warm
 //! up; then rounds follow in which each counts once, so that whatever else the machine does falls on all
-//! of them alike. [`rounds`] times them and leaves out, by [`forecast`], those that are too slow;
-//! [`statistics`] makes the rows.
+//! of them alike. [`rounds`] times them and leaves out those that are too slow; [`statistics`] makes the
+//! rows.
 
+mod plot;
 mod rounds;
 mod statistics;
 
@@ -20,17 +21,15 @@ use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, thread_pool};
 
 use crate::cli::args::{OrAuto, engine_or_all};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::file::OwnFile;
+use crate::cli::file::{check_drawing, drawing, write_drawing};
 use crate::cli::format::many;
-use crate::cli::plot;
 use crate::cli::progress::{Progress, ProgressWhen};
 use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message};
-use crate::cli::timings::{self, Timing};
-use crate::cli::values::{default_threads, file, number_of_threads, sizes};
+use crate::cli::values::{default_threads, number_of_threads, sizes};
 use rounds::{Rounds, RoundsArgs};
-use statistics::Contestant;
+use statistics::{Contestant, Timing};
 
 /// Time engines, kernels and numbers of threads side by side
 #[derive(Debug, Args)]
@@ -64,7 +63,7 @@ pub(crate) struct CompareArgs {
     rounds: RoundsArgs,
 
     /// Draw time against n, on the fewest threads
-    #[arg(long, value_name = "FILE", value_parser = file())]
+    #[arg(long, value_name = "FILE", value_parser = drawing("svg"))]
     svg: Option<PathBuf>,
 
     /// When to show progress on standard error
@@ -77,13 +76,13 @@ pub(crate) struct CompareArgs {
 
 impl CompareArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let cancel = cancel_on_signals()?;
-        let picture = |path: &PathBuf| OwnFile::new("--svg", path.clone(), plot::BEGINNING);
-        let picture = self.svg.as_ref().map(picture).transpose()?;
+        if let Some(path) = &self.svg {
+            check_drawing("--svg", path)?;
+        }
         let mut rows = Vec::new();
-        let result = self.measure(&cancel, &mut rows);
-        if let Some(file) = picture.filter(|_| !rows.is_empty()) {
-            file.write(&plot::picture(&rows))?;
+        let result = self.measure(&cancel_on_signals()?, &mut rows);
+        if let Some(path) = self.svg.filter(|_| !rows.is_empty()) {
+            write_drawing("--svg", &path, &plot::picture(&rows))?;
         }
         result
     }
@@ -121,17 +120,20 @@ impl CompareArgs {
         let reference = *reference.unwrap_or(&contestants[0]);
         let progress = Progress::new(self.progress);
         let mut rounds = Rounds::new(&self.rounds, contestants, &pools, cancel, &progress);
-        rounds.begin(&sizes);
         let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
         let heading = format!(
             "{} each on {cpu}\nratio: to {reference}, ± two standard errors\n{}",
             many(self.rounds.repeat as usize, "run"),
-            timings::TITLES
+            statistics::TITLES
         );
         let mut writer = progress.suspend(|| RowWriter::begin(self.format, heading))?;
         for size in &sizes {
-            let measured = rounds.measure(*size)?;
+            let mut measured = Vec::new();
+            match rounds.measure(*size, &mut measured) {
+                Err(_) if cancel.is_cancelled() => {}
+                result => result?,
+            }
             let rows = statistics::timings(*size, &measured, reference, &cpu);
             for line in statistics::differences(*size, known(*size).total, &measured) {
                 progress.suspend(|| message!("{line}"));

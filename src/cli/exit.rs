@@ -15,7 +15,6 @@ use nqueens::{BoardSize, Engine, Error, Kernel};
 use super::format::{core_time, many};
 use super::report::{Format, Report};
 use super::stderr::message;
-use super::stdout::stdout;
 
 /// The ways in which the program ends, with their exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +49,8 @@ impl Exit {
         self,
         write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>,
     ) -> Self {
-        let written = stdout().and_then(|mut out| {
-            write(&mut out)?;
-            out.flush()
-        });
-        match written {
+        let mut out = io::stdout().lock();
+        match write(&mut out).and_then(|()| out.flush()) {
             Ok(()) => self,
             Err(error) => self.unprinted(&error),
         }
@@ -75,14 +71,10 @@ impl Exit {
 pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|panic| {
-            let place = panic.location().map_or_else(String::new, |at| format!(" at {at}"));
-            let payload = panic.payload();
-            let text = payload.downcast_ref::<&str>().copied();
-            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-            let message = text.unwrap_or("no message");
+            let fault = panic.to_string().replace('\n', " ");
             message!(
-                "the program has a fault{place}: {message}; please report it; finished units are in \
-                 the journal, if there is one"
+                "the program has a fault: {fault}; please report it; finished units are in the \
+                 journal, if there is one"
             );
         }));
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::{fs, iter};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -11,7 +12,6 @@ use nqueens::Engine;
 
 use super::exit::{Exit, Failure};
 use super::stderr::message;
-use super::usage::takes_value;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -22,6 +22,7 @@ Examples:
   nqueens completions zsh > ~/.zfunc/_nqueens       with ~/.zfunc in $fpath")]
 pub(crate) struct CompletionsArgs {
     /// The shell
+    #[arg(value_parser = PossibleValuesParser::new(["bash", "fish", "zsh"]).try_map(|name| name.parse::<Shell>()))]
     shell: Shell,
 }
 
@@ -53,14 +54,13 @@ fn with_lists(shell: Shell, script: String) -> String {
             let after_comma = "[[ $words[CURRENT-1] == --engines ]] && compset -P '*,'";
             script.replace("(compare)\n", &format!("(compare)\n{after_comma}\n"))
         }
-        Shell::Fish => script + &FISH.replace("NAMES", &names.join(",")),
-        _ => script,
+        _ => script + &FISH.replace("NAMES", &names.join(",")),
     }
 }
 
 const FISH: &str = "\
 complete -c nqueens -n '__fish_seen_subcommand_from count table list compare estimate shard' -f
-complete -c nqueens -n '__fish_seen_subcommand_from completions' -f -a 'bash elvish fish powershell zsh'
+complete -c nqueens -n '__fish_seen_subcommand_from completions' -f -a 'bash fish zsh'
 complete -c nqueens -n '__fish_seen_subcommand_from compare' -l engines -r -f \
   -a '(commandline -ct | string match -r \"[^=]*,\"){NAMES}'
 ";
@@ -69,7 +69,11 @@ complete -c nqueens -n '__fish_seen_subcommand_from compare' -l engines -r -f \
 fn with_hint(argument: Arg) -> Arg {
     match argument.get_value_hint() {
         ValueHint::AnyPath => argument.value_hint(ValueHint::FilePath),
-        _ if !takes_value(&argument) || !argument.get_possible_values().is_empty() => argument,
+        _ if !argument.get_action().takes_values()
+            || !argument.get_possible_values().is_empty() =>
+        {
+            argument
+        }
         _ => argument.value_hint(ValueHint::Other),
     }
 }

@@ -1,6 +1,6 @@
 //! `nqueens list N`.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Write, stdout};
 
 use clap::{Args, ValueEnum};
 use maud::{PreEscaped, html};
@@ -11,7 +11,6 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
-use crate::cli::stdout::stdout;
 use crate::cli::values::whole_number;
 
 /// A picture of more boards is only made if it is asked for by `--limit`.
@@ -66,7 +65,7 @@ enum Style {
 
 impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let mut out = BufWriter::with_capacity(1 << 16, stdout()?);
+        let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
         let exit = self.list(&mut out)?;
         out.flush()?;
         Ok(exit)

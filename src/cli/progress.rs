@@ -19,7 +19,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use console::is_dumb;
 use nqueens::forecast::{Approximate, core_hours};
-use nqueens::{Observer, Shard, Start, UnitsDone};
+use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
 
 use super::format::{duration, expected, long_time, rounded_to_figures};
 use super::stderr::message;
@@ -71,6 +71,16 @@ pub(crate) struct Progress {
     state: Arc<Mutex<State>>,
     /// While there is work.
     bar: Mutex<Option<Bar>>,
+}
+
+/// The seconds of a count by the rough table of what boards cost.
+pub(crate) fn rough_seconds(
+    size: BoardSize,
+    engine: Engine,
+    kernel: Kernel,
+    threads: usize,
+) -> f64 {
+    3600.0 * core_hours(size, engine, kernel) / threads.min(num_cpus::get()) as f64
 }
 
 /// Whether it is known how exact a time is.
@@ -164,8 +174,7 @@ impl Observer for Progress {
             None => [advice, "; 'nqueens shard' counts on many machines"],
         };
         let told = self.advice.filter(|_| units_done == 0).map(advice);
-        let cores = threads.min(num_cpus::get()) as f64;
-        let hopeless = 3600.0 * core_hours(plan.size(), plan.engine(), kernel) / cores;
+        let hopeless = rough_seconds(plan.size(), plan.engine(), kernel, threads);
         let announced = match told {
             // Nobody means to wait for it, so the rough time of a table will do.
             Some([_, advice]) if hopeless > HOPELESS => {

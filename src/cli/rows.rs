@@ -1,13 +1,11 @@
 //! Tables whose rows are written one by one: as text, CSV or JSON.
 
 use std::fmt::Display;
-use std::io::{self, StdoutLock, Write};
+use std::io::{self, StdoutLock, Write, stdout};
 
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-
-use super::stdout::stdout;
 
 /// How the rows of a table are printed.
 #[derive(Clone, Copy, Debug, Args)]
@@ -31,7 +29,7 @@ pub(crate) struct RowWriter {
 impl RowWriter {
     /// Writes what people read above the rows. CSV gets its header with the first row.
     pub(crate) fn begin(format: RowFormat, heading: impl Display) -> io::Result<Self> {
-        let mut writer = Self { format, out: stdout()?, has_header: false };
+        let mut writer = Self { format, out: stdout().lock(), has_header: false };
         writer.remark(heading)?;
         Ok(writer)
     }

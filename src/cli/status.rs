@@ -11,11 +11,10 @@ use std::time::SystemTime;
 use clap::Args;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::file::OwnFile;
+use crate::cli::file::{check_drawing, drawing, write_drawing};
 use crate::cli::journals::JournalsArgs;
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::message;
-use crate::cli::values::file;
 use state::Status;
 
 /// Show how far counts have come, what is left, and how to resume them
@@ -28,7 +27,7 @@ Examples:
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
     /// Write a page to look at in a browser, in place of an earlier one
-    #[arg(long, value_name = "FILE", value_parser = file())]
+    #[arg(long, value_name = "FILE", value_parser = drawing("html"))]
     html: Option<PathBuf>,
 
     #[command(flatten)]
@@ -41,19 +40,26 @@ pub(crate) struct StatusArgs {
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         // Before any reading: a folder of many journals takes a while.
-        let file =
-            self.html.map(|path| OwnFile::new("--html", path, page::BEGINNING)).transpose()?;
+        if let Some(path) = &self.html {
+            check_drawing("--html", path)?;
+        }
         let now = SystemTime::now();
         let status = |journals| Status::new(journals, now);
         let mut plans = self.journals.read_plans()?;
         if plans.len() > 1 {
+            if self.html.is_some() {
+                return Err(Exit::Usage.because(
+                    "--html: the journals are of several boards or engines; name those of one of them",
+                ));
+            }
             let plans =
                 plans.into_iter().map(|plan| plan.map(|both| both.map(|one| one.map(status))));
-            return list(plans.collect(), file.is_some(), self.format);
+            return list(plans.collect(), self.format);
         }
         let counts = plans.remove(0)?.map(|journals| journals.map(status));
-        if let Some(file) = file {
-            file.write(&page::page(&counts, &self.journals.paths))?;
+        if let Some(path) = &self.html {
+            let page = page::page(&counts, &self.journals.paths);
+            write_drawing("--html", path, &page)?;
         }
         let exit = check(counts.iter().flatten());
         let mut reports = counts.iter().flatten().map(Status::report);
@@ -70,16 +76,7 @@ fn check<'a>(mut counts: impl Iterator<Item = &'a Status>) -> Exit {
 }
 
 /// Lists the counts of several plans. Those that cannot be read are told of.
-fn list(
-    plans: Vec<Result<[Option<Status>; 2], Failure>>,
-    has_page: bool,
-    format: Format,
-) -> Result<Exit, Failure> {
-    if has_page {
-        return Err(Exit::Usage.because(
-            "--html: the journals are of several boards or engines; name the journals of one of them",
-        ));
-    }
+fn list(plans: Vec<Result<[Option<Status>; 2], Failure>>, format: Format) -> Result<Exit, Failure> {
     let (mut report, mut objects, mut exit) = (Report::default(), Vec::new(), Exit::Done);
     for plan in plans {
         let counts = plan.unwrap_or_else(|failure| {

@@ -3,7 +3,7 @@
 //! Neighbouring units are alike, so what is finished of a block is one cluster of the ratio estimator,
 //! however many lines or reports told of it. The rest of the plan takes, for each unit or for each solution
 //! that it has, as much as what is finished. A count takes the first units from all over the plan
-//! ([`ranges`](crate::ranges)), so after seconds there are dozens of blocks.
+//! (`count::ranges`), so after seconds there are dozens of blocks.
 //!
 //! If the total is published, the solutions are the better measure: CPU time follows them closely. At n = 23
 //! the interval is half as wide, and cheap units, which are finished first, have few solutions too.

@@ -243,7 +243,6 @@ fn verify_tells_true_from_false_and_finished_from_not() {
     assert_eq!((&object["published"], &object["recounted"]), (&"agrees".into(), &50.into()));
     assert_eq!(object["seed"], 7);
     assert_eq!(object["differences"].as_array().map(Vec::len), Some(0));
-    assert_eq!(stdout(&verify(&path, &["--quiet"])), "0\n");
 
     // A true journal without its last line is not finished.
     let whole = fs::read_to_string(&path).expect("text");

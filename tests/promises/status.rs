@@ -248,7 +248,7 @@ fn the_page_shows_both_counts() {
 }
 
 #[test]
-fn a_page_replaces_a_page_and_nothing_else() {
+fn a_page_replaces_what_is_named_html_and_nothing_else() {
     let folder = three_shards("status-file");
     let out = folder.join("status.html");
     let write = |out: &Path, more: &[&str]| -> Output {
@@ -261,22 +261,15 @@ fn a_page_replaces_a_page_and_nothing_else() {
     }
     assert!(fs::read_to_string(&out).expect("text").ends_with("</html>\n"));
     let journal = journals_in(std::slice::from_ref(&folder)).expect("a folder")[0].clone();
-    let other = folder.join("notes.html");
-    fs::write(&other, "<!doctype html>\n<p>mine").expect("room");
     let before = fs::read(&journal).expect("readable");
-    for (path, reason) in [
-        (&journal, "it is there already"),
-        (&other, "it is there already"),
-        (&folder, "it is there already"),
-    ] {
-        refused(&write(path, &[]), 2, &["--html", reason]);
+    for path in [&journal, &folder] {
+        refused(&write(path, &[]), 2, &["--html", "name a file that ends in .html"]);
     }
     refused(&write(&folder.join("none").join("page.html"), &[]), 1, &["--html", "page.html"]);
     refused(&write(Path::new("-"), &[]), 2, &["--html", "name a file"]);
     assert_eq!(fs::read(&journal).expect("readable"), before);
-    assert_eq!(fs::read(&other).expect("readable"), b"<!doctype html>\n<p>mine");
     let files = fs::read_dir(&folder).expect("a folder").count();
-    assert_eq!(files, 4, "two journals, two pages, and nothing temporary");
+    assert_eq!(files, 3, "two journals, a page, and nothing temporary");
 }
 
 /// Gives a field this value wherever a journal has it.

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use nqueens::{BoardSize, Engine, Kernel, Outcome};
+use serde::Serialize;
 
-use crate::cli::format::{many, rounded, rounded_to_figures};
-use crate::cli::timings::{self, Timing, factor};
+use crate::cli::format::{
+    as_string, eight_places, figures, grouped, many, rounded, rounded_to_figures,
+};
 
 /// An engine with a kernel on a number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +20,13 @@ pub(super) struct Contestant {
 
 impl fmt::Display for Contestant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = timings::name(self.engine, self.kernel);
-        write!(f, "{name} on {}", many(self.threads, "thread"))
+        write!(f, "{} on {}", name(self.engine, self.kernel), many(self.threads, "thread"))
     }
+}
+
+/// The engine, and its kernel if it has several.
+pub(super) fn name(engine: Engine, kernel: Kernel) -> String {
+    if engine.has_kernels() { format!("{engine} {kernel}") } else { engine.to_string() }
 }
 
 /// The timed runs of a contestant on a board.
@@ -34,6 +40,11 @@ pub(super) struct Runs {
 }
 
 impl Runs {
+    /// After the run to warm up.
+    pub(super) fn new(contestant: Contestant, warm_up: &Outcome) -> Self {
+        Self { contestant, totals: vec![warm_up.total], seconds: Vec::new() }
+    }
+
     pub(super) fn record(&mut self, outcome: &Outcome) {
         // No time is 0: its logarithm is drawn, and others are divided by it.
         self.seconds.push(outcome.elapsed.as_secs_f64().max(1e-9));
@@ -49,6 +60,67 @@ impl Runs {
         let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
         Some(f64::midpoint(sorted[low], sorted[high]))
     }
+}
+
+/// What an engine with a kernel on a number of threads took for a board. The names are promised:
+/// scripts read them.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Timing {
+    pub(super) n: u32,
+    #[serde(serialize_with = "as_string")]
+    pub(super) engine: Engine,
+    #[serde(serialize_with = "as_string")]
+    pub(super) kernel: Kernel,
+    pub(super) threads: usize,
+    pub(super) repeats: usize,
+    pub(super) median_seconds: f64,
+    pub(super) min_seconds: f64,
+    pub(super) max_seconds: f64,
+    pub(super) solutions_per_second: f64,
+    /// How many times as fast as the reference on the same board, if that was measured there.
+    pub(super) ratio: Option<f64>,
+    /// What one thread does, as a share of what it does on the fewest threads.
+    pub(super) efficiency: f64,
+    #[serde(serialize_with = "as_string")]
+    pub(super) total: u128,
+    pub(super) cpu: String,
+    /// Two standard errors of the ratio, from the ratios of the rounds.
+    pub(super) ratio_error: Option<f64>,
+    /// By whom the others are measured, the same on all boards.
+    pub(super) reference: String,
+    /// The time of each run, in their order; only in JSON.
+    pub(super) run_seconds: Vec<f64>,
+}
+
+/// The titles of the columns.
+pub(super) const TITLES: &str =
+    " n engine             thr  seconds         min..max                   ratio eff.";
+
+/// A line of the table, 80 characters wide.
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { n, threads, efficiency, .. } = self;
+        let median = eight_places(self.median_seconds);
+        let [least, most] = [self.min_seconds, self.max_seconds].map(|time| figures(time, 3));
+        let range = format!("{least}..{most}");
+        let mut ratio = match self.ratio {
+            None => "-".to_owned(),
+            Some(ratio) if figures(ratio, 3) == "1.00" => "1.00".to_owned(),
+            Some(ratio @ 1.0..) => factor(ratio, 3) + " x faster",
+            Some(ratio) => factor(1.0 / ratio, 3) + " x slower",
+        };
+        if let (Some(value), Some(error @ f64::MIN_POSITIVE..)) = (self.ratio, self.ratio_error) {
+            ratio += &format!(" ± {} %", (100.0 * error / value).ceil().min(999.0));
+        }
+        write!(f, "{n:>2} {:<17} {threads:>4} {median:>8} ", name(self.engine, self.kernel))?;
+        write!(f, "{range:>16} {ratio:>23} {efficiency:>4.2}")
+    }
+}
+
+/// A factor to so many figures: `2.71`, `1 910`.
+fn factor(factor: f64, figures_of_it: usize) -> String {
+    let text = figures(factor, figures_of_it);
+    if text.contains(['.', 'e']) { text } else { grouped(text) }
 }
 
 /// The rows of a board, in the order of the contestants; none for those without a timed run. The
@@ -119,7 +191,7 @@ pub(super) fn conclusion(rows: &[Timing], threads: usize) -> Option<String> {
     let error = relative_error(&slow.run_seconds, &fast.run_seconds).map(f64::exp);
     let spread = |error| format!(" ({} to {})", times(ratio / error), times(ratio * error));
     let times = times(ratio) + " times" + &error.map(spread).unwrap_or_default();
-    let [faster, slower] = [fast, slow].map(|row| timings::name(row.engine, row.kernel));
+    let [faster, slower] = [fast, slow].map(|row| name(row.engine, row.kernel));
     let (n, threads) = (fast.n, many(threads, "thread"));
     Some(format!("{faster} is {times} as fast as {slower} at n = {n} on {threads}"))
 }
@@ -199,6 +271,7 @@ mod tests {
         let contestants = [runs(Engine::Colours, 1, &[92], &[1.0, 2.0])];
         let [row] = &timings(size, &contestants, reference, "")[..] else { panic!("a row") };
         assert_eq!((row.ratio, row.ratio_error), (None, None));
+        assert_eq!(row.reference, reference.to_string());
     }
 
     #[test]

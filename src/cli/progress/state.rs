@@ -38,8 +38,8 @@ pub(crate) enum Work {
         time: Duration,
         units: usize,
     },
-    /// The run of a comparison, and how long its board still takes.
-    Compare([String; 2]),
+    /// The run of a comparison.
+    Compare(String),
     Verify,
 }
 
@@ -81,9 +81,7 @@ impl State {
                 (0, format!("{} of {}", duration(elapsed), duration(*time))),
                 (1, many(*units, "unit")),
             ],
-            Work::Compare([run, left]) => {
-                vec![(0, format!("{done}/{all} runs")), (1, run.clone()), (2, left.clone())]
-            }
+            Work::Compare(run) => vec![(0, format!("{done}/{all} runs")), (1, run.clone())],
             Work::Verify => {
                 let left = time * (all - done) as f64 / done.max(1) as f64;
                 let left = (1, format!("ETA {}", duration(seconds(left))));
@@ -151,12 +149,9 @@ mod tests {
             let parts = State::new(50, 200, work).parts(Duration::from_secs(2));
             joined(parts, columns)
         };
-        let compare =
-            |left: &str| Work::Compare(["n = 18: colours on 2 threads", left].map(str::to_owned));
-        let left = "50/200 runs, n = 18: colours on 2 threads, 3.2s left";
-        assert_eq!(text(compare("3.2s left"), 70), left);
-        let short = "50/200 runs, n = 18: colours on 2 threads";
-        assert_eq!(text(compare("warming up"), 41), short);
+        let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
+        assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
+        assert_eq!(text(compare(), 40), "50/200 runs");
         assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s, ETA 6.0s");
     }
 

@@ -16,10 +16,6 @@ use super::state::Status;
 use crate::cli::format::{duration, figures, grouped, many, sum, utc};
 use crate::cli::stderr::escaped;
 
-/// How every such page begins: nothing else is ever overwritten.
-pub(super) const BEGINNING: &str = "<!doctype html>\n<html lang=\"en\">\n\
-     <meta name=\"generator\" content=\"nqueens status\">\n";
-
 /// Longer tables are cut.
 const MOST_ROWS: usize = 40;
 
@@ -32,7 +28,7 @@ pub(super) fn page(counts: &[Option<Status>; 2], paths: &[PathBuf]) -> String {
     let (engine, hash, units) = (plan.engine(), plan.hash(), grouped(plan.units()));
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     let page = html! {
-        (PreEscaped(BEGINNING))
+        (PreEscaped("<!doctype html>\n<html lang=\"en\">\n"))
         meta charset="utf-8";
         meta name="color-scheme" content="light dark";
         meta name="viewport" content="width=device-width";

@@ -1,0 +1,186 @@
+//! The picture: time against n on the fewest threads, as SVG.
+//!
+//! There is a line for each engine with each kernel. Engines differ in colour, kernels in dashes. The
+//! background is white, whatever the page around it.
+
+use std::fmt::Write as _;
+
+use maud::{Markup, PreEscaped, html};
+use nqueens::{Engine, Kernel};
+
+use super::statistics::{Timing, name};
+use crate::cli::format::{many, rounded};
+
+/// Width and height, in pixels, as all lengths here.
+const SIZE: [f64; 2] = [900.0, 460.0];
+/// The ends of the axes.
+const LEFT: f64 = 60.0;
+const TOP: f64 = 62.0;
+const RIGHT: f64 = 690.0;
+const BOTTOM: f64 = 380.0;
+/// The legend at the right.
+const LEGEND: f64 = 706.0;
+const LEGEND_LINE: f64 = 22.0;
+/// Labels on an axis, at most.
+const MOST_LABELS: f64 = 18.0;
+/// A longer caption would leave the picture.
+const CAPTION_CHARACTERS: usize = 105;
+
+/// The colour of each engine, in the order of [`Engine::ALL`]. They differ for colour-blind readers too
+/// (M. Okabe, K. Ito, "Color Universal Design", 2008), a little darker for thin lines on white.
+const COLOURS: [&str; 7] =
+    ["#404040", "#b05a8c", "#b37a00", "#2f97d0", "#00805c", "#0066a6", "#c44a00"];
+
+/// The dashes of each kernel, in the order of [`Kernel::NAMES`].
+const DASHES: [&str; 3] = ["2 3", "9 4", "none"];
+
+/// An engine with a kernel.
+struct Line<'a> {
+    name: String,
+    colour: &'static str,
+    dashes: &'static str,
+    points: Vec<&'a Timing>,
+}
+
+/// Where n and seconds are drawn.
+struct Axes {
+    first: f64,
+    last: f64,
+    /// Powers of ten.
+    low: f64,
+    high: f64,
+}
+
+/// Draws rows, one at least, in the order of their boards.
+pub(super) fn picture(rows: &[Timing]) -> String {
+    let threads = rows.iter().map(|row| row.threads).min().unwrap_or(1);
+    let shown = || rows.iter().filter(|row| row.threads == threads);
+    let mut lines = Vec::new();
+    for (engine, colour) in Engine::ALL.into_iter().zip(COLOURS) {
+        for (kernel, dashes) in Kernel::NAMES.into_iter().zip(DASHES) {
+            let is_here = |row: &&Timing| row.engine == engine && row.kernel.name() == kernel;
+            let points: Vec<&Timing> = shown().filter(is_here).collect();
+            if let Some(row) = points.first() {
+                lines.push(Line { name: name(engine, row.kernel), colour, dashes, points });
+            }
+        }
+    }
+    let axes = Axes::around(shown());
+    let (cpu, repeats) = shown().next().map_or(("", 0), |row| (&row.cpu, row.repeats));
+    let (runs, threads) = (many(repeats, "run"), many(threads, "thread"));
+    let caption = format!("median of {runs}; bars: least to greatest; {threads}, {cpu}");
+    let caption: String = caption.chars().take(CAPTION_CHARACTERS).collect();
+    let [width, height] = SIZE;
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)
+            viewBox={ "0 0 " (width) " " (height) } {
+            title { "Counting n queens: engines compared" }
+            desc { (description(&lines)) }
+            rect width=(width) height=(height) fill="#fff" {}
+            g font-family="sans-serif" font-size="15" fill="#202020" {
+                text x="14" y="28" font-size="20" { "Counting n queens: engines compared" }
+                text x="14" y="50" { "seconds" }
+                (axes.draw())
+                text x=(f64::midpoint(LEFT, RIGHT)) y=(BOTTOM + 44.0) text-anchor="middle" { "n" }
+                text x="14" y=(height - 12.0) { (caption) }
+                @for (line, place) in lines.iter().zip(1..) {
+                    (line.draw(&axes))
+                    (line.draw_name(TOP + LEGEND_LINE * f64::from(place)))
+                }
+            }
+        }
+        (PreEscaped("\n"))
+    };
+    picture.into_string()
+}
+
+impl Axes {
+    fn around<'a>(rows: impl Iterator<Item = &'a Timing>) -> Self {
+        let start = Self { first: f64::MAX, last: 0.0, low: f64::MAX, high: f64::MIN };
+        rows.fold(start, |Self { first, last, low, high }, row| Self {
+            first: first.min(f64::from(row.n)),
+            last: last.max(f64::from(row.n)),
+            // Some room, and at least one decade.
+            low: low.min((row.min_seconds.log10() - 0.05).floor()),
+            high: high.max((row.max_seconds.log10() + 0.05).ceil()),
+        })
+    }
+
+    fn x(&self, n: f64) -> f64 {
+        rounded(LEFT + (RIGHT - LEFT) * (n - self.first + 0.5) / (self.last - self.first + 1.0), 1)
+    }
+
+    fn y(&self, seconds: f64) -> f64 {
+        let part = (seconds.log10() - self.low) / (self.high - self.low);
+        rounded(BOTTOM - (BOTTOM - TOP) * part, 1)
+    }
+
+    /// Grid and labels.
+    fn draw(&self) -> Markup {
+        html! {
+            @for n in marks(self.first, self.last) {
+                path d={ "M" (self.x(n)) " " (TOP) "V" (BOTTOM) } stroke="#e2e2e2" {}
+                text x=(self.x(n)) y=(BOTTOM + 22.0) text-anchor="middle" { (n) }
+            }
+            @for power in marks(self.low, self.high) {
+                @let y = self.y(10_f64.powf(power));
+                path d={ "M" (LEFT) " " (y) "H" (RIGHT) } stroke="#e2e2e2" {}
+                text x=(LEFT - 8.0) y=(y + 5.0) text-anchor="end" {
+                    "10" tspan dy="-6" font-size="11" { (power) }
+                }
+            }
+            path d={ "M" (LEFT) " " (TOP) "V" (BOTTOM) "H" (RIGHT) } fill="none" stroke="#202020" {}
+        }
+    }
+}
+
+/// Whole numbers that leave room for their labels.
+fn marks(first: f64, last: f64) -> impl Iterator<Item = f64> {
+    let step = ((last - first) / MOST_LABELS).ceil().max(1.0);
+    std::iter::successors(Some(first), move |mark| Some(mark + step))
+        .take_while(move |mark| *mark <= last)
+}
+
+impl Line<'_> {
+    /// The line, and for each point a bar from the least to the greatest time.
+    fn draw(&self, axes: &Axes) -> Markup {
+        let place = |row: &Timing, seconds| (axes.x(f64::from(row.n)), axes.y(seconds));
+        let places = self.points.iter().map(|row| place(row, row.median_seconds));
+        let places: Vec<_> = places.collect();
+        let corners: Vec<String> = places.iter().map(|(x, y)| format!("{x} {y}")).collect();
+        html! {
+            g stroke=(self.colour) fill="none" {
+                path stroke-width="2" stroke-dasharray=(self.dashes) d={ "M" (corners.join("L")) } {}
+                @for (row, (x, y)) in self.points.iter().zip(places) {
+                    @let [low, high] = [row.min_seconds, row.max_seconds].map(|end| axes.y(end));
+                    path d={ "M" (x - 3.0) " " (low) "h6m-3 0V" (high) "m-3 0h6" } {}
+                    circle cx=(x) cy=(y) r="4" fill=(self.colour) {}
+                }
+            }
+        }
+    }
+
+    /// Its name in the legend.
+    fn draw_name(&self, y: f64) -> Markup {
+        html! {
+            path d={ "M" (LEGEND) " " (y) "h32" } stroke=(self.colour) stroke-width="2"
+                stroke-dasharray=(self.dashes) {}
+            text x=(LEGEND + 40.0) y=(y + 5.0) { (self.name) }
+        }
+    }
+}
+
+/// The picture for those who cannot see it.
+fn description(lines: &[Line<'_>]) -> String {
+    let mut text = "Median seconds.".to_owned();
+    for line in lines {
+        let _ = write!(text, " {}:", line.name);
+        for row in &line.points {
+            let _ = write!(text, " n = {}: {:.1e};", row.n, row.median_seconds);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
