@@ -1,7 +1,7 @@
 //! Damaged journals of every kind: whatever is read is true, and whatever is saved can be resumed to the
 //! exact total.
 //!
-//! `cargo test` tries some hundreds of them, and `scripts/fuzz-journal.sh` any number.
+//! `cargo test` tries some hundreds of them, and `PROPTEST_CASES=50000 cargo test journal_fuzz::` any number.
 
 use std::fs;
 use std::path::PathBuf;
