@@ -2,27 +2,28 @@
 """Prints circles of modules and arrows upwards between rooms; exits with 1 if it finds any.
 
 A module is a file under src. It knows another if a `use` line outside of its tests names that file, or
-something that the file defines. A module may know what stands below its room:
-
-    cli > count > forecast, record, verify > plan, shard, ranges > engine > board, machine, error, cancel
-
-Rooms on the same height may know each other, but no circle of files may arise. Names that a parent
-re-exports are followed to the file that defines them.
+something that the file defines. A module may know its own room (its first folder), rooms on the same line of
+ROOMS, and those below, but no circle of files may arise. Names that a parent re-exports are followed to the
+file that defines them.
 """
 
+import argparse
 import re
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-HEIGHTS = [
-    ["error", "cancel", "board", "machine"],
-    ["engine"],
-    ["plan", "shard", "ranges"],
-    ["forecast", "record", "verify", "observe", "serialize"],
-    ["count"],
-    ["cli", "main"],
-]
-HEIGHT = {room: height for height, rooms in enumerate(HEIGHTS) for room in rooms}
+ROOMS = """
+main
+cli
+verify count
+record forecast serialize
+shard plan
+engine
+board machine
+cancel error
+"""
+DEPTH = {room: depth for depth, line in enumerate(ROOMS.splitlines()) for room in line.split()}
 
 
 def modules(root):
@@ -30,126 +31,81 @@ def modules(root):
     found = {}
     for file in sorted(root.rglob("*.rs")):
         parts = file.relative_to(root).with_suffix("").parts
-        if "tests" in parts or parts == ("lib",):
-            continue
-        text = file.read_text().split("#[cfg(test)]\nmod tests", 1)[0]
-        found["::".join(parts)] = re.sub(r"//.*", "", text)
+        if "tests" not in parts and parts != ("lib",):
+            text = file.read_text(encoding="utf-8").split("#[cfg(test)]\nmod tests", 1)[0]
+            found["::".join(parts)] = re.sub(r"//.*", "", text)
     return found
 
 
 def paths(tree):
     """The paths of a use tree: `a::{b, c::{self, d as e}}` gives a::b, a::c, a::c::d."""
-    head, brace, rest = tree.partition("{")
-    if not brace:
-        return [re.sub(r"\s+as\s+\w+|::\*$|::self$", "", tree.strip())]
-    depth, item, items = 0, "", []
-    for char in rest[: rest.rindex("}")]:
-        depth += (char == "{") - (char == "}")
-        if char == "," and depth == 0:
-            items.append(item)
-            item = ""
-        else:
-            item += char
-    items.append(item)
-    inner = [path for item in items if item.strip() for path in paths(item.strip())]
-    return [re.sub(r"::self$", "", head.strip() + path) for path in inner]
+    while "{" in tree:  # The innermost braces first.
+        tree = re.sub(
+            r"([\w:]*)\{([^{}]*)\}",
+            lambda group: ",".join(group[1] + item.strip() for item in group[2].split(",") if item.strip()),
+            tree,
+        )
+    return [re.sub(r"\s+as\s+\w+$|::\*$|::self$", "", path.strip()) for path in tree.split(",")]
 
 
-def uses(text):
-    """The names that `use` items import, and whether each is passed on (`pub use`)."""
-    for public, tree in re.findall(r"^(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);", text, re.M):
+def uses(module, text, known):
+    """The paths from the crate's root that `use` items import, and whether each is passed on (`pub use`)."""
+    for public, tree in re.findall(r"^(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);", text, re.MULTILINE):
         for path in paths(" ".join(tree.split())):
-            yield path, bool(public)
-
-
-def absolute(path, module, known):
-    """The path from the crate's root; None for other crates."""
-    parts, own = path.split("::"), module.split("::")
-    if parts[0] in ("crate", "nqueens"):
-        return parts[1:]
-    if parts[0] == "self":
-        return own + parts[1:]
-    if parts[0] == "super":
-        while parts and parts[0] == "super":
-            own, parts = own[:-1], parts[1:]
-        return own + parts
-    if "::".join([*own, parts[0]]) in known:
-        return own + parts
-    return None
+            parts, own = path.split("::"), module.split("::")
+            if parts[0] in ("crate", "nqueens"):
+                own = []
+            elif parts[0] not in ("self", "super"):
+                if f"{module}::{parts[0]}" not in known:
+                    continue  # Another crate.
+                parts.insert(0, "self")
+            while parts and parts[0] in ("crate", "nqueens", "self", "super"):
+                if parts.pop(0) == "super":
+                    own.pop()
+            yield own + parts, bool(public)
 
 
 def graph(found):
+    """What each module knows."""
+    imports = {module: list(uses(module, text, found)) for module, text in found.items()}
     exports = {}
-    for module, text in found.items():
-        for path, public in uses(text):
-            target = absolute(path, module, found)
-            if public and target:
-                exports["::".join([module, target[-1]])] = "::".join(target)
+    for module, paths_of_it in imports.items():
+        exports |= {f"{module}::{path[-1]}": path for path, public in paths_of_it if public and path}
 
-    def module_of(parts):
+    def module_of(path):
         """The module that a path leads to, by way of what parents pass on."""
-        for _ in range(9):
-            for length in range(len(parts), 0, -1):
-                name = "::".join(parts[:length])
-                if name in exports and exports[name] != name:
-                    parts = exports[name].split("::") + parts[length:]
-                    break
-                if name in found:
-                    return name
-            else:
-                return None
+        for length in range(len(path), 0, -1):
+            name = "::".join(path[:length])
+            if name in exports and exports[name] != path[:length]:
+                return module_of(exports[name] + path[length:])
+            if name in found:
+                return name
         return None
 
-    edges = {module: set() for module in found}
-    for module, text in found.items():
-        for path, public in uses(text):
-            parts = absolute(path, module, found)
-            target = module_of(parts) if parts else None
-            # A parent that passes a name on does not know what it means.
-            if target and target != module and not (public and target.startswith(module + "::")):
-                edges[module].add(target)
+    edges = {}
+    for module, paths_of_it in imports.items():
+        known = {(module_of(path), public) for path, public in paths_of_it} - {(None, True), (None, False)}
+        # A parent that passes a name on does not know what it means.
+        edges[module] = {to for to, public in known if not (public and to.startswith(module + "::"))} - {module}
     return edges
 
 
-def circles(edges):
-    """The strongly connected components with more than one module (Tarjan)."""
-    order, low, stack, components = {}, {}, [], []
-
-    def visit(module):
-        order[module] = low[module] = len(order)
-        stack.append(module)
-        for target in sorted(edges[module]):
-            if target not in order:
-                visit(target)
-            if target in stack:
-                low[module] = min(low[module], low[target])
-        if low[module] == order[module]:
-            place = stack.index(module)
-            components.append(stack[place:])
-            del stack[place:]
-
-    for module in sorted(edges):
-        if module not in order:
-            visit(module)
-    return [sorted(component) for component in components if len(component) > 1]
-
-
 def main():
-    edges = graph(modules(Path(__file__).parent.parent / "src"))
-    wrong = 0
-    for component in circles(edges):
-        inside = [(one, to) for one in component for to in sorted(edges[one]) if to in component]
-        wrong += 1
-        print(f"circle of {', '.join(component)}:")
-        for one, to in inside:
-            print(f"    {one} -> {to}")
-    for one in sorted(edges):
-        for to in sorted(edges[one]):
-            rooms = one.split("::")[0], to.split("::")[0]
-            if HEIGHT.get(rooms[0], 9) < HEIGHT.get(rooms[1], 9):
-                wrong += 1
-                print(f"arrow upwards: {one} -> {to}")
-    return 1 if wrong else 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.parse_args()
+    edges = graph(modules(Path(__file__).resolve().parent.parent / "src"))
+    arrows = [(one, to) for one in sorted(edges) for to in sorted(edges[one])]
+    if missing := {module.split("::")[0] for module in edges} - DEPTH.keys():
+        sys.exit(f"check-modules.py: ROOMS lacks {', '.join(missing)}")
+    depth = {module: DEPTH[module.split("::")[0]] for module in edges}
+    upwards = [f"arrow upwards: {one} -> {to}" for one, to in arrows if depth[one] > depth[to]]
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        upwards.append(f"circle: {' <- '.join(error.args[1])}")
+    for line in upwards:
+        print(line)
+    return 1 if upwards else 0
 
 
 if __name__ == "__main__":
