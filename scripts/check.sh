@@ -11,6 +11,7 @@
 # cargo-audit are kept in target/. The last line names everything that was skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/usage.sh
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -103,7 +104,10 @@ has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
 
 # Finds deadlocks and hidden assumptions about parallelism.
-one-thread() { RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 cargo test --test promises -- --test-threads 1 counts:: agreement:: observer::; }
+one-thread() {
+  RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 \
+    cargo test --test promises -- --test-threads 1 counts:: agreement:: observer::
+}
 
 kernels() {
   local kernel here
@@ -207,7 +211,7 @@ aarch64() {
 
 shellcheck() {
   has shellcheck shellcheck || return 1
-  command shellcheck scripts/*.sh scripts/slurm/*.sh .ci/run
+  command shellcheck --external-sources scripts/*.sh scripts/slurm/*.sh .ci/run
 }
 
 # Each dependency, on every platform, must have a licence that deny.toml allows.
@@ -246,7 +250,7 @@ fi
 all="${stages[*]}"
 if [ $# -gt 0 ]; then stages=("$@"); fi
 for stage in "${stages[@]}"; do
-  [[ " $all " = *" $stage "* ]] || { echo "no stage '$stage'; choose from: $all" >&2; exit 2; }
+  [[ " $all " = *" $stage "* ]] || usage "no stage '$stage'; choose from: $all"
 done
 rustc --version
 for stage in "${stages[@]}"; do

@@ -6,6 +6,9 @@
 # NQUEENS_INSTALL=yes allows it, and `check.sh --install` sets that for everything it runs. Without it,
 # this names the missing packages in one line and exits with code 77.
 set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/usage.sh
+[ $# -gt 0 ] || usage "which package?"
 
 if [ "${NQUEENS_INSTALL:-}" != yes ]; then
   echo "missing: the Debian package(s) $*; install them, or allow it: scripts/check.sh --install" >&2

@@ -7,8 +7,9 @@
 # Fails if the total is wrong, if a unit was recorded twice, or if the count ends before all kills.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
+. scripts/usage.sh
 n=${1:-20} kills=${2:-20}
+[[ $# -le 2 && $n =~ ^[1-9][0-9]?$ && $kills =~ ^[1-9][0-9]*$ ]] || usage "a board and a number of kills"
 cargo build --release --quiet
 program=target/release/nqueens
 folder=$(mktemp -d)

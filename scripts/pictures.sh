@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # Draws the pictures of the documents that the program itself can draw: a board, and the engines side by side,
 # which it times for a minute or two; leave the machine idle. `subtrees.svg` is drawn by hand.
+#
+#   scripts/pictures.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/usage.sh
+[ $# = 0 ] || usage "it takes no arguments"
 
 cargo build --release --quiet
 target/release/nqueens list 8 --limit 1 --style svg >docs/pictures/board.svg

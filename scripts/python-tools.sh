@@ -9,6 +9,8 @@
 # required, so a test may be skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/usage.sh
+[ $# = 0 ] || usage "it takes no arguments"
 
 # A new version here makes a new environment.
 packages=(distributed==2026.8.0 kubernetes-validate==1.37.0 mypy==2.4.1 ruff==0.17.5

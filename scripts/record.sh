@@ -2,14 +2,16 @@
 # Runs the benchmarks and files the results, with machine, commit and command, in benches/record.
 #
 #   scripts/record.sh NAME [CARGO BENCH ARGUMENTS ...]      (default: --bench engines)
+#   scripts/record.sh xeon-avx512 --bench engines -- colours
 #
 # Writes benches/record/DATE-NAME.txt. Needs Rust, and an idle machine for useful figures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-name=${1:?the name of the machine is missing}
+. scripts/usage.sh
+[[ ${1:-} =~ ^[a-z0-9][a-z0-9.-]*$ ]] || usage "the name of the machine comes first, as in xeon-avx512"
+file=benches/record/$(date +%F)-$1.txt
 shift
 if [ $# -eq 0 ]; then set -- --bench engines; fi
-file=benches/record/$(date +%F)-$name.txt
 {
   echo "commit   $(git describe --always --dirty)"
   echo "date     $(date -u +%FT%RZ)"
@@ -17,6 +19,6 @@ file=benches/record/$(date +%F)-$name.txt
   echo "command  cargo bench $*"
   lscpu 2>/dev/null | grep -E '^(Model name|CPU\(s\)|Thread|L1d|L2|L3|Hypervisor)' || true
   echo
-  cargo bench "$@" 2>/dev/null | grep -E '^[^ ].*time:|^ +(time|thrpt):|^[a-z-]+[/=].*$' | grep -v '^Benchmarking'
+  cargo bench "$@" | grep -E '^[^ ].*time:|^ +(time|thrpt):|^[a-z-]+[/=].*$' | grep -v '^Benchmarking'
 } >"$file"
 echo "$file"

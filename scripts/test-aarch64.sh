@@ -8,6 +8,8 @@
 # is missing if NQUEENS_INSTALL=yes (see install.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/usage.sh
+[ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-gnu
 if ! rustup target list --installed | grep -q "$target"; then
   [ "${NQUEENS_INSTALL:-}" = yes ] || { echo "missing: rustup target add $target" >&2; exit 1; }

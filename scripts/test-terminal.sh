@@ -9,6 +9,8 @@
 # install.sh); skipped (exit code 77) without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/usage.sh
+[ $# = 0 ] || usage "it takes no arguments"
 
 if ! command -v tmux >/dev/null; then
   scripts/install.sh tmux || { [ $? = 77 ] && echo "skipped: the bar on terminals" && exit 77; exit 1; }
