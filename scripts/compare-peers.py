@@ -7,7 +7,7 @@ count each board in turn, --rounds times. Every count is compared with the publi
 exit code 1. A count that is predicted to take longer than the limit is left out, and the CSV says so.
 
 Needs Linux, Rust, git, gcc and g++, and an idle machine for useful figures; $CC and $CXX name other
-compilers. scripts/pictures.py draws the CSV.
+compilers.
 """
 
 import argparse

@@ -18,8 +18,6 @@ pub(crate) struct OrExit;
 const MESSAGE: &[u8] = b"nqueens: out of memory: ask for fewer --threads, or count \
     where there is more; what a journal holds is good, and the same command resumes\n";
 
-const EXIT_CODE: i32 = Exit::NotNow as i32;
-
 /// Hands the memory on, or ends the program.
 fn or_exit(memory: *mut u8) -> *mut u8 {
     if memory.is_null() { exit() } else { memory }
@@ -29,11 +27,11 @@ fn or_exit(memory: *mut u8) -> *mut u8 {
 /// they hold may be what is needed to end in good order.
 #[cold]
 fn exit() -> ! {
-    // SAFETY: the message is a valid buffer of the length given, and `_exit` may be called at
-    // any time. If nobody can be told, the exit code tells.
+    // SAFETY: the message is a valid buffer of the length given, and `_exit` may be called at any
+    // time. If nobody can be told, the exit code tells.
     unsafe {
         libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
-        libc::_exit(EXIT_CODE)
+        libc::_exit(Exit::NotNow as i32)
     }
 }
 

@@ -28,11 +28,11 @@ const CAPTION_CHARACTERS: usize = 105;
 
 /// The colour of each engine, in the order of [`Engine::ALL`]. They differ for colour-blind readers too
 /// (M. Okabe, K. Ito, "Color Universal Design", 2008), a little darker for thin lines on white.
-const COLOURS: [&str; 7] =
+const COLOURS: [&str; Engine::ALL.len()] =
     ["#404040", "#b05a8c", "#b37a00", "#2f97d0", "#00805c", "#0066a6", "#c44a00"];
 
 /// The dashes of each kernel, in the order of [`Kernel::NAMES`].
-const DASHES: [&str; 3] = ["2 3", "9 4", "none"];
+const DASHES: [&str; Kernel::NAMES.len()] = ["2 3", "9 4", "none"];
 
 /// An engine with a kernel.
 struct Line<'a> {
