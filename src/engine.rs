@@ -20,7 +20,6 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use simd::Kernel;
-pub use subtrees::SplitRows;
 use unit::Units;
 pub use unit::WhichCount;
 
@@ -119,7 +118,7 @@ impl Engine {
         self,
         size: BoardSize,
         queens: &FixedQueens,
-        split_rows: SplitRows,
+        split_rows: usize,
     ) -> Box<dyn Units> {
         if self.counts_whole(size) {
             return Box::new(SingleUnit::new(size, queens.clone()));
@@ -144,7 +143,7 @@ struct EngineSpec {
     worker_bytes: fn(BoardSize) -> u64,
 }
 
-type MakeUnits = fn(BoardSize, &FixedQueens, SplitRows) -> Box<dyn Units>;
+type MakeUnits = fn(BoardSize, &FixedQueens, usize) -> Box<dyn Units>;
 
 /// All engines, in the order of [`Engine::ALL`]. The largest sensible board of a textbook engine takes
 /// 2 to 8 seconds on one core, and the next one ten times as long.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Why a count could not start or finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A number is out of range: a board size, a number of threads, a number of split rows.
+    /// A number is out of range: a board size, a number of threads, a shard.
     #[error("'{given}' is not {what}: choose a whole number from {least} to {most}")]
     OutOfRange {
         /// What the number is for, as `a board size`.
@@ -83,20 +83,6 @@ pub enum Error {
     NoSecondCount {
         /// The engine.
         engine: &'static str,
-    },
-
-    /// A plan has no such shard.
-    #[error(
-        "there is no shard {index} of {shards}: choose 1 to {most} shards and an index from 0 to \
-         one less"
-    )]
-    ShardOutOfRange {
-        /// The shard that was asked for.
-        index: usize,
-        /// The number of shards.
-        shards: usize,
-        /// The most shards.
-        most: usize,
     },
 
     /// A unit's count passed `u64::MAX`.

@@ -44,9 +44,9 @@
 //! # Features
 //!
 //! The feature `cli` (default) is the command line `nqueens`. Without it the crate depends only on
-//! crc32fast, fastrand, range-set-blaze, rayon, rustix, serde, sysinfo, tempfile and thiserror.
+//! crc32fast, fastrand, range-set-blaze, rayon, rustix, sysinfo, tempfile and thiserror.
 //!
-//! Results implement `serde::Serialize`; counts are decimal strings. The crate needs Unix.
+//! The crate needs Unix.
 
 mod board;
 mod cancel;
@@ -57,7 +57,6 @@ pub mod forecast;
 mod machine;
 mod plan;
 pub mod record;
-mod serialize;
 mod shard;
 #[doc(hidden)]
 pub mod verify;
@@ -69,7 +68,7 @@ pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, Outcome, Start, count};
-pub use engine::{Engine, Kernel, SplitRows, WhichCount};
+pub use engine::{Engine, Kernel, WhichCount};
 pub use error::Error;
 #[doc(hidden)]
 pub use machine::{MAX_THREADS, thread_pool};

@@ -24,8 +24,9 @@ use std::time::Duration;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
+use crate::engine::subtrees::MOST_SPLIT_ROWS;
 use crate::engine::unit::{self, Interrupt, Units};
-use crate::engine::{Engine, Kernel, SplitRows, WhichCount, count_domains};
+use crate::engine::{Engine, Kernel, WhichCount, count_domains};
 use crate::error::Error;
 use crate::machine::memory;
 
@@ -34,7 +35,7 @@ use crate::machine::memory;
 pub struct Plan {
     size: BoardSize,
     engine: Engine,
-    split_rows: Option<SplitRows>,
+    split_rows: Option<usize>,
     which: WhichCount,
     list: Box<dyn Units>,
 }
@@ -61,9 +62,9 @@ const HASH_VERSION: u32 = 1;
 const HASHED_UNITS: usize = 1024;
 
 impl Plan {
-    /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`],
-    /// whose prefixes have two rows without it.
-    pub fn new(size: BoardSize, engine: Engine, split_rows: Option<SplitRows>) -> Self {
+    /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
+    /// its prefixes have so many rows, 1 to 4, or two without it.
+    pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
         Self::of(size, engine, split_rows, FixedQueens::default())
     }
 
@@ -74,13 +75,8 @@ impl Plan {
         plan.of_count(self.which)
     }
 
-    fn of(
-        size: BoardSize,
-        engine: Engine,
-        split_rows: Option<SplitRows>,
-        queens: FixedQueens,
-    ) -> Self {
-        let rows = split_rows.unwrap_or(SplitRows::TWO);
+    fn of(size: BoardSize, engine: Engine, split_rows: Option<usize>, queens: FixedQueens) -> Self {
+        let rows = split_rows.unwrap_or(2).clamp(1, MOST_SPLIT_ROWS);
         let list = engine.units(size, &queens, rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
         Self { size, engine, split_rows, which: WhichCount::First, list }
@@ -107,7 +103,7 @@ impl Plan {
     }
 
     /// How many rows the prefixes of [`Engine::Subtrees`] have; `None` for the other engines.
-    pub fn split_rows(&self) -> Option<SplitRows> {
+    pub fn split_rows(&self) -> Option<usize> {
         self.split_rows
     }
 
@@ -122,7 +118,7 @@ impl Plan {
         add(HASH_VERSION.into());
         add(self.size.get().into());
         self.engine.name().bytes().for_each(|byte| add(byte.into()));
-        add(self.split_rows.map_or(0, SplitRows::get).into());
+        add(self.split_rows.unwrap_or(0) as u64);
         add(units as u64);
         let sample = units.min(HASHED_UNITS);
         for place in 0..sample {

@@ -12,15 +12,13 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use serde::Serialize;
-
 use crate::error::Error;
 
 /// Blocks of each shard, if there are enough units. Many blocks even out the cost of the shards.
 const BLOCKS: usize = 256;
 
 /// One of the shards that together make up a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shard {
     index: usize,
     shards: usize,
@@ -43,13 +41,15 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// [`Error::ShardOutOfRange`] unless `index < shards` and `shards` is 1 to [`Shard::MOST`].
+    /// [`Error::OutOfRange`] unless `index < shards` and `shards` is 1 to [`Shard::MOST`].
     pub fn new(index: usize, shards: usize) -> Result<Self, Error> {
-        if index < shards && shards <= Self::MOST {
-            Ok(Self { index, shards })
-        } else {
-            Err(Error::ShardOutOfRange { index, shards, most: Self::MOST })
+        if !(1..=Self::MOST).contains(&shards) {
+            return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MOST));
         }
+        if index >= shards {
+            return Err(Error::out_of_range("a shard", index, 0..=shards - 1));
+        }
+        Ok(Self { index, shards })
     }
 
     /// The number of the shard, counted from 0.

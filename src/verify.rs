@@ -11,15 +11,13 @@
 
 use rayon::prelude::*;
 
-use serde::Serialize;
-
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::plan::{Plan, Worker};
 use crate::record::{Counts, Units, len};
 
 /// The result of a check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The number of units chosen.
@@ -31,16 +29,14 @@ pub struct Verdict {
 }
 
 /// A unit whose recorded count differs from the count of the other method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Difference {
     /// The unit's number in its plan.
     pub unit: usize,
     /// The count in the journals, before its weight.
-    #[serde(serialize_with = "crate::serialize::text")]
     pub recorded: u64,
     /// The count that the other method finds.
-    #[serde(serialize_with = "crate::serialize::text")]
     pub recounted: u64,
 }
 

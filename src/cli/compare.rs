@@ -124,7 +124,7 @@ impl CompareArgs {
         let mut exit = Exit::Done;
         let heading = format!(
             "{} each on {cpu}\nratio: to {reference}, ± two standard errors\n{}",
-            many(self.rounds.repeat as usize, "run"),
+            many(self.rounds.repeat, "run"),
             statistics::TITLES
         );
         let mut writer = progress.suspend(|| RowWriter::begin(self.format, heading))?;
@@ -145,7 +145,7 @@ impl CompareArgs {
                 return Ok(exit.unprinted(&error));
             }
             if cancel.is_cancelled() {
-                let runs = measured.len() * self.rounds.repeat as usize;
+                let runs = measured.len() * self.rounds.repeat;
                 let done: usize = measured.iter().map(|runs| runs.seconds.len()).sum();
                 progress.suspend(|| message!("stopped at n = {size} after {done} of {runs} runs"));
                 return Ok(if exit == Exit::Done { Exit::Stopped } else { exit });

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nqueens::{BoardSize, Engine, FixedQueens, Kernel, Outcome, Published, SplitRows, Square};
+use nqueens::record::Run;
+use nqueens::{BoardSize, Engine, FixedQueens, Kernel, Outcome, Published, Square};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EXPERTS, EngineArgs, which_count};
@@ -12,7 +13,7 @@ use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, message, print_differs};
-use crate::cli::values::file;
+use crate::cli::values::{file, split_rows};
 
 /// Count the solutions of one board
 #[derive(Debug, Args)]
@@ -56,9 +57,9 @@ pub(crate) struct CountArgs {
     engine: EngineArgs,
 
     /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = split_rows)]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    split_rows: Option<SplitRows>,
+    split_rows: Option<usize>,
 }
 
 impl CountArgs {
@@ -137,17 +138,30 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, is_whole_board: bool) ->
     report
 }
 
+fn run(run: &Run) -> Value {
+    json!({
+        "version": run.version,
+        "kernel": run.kernel,
+        "threads": run.threads,
+        "shard": { "index": run.shard.index(), "shards": run.shard.shards() },
+        "machine": run.machine,
+        "units": run.units,
+        "seconds": json_seconds(run.elapsed),
+        "cpu_seconds": json_seconds(run.cpu_time),
+    })
+}
+
 /// All runs of a journal together, as it was read back from the disk: wall time without the pauses
 /// between runs, and the CPU time that all threads spent on units.
 fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
     let Outcome { runs, units_before, .. } = outcome;
     let wall = sum(runs.iter().map(|run| run.elapsed));
     let cpu = sum(runs.iter().map(|run| run.cpu_time));
-    let (file, runs, before) = (escaped(path.display()), runs.len(), many(*units_before, "unit"));
+    let (file, before) = (escaped(path.display()), many(*units_before, "unit"));
     report.row("journal", format_args!("{file}: {before} done before"));
     let journal = json!({
         "file": file,
-        "runs": runs,
+        "runs": runs.iter().map(run).collect::<Vec<_>>(),
         "units_before": units_before,
         "seconds": json_seconds(wall),
         "cpu_seconds": json_seconds(cpu),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nqueens::Kernel;
-use nqueens::cpu::{self, Cpu};
+use nqueens::cpu::Cpu;
 use nqueens::memory::{self, Memory, readable};
 
 use crate::cli::exit::{Exit, Failure};
@@ -23,8 +23,7 @@ pub(crate) struct CpuArgs {
 impl CpuArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (cpu, memory) = (Cpu::detect(), Memory::detect());
-        let (physical, quota, threads) =
-            (num_cpus::get_physical(), cpu::quota(), default_threads()?);
+        let (physical, threads) = (num_cpus::get_physical(), default_threads()?);
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory::usable();
@@ -34,8 +33,6 @@ impl CpuArgs {
             .row("cores", format_args!("{physical} physical, {} logical", cpu.logical_cores))
             .field("physical_cores", physical)
             .field("logical_cores", cpu.logical_cores)
-            .row("quota", quota.map_or("none".to_owned(), |cores| format!("{cores} cores")))
-            .field("quota", quota)
             .row("threads", format_args!("{threads} without --threads"))
             .field("threads", threads)
             .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))

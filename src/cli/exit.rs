@@ -135,10 +135,9 @@ impl From<&Error> for Failure {
         let with =
             |exit: Exit, flag, way_out: &str| exit.because(format!("{flag}{error}{way_out}"));
         match error {
-            E::OutOfRange { .. }
-            | E::UnknownName { .. }
-            | E::NoSquare { .. }
-            | E::ShardOutOfRange { .. } => with(Usage, "", ""),
+            E::OutOfRange { .. } | E::UnknownName { .. } | E::NoSquare { .. } => {
+                with(Usage, "", "")
+            }
             E::ThreadsNotStarted { .. } => with(
                 NotNow,
                 "--threads: ",

@@ -60,10 +60,26 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// A number from 1 on.
+fn number(text: &str, what: &'static str, most: usize) -> Result<usize, Error> {
+    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| Error::OutOfRange { what, given: text.to_owned(), least: 1, most })
+}
+
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, Error> {
-    let number = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
-    let (what, given) = ("a number of threads", text.to_owned());
-    number.ok_or(Error::OutOfRange { what, given, least: 1, most: MAX_THREADS })
+    number(text, "a number of threads", MAX_THREADS)
+}
+
+pub(crate) fn number_of_shards(text: &str) -> Result<usize, Error> {
+    number(text, "a number of shards", Shard::MOST)
+}
+
+pub(crate) fn split_rows(text: &str) -> Result<usize, Error> {
+    number(text, "a number of split rows", 4)
+}
+
+pub(crate) fn repeats(text: &str) -> Result<usize, Error> {
+    number(text, "a number of runs", 100_000)
 }
 
 /// A time: seconds, or `10s`, `2m`, `1h`.
@@ -76,11 +92,6 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     seconds
         .map(Duration::from_secs_f64)
         .ok_or_else(|| "choose 0.001 to 1000000 seconds, or a time like 2m".to_owned())
-}
-
-pub(crate) fn number_of_shards(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|shards| (1..=Shard::MOST).contains(shards));
-    number.ok_or_else(|| format!("choose 1 to {}", Shard::MOST))
 }
 
 /// Variables that set the number of threads, the first before the second.

@@ -3,7 +3,7 @@
 use clap::Args;
 use nqueens::record::Record;
 use nqueens::verify::{Difference, Verdict, sample, verify};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::args::MachineArgs;
 use crate::cli::exit::{Exit, Failure};
@@ -59,6 +59,12 @@ impl VerifyArgs {
     }
 }
 
+fn difference(difference: &Difference) -> Value {
+    let [recorded, recounted] =
+        [difference.recorded, difference.recounted].map(|count| count.to_string());
+    json!({ "unit": difference.unit, "recorded": recorded, "recounted": recounted })
+}
+
 struct Check {
     journals: Journals,
     verdict: Verdict,
@@ -108,7 +114,7 @@ impl Check {
         report.row("finished", format_args!("{finished}, every line and sum as it was written"));
         match self.journals.total {
             Some(total) => report.entry("total", total.to_string()),
-            None => report.field("total", json!(null)),
+            None => report.field("total", Value::Null),
         };
         report
             .published(self.journals.published)
@@ -121,7 +127,7 @@ impl Check {
             )
             .field("recounted", *recounted)
             .field("seed", self.seed)
-            .field("differences", json!(differences))
+            .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
             .row("evidence", evidence)
             .field("undetected_part", undetected_part);
         report

@@ -5,8 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-
 use super::driver::Driver;
 use super::job::Job;
 use super::observe::Observer;
@@ -20,7 +18,7 @@ use crate::forecast::{Approximate, Blocks, Rest, TimeLeft};
 use crate::plan::UnitsDone;
 
 /// The expected time and result of a count.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Estimate {
     /// The engine that would count.
@@ -36,7 +34,6 @@ pub struct Estimate {
     /// Whether the sample was cancelled before its end.
     pub cancelled: bool,
     /// How long the sample took, in wall time.
-    #[serde(rename = "sample_seconds", serialize_with = "crate::serialize::seconds")]
     pub elapsed: Duration,
     /// Seconds of CPU time for all units.
     pub cpu_seconds: Approximate,

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-
 use super::driver::{Driver, Tally};
 use super::observe::Start;
 use super::settings::Count;
 use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
-use crate::engine::{Engine, Kernel, SplitRows};
+use crate::engine::{Engine, Kernel};
 use crate::error::{Error, JournalError};
 use crate::forecast::{Blocks, Rest};
 use crate::plan::Plan;
@@ -24,16 +22,14 @@ use crate::shard::Shard;
 const SHARD_THREADS: usize = 64;
 
 /// A finished count, or a finished shard of one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
     /// The board.
-    #[serde(rename = "n")]
     pub size: BoardSize,
     /// The shard; of a whole count, all of it.
     pub shard: Shard,
     /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
-    #[serde(serialize_with = "crate::serialize::text")]
     pub total: u128,
     /// The engine that counted.
     pub engine: Engine,
@@ -48,7 +44,6 @@ pub struct Outcome {
     /// The bytes that each thread may need; 0 for engines that need little.
     pub bytes_per_thread: u64,
     /// Wall time, not including the start of the threads.
-    #[serde(rename = "seconds", serialize_with = "crate::serialize::seconds")]
     pub elapsed: Duration,
     /// How the total compares with the published one; unknown for shards.
     pub published: Published,
@@ -308,7 +303,7 @@ fn check_same(asked: &Plan, held: &Plan) -> Result<(), JournalError> {
         [
             format!("n = {}", plan.size()),
             format!("engine = {}", plan.engine()),
-            format!("split rows = {}", plan.split_rows().map_or(0, SplitRows::get)),
+            format!("split rows = {}", plan.split_rows().unwrap_or(0)),
             format!("count = {}", plan.which_count()),
         ]
     };

@@ -6,7 +6,8 @@ use super::observe::Observer;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, SplitRows, WhichCount};
+use crate::engine::subtrees::suited_split_rows;
+use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::Error;
 use crate::machine::thread_pool;
 use crate::plan::Plan;
@@ -39,7 +40,7 @@ pub struct Count<'a> {
     pub(super) size: BoardSize,
     engine: Option<Engine>,
     kernel: Option<Kernel>,
-    split_rows: Option<SplitRows>,
+    split_rows: Option<usize>,
     pub(super) which: WhichCount,
     threads: Option<usize>,
     pool: Option<&'a rayon::ThreadPool>,
@@ -77,8 +78,8 @@ impl<'a> Count<'a> {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// Splits off this many rows, if the engine is [`Engine::Subtrees`].
-    pub fn split_rows(self, split_rows: SplitRows) -> Self {
+    /// Splits off this many rows, 1 to 4, if the engine is [`Engine::Subtrees`].
+    pub fn split_rows(self, split_rows: usize) -> Self {
         Self { split_rows: Some(split_rows), ..self }
     }
 
@@ -141,7 +142,7 @@ impl<'a> Count<'a> {
     /// without one, they suit this kernel and this number of threads.
     pub(super) fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
         let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
-        let split_rows = split_rows.unwrap_or_else(|| SplitRows::suited_to(self.size, threads));
+        let split_rows = split_rows.unwrap_or_else(|| suited_split_rows(self.size, threads));
         let engine = self.engine.or(held.map(Plan::engine));
         let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
             true => Engine::auto(self.size, kernel),

@@ -45,7 +45,6 @@ pub(crate) mod cases;
 mod kernel;
 mod level;
 mod levels;
-mod split_rows;
 
 use super::simd::Kernel;
 use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
@@ -55,10 +54,12 @@ use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use cases::Case;
 use levels::Levels;
-pub use split_rows::SplitRows;
 
 /// Boards of fewer rows have no room for a prefix above the last three rows.
 pub(crate) const SMALLEST: usize = 4;
+
+/// The most rows that prefixes fill: with more, the list of units itself becomes long.
+pub(crate) const MOST_SPLIT_ROWS: usize = 4;
 
 /// The subtrees of a board, in the order of their cases, then of their prefixes' columns.
 #[derive(Debug)]
@@ -75,13 +76,13 @@ pub(crate) struct Subtrees {
 struct Subtree {
     case: usize,
     /// The queens of the first rows, as bits; 0 from row `first_row` on.
-    prefix: [u32; SplitRows::MAX as usize],
+    prefix: [u32; MOST_SPLIT_ROWS],
     root: Node,
 }
 
 impl Subtrees {
     /// The subtrees of a board on which these queens are given.
-    pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: SplitRows) -> Self {
+    pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: usize) -> Self {
         let (first_row, cases) = (first_row(size, split_rows), cases_of(size, queens));
         let subtrees = subtrees_of(&cases, first_row).collect();
         Self { size, first_row, cases, subtrees }
@@ -89,16 +90,16 @@ impl Subtrees {
 }
 
 /// The row at which every subtree begins.
-fn first_row(size: BoardSize, split_rows: SplitRows) -> usize {
+fn first_row(size: BoardSize, split_rows: usize) -> usize {
     debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
-    usize::from(split_rows.0).min(size.rows() - 3)
+    split_rows.min(size.rows() - 3)
 }
 
 /// The subtrees of all cases, in order. Only those of shorter prefixes are in memory.
 fn subtrees_of(cases: &[Case], first_row: usize) -> impl Iterator<Item = Subtree> {
     let whole = |(case, Case { first_queen, .. }): (usize, &Case)| {
         let root = Node::top(*first_queen);
-        Subtree { case, prefix: [0; SplitRows::MAX as usize], root }
+        Subtree { case, prefix: [0; MOST_SPLIT_ROWS], root }
     };
     let parts = |row| move |subtree: Subtree| subtree.parts(row, &cases[subtree.case]);
     let mut shorter: Vec<Subtree> = cases.iter().enumerate().map(whole).collect();
@@ -136,23 +137,13 @@ fn cases_of(size: BoardSize, queens: &FixedQueens) -> Vec<Case> {
         .collect()
 }
 
-impl SplitRows {
-    /// The fewest rows that give each thread at least 30 units, so that the last ones to finish
-    /// cost little, and that keep units down to seconds up to n = 24, so that progress shows.
-    pub fn suited_to(size: BoardSize, threads: usize) -> Self {
-        if size.rows() < SMALLEST {
-            return Self::TWO;
-        }
-        let for_threads = 30 * threads;
-        let for_progress = 1 << size.get().saturating_sub(10);
-        (Self::MIN..=Self::MAX)
-            .filter_map(|rows| Self::new(rows).ok())
-            .find(|rows| {
-                Subtrees::new(size, &FixedQueens::default(), *rows).len()
-                    >= for_threads.max(for_progress)
-            })
-            .unwrap_or(Self(4))
-    }
+/// The fewest split rows that give each thread at least 30 units, so that the last ones to finish cost
+/// little, and that keep units down to seconds up to n = 24, so that progress shows.
+pub(crate) fn suited_split_rows(size: BoardSize, threads: usize) -> usize {
+    let units = |rows| Subtrees::new(size, &FixedQueens::default(), rows).len();
+    let enough = (30 * threads).max(1 << size.get().saturating_sub(10));
+    let is_enough = |rows: &usize| size.rows() < SMALLEST || units(*rows) >= enough;
+    (1..MOST_SPLIT_ROWS).find(is_enough).unwrap_or(MOST_SPLIT_ROWS)
 }
 
 impl Units for Subtrees {

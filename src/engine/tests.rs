@@ -24,8 +24,7 @@ pub(super) fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
 }
 
-pub(super) fn units(engine: Engine, n: u32, split_rows: u32) -> Box<dyn Units> {
-    let split_rows = SplitRows::new(split_rows).expect("in range");
+pub(super) fn units(engine: Engine, n: u32, split_rows: usize) -> Box<dyn Units> {
     engine.units(size(n), &FixedQueens::default(), split_rows)
 }
 
@@ -43,7 +42,7 @@ fn times(domains: &RowDomains, queens: &[u32]) -> u64 {
 
 /// Checks the reduction by symmetry, orbit by orbit: with their weights, the units count the images
 /// of a solution exactly as many times as there are distinct images.
-fn check_orbits(engine: Engine, n: u32, split_rows: u32) {
+fn check_orbits(engine: Engine, n: u32, split_rows: usize) {
     let units = units(engine, n, split_rows);
     let units: Vec<(u64, RowDomains)> =
         (0..units.len()).map(|unit| (units.weight(unit), units.domains(unit))).collect();
@@ -67,7 +66,7 @@ fn every_orbit_is_counted_once_for_each_of_its_images() {
     for engine in Engine::ALL {
         let largest = if matches!(engine, Engine::Colours) { 13 } else { 9 };
         for n in 0..=largest {
-            let split_rows = if engine == Engine::Subtrees { SplitRows::MAX } else { 1 };
+            let split_rows = if engine == Engine::Subtrees { subtrees::MOST_SPLIT_ROWS } else { 1 };
             (1..=split_rows).for_each(|rows| check_orbits(engine, n, rows));
         }
     }

@@ -6,8 +6,6 @@
 use std::fmt;
 use std::ops::Range;
 
-use serde::Serialize;
-
 use super::simd::Kernel;
 use crate::board::size::{BoardSize, Squares};
 use crate::board::square::FixedQueens;
@@ -44,8 +42,7 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
 /// Nobody believes an unpublished count that was counted once. The second count has the same units,
 /// with the same counts, but it finds them on other data: each unit on its image under a symmetry
 /// of the board, so that a fault which depends on the data does not hit both counts alike.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhichCount {
     /// The units as they are.
     #[default]

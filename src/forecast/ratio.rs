@@ -1,9 +1,7 @@
 //! The ratio estimator; the formulas are in [`forecast`](super).
 
-use serde::Serialize;
-
 /// An estimated number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Approximate {
     /// The expected value.

@@ -1,4 +1,4 @@
-//! The limits that control groups, version 1 or 2, set for this process.
+//! The limits that control groups, version 1 or 2, set for the memory of this process.
 //!
 //! A group's limit also binds every group below it. So the limit that applies is the tightest one
 //! between the process's own group and the root.
@@ -34,6 +34,9 @@ impl GroupLimit {
     }
 }
 
+/// What limits memory.
+const CONTROLLER: &str = "memory";
+
 /// The two interfaces of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
@@ -44,7 +47,7 @@ enum Version {
 /// The limits on memory, from the process's own group upwards. File pages that the operating system can
 /// drop at once do not count as used.
 pub(crate) fn memory(root: &Path) -> Vec<GroupLimit> {
-    let limits = groups(root, "memory").into_iter().flat_map(|(version, folder)| {
+    let limits = groups(root).into_iter().flat_map(|(version, folder)| {
         let (limits, usage, inactive): (&[&str], _, _) = match version {
             Version::One => {
                 (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file")
@@ -66,27 +69,6 @@ pub(crate) fn memory(root: &Path) -> Vec<GroupLimit> {
 /// Without a limit, version 1 writes the largest number of whole pages.
 const UNLIMITED: u64 = 1 << 62;
 
-/// The tightest CPU quota, in cores.
-pub(crate) fn cpu_quota(root: &Path) -> Option<f64> {
-    let quotas = groups(root, "cpu").into_iter().filter_map(|(version, folder)| match version {
-        Version::One => {
-            let quota = fs::read_to_string(folder.join("cpu.cfs_quota_us")).ok()?;
-            let period = fs::read_to_string(folder.join("cpu.cfs_period_us")).ok()?;
-            parse_quota(&format!("{quota} {period}"))
-        }
-        Version::Two => parse_quota(&fs::read_to_string(folder.join("cpu.max")).ok()?),
-    });
-    quotas.min_by(f64::total_cmp)
-}
-
-/// `QUOTA PERIOD` in microseconds; `max` or -1 means no quota.
-fn parse_quota(text: &str) -> Option<f64> {
-    let mut numbers = text.split_whitespace();
-    let quota: f64 = numbers.next()?.parse().ok()?;
-    let period: f64 = numbers.next()?.parse().ok()?;
-    (quota > 0.0 && period > 0.0).then_some(quota / period)
-}
-
 /// A file that holds one number; `None` if it holds `max`.
 fn number(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
@@ -102,9 +84,9 @@ pub(crate) fn field(file: &Path, name: &str) -> Option<u64> {
         .ok()
 }
 
-/// The folders of the process's groups in the hierarchies that may have this controller, each
-/// from the process's own group up to the root of the mount.
-fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
+/// The folders of the process's groups in the hierarchies that may limit memory, each from the process's
+/// own group up to the root of the mount.
+fn groups(root: &Path) -> Vec<(Version, PathBuf)> {
     let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mounts = root.join("sys/fs/cgroup");
     let of_hierarchy = |line: &str| {
@@ -113,9 +95,9 @@ fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
         let (version, top) = match controllers {
             "" if unified.is_dir() => (Version::Two, unified),
             "" => (Version::Two, mounts.clone()),
-            _ if controllers.split(',').any(|name| name == controller) => {
+            _ if controllers.split(',').any(|name| name == CONTROLLER) => {
                 let mut places =
-                    [controller, controllers].map(|name| mounts.join(name)).into_iter();
+                    [CONTROLLER, controllers].map(|name| mounts.join(name)).into_iter();
                 (Version::One, places.find(|place| place.is_dir())?)
             }
             _ => return None,

@@ -1,13 +1,10 @@
 //! The CPU: what it is, how much of it this process may use, and how much a thread has used, which is
 //! the cost of a count, whatever else the machine is doing.
 
-use std::path::Path;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
-
-use crate::machine::cgroup;
 
 /// The CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +27,6 @@ impl Cpu {
             logical_cores: system.cpus().len(),
         }
     }
-}
-
-/// How many cores the control groups allow this process; `None` without a quota.
-#[doc(hidden)]
-pub fn quota() -> Option<f64> {
-    cgroup::cpu_quota(Path::new("/"))
 }
 
 /// CPU time that this thread has used since it started.

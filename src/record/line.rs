@@ -8,8 +8,6 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::engine::Kernel;
 use crate::machine::cpu::Cpu;
 use crate::shard::Shard;
@@ -18,7 +16,7 @@ use crate::shard::Shard;
 pub(super) const LONGEST_LINE: u64 = 1 << 20;
 
 /// The work of one process, as recorded in a journal.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Run {
     /// The program's version.
@@ -34,10 +32,8 @@ pub struct Run {
     /// The number of units that it finished.
     pub units: usize,
     /// Wall time from its start to its last line.
-    #[serde(rename = "seconds", serialize_with = "crate::serialize::seconds")]
     pub elapsed: Duration,
     /// The CPU time that all its threads spent on units.
-    #[serde(rename = "cpu_seconds", serialize_with = "crate::serialize::seconds")]
     pub cpu_time: Duration,
 }
 

@@ -52,7 +52,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`Error::ShardOutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
+    /// [`Error::OutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
     pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
         let each = self.shard_units(shards)?;
         let missing = (0..shards).filter(|index| each[*index].finished < each[*index].units);
@@ -70,7 +70,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`Error::ShardOutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
+    /// [`Error::OutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
     pub fn shard_units(&self, shards: usize) -> Result<Vec<ShardUnits>, Error> {
         Shard::new(0, shards)?;
         let all = self.plan.units();

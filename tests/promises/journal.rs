@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use nqueens::record::JournalError;
-use nqueens::{Count, Engine, Error, Plan, SplitRows, WhichCount};
+use nqueens::{Count, Engine, Error, Plan, WhichCount};
 use proptest::prelude::*;
 
 use crate::common::{
@@ -358,7 +358,7 @@ fn whole_lines_of_other_counts_are_never_taken() {
                 let count =
                     Count::new(size(n)).engine(engine).which_count(which).threads(1).journal(&path);
                 let count = match engine {
-                    Engine::Subtrees => count.split_rows(SplitRows::new(rows).expect("in range")),
+                    Engine::Subtrees => count.split_rows(rows),
                     _ => count,
                 };
                 count.run().expect("a count");

@@ -1,11 +1,11 @@
 //! Units counted again by plain backtracking have the same counts.
 
-use nqueens::{Cancel, Engine, Kernel, Plan, SplitRows};
+use nqueens::{Cancel, Engine, Kernel, Plan};
 
 use crate::common::{kernels, size};
 
-fn plan(n: u32, engine: Engine, split_rows: u32) -> Plan {
-    Plan::new(size(n), engine, SplitRows::new(split_rows).ok())
+fn plan(n: u32, engine: Engine, split_rows: usize) -> Plan {
+    Plan::new(size(n), engine, Some(split_rows))
 }
 
 /// Compares every `step`-th unit.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nqueens::record::JournalError;
-use nqueens::{Cancel, Count, Engine, Error, Observer, SplitRows, UnitsDone};
+use nqueens::{Cancel, Count, Engine, Error, Observer, UnitsDone};
 
 use crate::common::{contents, journal_error, kernels, size};
 
@@ -104,15 +104,11 @@ fn a_finished_journal_gives_its_total_at_once() {
 fn another_count_is_refused_with_what_differs() {
     let path = fresh("another");
     let subtrees = |n| Count::new(size(n)).engine(Engine::Subtrees).journal(&path);
-    subtrees(10).split_rows(SplitRows::TWO).run().expect("a count");
+    subtrees(10).split_rows(2).run().expect("a count");
     let refusals = [
         (subtrees(11), "n = 10", "n = 11"),
         (subtrees(10).engine(Engine::Colours), "engine = subtrees", "engine = colours"),
-        (
-            subtrees(10).split_rows(SplitRows::new(3).expect("in range")),
-            "split rows = 2",
-            "split rows = 3",
-        ),
+        (subtrees(10).split_rows(3), "split rows = 2", "split rows = 3"),
     ];
     for (count, holds, asked) in refusals {
         let expected =

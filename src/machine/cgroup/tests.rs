@@ -56,9 +56,9 @@ fn limit(file: &str, limit: u64, available: u64) -> (String, u64, u64) {
 #[test]
 fn without_groups_there_are_no_limits() {
     let root = Root::new("absent", "");
-    assert_eq!((root.memory(), cpu_quota(&root.0)), (vec![], None));
+    assert_eq!(root.memory(), []);
     let nowhere = Path::new("/nonexistent-folder-of-no-machine");
-    assert_eq!((memory(nowhere), cpu_quota(nowhere)), (vec![], None));
+    assert_eq!(memory(nowhere), []);
 }
 
 #[test]
@@ -69,16 +69,12 @@ fn all_nested_groups_of_version_2_apply() {
     root.v2(&format!("{slurm}/job_7"), "1000\n", "800\n", "600\n");
     root.file(&format!("{slurm}/job_7/memory.stat"), "anon 1\ninactive_file 100\nfile 2\n");
     root.v2(&format!("{slurm}/job_7/step_0"), "2000\n", "max\n", "100\n");
-    root.file(&format!("{slurm}/cpu.max"), "");
-    root.file(&format!("{slurm}/job_7/cpu.max"), "150000 100000\n");
-    root.file(&format!("{slurm}/job_7/step_0/cpu.max"), "max 100000\n");
     let expected = [
         limit("sys/fs/cgroup/slurm/job_7/step_0/memory.max", 2000, 1900),
         limit("sys/fs/cgroup/slurm/job_7/memory.max", 1000, 500),
         limit("sys/fs/cgroup/slurm/job_7/memory.high", 800, 300),
     ];
     assert_eq!(root.memory(), expected);
-    assert_eq!(cpu_quota(&root.0), Some(1.5));
 }
 
 #[test]
@@ -91,13 +87,8 @@ fn nested_groups_of_version_1_on_a_hybrid_machine() {
     root.v1(&format!("{memory}/a b"), "1000\n", "700\n");
     root.file(&format!("{memory}/a b/memory.stat"), "cache 3\ntotal_inactive_file 200\n");
     root.v1(&format!("{memory}/a b/c"), NONE, "50\n");
-    root.file("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "250000\n");
-    root.file("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
-    root.file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
-    root.file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
     let expected = [limit("sys/fs/cgroup/memory/a b/memory.limit_in_bytes", 1000, 500)];
     assert_eq!(root.memory(), expected);
-    assert_eq!(cpu_quota(&root.0), Some(2.5));
 }
 
 /// The process reads its path on the host, which does not exist below the mount.
