@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Counts boards and compares each forecast on the way with the time that the rest really took.
 
-    scripts/check-forecast.py [--boards 20,21] [--threads 1,2] [--runs 10] [--load 0] [--kills 0]
+    scripts/check-forecast.py [--boards 20,21] [--threads 1,2] [--runs 10] [--load 0] [--pauses SECONDS] [--kills 0]
 
 Prints a row for each board and number of threads: the first forecast of the bar, its ± and the truth, of the
 first run; and how many of all forecasts, of the bar and of `status`, covered the truth. With --load so many
-other processes compute meanwhile; with --kills each count is killed so often and resumed. A killed count
-goes on at once, so its time is that of all its processes together.
+other processes compute meanwhile, with --pauses each of them by turns with pauses that last about so long, at
+random. With --kills each count is killed so often and resumed. A killed count goes on at once, so its time is that
+of all its processes together.
 
 Exits with 1 if fewer than nine of ten forecasts of a row covered the truth. Takes as long as the counts take;
 the program is $NQUEENS or target/release/nqueens.
@@ -25,6 +26,16 @@ from pathlib import Path
 
 PROGRAM = os.environ.get("NQUEENS") or Path(__file__).parent.parent / "target/release/nqueens"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+# Computes without an end, or by turns with pauses.
+LOAD = """
+import random, sys, time
+mean = float(sys.argv[1])
+while True:
+    end = time.monotonic() + (random.expovariate(1 / mean) if mean else 1)
+    while time.monotonic() < end:
+        pass
+    time.sleep(random.expovariate(1 / mean) if mean else 0)
+"""
 ETA = re.compile(r"ETA ([0-9.smhd]+) ± ([0-9.smhd]+)")
 
 
@@ -82,9 +93,10 @@ def main():
     parser.add_argument("--threads", default=[1, 2], **lists)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--load", type=int, default=0)
+    parser.add_argument("--pauses", type=float, default=0)
     parser.add_argument("--kills", type=int, default=0)
     args = parser.parse_args()
-    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.load)]
+    load = [subprocess.Popen([sys.executable, "-c", LOAD, str(args.pauses)]) for _ in range(args.load)]
     is_honest = True
     try:
         print("| n | threads | first forecast after | it says | truth | covered by the bar | by `status` |")

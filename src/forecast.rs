@@ -20,12 +20,15 @@
 //! count that is stopped after a while.
 
 mod blocks;
+mod cores;
 mod cost;
 mod ratio;
 mod time_left;
 
 pub(crate) use blocks::{Blocks, Rest};
+pub(crate) use cores::Cores;
 #[doc(hidden)]
 pub use cost::core_hours;
 pub use ratio::Approximate;
 pub use time_left::TimeLeft;
+pub(crate) use time_left::seconds_of;

@@ -125,7 +125,7 @@ impl Progress {
         let is_due = |time: &Approximate| {
             is_exact(time) && (8.0 * time.standard_error < time.value || elapsed > PATIENCE)
         };
-        let Some(mut time) = left.estimate(elapsed).filter(is_due) else { return };
+        let Some(mut time) = left.estimate().filter(is_due) else { return };
         let Some((size, advice)) = announced.take() else { return };
         drop(state);
         time.value += elapsed.as_secs_f64();
@@ -199,7 +199,7 @@ impl Observer for Progress {
                 state.done += done.units.len();
                 if let Work::Count { solutions, left, .. } = work {
                     *solutions += done.solutions;
-                    left.record(done);
+                    left.record(done, state.begun.elapsed());
                 }
             }
         });

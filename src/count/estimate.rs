@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use super::driver::Driver;
 use super::job::Job;
 use super::observe::Observer;
-use super::ranges::range_length;
 use super::settings::Count;
 use crate::board::known::known;
 use crate::cancel::Cancel;
@@ -79,8 +78,7 @@ impl Count<'_> {
         let (kernel, threads, units) = (job.kernel_of(plan), job.threads, plan.units());
         plan.check_memory(threads)?;
         let rest = Rest { units, solutions: known(self.size).total.map(|total| total as f64) };
-        let range = range_length(units, threads);
-        let left = TimeLeft::new(Blocks::new(units), rest, threads, range).at_once();
+        let left = TimeLeft::new(Blocks::new(units), rest, threads);
         let (left, stop, observer) = (Mutex::new(left), AtomicBool::new(false), self.observer);
         let beginning = &Beginning { time, observer, begun, left, stop };
         let (observer, stop) = (beginning, &beginning.stop);
@@ -88,10 +86,10 @@ impl Count<'_> {
         let units_sampled = driver.run(once(0..units))?.units;
         let elapsed = begun.elapsed();
         let left = beginning.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let (Some(all), Some(mut seconds)) = (left.all_cpu_seconds(), left.estimate(elapsed))
-        else {
+        let Some(all) = left.all_cpu_seconds() else {
             return Err(Error::StoppedBefore { what: "a unit was finished" });
         };
+        let mut seconds = left.estimate().unwrap_or_else(|| left.rough_estimate());
         seconds.value += elapsed.as_secs_f64();
         let is_whole = units_sampled == units;
         Ok(Estimate {
@@ -123,7 +121,7 @@ impl Observer for Beginning<'_> {
     fn units_done(&self, done: &UnitsDone) {
         let elapsed = self.begun.elapsed();
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.record(done);
+        left.record(done, elapsed);
         let is_exact = || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
         if elapsed >= longest(self.time) || elapsed >= self.time && is_exact() {
             self.stop.store(true, Ordering::Relaxed);

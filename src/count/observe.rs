@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::ranges::range_length;
 use crate::engine::Kernel;
 use crate::forecast::{Blocks, Rest, TimeLeft};
 use crate::plan::{Plan, UnitsDone};
@@ -67,7 +66,6 @@ pub struct Start<'a> {
 impl Start<'_> {
     /// The forecast of the time that is left. What the journal holds is part of its sample.
     pub fn time_left(&self) -> TimeLeft {
-        let range = range_length(self.rest.units, self.threads);
-        TimeLeft::new(self.blocks.clone(), self.rest, self.threads, range)
+        TimeLeft::new(self.blocks.clone(), self.rest, self.threads)
     }
 }

@@ -18,8 +18,16 @@ impl Approximate {
     }
 
     /// This part of it.
-    pub(crate) fn part(self, part: f64) -> Self {
+    pub(super) fn part(self, part: f64) -> Self {
         Self { value: part * self.value, standard_error: part * self.standard_error }
+    }
+
+    /// The sum of both, which err apart from each other.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            value: self.value + other.value,
+            standard_error: self.standard_error.hypot(other.standard_error),
+        }
     }
 
     /// This or another estimate of the same number: the one with the smaller error in relation to its value.
@@ -50,16 +58,9 @@ pub(crate) struct RatioEstimator {
     values_squared: f64,
     products: f64,
     sizes_squared: f64,
-    draws_repeat: bool,
 }
 
 impl RatioEstimator {
-    /// For clusters that may be drawn again and whose values are themselves estimates, so that no
-    /// sample is the whole.
-    pub(super) fn of_repeated_draws() -> Self {
-        Self { draws_repeat: true, ..Self::default() }
-    }
-
     /// Adds a cluster to the sample.
     pub(super) fn record(&mut self, size: f64, value: f64) {
         self.clusters += 1.0;
@@ -70,31 +71,13 @@ impl RatioEstimator {
         self.sizes_squared += size * size;
     }
 
-    /// The sum of their values, and that of the squares of these.
-    pub(super) fn values(&self) -> [f64; 2] {
-        [self.values, self.values_squared]
-    }
-
-    /// The same sample with half of its weight, so that what comes later weighs more.
-    pub(super) fn faded(self) -> Self {
-        Self {
-            clusters: 0.5 * self.clusters,
-            sizes: 0.5 * self.sizes,
-            values: 0.5 * self.values,
-            values_squared: 0.5 * self.values_squared,
-            products: 0.5 * self.products,
-            sizes_squared: 0.5 * self.sizes_squared,
-            ..self
-        }
-    }
-
     /// The sum of the values of all clusters, given the sum of their sizes.
     pub(super) fn sum_over(&self, all_sizes: f64) -> Approximate {
         let clusters = self.clusters;
         let each = if self.sizes > 0.0 { self.values / self.sizes } else { 0.0 };
         let value = each * all_sizes;
         let all_clusters = clusters * all_sizes / self.sizes.max(f64::MIN_POSITIVE);
-        let left = if self.draws_repeat { all_clusters } else { all_clusters - clusters };
+        let left = all_clusters - clusters;
         if left <= 1e-9 * clusters && clusters > 0.0 {
             return Approximate { value, standard_error: 0.0 };
         }
@@ -153,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn draws_without_a_hit_say_nothing() {
-        let mut estimator = RatioEstimator::of_repeated_draws();
+    fn clusters_without_a_hit_say_nothing() {
+        let mut estimator = RatioEstimator::default();
         (0..30).for_each(|_| estimator.record(1.0, 0.0));
         let sum = estimator.sum_over(50.0);
         assert_eq!((sum.value, sum.standard_error), (0.0, f64::INFINITY));

@@ -1,24 +1,14 @@
 //! The time that a running count still takes.
 //!
-//! [`Blocks`] tell the CPU time of the rest. The threads work on it at the speed that they had of late: CPU
-//! time for each second, which is less than one where other programs run, or with more threads than cores.
-//! What they have spent on units that are not reported yet is subtracted: a thread is, on average, as far
-//! from its last report as a random moment is from the begin of an interval between two,
-//! sum b² / (2 sum b) for intervals b.
-//!
-//! At the end the threads do not finish at once: they wait for the last range, on average for half of it.
+//! [`Blocks`] tell the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
+//! on units that are not reported yet is subtracted.
 
 use std::time::Duration;
 
 use super::blocks::{Blocks, Rest};
-use super::ratio::{Approximate, RatioEstimator};
+use super::cores::Cores;
+use super::ratio::Approximate;
 use crate::plan::UnitsDone;
-
-/// Without a journal, nothing is promised before.
-const EARLIEST: Duration = Duration::from_secs(1);
-
-/// The speed of a thread is that of its last one to two minutes.
-const LATE: f64 = 60.0;
 
 /// The remaining time of a count, estimated from what its [`Observer`](crate::Observer) is told.
 ///
@@ -38,8 +28,8 @@ const LATE: f64 = 60.0;
 ///
 ///     fn units_done(&self, done: &UnitsDone) {
 ///         let mut left = self.1.lock().expect("no panic");
-///         left.record(done);
-///         if let Some(seconds) = left.estimate(self.0.elapsed()) {
+///         left.record(done, self.0.elapsed());
+///         if let Some(seconds) = left.estimate() {
 ///             println!("{:.0} s, ± {:.0}", seconds.value, 2.0 * seconds.standard_error);
 ///         }
 ///     }
@@ -55,38 +45,23 @@ pub struct TimeLeft {
     rest: Rest,
     /// The CPU seconds of all reports.
     spent: f64,
-    earliest: Duration,
-    threads: f64,
-    /// Units of the last ranges.
-    range: f64,
-    /// The wall time of reports, those of late above all, against their CPU time.
-    reports: RatioEstimator,
+    threads: usize,
+    cores: Cores,
 }
 
 impl TimeLeft {
-    /// Of a count that begins, with what is finished before. Its threads take ranges of so many units.
-    pub(crate) fn new(blocks: Blocks, rest: Rest, threads: usize, range: usize) -> Self {
-        let earliest = if blocks.is_empty() { EARLIEST } else { Duration::ZERO };
-        let (threads, range) = (threads as f64, range as f64);
-        let reports = RatioEstimator::of_repeated_draws();
-        Self { blocks, rest, earliest, threads, range, reports, ..Self::default() }
+    /// Of a count that begins on so many threads, with what is finished before.
+    pub(crate) fn new(blocks: Blocks, rest: Rest, threads: usize) -> Self {
+        Self { blocks, rest, threads, ..Self::default() }
     }
 
-    /// Nothing is too early to say.
-    pub(crate) fn at_once(self) -> Self {
-        Self { earliest: Duration::ZERO, ..self }
-    }
-
-    /// Learns of finished units.
-    pub fn record(&mut self, done: &UnitsDone) {
-        let UnitsDone { units, solutions, busy, cpu_time, .. } = done;
+    /// Learns of finished units, after so much time.
+    pub fn record(&mut self, done: &UnitsDone, elapsed: Duration) {
+        let UnitsDone { units, solutions, cpu_time, .. } = done;
         self.blocks.add(units.start, units.len(), *solutions, *cpu_time);
         self.rest.units = self.rest.units.saturating_sub(units.len());
         self.rest.solutions = self.rest.solutions.map(|left| left - *solutions as f64);
-        if self.reports.values()[0] > 2.0 * LATE * self.threads {
-            self.reports = self.reports.faded();
-        }
-        self.reports.record(cpu_time.as_secs_f64(), busy.as_secs_f64());
+        self.cores.record(elapsed.as_secs_f64(), cpu_time.as_secs_f64());
         self.spent += cpu_time.as_secs_f64();
     }
 
@@ -101,31 +76,39 @@ impl TimeLeft {
         self.blocks.total(self.rest)
     }
 
-    /// Seconds to the end, after so much time. `None` while nothing is known: in the first second, or until
-    /// a unit is finished. While too little is known to say how exact it is, the standard error is infinite.
-    pub fn estimate(&self, elapsed: Duration) -> Option<Approximate> {
+    /// Seconds to the end. `None` while nothing is known: in the first seconds, or until units are finished.
+    /// While too little is known to say how exact it is, the standard error is infinite.
+    pub fn estimate(&self) -> Option<Approximate> {
         let work = self.blocks.cpu_seconds(self.rest)?;
-        if elapsed < self.earliest {
-            return None;
-        }
-        if self.rest.units == 0 {
-            return Some(Approximate { value: 0.0, standard_error: 0.0 });
-        }
-        // Of each thread, for a second of its CPU time.
-        let wall = self.reports.sum_over(1.0);
-        let (wall, unreported) = match self.reports.values() {
-            [busy, squares] if wall.value > 0.0 => (wall, squares / (2.0 * busy)),
-            _ => (Approximate { value: 1.0, standard_error: 0.0 }, elapsed.as_secs_f64()),
-        };
-        let speed_error = if wall.standard_error.is_finite() { wall.standard_error } else { 0.0 };
-        let of_unit = work.value / self.rest.units as f64;
-        let last_wait = 0.5 * self.range * of_unit * (1.0 - 1.0 / self.threads);
-        let on_each = (work.value + last_wait) / self.threads;
-        let value = (on_each * wall.value - unreported).max(0.0);
-        let of_work = work.standard_error.hypot(0.5 * last_wait) / self.threads * wall.value;
-        let standard_error = of_work.hypot(speed_error * on_each);
-        Some(Approximate { value, standard_error }.on_any_run())
+        seconds_of(work, &[(&self.cores, self.threads)])
     }
+
+    /// The same, as if each thread had a core of its own.
+    pub(crate) fn rough_estimate(&self) -> Approximate {
+        let work = self.blocks.cpu_seconds(self.rest).map_or(0.0, |work| work.value);
+        Approximate { value: work / self.threads.max(1) as f64, standard_error: f64::INFINITY }
+    }
+}
+
+/// The wall time in seconds of some work, in CPU seconds, by processes with so many threads each. Those of
+/// which too little is known do as much as the others; `None` if that is all of them.
+pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Option<Approximate> {
+    let all: usize = processes.iter().map(|(_, threads)| threads).sum();
+    let cores_of = |seconds: f64| {
+        let known = processes
+            .iter()
+            .filter_map(|(cores, threads)| Some((cores.of_next(seconds)?, *threads)));
+        let (cores, threads) =
+            known.reduce(|(one, threads), (other, more)| (one.plus(other), threads + more))?;
+        Some(cores.part(all as f64 / threads as f64))
+    };
+    let unreported = |(cores, threads): &(&Cores, usize)| *threads as f64 * cores.unreported();
+    let left = (work.value - processes.iter().map(unreported).sum::<f64>()).max(0.0);
+    let about = left / cores_of(0.0)?.value;
+    let cores = cores_of(about)?;
+    let time = Approximate { value: left, ..work }.part(1.0 / cores.value);
+    let of_cores = time.value * cores.standard_error / cores.value;
+    Some(Approximate { standard_error: time.standard_error.hypot(of_cores), ..time }.on_any_run())
 }
 
 #[cfg(test)]

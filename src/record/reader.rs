@@ -12,7 +12,7 @@ use super::line::{DoneLine, LONGEST_LINE, Line, Run, Seal, may_be_cut_off, witho
 use super::name::named_host;
 use super::units::{Units, units_of, weighted_sum};
 use crate::error::{Error, JournalError};
-use crate::forecast::Blocks;
+use crate::forecast::{Blocks, Cores};
 use crate::plan::Plan;
 
 /// A journal has a copy of its first line at least once in so many bytes and a line, so that damage to
@@ -58,6 +58,8 @@ pub struct JournalFile {
     pub(super) ranges: Vec<Range<usize>>,
     /// What units took in the last run, and in those before it that were like it.
     pub(super) blocks: Blocks,
+    /// The cores that the last run got.
+    pub(super) cores: Cores,
     pub(super) left_out: Vec<Error>,
 }
 
@@ -164,6 +166,7 @@ impl Named {
             solutions: 0,
             ranges: Vec::new(),
             blocks: Blocks::default(),
+            cores: Cores::default(),
             left_out,
         };
         let seal = scan.named.seal();
@@ -238,6 +241,7 @@ impl JournalFile {
         if !self.runs.last().is_some_and(|last| last.is_like(&run)) {
             self.blocks = Blocks::new(self.named.plan.units());
         }
+        self.cores = Cores::default();
         self.runs.push(run);
     }
 
@@ -249,6 +253,7 @@ impl JournalFile {
         run.elapsed = run.elapsed.max(done.elapsed);
         run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
         self.solutions = self.solutions.saturating_add(done.solutions);
+        self.cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
         self.blocks.add(done.units.start, done.units.len(), done.solutions, done.cpu_time);
         match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
             Some(last) => last.end = done.units.end,

@@ -20,12 +20,12 @@ use std::time::SystemTime;
 use rayon::prelude::*;
 
 use super::disk::open;
-use super::line::{DoneLine, Run};
+use super::line::DoneLine;
 use super::reader::{JournalFile, Mode, Named};
 use super::units::{Counts, Units, len, units_of};
 use crate::board::known::known;
 use crate::error::{Error, JournalError};
-use crate::forecast::{Approximate, Blocks, Rest};
+use crate::forecast::{Approximate, Blocks, Rest, seconds_of};
 use crate::plan::Plan;
 
 /// What journals of one plan hold together.
@@ -186,20 +186,25 @@ impl Record {
     /// The CPU seconds that the missing units take. `None` while nothing is finished; the standard error is
     /// infinite while too little is.
     pub fn cpu_seconds_left(&self) -> Option<Approximate> {
+        self.work_left().map(Approximate::on_any_run)
+    }
+
+    /// The same, as this sample alone tells it.
+    fn work_left(&self) -> Option<Approximate> {
         let solutions =
             known(self.plan.size()).total.map(|total| total as f64 - self.solutions as f64);
         let rest = Rest { units: self.plan.units() - self.units_done(), solutions };
-        self.blocks.cpu_seconds(rest).map(Approximate::on_any_run)
+        self.blocks.cpu_seconds(rest)
     }
 
-    /// The wall time in seconds until processes that write these journals now have counted the missing units,
-    /// at the speed that they had. `None` unless one has finished a unit.
+    /// The wall time in seconds until processes that write these journals now have counted the missing units.
+    /// `None` while too little is known.
     pub fn seconds_left(&self, written: &[JournalFile]) -> Option<Approximate> {
-        let runs = written.iter().filter_map(|file| file.runs.last());
-        let cores = |run: &Run| run.cpu_time.as_secs_f64() / run.elapsed.as_secs_f64().max(1e-3);
-        let cores: f64 = runs.map(cores).sum();
-        let left = self.cpu_seconds_left().filter(|_| cores > 0.0)?;
-        Some(left.part(1.0 / cores))
+        let processes: Vec<_> = written
+            .iter()
+            .filter_map(|file| Some((&file.cores, file.runs.last()?.threads)))
+            .collect();
+        seconds_of(self.work_left()?, &processes)
     }
 
     /// Reads the counts of some units. Units that are not finished have none.

@@ -64,7 +64,7 @@ impl State {
         match &self.work {
             Work::Count { solutions_before, solutions, left, .. } => {
                 let rate = (solutions - solutions_before) as f64 / time;
-                let left = left.estimate(elapsed);
+                let left = left.estimate();
                 let left = left.map(|left| (1, format!("ETA {}", expected(left))));
                 let begin = [
                     (0, percent(done, all)),

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::*;
-use crate::count::ranges::{REPORT_EVERY, Ranges, range_length};
+use crate::count::ranges::{REPORT_EVERY, Ranges};
 
 /// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
@@ -76,7 +76,7 @@ impl Job {
 /// The forecast of a count that begins.
 fn of_all(units: usize, threads: usize) -> TimeLeft {
     let rest = Rest { units, solutions: None };
-    TimeLeft::new(Blocks::new(units), rest, threads, range_length(units, threads))
+    TimeLeft::new(Blocks::new(units), rest, threads)
 }
 
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.
@@ -95,8 +95,8 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
     let about = times.iter().sum::<Duration>().div_f64(threads as f64);
     while let Some(Reverse((now, thread))) = reports.pop() {
         let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
-        left.record(&report);
-        let estimate = (now >= next).then(|| left.estimate(now)).flatten();
+        left.record(&report, now);
+        let estimate = (now >= next).then(|| left.estimate()).flatten();
         if let Some(estimate) = estimate.filter(|estimate| estimate.standard_error.is_finite()) {
             estimates.push((now, estimate));
             next = now + about / 200;
@@ -154,12 +154,13 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
 fn a_busy_machine_takes_longer() {
     let mut left = of_all(1000, 2);
     for unit in 0..100 {
+        assert_eq!(left.estimate().is_some(), unit >= 3, "after {unit} s");
         let units = 7 * unit..7 * unit + 1;
         let (busy, cpu_time) = (Duration::from_secs(2), Duration::from_secs(1));
-        left.record(&UnitsDone { units, busy, cpu_time, ..no_units_from(0) });
+        let done = UnitsDone { units, busy, cpu_time, ..no_units_from(0) };
+        left.record(&done, Duration::from_secs(unit as u64 + 1));
     }
-    let estimate = left.estimate(Duration::from_secs(100)).expect("a hundred units");
-    // 900 units of one second on two threads at half speed, of which a second each is done.
+    let estimate = left.estimate().expect("a hundred units");
+    // 900 units of one second on one core in all, half a second done by each thread.
     assert!((estimate.value - 899.0).abs() < 3.0, "{estimate:?}");
-    assert_eq!(left.estimate(Duration::from_millis(900)), None, "too early");
 }

@@ -1,0 +1,157 @@
+//! How many cores a count gets: CPU seconds in each second of wall time.
+//!
+//! That is fewer than it has threads where other programs run, or with more threads than cores. Time is cut
+//! into slices: a quarter of a second each at first, later two neighbours in one, so that there are eight
+//! slices at most of each length, and short ones for what was of late.
+//!
+//! What will be is taken from as long a time as lies ahead: for the next minute from the last one, for the next
+//! day from the last day. How much the slices of that time differ is the standard error: it is small for a count
+//! that has had its cores for itself all the time, and large beside work that comes and goes. What was never
+//! seen may still come, and the more likely the longer the time ahead is against the time that was seen: some
+//! percent are added for that.
+
+use std::collections::VecDeque;
+
+use super::ratio::Approximate;
+
+/// The length of new slices, in seconds.
+const SHORTEST: f64 = 0.25;
+/// So many slices have the same length, at most.
+const ALIKE: usize = 8;
+/// No forecast rests on fewer.
+const FEWEST: usize = 4;
+/// Nor on a shorter time, if there is more: in seconds.
+const SHORTEST_TIME: f64 = 10.0;
+/// The standard error, as a part of the cores, for a time ahead that is long against the time that was seen.
+const UNSEEN: f64 = 0.06;
+
+/// The cores that one process gets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cores {
+    /// The oldest first, without gaps.
+    slices: VecDeque<Slice>,
+    /// The CPU seconds of all reports, and of their squares.
+    spent: f64,
+    squares: f64,
+    longest: f64,
+}
+
+/// From `start` to `end`, in seconds since the process began.
+#[derive(Clone, Copy, Debug)]
+struct Slice {
+    start: f64,
+    end: f64,
+    cpu_seconds: f64,
+}
+
+impl Slice {
+    fn length(&self) -> f64 {
+        self.end - self.start
+    }
+}
+
+impl Cores {
+    /// A thread has spent these CPU seconds before this moment, without a pause if it had a core of its own.
+    pub(crate) fn record(&mut self, moment: f64, cpu_seconds: f64) {
+        self.spent += cpu_seconds;
+        self.squares += cpu_seconds * cpu_seconds;
+        self.longest = self.longest.max(cpu_seconds);
+        while self.end() < moment {
+            let (start, end) = (self.end(), self.end() + SHORTEST);
+            self.slices.push_back(Slice { start, end, cpu_seconds: 0.0 });
+            self.merge_old();
+        }
+        let begun = moment - cpu_seconds;
+        for slice in self.slices.iter_mut().rev().take_while(|slice| slice.end > begun) {
+            slice.cpu_seconds += (slice.end.min(moment) - slice.start.max(begun)).max(0.0);
+        }
+    }
+
+    fn end(&self) -> f64 {
+        self.slices.back().map_or(0.0, |slice| slice.end)
+    }
+
+    /// Makes one of the two oldest slices of each length of which there are too many.
+    fn merge_old(&mut self) {
+        let mut end = self.slices.len();
+        while end > 0 {
+            let length = self.slices[end - 1].length();
+            let alike = self.slices.iter().take(end).rev();
+            let alike = alike.take_while(|slice| slice.length() == length).count();
+            let first = end - alike;
+            if alike <= ALIKE {
+                return;
+            }
+            let second = self.slices.remove(first + 1).expect("there are nine");
+            self.slices[first].end = second.end;
+            self.slices[first].cpu_seconds += second.cpu_seconds;
+            end = first + 1;
+        }
+    }
+
+    /// The cores of the next seconds, so many, from those of the last ones. `None` while too little is known.
+    pub(crate) fn of_next(&self, seconds: f64) -> Option<Approximate> {
+        // What threads have spent since their last reports is not known yet.
+        let known = self.end() - SHORTEST - self.longest;
+        let whole = self.slices.iter().rev().skip_while(|slice| slice.end > known);
+        let (mut time, mut number) = (0.0, 0);
+        let late: Vec<&Slice> = whole
+            .take_while(|slice| {
+                let is_late = time < seconds.max(SHORTEST_TIME) || number < FEWEST;
+                (time, number) = (time + slice.length(), number + 1);
+                is_late
+            })
+            .collect();
+        let time: f64 = late.iter().map(|slice| slice.length()).sum();
+        let mean = late.iter().map(|slice| slice.cpu_seconds).sum::<f64>() / time;
+        let deviation = |slice: &&Slice| slice.cpu_seconds / slice.length() - mean;
+        let variance =
+            late.iter().map(|slice| slice.length() * deviation(slice).powi(2)).sum::<f64>() / time;
+        let unseen = UNSEEN * mean * seconds / (seconds + time);
+        (late.len() >= FEWEST && mean > 0.0)
+            .then(|| Approximate { value: mean, standard_error: variance.sqrt().hypot(unseen) })
+    }
+
+    /// The CPU seconds that a thread has spent since its last report, on average: it is as far from it as a
+    /// random moment is from the begin of an interval between two.
+    pub(crate) fn unreported(&self) -> f64 {
+        if self.spent > 0.0 { self.squares / (2.0 * self.spent) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two threads that report in turn, with so much of a core each.
+    fn after(seconds: usize, share: impl Fn(usize) -> f64) -> Cores {
+        let mut cores = Cores::default();
+        for second in 0..seconds {
+            cores.record(second as f64 + 0.5, share(second));
+            cores.record(second as f64 + 1.0, share(second));
+        }
+        cores
+    }
+
+    #[test]
+    fn a_quiet_machine_gives_all_cores_and_a_busy_one_what_is_left() {
+        let is_near = |found: Option<Approximate>, value: f64| {
+            let found = found.expect("a minute is enough");
+            assert!((found.value - value).abs() < 0.1 && found.standard_error < 0.3, "{found:?}");
+        };
+        is_near(after(60, |_| 1.0).of_next(60.0), 2.0);
+        is_near(after(60, |_| 0.5).of_next(60.0), 1.0);
+        assert_eq!(after(1, |_| 1.0).of_next(60.0), None, "too early");
+    }
+
+    #[test]
+    fn the_time_that_lies_ahead_decides_how_much_of_the_past_counts() {
+        let cores = after(1000, |second| if second < 900 { 1.0 } else { 0.5 });
+        let of = |seconds| cores.of_next(seconds).expect("long enough");
+        assert!((of(50.0).value - 1.0).abs() < 0.1 && of(50.0).standard_error < 0.3);
+        assert!((of(1000.0).value - 1.9).abs() < 0.05 && of(1000.0).standard_error > 0.2);
+        assert!(cores.slices.len() < 100, "{} slices", cores.slices.len());
+        let all: f64 = cores.slices.iter().map(|slice| slice.cpu_seconds).sum();
+        assert!((all - 1900.0).abs() < 1.0, "{all} CPU seconds");
+    }
+}
