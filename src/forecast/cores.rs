@@ -22,6 +22,8 @@ const ALIKE: usize = 8;
 const FEWEST: usize = 4;
 /// Nor on a shorter time, if there is more: in seconds.
 const SHORTEST_TIME: f64 = 10.0;
+/// After so many seconds without a report, what was before is forgotten.
+const LONGEST_GAP: f64 = 10_000.0;
 /// The standard error, as a part of the cores, for a time ahead that is long against the time that was seen.
 const UNSEEN: f64 = 0.06;
 
@@ -30,6 +32,8 @@ const UNSEEN: f64 = 0.06;
 pub(crate) struct Cores {
     /// The oldest first, without gaps.
     slices: VecDeque<Slice>,
+    /// Where the first slice begins.
+    begun: f64,
     /// The CPU seconds of all reports, and of their squares.
     spent: f64,
     squares: f64,
@@ -56,6 +60,10 @@ impl Cores {
         self.spent += cpu_seconds;
         self.squares += cpu_seconds * cpu_seconds;
         self.longest = self.longest.max(cpu_seconds);
+        if moment > self.end() + LONGEST_GAP {
+            self.slices.clear();
+            self.begun = moment;
+        }
         while self.end() < moment {
             let (start, end) = (self.end(), self.end() + SHORTEST);
             self.slices.push_back(Slice { start, end, cpu_seconds: 0.0 });
@@ -68,7 +76,7 @@ impl Cores {
     }
 
     fn end(&self) -> f64 {
-        self.slices.back().map_or(0.0, |slice| slice.end)
+        self.slices.back().map_or(self.begun, |slice| slice.end)
     }
 
     /// Makes one of the two oldest slices of each length of which there are too many.

@@ -1,7 +1,7 @@
 //! The time that a running count still takes.
 //!
 //! [`Blocks`] tell the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
-//! on units that are not reported yet is subtracted.
+//! on units that are not reported yet is about what they wait at the end for the last of them.
 
 use std::time::Duration;
 
@@ -95,18 +95,15 @@ impl TimeLeft {
 pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Option<Approximate> {
     let all: usize = processes.iter().map(|(_, threads)| threads).sum();
     let cores_of = |seconds: f64| {
-        let known = processes
-            .iter()
-            .filter_map(|(cores, threads)| Some((cores.of_next(seconds)?, *threads)));
+        let of_next =
+            |(cores, threads): &(&Cores, usize)| Some((cores.of_next(seconds)?, *threads));
+        let known = processes.iter().filter_map(of_next);
         let (cores, threads) =
             known.reduce(|(one, threads), (other, more)| (one.plus(other), threads + more))?;
         Some(cores.part(all as f64 / threads as f64))
     };
-    let unreported = |(cores, threads): &(&Cores, usize)| *threads as f64 * cores.unreported();
-    let left = (work.value - processes.iter().map(unreported).sum::<f64>()).max(0.0);
-    let about = left / cores_of(0.0)?.value;
-    let cores = cores_of(about)?;
-    let time = Approximate { value: left, ..work }.part(1.0 / cores.value);
+    let cores = cores_of(work.value / cores_of(0.0)?.value)?;
+    let time = work.part(1.0 / cores.value);
     let of_cores = time.value * cores.standard_error / cores.value;
     Some(Approximate { standard_error: time.standard_error.hypot(of_cores), ..time }.on_any_run())
 }
