@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::known::known;
 use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, len, split_by_plan};
-use nqueens::{Published, Shard};
+use nqueens::{Error, Published, Shard};
 use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::report::Report;
-use crate::cli::stderr::{message, print_differs};
+use crate::cli::stderr::{escaped, message, print_differs, print_first};
 use crate::cli::values::number_of_shards;
 
 /// Of the missing units, at most this many ranges are in JSON.
@@ -100,7 +100,8 @@ impl JournalsArgs {
 
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
-        let record = Record::read(files, Mode::Strict)?.ok_or_else(|| self.nothing())?;
+        let record = Record::read(files, Mode::SkipDamaged)?.ok_or_else(|| self.nothing())?;
+        warn_of_damage(&record.left_out);
         for path in &record.unbegun {
             message!("warning: nothing is recorded in {}; it is left out", path.display());
         }
@@ -109,6 +110,28 @@ impl JournalsArgs {
             message!("warning: the last line of {path} was cut off and is left out");
         }
         Ok(Journals::new(record, self.shards))
+    }
+}
+
+/// Warns of what is left out because it is damaged, once for each file.
+pub(crate) fn warn_of_damage(left_out: &[Error]) {
+    let files =
+        left_out.chunk_by(|one, next| file_of(one).is_some() && file_of(one) == file_of(next));
+    print_first(files.collect::<Vec<_>>().into_iter().map(|errors| {
+        let all = if errors.len() > 1 {
+            format!("{} lines, first ", errors.len())
+        } else {
+            String::new()
+        };
+        format!("warning: left out: {all}{}", Failure::from(&errors[0]))
+    }));
+}
+
+/// The journal of an error.
+fn file_of(error: &Error) -> Option<&Path> {
+    match error {
+        Error::Journal { path, .. } => Some(path),
+        _ => None,
     }
 }
 
@@ -135,11 +158,20 @@ impl Journals {
         }
     }
 
-    /// Prints it if the total is not the published one.
-    pub(crate) fn check_published(&self) -> Exit {
-        let Published::Differs { expected } = self.published else { return Exit::Done };
-        print_differs("Q", self.record.plan.size().get(), self.record.solutions, expected);
-        Exit::Failed
+    /// Prints it if the total is not the published one. Nor is all well if something was left out.
+    pub(crate) fn check(&self) -> Exit {
+        if let Published::Differs { expected } = self.published {
+            print_differs("Q", self.record.plan.size().get(), self.record.solutions, expected);
+            return Exit::Failed;
+        }
+        if self.record.left_out.is_empty() { Exit::Done } else { Exit::Failed }
+    }
+
+    /// The journals of which something is damaged and left out.
+    pub(crate) fn damaged(&self) -> Vec<String> {
+        let mut files: Vec<_> = self.record.left_out.iter().filter_map(file_of).collect();
+        files.dedup();
+        files.iter().map(|path| escaped(path.display())).collect()
     }
 
     /// What is not finished, and what to do about it.
@@ -173,6 +205,7 @@ impl Journals {
             .field("finished", self.record.units_done())
             .field("solutions", solutions.to_string())
             .field("files", files.len())
+            .field("damaged", self.damaged())
             .field("twice", *repeated)
             .field("cpu_seconds", json_seconds(self.record.cpu_time()))
             .field("missing", missing);

@@ -59,11 +59,11 @@ impl MergeArgs {
             let packed = json!({ "file": file, "bytes": bytes, "bytes_before": bytes_before });
             report.field("packed", packed);
         }
-        let mut exit = journals.check_published();
+        let mut exit = journals.check();
         if journals.total.is_none() {
             message!("{}", journals.lacks());
             report.without_text();
-            exit = Exit::Stopped;
+            exit = exit.or(Exit::Stopped);
         }
         Ok(exit.answer(self.format, report))
     }
@@ -118,11 +118,9 @@ impl Twice {
             );
             return Exit::Failed;
         }
-        if self.first.check_published() == Exit::Failed {
-            return Exit::Failed;
-        }
+        let exit = self.first.check().or(self.second.check());
         if self.is_proof {
-            return Exit::Done;
+            return exit;
         }
         message!("{}, all with equal counts", self.counted_twice());
         for (count, journals) in [("first", &self.first), ("second", &self.second)] {
@@ -130,7 +128,7 @@ impl Twice {
                 message!("{count} count: {}", journals.lacks());
             }
         }
-        Exit::Stopped
+        exit.or(Exit::Stopped)
     }
 
     fn report(&self) -> Report {

@@ -5,12 +5,12 @@ use std::slice::from_ref;
 
 use clap::Args;
 use nqueens::Error;
-use nqueens::record::{JournalError, Mode, Record, Units, is_locked};
+use nqueens::record::{JournalError as J, Mode, Record, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::report::{Report, TextOrJson};
-use crate::cli::stderr::{escaped, message, print_first};
+use crate::cli::stderr::{escaped, message, print_first, quoted};
 use crate::cli::values::{file, range, whole_number};
 
 /// Copy the good lines of a damaged journal to a new one
@@ -44,10 +44,22 @@ fn units(text: &str) -> Result<Units, String> {
 impl SalvageArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         if is_locked(&self.path) {
-            let in_use = Error::Journal { path: self.path, error: JournalError::InUse };
+            let in_use = Error::Journal { path: self.path, error: J::InUse };
             return Err(in_use.into());
         }
-        let Some(record) = Record::read(from_ref(&self.path), Mode::SkipDamaged)? else {
+        let read = Record::read(from_ref(&self.path), Mode::SkipDamaged);
+        let read = read.map_err(|error| match error {
+            // The lines are good where another journal names the plan.
+            Error::Journal { error: J::Damaged { .. } | J::NotAJournal, .. } => {
+                Failure::from(&error).exit.because(format!(
+                    "{error}: no copy of line 1 follows; 'nqueens merge {} OTHER --into NEW' keeps its good \
+                     lines, OTHER being another journal of the same count",
+                    quoted(&self.path)
+                ))
+            }
+            error => error.into(),
+        });
+        let Some(record) = read? else {
             let path = self.path.display();
             return Err(Exit::Usage.because(format!("{path}: nothing is recorded in it")));
         };
@@ -75,10 +87,10 @@ impl SalvageArgs {
 /// Prints what is left out.
 fn judge(record: &Record, disputed: usize) -> Exit {
     print_first(record.left_out.iter().map(|error| match error {
-        Error::Journal { error: JournalError::Damaged { line, what }, .. } => {
+        Error::Journal { error: J::Damaged { line, what }, .. } => {
             format!("line {line} is left out: {what}")
         }
-        Error::Journal { error: JournalError::NotAJournal, .. } => {
+        Error::Journal { error: J::NotAJournal, .. } => {
             "line 1 is left out: it does not name a plan".to_owned()
         }
         Error::CountsDiffer { unit, counts: [first, second], .. } => {
@@ -100,14 +112,17 @@ fn judge(record: &Record, disputed: usize) -> Exit {
 fn report(record: &Record, saved: &Record, disputed: Vec<usize>) -> Report {
     let kept = saved.units_done();
     let lines = record.left_out.len() - disputed.len();
+    let asked = record.units_done() - kept;
+    let units = many(disputed.len() + asked, "unit");
     let mut report = Report::default();
     report
         .plan(&record.plan)
         .row("kept", many(kept, "unit"))
         .field("kept", kept)
-        .row("left out", format_args!("{}, {}", many(lines, "line"), many(disputed.len(), "unit")))
+        .row("left out", format_args!("{}, {units}", many(lines, "line")))
         .field("places_left_out", lines)
         .field("disputed", disputed)
+        .field("without", asked)
         .row("to count", many(record.plan.units() - kept, "unit"));
     report
 }

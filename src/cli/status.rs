@@ -61,7 +61,7 @@ impl StatusArgs {
             let page = page::page(&counts, &self.journals.paths);
             write_drawing("--html", path, &page)?;
         }
-        let exit = check(counts.iter().flatten());
+        let exit = check(&counts);
         let mut reports = counts.iter().flatten().map(Status::report);
         let mut report = reports.next().unwrap_or_default();
         report.section("second", reports.next());
@@ -70,9 +70,8 @@ impl StatusArgs {
 }
 
 /// Prints it if a total is not the published one.
-fn check<'a>(mut counts: impl Iterator<Item = &'a Status>) -> Exit {
-    let differs = |count: &Status| count.journals.check_published() == Exit::Failed;
-    if counts.any(differs) { Exit::Failed } else { Exit::Done }
+fn check(counts: &[Option<Status>; 2]) -> Exit {
+    counts.iter().flatten().fold(Exit::Done, |exit, count| exit.or(count.journals.check()))
 }
 
 /// Lists the counts of several plans. Those that cannot be read are told of.
@@ -81,12 +80,10 @@ fn list(plans: Vec<Result<[Option<Status>; 2], Failure>>, format: Format) -> Res
     for plan in plans {
         let counts = plan.unwrap_or_else(|failure| {
             message!("warning: left out: {failure}");
-            exit = failure.exit;
+            exit = Exit::Failed;
             [None, None]
         });
-        if check(counts.iter().flatten()) == Exit::Failed {
-            exit = Exit::Failed;
-        }
+        exit = exit.or(check(&counts));
         for count in counts.iter().flatten() {
             let [summary, command] = count.summary();
             report.row("count", summary).bare(count.percent());

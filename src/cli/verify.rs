@@ -72,19 +72,20 @@ impl Check {
         print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
             format!("unit {unit} is recorded with {recorded}, backtracking counts {recounted}")
         }));
-        if self.journals.check_published() == Exit::Failed || !differences.is_empty() {
+        let exit = self.journals.check();
+        if !differences.is_empty() {
             return Exit::Failed;
         }
         if recounted < chosen {
             let chosen = many(*chosen, "unit");
             message!("stopped after recounting {recounted} of {chosen}: no difference so far");
-            return Exit::Stopped;
+            return exit.or(Exit::Stopped);
         }
         if self.journals.total.is_none() {
             message!("the count is not finished: {}", self.journals.lacks());
-            return Exit::Stopped;
+            return exit.or(Exit::Stopped);
         }
-        Exit::Done
+        exit
     }
 
     fn report(&self) -> Report {
@@ -105,7 +106,11 @@ impl Check {
             (0, _) => "none: no unit was recounted".to_owned(),
         };
         let mut report = self.journals.report();
-        report.row("finished", format_args!("{finished}, every line and sum as it was written"));
+        let lines = match self.journals.damaged().len() {
+            0 => "every line and sum as it was written".to_owned(),
+            files => format!("without what is damaged in {}", many(files, "journal")),
+        };
+        report.row("finished", format_args!("{finished}, {lines}"));
         match self.journals.total {
             Some(total) => report.entry("total", total.to_string()),
             None => report.field("total", json!(null)),

@@ -153,10 +153,16 @@ fn a_folder_of_several_counts_is_a_list() {
     assert_eq!((&counts[0]["n"], &counts[1]["n"]), (&10.into(), &12.into()));
     let html = output(&["status", text(&folder), "--html", text(&path("page.html"))]);
     refused(&html, 2, &["--html: the journals are of several boards"]);
+    let shards = path("shards");
+    let both = [text(&whole), text(&shards)];
+    for command in ["verify", "merge"] {
+        let several = output(&[&[command], &both[..]].concat());
+        refused(&several, 2, &["n=10 ", "n=12 ", "name the files or folders of one of them"]);
+    }
     // What cannot be read hides nothing else.
     fs::write(path("z.journal"), "no journal").expect("room");
     let list = output(&["status", text(&folder)]);
-    assert_eq!((list.status.code(), stdout(&list).lines().count()), (Some(2), 3), "{list:?}");
+    assert_eq!((list.status.code(), stdout(&list).lines().count()), (Some(1), 3), "{list:?}");
     assert!(stderr(&list).contains("z.journal: is not a journal"), "{list:?}");
 }
 

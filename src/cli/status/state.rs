@@ -102,6 +102,11 @@ impl Status {
                 report.row("shards", unknown);
             }
         }
+        let damaged = self.journals.damaged();
+        if let Some(first) = damaged.first() {
+            let files = many(damaged.len(), "journal");
+            report.row("damaged", format_args!("{files} in part, the first {first}"));
+        }
         let (processes, journals) = (self.running.len(), many(record.files.len(), "journal"));
         let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
         let busy = many(threads, "thread");
