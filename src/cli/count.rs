@@ -12,7 +12,7 @@ use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, message, print_differs};
-use crate::cli::values::file;
+use crate::cli::values::file_in_folder;
 
 /// Count the solutions of one board
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub(crate) struct CountArgs {
     n: BoardSize,
 
     /// Record finished units in FILE; the same command resumes a count that was stopped or killed
-    #[arg(long, short, value_name = "FILE", value_parser = file())]
+    #[arg(long, short, value_name = "FILE", value_parser = file_in_folder())]
     journal: Option<PathBuf>,
 
     #[command(flatten)]

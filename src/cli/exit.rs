@@ -194,6 +194,9 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use Exit::{Failed, NotNow, Usage};
     use JournalError as J;
     let (exit, way_out) = match error {
+        J::CannotOpen { source } if source.kind == io::ErrorKind::NotFound => {
+            (Usage, ": name a file or folder that exists")
+        }
         J::CannotOpen { .. } | J::CannotRead { .. } => (Failed, ""),
         J::CannotWrite { source } | J::NotSynced { source, .. } => {
             return (Failed, format!(": {}, then run the same command again", repair(source)));

@@ -14,7 +14,7 @@ use crate::cli::format::{duration, json_seconds, many, measured};
 use crate::cli::journals::{Journals, JournalsArgs, machines, ranges};
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message, print_first};
-use crate::cli::values::file;
+use crate::cli::values::file_in_folder;
 
 /// Add up the shards: the total, if no unit is missing
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub(crate) struct MergeArgs {
 
     /// Pack everything that is finished into one new journal, also before the end. Journals that no
     /// process writes any more can then be removed
-    #[arg(long, value_name = "NEW", value_parser = file())]
+    #[arg(long, value_name = "NEW", value_parser = file_in_folder())]
     into: Option<PathBuf>,
 
     /// Compare the first count with the second one, unit by unit: the total, if every unit was counted

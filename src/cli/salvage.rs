@@ -11,7 +11,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::report::{Report, TextOrJson};
 use crate::cli::stderr::{escaped, message, print_first, quoted};
-use crate::cli::values::{file, range, whole_number};
+use crate::cli::values::{file_in_folder, range, whole_number};
 
 /// Copy the good lines of a damaged journal to a new one
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct SalvageArgs {
     path: PathBuf,
 
     /// The new journal; there must be no such file yet
-    #[arg(long, value_name = "NEW", value_parser = file())]
+    #[arg(long, value_name = "NEW", value_parser = file_in_folder())]
     into: PathBuf,
 
     #[command(flatten)]

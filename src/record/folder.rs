@@ -82,18 +82,19 @@ pub(crate) fn read_shard(
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if a folder cannot be read.
+/// [`Error::Journal`] if a path names nothing, or a folder cannot be read.
 pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let (mut files, mut known) = (Vec::new(), HashSet::new());
     let mut add = |path: PathBuf| {
-        // A path without a file is reported when it is read.
+        // A file that a folder no longer has is reported when it is read.
         let found = fs::metadata(&path).ok();
         if found.is_none_or(|metadata| known.insert(identity(&metadata))) {
             files.push(path);
         }
     };
     for path in paths {
-        if !path.is_dir() {
+        let cannot_open = |error| JournalError::cannot_open(error).at(path);
+        if !fs::metadata(path).map_err(cannot_open)?.is_dir() {
             add(path.clone());
             continue;
         }
