@@ -214,9 +214,12 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
              processes write files of their own",
         ),
         J::Exists => (Usage, ": name a file that does not exist yet"),
-        J::NotAJournal => {
-            let way_out = salvage(path, "keeps the good lines");
-            return (Usage, format!(": name another file; if its beginning is damaged{way_out}"));
+        J::NotAJournal | J::NoPlan => {
+            let exit = if *error == J::NoPlan { Failed } else { Usage };
+            let merge = format!("'nqueens merge {} OTHER --into NEW'", quoted(path));
+            let way_out = ": name another file; if the beginning of this one is damaged,";
+            let other = "keeps its good lines, with another journal of the count as OTHER";
+            return (exit, format!("{way_out} {merge} {other}"));
         }
         J::UnknownFormat { .. } => {
             (Failed, ": finish it with the version that began it, or count with another file")

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many, measured};
 use crate::cli::journals::{Journals, JournalsArgs, machines, ranges};
-use crate::cli::report::{Format, Report};
+use crate::cli::report::{Format, Report, units};
 use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::file_in_folder;
 
@@ -71,11 +71,10 @@ impl MergeArgs {
 
 /// The report on the journals of one count.
 fn report(journals: &Journals) -> Report {
-    let (files, twice) = (journals.record.files.len(), many(journals.record.repeated, "unit"));
-    let mut report = journals.report();
+    let (files, twice) = (journals.record.files.len(), units(journals.record.repeated));
+    let mut report = journals.report(|total| total.to_string());
+    journals.total.iter().for_each(|total| _ = report.bare(total));
     report
-        .number("total", journals.total)
-        .published(journals.published)
         .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
         .row("CPU time", measured(journals.record.cpu_time()));
     report

@@ -5,12 +5,12 @@ use std::slice::from_ref;
 
 use clap::Args;
 use nqueens::Error;
-use nqueens::record::{JournalError as J, Mode, Record, Units, is_locked};
+use nqueens::record::{JournalError, Mode, Record, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::report::{Report, TextOrJson};
-use crate::cli::stderr::{escaped, message, print_first, quoted};
+use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::{file_in_folder, range, whole_number};
 
 /// Copy the good lines of a damaged journal to a new one
@@ -44,22 +44,10 @@ fn units(text: &str) -> Result<Units, String> {
 impl SalvageArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         if is_locked(&self.path) {
-            let in_use = Error::Journal { path: self.path, error: J::InUse };
+            let in_use = Error::Journal { path: self.path, error: JournalError::InUse };
             return Err(in_use.into());
         }
-        let read = Record::read(from_ref(&self.path), Mode::SkipDamaged);
-        let read = read.map_err(|error| match error {
-            // The lines are good where another journal names the plan.
-            Error::Journal { error: J::Damaged { .. } | J::NotAJournal, .. } => {
-                Failure::from(&error).exit.because(format!(
-                    "{error}: no copy of line 1 follows; 'nqueens merge {} OTHER --into NEW' keeps its good \
-                     lines, OTHER being another journal of the same count",
-                    quoted(&self.path)
-                ))
-            }
-            error => error.into(),
-        });
-        let Some(record) = read? else {
+        let Some(record) = Record::read(from_ref(&self.path), Mode::SkipDamaged)? else {
             let path = self.path.display();
             return Err(Exit::Usage.because(format!("{path}: nothing is recorded in it")));
         };
@@ -86,18 +74,7 @@ impl SalvageArgs {
 
 /// Prints what is left out.
 fn judge(record: &Record, disputed: usize) -> Exit {
-    print_first(record.left_out.iter().map(|error| match error {
-        Error::Journal { error: J::Damaged { line, what }, .. } => {
-            format!("line {line} is left out: {what}")
-        }
-        Error::Journal { error: J::NotAJournal, .. } => {
-            "line 1 is left out: it does not name a plan".to_owned()
-        }
-        Error::CountsDiffer { unit, counts: [first, second], .. } => {
-            format!("unit {unit} is left out: it has the counts {first} and {second}")
-        }
-        other => Failure::from(other).to_string(),
-    }));
+    print_first(record.left_out.iter().map(|error| format!("left out: {error}")));
     if disputed == 0 {
         return Exit::Done;
     }

@@ -134,10 +134,6 @@ impl Run {
         Self { version, kernel, threads: 1, machine, ..Self::default() }
     }
 
-    pub(super) fn is_unknown(&self) -> bool {
-        self.kernel == "unknown"
-    }
-
     fn parse(text: &str) -> Option<Self> {
         // The machine's name comes last, because it may contain spaces.
         let mut fields = text.splitn(5, ' ');

@@ -39,7 +39,7 @@ impl Record {
     /// The number of shards, if all processes agree on it.
     pub fn shards(&self) -> Option<usize> {
         // A run whose line is lost says nothing, unless there is no other.
-        let known = || self.runs().filter(|run| !run.is_unknown());
+        let known = || self.runs().filter(|run| run.kernel != "unknown");
         let shards = known().next().or(self.runs().next())?.shard.shards();
         known().all(|run| run.shard.shards() == shards).then_some(shards)
     }

@@ -121,7 +121,7 @@ fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
 #[test]
 fn paths_that_cannot_be_written_are_clear_errors() {
     let cases = [
-        ("/nowhere/at/all.journal", 2, "there is no folder /nowhere/at: make it"),
+        ("/nowhere/at/all.journal", 2, "make folder /nowhere/at first"),
         ("/dev/full", 2, "not a plain file"),
         (env!("CARGO_TARGET_TMPDIR"), 2, "not a plain file"),
         ("/proc/nqueens.journal", 2, "cannot open the journal"),

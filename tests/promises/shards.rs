@@ -176,7 +176,7 @@ fn a_damaged_journal_hides_nothing_else() {
         set_aside(&count(12, index, 3, &folder).expect("a shard"), &index.to_string());
     }
     assert_eq!(warned(&["merge", "--quiet"]), "14200\n");
-    assert!(warned(&["verify", "--units", "3"]).contains("without what is damaged in 1 journal"));
+    assert!(warned(&["verify", "--units", "3"]).contains("damaged      1 journal in part"));
     let new = folder.join("new.journal");
     let saved = run(&["salvage", named, "--into", new.to_str().expect("text")], &[]);
     assert_eq!(saved.status.code(), Some(0), "{saved:?}");
