@@ -44,8 +44,8 @@ use session::on_readers;
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 ///
 /// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
-/// 1 a result that differs, a damaged record, or a fault; 2 wrong usage; 3 stopped or not complete,
-/// the same command resumes the count; 4 not here and now: memory, threads or a file that is in use.
+/// 1 a result that differs, a damaged record, or a fault; 2 wrong usage; 3 stopped or not complete: with a
+/// journal, the same command resumes it; 4 not here and now: memory, threads or a file that is in use.
 /// With NO_COLOR, nothing is coloured.
 #[derive(Debug, Parser)]
 #[command(

@@ -296,6 +296,10 @@ pub enum JournalError {
         holds: String,
     },
 
+    /// The line that names the plan has changed since it was written, and so has every copy of it.
+    #[error("line 1 is damaged, no good copy of it follows, and the file is left unchanged")]
+    NoPlan,
+
     /// A line has changed since it was written. Line 1 names the plan.
     #[error("line {line} is damaged ({what}), and the file is left unchanged")]
     Damaged {

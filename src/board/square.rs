@@ -81,14 +81,13 @@ impl FixedQueens {
     }
 }
 
-/// `row:column`, both counted from 1, and the chess name if the column has a letter: `5:4 (d5)`.
+/// `d5`, column and row, or `5:31`, row and column, if the column has no letter; both counted from 1.
 impl fmt::Display for Square {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { row, column } = self;
-        write!(f, "{}:{}", row + 1, column + 1)?;
         match u8::try_from(*column) {
-            Ok(column @ 0..26) => write!(f, " ({}{})", char::from(b'a' + column), row + 1),
-            _ => Ok(()),
+            Ok(column @ 0..26) => write!(f, "{}{}", char::from(b'a' + column), row + 1),
+            _ => write!(f, "{}:{}", row + 1, column + 1),
         }
     }
 }
@@ -127,7 +126,7 @@ mod tests {
         for bad in ["", "a", "a0", "0:1", "1", "1:", ":", "aa1", "a-1", "1:2:3", "é1"] {
             assert!(bad.parse::<Square>().is_err(), "{bad}");
         }
-        assert_eq!(Square { row: 4, column: 3 }.to_string(), "5:4 (d5)");
+        assert_eq!(Square { row: 4, column: 3 }.to_string(), "d5");
         assert_eq!(Square { row: 4, column: 30 }.to_string(), "5:31");
     }
 
@@ -137,10 +136,10 @@ mod tests {
         let queens = FixedQueens::new(size, &squares(&["a1", "b3", "a1"])).expect("two queens");
         assert_eq!(queens, FixedQueens(squares(&["a1", "b3"])));
         let clash = FixedQueens::new(size, &squares(&["a1", "b3", "h8"])).expect_err("a diagonal");
-        let (first, second) = ("1:1 (a1)".to_owned(), "8:8 (h8)".to_owned());
+        let (first, second) = ("a1".to_owned(), "h8".to_owned());
         assert_eq!(clash, Error::SquaresClash { first, second });
         let off = FixedQueens::new(size, &squares(&["i1"])).expect_err("off the board");
-        assert_eq!(off, Error::SquareOffBoard { square: "1:9 (i1)".to_owned(), n: 8 });
+        assert_eq!(off, Error::SquareOffBoard { square: "i1".to_owned(), n: 8 });
         let large = FixedQueens::new(BoardSize::new(20).expect("in range"), &squares(&["t20"]));
         assert_eq!(large.expect("on the board").allowed(size), [0; 32], "of a larger board");
     }

@@ -13,7 +13,7 @@ use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, message, print_differs};
-use crate::cli::values::{file, split_rows};
+use crate::cli::values::{file_in_folder, split_rows};
 
 /// Count the solutions of one board
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(crate) struct CountArgs {
     n: BoardSize,
 
     /// Record finished units in FILE; the same command resumes a count that was stopped or killed
-    #[arg(long, short, value_name = "FILE", value_parser = file())]
+    #[arg(long, short, value_name = "FILE", value_parser = file_in_folder())]
     journal: Option<PathBuf>,
 
     #[command(flatten)]
@@ -82,14 +82,15 @@ impl CountArgs {
             count = count.journal(path);
         }
         let outcome = session.end(session.set_up(count).run());
-        let outcome = outcome.map_err(|failure| match self.journal {
-            Some(_) => {
-                failure.if_stopped(|text| format!("{text}; the same command resumes the count"))
-            }
-            None => failure,
-        })?;
+        let kept = match &self.journal {
+            Some(_) => "the same command resumes the count",
+            None if self.place.is_empty() => "nothing was kept: --journal FILE would have kept it",
+            None => "nothing was kept",
+        };
+        let outcome =
+            outcome.map_err(|failure| failure.if_stopped(|text| format!("{text}; {kept}")))?;
         let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
-        let mut report = report(&outcome, fundamental, self.place.is_empty());
+        let mut report = report(&outcome, fundamental, &self.place);
         match &self.journal {
             Some(path) => report_journal(&mut report, path, &outcome),
             None => _ = report.field("journal", Value::Null),
@@ -119,17 +120,18 @@ fn judge(outcome: &Outcome) -> Exit {
     Exit::Failed
 }
 
-fn report(outcome: &Outcome, fundamental: Option<u128>, is_whole_board: bool) -> Report {
+fn report(outcome: &Outcome, fundamental: Option<u128>, place: &[Square]) -> Report {
     let mut report = Report::default();
-    report
-        .entry("n", outcome.size.get())
-        .number("total", Some(outcome.total))
-        .number("fundamental", fundamental);
-    match is_whole_board {
-        true => report.published(outcome.published),
-        // Completions are published nowhere.
-        false => report.field("published", outcome.published.to_string()),
-    };
+    report.entry("n", outcome.size.get());
+    if !place.is_empty() {
+        let squares: Vec<String> = place.iter().map(Square::to_string).collect();
+        report.row("place", squares.join(", ")).field("place", squares);
+    }
+    report.number("total", Some(outcome.total)).number("fundamental", fundamental);
+    // Completions are published nowhere.
+    if place.is_empty() {
+        report.published(outcome.published);
+    }
     report
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .field("units", outcome.units)

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
+use std::path::Path;
 use std::process::ExitCode;
 
 use nqueens::forecast::core_hours;
@@ -14,7 +15,7 @@ use nqueens::{BoardSize, Engine, Error, Kernel};
 
 use super::format::{core_time, many};
 use super::report::{Format, Report};
-use super::stderr::message;
+use super::stderr::{message, quoted};
 
 /// The ways in which the program ends, with their exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,11 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
+    /// This code, or the other one if this says that all is well.
+    pub(crate) fn or(self, other: Self) -> Self {
+        if self == Self::Done { other } else { self }
+    }
+
     /// Prints an answer that ends with this code.
     pub(crate) fn answer(self, format: impl Into<Format>, report: Report) -> Self {
         self.print(|out| report.write(format.into(), out))
@@ -62,7 +68,7 @@ impl Exit {
             return self;
         }
         message!("cannot write to standard output: {error}");
-        if self == Self::Done { Self::Failed } else { self }
+        self.or(Self::Failed)
     }
 }
 
@@ -154,7 +160,7 @@ impl From<&Error> for Failure {
             E::UnitOverflow { .. } => with(Failed, "", ": split off more rows (--split-rows)"),
             // The message ends with that of the fault.
             E::Stopped { journal_fault: Some(fault), .. } => match &**fault {
-                E::Journal { error, .. } => with(Failed, "", &journal_way_out(error).1),
+                E::Journal { path, error } => with(Failed, "", &journal_way_out(path, error).1),
                 _ => with(Failed, "", ""),
             },
             E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => {
@@ -162,13 +168,13 @@ impl From<&Error> for Failure {
             }
             E::LacksMemory { .. } => lacks_memory(error),
             E::Inconsistent { .. } => with(Failed, "", ""),
-            E::Journal { error, .. } => {
-                let (exit, way_out) = journal_way_out(error);
+            E::Journal { path, error } => {
+                let (exit, way_out) = journal_way_out(path, error);
                 with(exit, "", &way_out)
             }
-            E::PlansDiffer { .. } => with(Usage, "", ": merge only journals of one plan"),
+            E::PlansDiffer { .. } => with(Usage, "", ": name the files or folders of one of them"),
             E::CountsDiffer { files: [first, second], .. } if first == second => {
-                with(Failed, "", ": 'nqueens salvage JOURNAL --into NEW' leaves the unit out")
+                with(Failed, "", &salvage(first, "leaves the unit out"))
             }
             E::CountsDiffer { unit, .. } => {
                 let way_out = format!(
@@ -183,10 +189,13 @@ impl From<&Error> for Failure {
 
 /// How a journal that cannot be used ends the program, and what to do about it, to follow the error's
 /// message.
-fn journal_way_out(error: &JournalError) -> (Exit, String) {
+fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use Exit::{Failed, NotNow, Usage};
     use JournalError as J;
     let (exit, way_out) = match error {
+        J::CannotOpen { source } if source.kind == io::ErrorKind::NotFound => {
+            (Usage, ": name a file or folder that exists")
+        }
         J::CannotOpen { .. } | J::CannotRead { .. } => (Failed, ""),
         J::CannotWrite { source } | J::NotSynced { source, .. } => {
             return (Failed, format!(": {}, then run the same command again", repair(source)));
@@ -204,10 +213,13 @@ fn journal_way_out(error: &JournalError) -> (Exit, String) {
              processes write files of their own",
         ),
         J::Exists => (Usage, ": name a file that does not exist yet"),
-        J::NotAJournal => (
-            Usage,
-            ": name another file; nqueens salvage copies what is good of a journal whose beginning is damaged",
-        ),
+        J::NotAJournal | J::NoPlan => {
+            let exit = if *error == J::NoPlan { Failed } else { Usage };
+            let merge = format!("'nqueens merge {} OTHER --into NEW'", quoted(path));
+            let way_out = ": name another file; if the beginning of this one is damaged,";
+            let other = "keeps its good lines, with another journal of the count as OTHER";
+            return (exit, format!("{way_out} {merge} {other}"));
+        }
         J::UnknownFormat { .. } => {
             (Failed, ": finish it with the version that began it, or count with another file")
         }
@@ -217,16 +229,16 @@ fn journal_way_out(error: &JournalError) -> (Exit, String) {
             ": engine halves has left the program; count anew, with engine colours it is faster",
         ),
         J::OtherPlan { .. } => (Failed, ": finish it with that version"),
-        J::Damaged { line: 1, .. } => (
-            Failed,
-            ": 'nqueens salvage JOURNAL --into NEW' keeps its good lines, of a short journal only with line \
-             1 of another one of the same count in front of it",
-        ),
         J::Damaged { .. } => {
-            (Failed, ": 'nqueens salvage JOURNAL --into NEW' keeps its good lines")
+            return (Failed, salvage(path, "keeps its good lines; then move the old file away"));
         }
     };
     (exit, way_out.to_owned())
+}
+
+/// The command that copies what is good of a journal, and what it does for the user.
+fn salvage(path: &Path, what: &str) -> String {
+    format!(": 'nqueens salvage {} --into NEW' {what}", quoted(path))
 }
 
 /// What the user can do if writing fails.

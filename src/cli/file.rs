@@ -1,22 +1,24 @@
 //! Files that a command draws: pages and pictures.
 
-use std::fs::Permissions;
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
 use tempfile::NamedTempFile;
 
 use super::exit::{Exit, Failure};
-use super::values::file;
+use super::values::file_in_folder;
 
 /// A file for a drawing, in place of an earlier one. Only names with this ending are taken, so that no
 /// journal is ever overwritten.
 pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = PathBuf> {
-    file().try_map(move |path| match path.extension().is_some_and(|found| found == ending) {
-        true => Ok(path),
-        false => Err(format!("name a file that ends in .{ending}; it is overwritten")),
+    file_in_folder().try_map(move |path| {
+        match path.extension().is_some_and(|found| found == ending) {
+            true => Ok(path),
+            false => Err(format!("name a file that ends in .{ending}; it is overwritten")),
+        }
     })
 }
 
@@ -37,7 +39,9 @@ pub(crate) fn write_drawing(option: &str, path: &Path, drawing: &str) -> Result<
 /// A file beside the drawing, gone when it is dropped.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
+    // Errors of `tempfile_in` end with the temporary name, which says nothing to users.
+    let create = |path: &Path| File::options().write(true).create_new(true).mode(0o666).open(path);
+    tempfile::Builder::new().make_in(folder, create)
 }
 
 fn cannot_write(option: &str, path: &Path, error: &io::Error) -> Failure {

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::known::known;
 use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, len, split_by_plan};
-use nqueens::{Published, Shard};
+use nqueens::{Error, Published, Shard};
 use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::report::Report;
-use crate::cli::stderr::{message, print_differs};
+use crate::cli::stderr::{escaped, message, print_differs, print_first};
 use crate::cli::values::number_of_shards;
 
 /// Of the missing units, at most this many ranges are in JSON.
@@ -21,9 +21,6 @@ const MOST_RANGES: usize = 1000;
 
 /// Of the missing shards, at most this many ranges are printed.
 const PRINTED: usize = 12;
-
-/// The journals of the first count and of the second, as far as there are any.
-pub(crate) type BothCounts = Result<[Option<Journals>; 2], Failure>;
 
 /// Which journals.
 #[derive(Debug, Args)]
@@ -35,6 +32,10 @@ pub(crate) struct JournalsArgs {
     /// Read the journals of the second count, if there are those of both
     #[arg(long)]
     second: bool,
+
+    /// Whether the warnings are known.
+    #[arg(skip)]
+    pub(crate) is_warned: bool,
 
     /// How many shards there are, to name those that are missing [default: as in the journals]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
@@ -56,37 +57,41 @@ impl JournalsArgs {
     }
 
     /// Reads those of the first count, and those of the second one, as far as there are any.
-    pub(crate) fn read_both(&self) -> BothCounts {
-        self.both(self.files()?)
+    pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
+        let [first, second] = self.files()?;
+        let read = |files: Vec<_>| (!files.is_empty()).then(|| self.read_files(&files)).transpose();
+        Ok([read(first)?, read(second)?])
     }
 
-    /// Reads those of each plan, also in the folders that lie in the named ones.
-    pub(crate) fn read_plans(&self) -> Result<Vec<BothCounts>, Failure> {
+    /// Reads those of each count of each plan, also in the folders that lie in the named ones. Warns of
+    /// counts that cannot be read if there are others.
+    pub(crate) fn read_plans(&self) -> Result<(Vec<Journals>, Exit), Failure> {
         let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
         let inner = folders.flatten().flatten().map(|entry| entry.path());
         let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir()).collect();
         inner.sort_unstable();
+        let (mut journals, mut failures) = (Vec::new(), Vec::new());
         let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
-        if plans.is_empty() {
-            return Err(self.nothing());
+        let counts = plans.into_iter().flat_map(|plan| plan.into_iter().skip(self.second.into()));
+        for files in counts.filter(|files| !files.is_empty()) {
+            match self.read_files(&files) {
+                Ok(count) => journals.push(count),
+                Err(failure) => failures.push(failure),
+            }
         }
-        Ok(plans.into_iter().map(|files| self.both(files)).collect())
+        if journals.is_empty() {
+            return Err(failures.pop().unwrap_or_else(|| self.nothing()));
+        }
+        for failure in failures.iter().filter(|_| !self.is_warned) {
+            message!("warning: left out: {failure}");
+        }
+        Ok((journals, if failures.is_empty() { Exit::Done } else { Exit::Failed }))
     }
 
     /// Those of the first count, and those of the second. Several plans are an error of the reading.
     fn files(&self) -> Result<[Vec<PathBuf>; 2], Failure> {
         let plans = split_by_plan(journals_in(&self.paths)?);
         Ok([0, 1].map(|count| plans.iter().flat_map(|files| files[count].clone()).collect()))
-    }
-
-    fn both(&self, [first, second]: [Vec<PathBuf>; 2]) -> BothCounts {
-        let first = if self.second { Vec::new() } else { first };
-        if first.is_empty() && second.is_empty() {
-            return Err(self.nothing());
-        }
-        let read =
-            |files: Vec<PathBuf>| (!files.is_empty()).then(|| self.read_files(&files)).transpose();
-        Ok([read(first)?, read(second)?])
     }
 
     fn nothing(&self) -> Failure {
@@ -100,15 +105,38 @@ impl JournalsArgs {
 
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
-        let record = Record::read(files, Mode::Strict)?.ok_or_else(|| self.nothing())?;
-        for path in &record.unbegun {
+        let record = Record::read(files, Mode::SkipDamaged)?.ok_or_else(|| self.nothing())?;
+        let journals = Journals::new(record, self.shards);
+        if self.is_warned {
+            return Ok(journals);
+        }
+        warn_of_damage(&journals.record.left_out);
+        for path in &journals.record.unbegun {
             message!("warning: nothing is recorded in {}; it is left out", path.display());
         }
-        for file in record.files.iter().filter(|file| file.cut_off > 0) {
+        for file in journals.record.files.iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
         }
-        Ok(Journals::new(record, self.shards))
+        Ok(journals)
+    }
+}
+
+/// Warns of what is left out because it is damaged, once for each file.
+pub(crate) fn warn_of_damage(left_out: &[Error]) {
+    let of_one =
+        |one: &Error, next: &Error| file_of(one).is_some() && file_of(one) == file_of(next);
+    let firsts: Vec<&Error> = left_out.chunk_by(of_one).map(|errors| &errors[0]).collect();
+    print_first(
+        firsts.into_iter().map(|error| format!("warning: left out: {}", Failure::from(error))),
+    );
+}
+
+/// The journal of an error.
+fn file_of(error: &Error) -> Option<&Path> {
+    match error {
+        Error::Journal { path, .. } => Some(path),
+        _ => None,
     }
 }
 
@@ -135,11 +163,20 @@ impl Journals {
         }
     }
 
-    /// Prints it if the total is not the published one.
-    pub(crate) fn check_published(&self) -> Exit {
-        let Published::Differs { expected } = self.published else { return Exit::Done };
-        print_differs("Q", self.record.plan.size().get(), self.record.solutions, expected);
-        Exit::Failed
+    /// Prints it if the total is not the published one. Nor is all well if something was left out.
+    pub(crate) fn check(&self) -> Exit {
+        if let Published::Differs { expected } = self.published {
+            print_differs("Q", self.record.plan.size().get(), self.record.solutions, expected);
+            return Exit::Failed;
+        }
+        if self.record.left_out.is_empty() { Exit::Done } else { Exit::Failed }
+    }
+
+    /// The journals of which something is damaged and left out.
+    fn damaged(&self) -> Vec<String> {
+        let mut files: Vec<_> = self.record.left_out.iter().filter_map(file_of).collect();
+        files.dedup();
+        files.iter().map(|path| escaped(path.display())).collect()
     }
 
     /// What is not finished, and what to do about it.
@@ -160,19 +197,29 @@ impl Journals {
         }
     }
 
-    /// The plan's lines, and the fields that all reports on journals have.
-    pub(crate) fn report(&self) -> Report {
+    /// The lines and fields that all reports on journals have, with a total as it is to be read.
+    pub(crate) fn report(&self, text: impl Fn(u128) -> String) -> Report {
         let Record { plan, solutions, files, repeated, .. } = &self.record;
         let mut missing = ranges(&self.record.missing());
         missing["shards"] = json!(self.missing.as_ref().map(|missing| missing.shards));
         missing["indices"] =
             json!(self.missing.as_ref().map(|missing| joined(&missing.indices, ",", usize::MAX)));
-        let mut report = Report::default();
+        let (mut report, damaged) = (Report::default(), self.damaged());
+        report.plan(plan);
+        if let Some(total) = self.total {
+            report.row("total", text(total)).row("published", self.published);
+        }
+        if let Some(first) = damaged.first() {
+            let files = many(damaged.len(), "journal");
+            report.row("damaged", format_args!("{files} in part, the first {first}"));
+        }
         report
-            .plan(plan)
+            .field("total", self.total.map(|total| total.to_string()))
+            .field("published", self.published.to_string())
             .field("finished", self.record.units_done())
             .field("solutions", solutions.to_string())
             .field("files", files.len())
+            .field("damaged", damaged)
             .field("twice", *repeated)
             .field("cpu_seconds", json_seconds(self.record.cpu_time()))
             .field("missing", missing);

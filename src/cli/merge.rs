@@ -12,9 +12,9 @@ use serde_json::json;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many, measured};
 use crate::cli::journals::{Journals, JournalsArgs, machines, ranges};
-use crate::cli::report::{Format, Report};
+use crate::cli::report::{Format, Report, units};
 use crate::cli::stderr::{escaped, message, print_first};
-use crate::cli::values::file;
+use crate::cli::values::file_in_folder;
 
 /// Add up the shards: the total, if no unit is missing
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub(crate) struct MergeArgs {
 
     /// Pack everything that is finished into one new journal, also before the end. Journals that no
     /// process writes any more can then be removed
-    #[arg(long, value_name = "NEW", value_parser = file())]
+    #[arg(long, value_name = "NEW", value_parser = file_in_folder())]
     into: Option<PathBuf>,
 
     /// Compare the first count with the second one, unit by unit: the total, if every unit was counted
@@ -59,11 +59,11 @@ impl MergeArgs {
             let packed = json!({ "file": file, "bytes": bytes, "bytes_before": bytes_before });
             report.field("packed", packed);
         }
-        let mut exit = journals.check_published();
+        let mut exit = journals.check();
         if journals.total.is_none() {
             message!("{}", journals.lacks());
             report.without_text();
-            exit = Exit::Stopped;
+            exit = exit.or(Exit::Stopped);
         }
         Ok(exit.answer(self.format, report))
     }
@@ -71,11 +71,10 @@ impl MergeArgs {
 
 /// The report on the journals of one count.
 fn report(journals: &Journals) -> Report {
-    let (files, twice) = (journals.record.files.len(), many(journals.record.repeated, "unit"));
-    let mut report = journals.report();
+    let (files, twice) = (journals.record.files.len(), units(journals.record.repeated));
+    let mut report = journals.report(|total| total.to_string());
+    journals.total.iter().for_each(|total| _ = report.bare(total));
     report
-        .number("total", journals.total)
-        .published(journals.published)
         .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
         .row("CPU time", measured(journals.record.cpu_time()));
     report
@@ -118,11 +117,9 @@ impl Twice {
             );
             return Exit::Failed;
         }
-        if self.first.check_published() == Exit::Failed {
-            return Exit::Failed;
-        }
+        let exit = self.first.check().or(self.second.check());
         if self.is_proof {
-            return Exit::Done;
+            return exit;
         }
         message!("{}, all with equal counts", self.counted_twice());
         for (count, journals) in [("first", &self.first), ("second", &self.second)] {
@@ -130,7 +127,7 @@ impl Twice {
                 message!("{count} count: {}", journals.lacks());
             }
         }
-        Exit::Stopped
+        exit.or(Exit::Stopped)
     }
 
     fn report(&self) -> Report {

@@ -12,7 +12,7 @@ use nqueens::forecast::Approximate;
 use nqueens::{Engine, Kernel, Plan, Published, WhichCount};
 use serde_json::{Map, Value};
 
-use super::format::{json_seconds, many, measured, rounded};
+use super::format::{grouped, json_seconds, many, measured, rounded};
 use super::stderr::escaped;
 
 /// How an answer is printed; without an option as labels and values.
@@ -38,6 +38,11 @@ impl From<TextOrJson> for Format {
     fn from(json: TextOrJson) -> Self {
         Self { json, quiet: false }
     }
+}
+
+/// As `1 unit`, or as `2 602 198 units` with narrow spaces.
+pub(crate) fn units(number: usize) -> String {
+    many(number, "unit").replace(&number.to_string(), &grouped(number))
 }
 
 #[derive(Debug, Default)]
@@ -135,7 +140,7 @@ impl Report {
     /// The plan of a journal.
     pub(crate) fn plan(&mut self, plan: &Plan) -> &mut Self {
         let (engine, hash) = (plan.engine(), format!("{:08x}", plan.hash()));
-        let units = many(plan.units(), "unit");
+        let units = units(plan.units());
         self.entry("n", plan.size().get());
         let second = if plan.which_count() == WhichCount::Second { ", second count" } else { "" };
         self.row("plan", format_args!("engine {engine}, hash {hash}, {units}{second}"));

@@ -11,7 +11,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::report::{Report, TextOrJson};
 use crate::cli::stderr::{escaped, message, print_first};
-use crate::cli::values::{file, range, whole_number};
+use crate::cli::values::{file_in_folder, range, whole_number};
 
 /// Copy the good lines of a damaged journal to a new one
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct SalvageArgs {
     path: PathBuf,
 
     /// The new journal; there must be no such file yet
-    #[arg(long, value_name = "NEW", value_parser = file())]
+    #[arg(long, value_name = "NEW", value_parser = file_in_folder())]
     into: PathBuf,
 
     #[command(flatten)]
@@ -74,18 +74,7 @@ impl SalvageArgs {
 
 /// Prints what is left out.
 fn judge(record: &Record, disputed: usize) -> Exit {
-    print_first(record.left_out.iter().map(|error| match error {
-        Error::Journal { error: JournalError::Damaged { line, what }, .. } => {
-            format!("line {line} is left out: {what}")
-        }
-        Error::Journal { error: JournalError::NotAJournal, .. } => {
-            "line 1 is left out: it does not name a plan".to_owned()
-        }
-        Error::CountsDiffer { unit, counts: [first, second], .. } => {
-            format!("unit {unit} is left out: it has the counts {first} and {second}")
-        }
-        other => Failure::from(other).to_string(),
-    }));
+    print_first(record.left_out.iter().map(|error| format!("left out: {error}")));
     if disputed == 0 {
         return Exit::Done;
     }
@@ -100,14 +89,17 @@ fn judge(record: &Record, disputed: usize) -> Exit {
 fn report(record: &Record, saved: &Record, disputed: Vec<usize>) -> Report {
     let kept = saved.units_done();
     let lines = record.left_out.len() - disputed.len();
+    let asked = record.units_done() - kept;
+    let units = many(disputed.len() + asked, "unit");
     let mut report = Report::default();
     report
         .plan(&record.plan)
         .row("kept", many(kept, "unit"))
         .field("kept", kept)
-        .row("left out", format_args!("{}, {}", many(lines, "line"), many(disputed.len(), "unit")))
+        .row("left out", format_args!("{}, {units}", many(lines, "line")))
         .field("places_left_out", lines)
         .field("disputed", disputed)
+        .field("without", asked)
         .row("to count", many(record.plan.units() - kept, "unit"));
     report
 }

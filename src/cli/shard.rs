@@ -8,9 +8,10 @@ use nqueens::{BoardSize, Outcome};
 use crate::cli::args::{EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{self, many};
+use crate::cli::journals::warn_of_damage;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
-use crate::cli::stderr::{escaped, message};
+use crate::cli::stderr::escaped;
 use crate::cli::values::{file, number_of_shards, shard};
 
 /// Count one shard of a board's units, for a cluster
@@ -60,10 +61,7 @@ impl ShardArgs {
         let outcome = outcome.map_err(|failure| {
             failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
         })?;
-        for reason in &outcome.left_out {
-            let reason = Failure::from(reason);
-            message!("warning: {reason}; its units were counted as not finished");
-        }
+        warn_of_damage(&outcome.left_out);
         let exit = check_journal(name, &outcome);
         let mut report = report(&outcome);
         report.which_count(which_count(self.second));

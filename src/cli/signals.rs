@@ -1,16 +1,18 @@
-//! Ctrl-C and SIGTERM: the first asks the count to stop, a later one kills the program. SIGXFSZ is an
-//! error of a write.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks the count to stop, a later one kills the program. SIGXFSZ
+//! is an error of a write.
 //!
 //! Programs that start others may send a signal twice: `timeout` sends it to its child and then to the
 //! whole process group. So a signal shortly after the first one is the same.
 
 use std::io;
+use std::mem::MaybeUninit;
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nqueens::Cancel;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::{emulate_default_handler, exit, register};
 
 use super::exit::{Exit, Failure};
@@ -23,9 +25,22 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
     let first = Arc::new(FirstSignal::new());
     let register = |signal| on_signal(signal, cancel.clone(), Arc::clone(&first));
-    let registered = [SIGINT, SIGTERM].into_iter().try_for_each(register);
+    // A program that `nohup` started outlives its terminal.
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let registered = [SIGINT, SIGTERM].into_iter().chain(hangup).try_for_each(register);
     registered.map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
     Ok(cancel)
+}
+
+#[expect(unsafe_code, reason = "the standard library does not tell what happens to a signal")]
+fn is_ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action, `sigaction` only writes the present one. If it fails, zeros are left,
+    // which are an action as well: the default.
+    unsafe {
+        libc::sigaction(signal, null(), action.as_mut_ptr());
+        action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
 }
 
 /// Makes a write beyond `ulimit -f` fail, as one to a full disk does, rather than kill the program.

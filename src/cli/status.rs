@@ -6,16 +6,20 @@ mod resume;
 mod state;
 
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
+use console::Term;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::file::{check_drawing, drawing, write_drawing};
+use crate::cli::file::{drawing, write_drawing};
 use crate::cli::journals::JournalsArgs;
 use crate::cli::report::{Format, Report};
-use crate::cli::stderr::message;
 use state::Status;
+
+/// How long a watch shows the same, at least.
+const PAUSE: Duration = Duration::from_secs(3);
 
 /// Show how far counts have come, what is left, and how to resume them
 #[derive(Debug, Args)]
@@ -30,6 +34,10 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_name = "FILE", value_parser = drawing("html"))]
     html: Option<PathBuf>,
 
+    /// Show it again every few seconds until all is finished, or Ctrl-C; with --html, write the page again
+    #[arg(long, conflicts_with_all = ["json", "quiet"])]
+    watch: bool,
+
     #[command(flatten)]
     format: Format,
 
@@ -39,63 +47,77 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        // Before any reading: a folder of many journals takes a while.
-        if let Some(path) = &self.html {
-            check_drawing("--html", path)?;
+        if self.watch {
+            return self.watch();
         }
-        let now = SystemTime::now();
-        let status = |journals| Status::new(journals, now);
-        let mut plans = self.journals.read_plans()?;
-        if plans.len() > 1 {
-            if self.html.is_some() {
-                return Err(Exit::Usage.because(
-                    "--html: the journals are of several boards or engines; name those of one of them",
-                ));
+        let (exit, counts) = self.look()?;
+        Ok(exit.answer(self.format, report(&counts)))
+    }
+
+    /// Shows it again and again: on a terminal in place of what it showed before, elsewhere if more is
+    /// finished or other processes run. It has nothing to lose, so signals kill it.
+    fn watch(mut self) -> Result<Exit, Failure> {
+        let (mut out, mut shown) = (Term::stdout(), Vec::new());
+        loop {
+            let begun = Instant::now();
+            let (exit, counts) = self.look()?;
+            let state = |count: &Status| [count.journals.record.units_done(), count.running.len()];
+            let state: Vec<_> = counts.iter().map(state).collect();
+            if out.is_term() && !shown.is_empty() {
+                out.clear_screen()?;
             }
-            let plans =
-                plans.into_iter().map(|plan| plan.map(|both| both.map(|one| one.map(status))));
-            return list(plans.collect(), self.format);
+            if out.is_term() || state != shown {
+                report(&counts).write(self.format, &mut out)?;
+            }
+            if counts.iter().all(|count| count.journals.total.is_some()) {
+                return Ok(exit);
+            }
+            (shown, self.journals.is_warned) = (state, true);
+            // Thousands of journals are not read all the time.
+            sleep(PAUSE.max(10 * begun.elapsed()));
         }
-        let counts = plans.remove(0)?.map(|journals| journals.map(status));
+    }
+
+    /// The counts as they are now, also as a page if there is to be one.
+    fn look(&self) -> Result<(Exit, Vec<Status>), Failure> {
+        let now = SystemTime::now();
+        let (journals, exit) = self.journals.read_plans()?;
+        let counts: Vec<_> = journals.into_iter().map(|one| Status::new(one, now)).collect();
         if let Some(path) = &self.html {
-            let page = page::page(&counts, &self.journals.paths);
-            write_drawing("--html", path, &page)?;
+            if are_several(&counts) {
+                let several =
+                    "--html: the journals are of several boards or engines: name those of one";
+                return Err(Exit::Usage.because(several));
+            }
+            write_drawing("--html", path, &page::page(&counts, &self.journals.paths))?;
         }
-        let exit = check(counts.iter().flatten());
-        let mut reports = counts.iter().flatten().map(Status::report);
+        let exit = counts.iter().fold(exit, |exit, count| exit.or(count.journals.check()));
+        Ok((exit, counts))
+    }
+}
+
+/// Whether these are counts of several plans, and not just the first and the second one of a plan.
+fn are_several(counts: &[Status]) -> bool {
+    let hash = |count: &Status| count.journals.record.plan.hash();
+    counts.iter().any(|count| hash(count) != hash(&counts[0]))
+}
+
+/// One count, with the second one below it, or a list of several.
+fn report(counts: &[Status]) -> Report {
+    let mut reports = counts.iter().map(Status::report);
+    if !are_several(counts) {
         let mut report = reports.next().unwrap_or_default();
         report.section("second", reports.next());
-        Ok(exit.answer(self.format, report))
+        return report;
     }
-}
-
-/// Prints it if a total is not the published one.
-fn check<'a>(mut counts: impl Iterator<Item = &'a Status>) -> Exit {
-    let differs = |count: &Status| count.journals.check_published() == Exit::Failed;
-    if counts.any(differs) { Exit::Failed } else { Exit::Done }
-}
-
-/// Lists the counts of several plans. Those that cannot be read are told of.
-fn list(plans: Vec<Result<[Option<Status>; 2], Failure>>, format: Format) -> Result<Exit, Failure> {
-    let (mut report, mut objects, mut exit) = (Report::default(), Vec::new(), Exit::Done);
-    for plan in plans {
-        let counts = plan.unwrap_or_else(|failure| {
-            message!("warning: left out: {failure}");
-            exit = failure.exit;
-            [None, None]
-        });
-        if check(counts.iter().flatten()) == Exit::Failed {
-            exit = Exit::Failed;
-        }
-        for count in counts.iter().flatten() {
-            let [summary, command] = count.summary();
-            report.row("count", summary).bare(count.percent());
-            if !command.is_empty() {
-                report.row("", command);
-            }
-            objects.push(count.report().into_value());
+    let mut list = Report::default();
+    for count in counts {
+        let [summary, command] = count.summary();
+        list.row("count", summary).bare(count.percent());
+        if !command.is_empty() {
+            list.row("", command);
         }
     }
-    report.field("counts", objects);
-    Ok(exit.answer(format, report))
+    list.field("counts", reports.map(Report::into_value).collect::<Vec<_>>());
+    list
 }

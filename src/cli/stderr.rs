@@ -2,6 +2,7 @@
 
 use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
+use std::path::Path;
 
 use console::{Term, measure_text_width, style};
 
@@ -81,6 +82,16 @@ pub(crate) fn escaped(text: impl Display) -> String {
     escaped
 }
 
+/// A path as a shell takes it. One that cannot be shown is left to the reader.
+pub(crate) fn quoted(path: &Path) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match path.to_str().filter(|text| escaped(text) == *text) {
+        Some(text) if text.chars().all(is_plain) => text.to_owned(),
+        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        None => "PATH".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +120,11 @@ mod tests {
             escaped("a\x1b[2Jb\rc\u{202e}d\u{61c}"),
             "a\\u{1b}[2Jb\\u{d}c\\u{202e}d\\u{61c}"
         );
+    }
+
+    #[test]
+    fn paths_are_quoted_for_a_shell() {
+        let texts = ["/shared/q28", "/a b/it's", "q\u{202e}28"].map(|path| quoted(Path::new(path)));
+        assert_eq!(texts, ["/shared/q28", r"'/a b/it'\''s'", "PATH"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::env;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -52,11 +52,20 @@ pub(crate) fn range<T: PartialOrd + Copy>(
 
 /// A file to write. `-` means stdout to many programs, so nobody means a file of that name.
 pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().try_map(|path| match path == "-" {
-        true => {
+    OsStringValueParser::new().try_map(|path| match path.to_str() {
+        Some("") => Err("this is no name: name a file"),
+        Some("-") => {
             Err("this is not read as standard output: name a file, or ./- for one of this name")
         }
-        false => Ok(PathBuf::from(path)),
+        _ => Ok(PathBuf::from(path)),
+    })
+}
+
+/// The same, in a folder that is there: no work is lost for a wrong path.
+pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
+    file().try_map(|path| match Path::new(".").join(&path).parent() {
+        Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),
+        _ => Ok(path),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs};
 use crate::cli::progress::Work;
-use crate::cli::report::{Report, TextOrJson};
+use crate::cli::report::{Report, TextOrJson, units};
 use crate::cli::session::Session;
 use crate::cli::stderr::{message, print_first};
 use crate::cli::values::whole_number;
@@ -78,24 +78,24 @@ impl Check {
         print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
             format!("unit {unit} is recorded with {recorded}, backtracking counts {recounted}")
         }));
-        if self.journals.check_published() == Exit::Failed || !differences.is_empty() {
+        let exit = self.journals.check();
+        if !differences.is_empty() {
             return Exit::Failed;
         }
         if recounted < chosen {
             let chosen = many(*chosen, "unit");
             message!("stopped after recounting {recounted} of {chosen}: no difference so far");
-            return Exit::Stopped;
-        }
-        if self.journals.total.is_none() {
+        } else if self.journals.total.is_none() {
             message!("the count is not finished: {}", self.journals.lacks());
-            return Exit::Stopped;
+        } else {
+            return exit;
         }
-        Exit::Done
+        exit.or(Exit::Stopped)
     }
 
     fn report(&self) -> Report {
         let Verdict { recounted, differences, .. } = &self.verdict;
-        let finished = many(self.journals.record.units_done(), "unit");
+        let finished = units(self.journals.record.units_done());
         let undetected_part = self.verdict.undetected_part(self.journals.record.units_done());
         let found = match differences.len() {
             0 => "no difference".to_owned(),
@@ -110,14 +110,9 @@ impl Check {
             ),
             (0, _) => "none: no unit was recounted".to_owned(),
         };
-        let mut report = self.journals.report();
-        report.row("finished", format_args!("{finished}, every line and sum as it was written"));
-        match self.journals.total {
-            Some(total) => report.entry("total", total.to_string()),
-            None => report.field("total", Value::Null),
-        };
+        let mut report = self.journals.report(|total| total.to_string());
         report
-            .published(self.journals.published)
+            .row("finished", format_args!("{finished}, every line and sum as it was written"))
             .row(
                 "recounted",
                 format_args!(

@@ -82,18 +82,19 @@ pub(crate) fn read_shard(
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if a folder cannot be read.
+/// [`Error::Journal`] if a path names nothing, or a folder cannot be read.
 pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let (mut files, mut known) = (Vec::new(), HashSet::new());
     let mut add = |path: PathBuf| {
-        // A path without a file is reported when it is read.
+        // A file that a folder no longer has is reported when it is read.
         let found = fs::metadata(&path).ok();
         if found.is_none_or(|metadata| known.insert(identity(&metadata))) {
             files.push(path);
         }
     };
     for path in paths {
-        if !path.is_dir() {
+        let cannot_open = |error| JournalError::cannot_open(error).at(path);
+        if !fs::metadata(path).map_err(cannot_open)?.is_dir() {
             add(path.clone());
             continue;
         }
@@ -117,13 +118,12 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
     Ok(names)
 }
 
-/// Elsewhere, an open file keeps its name.
 /// Parts journals by their plans, in the order of the first ones, and those of each plan into those of its
-/// first and of its second count. Files that do not say are taken for journals of the first count of the only
-/// plan; if there are several, they come last.
+/// first and of its second count. Files that do not say are taken for journals of the plan beside which they
+/// lie.
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
     let headers: Vec<_> = files.par_iter().map(|path| header_of(path)).collect();
-    let (mut plans, mut unknown) = (Vec::<(String, [Vec<PathBuf>; 2])>::new(), Vec::new());
+    let (mut names, mut plans, mut unknown) = (Vec::new(), Vec::<[Vec<_>; 2]>::new(), Vec::new());
     for (path, header) in files.into_iter().zip(headers) {
         let Some(header) = header else {
             unknown.push(path);
@@ -131,17 +131,21 @@ pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
         };
         let (plan, count) =
             (header.plan_alone(), usize::from(header.which_count() == WhichCount::Second));
-        let place = plans.iter().position(|(known, _)| *known == plan).unwrap_or_else(|| {
-            plans.push((plan, [Vec::new(), Vec::new()]));
+        let place = names.iter().position(|known| *known == plan).unwrap_or_else(|| {
+            names.push(plan);
+            plans.push([Vec::new(), Vec::new()]);
             plans.len() - 1
         });
-        plans[place].1[count].push(path);
+        plans[place][count].push(path);
     }
-    let mut plans: Vec<_> = plans.into_iter().map(|(_, files)| files).collect();
-    match &mut plans[..] {
-        [[first, _]] => first.extend(unknown),
-        _ if unknown.is_empty() => {}
-        _ => plans.push([unknown, Vec::new()]),
+    if plans.is_empty() && !unknown.is_empty() {
+        return vec![[unknown, Vec::new()]];
+    }
+    for path in unknown {
+        let lies_beside = |file: &PathBuf| file.parent() == path.parent();
+        let beside = plans.iter().position(|files| files.iter().flatten().any(lies_beside));
+        let files = &mut plans[beside.unwrap_or(0)];
+        files[usize::from(files[0].is_empty())].push(path);
     }
     plans
 }

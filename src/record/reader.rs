@@ -81,7 +81,10 @@ impl Named {
         let mut input = BufReader::new(open(path)?);
         let header = Header::read(&mut input).or_else(|error| match mode {
             Mode::Strict => Err(error),
-            Mode::SkipDamaged => Header::find_copy(&mut input).map(Some).ok_or(error),
+            Mode::SkipDamaged => Header::find_copy(&mut input).map(Some).ok_or(match error {
+                JournalError::Damaged { .. } => JournalError::NoPlan,
+                error => error,
+            }),
         });
         let header = header.map_err(|error| error.at(path))?;
         header.map(|header| Self::by(path, header)).transpose()

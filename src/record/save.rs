@@ -8,14 +8,12 @@
 //! One journal after the other is read, so the memory holds no more than a line.
 
 use std::collections::HashSet;
-use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::disk::{folder_of, sync_folder};
+use super::disk::{create, folder_of, sync_folder};
 use super::line::Line;
 use super::reader::{Mode, Named};
 use super::union::Record;
@@ -42,8 +40,8 @@ impl Record {
         let folder = folder_of(into);
         let mut new = tempfile::Builder::new();
         new.prefix(".nqueens-").suffix(".tmp");
-        new.permissions(Permissions::from_mode(0o666));
-        let new = new.tempfile_in(folder).map_err(refused)?;
+        // Errors of `tempfile_in` end with the temporary name, which says nothing to users.
+        let new = new.make_in(folder, create).map_err(refused)?;
         let finished = &self.finished - without;
         let solutions = self.write(BufWriter::new(new.as_file()), into, &finished)?;
         new.as_file().sync_all().map_err(cannot_write)?;

@@ -38,9 +38,10 @@ impl Record {
 
     /// The number of shards, if all processes agree on it.
     pub fn shards(&self) -> Option<usize> {
-        let mut runs = self.runs();
-        let shards = runs.next()?.shard.shards();
-        runs.all(|run| run.shard.shards() == shards).then_some(shards)
+        // A run whose line is lost says nothing, unless there is no other.
+        let known = || self.runs().filter(|run| run.kernel != "unknown");
+        let shards = known().next().or(self.runs().next())?.shard.shards();
+        known().all(|run| run.shard.shards() == shards).then_some(shards)
     }
 
     /// The processes that wrote the journals.

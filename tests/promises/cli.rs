@@ -51,6 +51,16 @@ fn bad_input_gets_one_clear_line() {
         (&["8"], "'nqueens count 8'"),
         (&["count"], "missing: N;"),
         (&["count", "8", "--journal", "-"], "--journal"),
+        (&["count", "8", "--journal", ""], "--journal FILE: '': this is no name"),
+        (&["count", "8", "--journal", "nodir/x"], "make folder ./nodir first"),
+        (&["merge", "Cargo.toml", "--into", "nodir/x"], "make folder ./nodir first"),
+        (&["salvage", "Cargo.toml", "--into", "/nodir/x"], "make folder /nodir first"),
+        (&["compare", "8", "--svg", "/nodir/x.svg"], "make folder /nodir first"),
+        (&["status", "src", "--html", "nodir/x.html"], "make folder ./nodir first"),
+        (&["status", "nofile"], "name a file or folder that exists"),
+        (&["merge", "src", "nofile"], "name a file or folder that exists"),
+        (&["verify", "nofile"], "name a file or folder that exists"),
+        (&["salvage", "nofile", "--into", "x"], "name a file or folder that exists"),
         (&["merge", "some.journal", "--into", "-"], "--into"),
         (&["salvage", "some.journal", "--into", "-"], "--into"),
         (&["shard", "8", "--shards", "1", "--index", "0", "--out", "-"], "--out"),
@@ -82,6 +92,24 @@ fn bad_input_gets_one_clear_line() {
     ];
     for (args, reason) in cases {
         refused(&output(args), 2, &[reason]);
+    }
+}
+
+/// The system's folder of processes takes no file, not even from root.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_message_names_a_temporary_file() {
+    let journal = crate::common::fresh("cli-temporary.journal");
+    let path = journal.to_str().expect("text");
+    assert_eq!(output(&["count", "8", "--journal", path]).status.code(), Some(0));
+    for args in [
+        &["salvage", path, "--into", "/proc/new"][..],
+        &["status", path, "--html", "/proc/new.html"],
+        &["compare", "8", "--svg", "/proc/new.svg"],
+    ] {
+        let output = output(args);
+        refused(&output, output.status.code().unwrap_or(0), &["/proc/new", "(os error"]);
+        assert!(!stderr(&output).contains("/."), "{output:?}");
     }
 }
 

@@ -159,7 +159,11 @@ fn kernels_are_compared_like_engines() {
 #[test]
 fn a_picture_that_cannot_be_written_is_an_error_before_the_runs() {
     let output = compare(&["16", "--svg", "/nowhere/picture.svg"]);
-    refused(&output, 1, &["nqueens: --svg: cannot write ", "/nowhere/picture.svg"]);
+    refused(
+        &output,
+        2,
+        &["nqueens: --svg FILE: '/nowhere/picture.svg': make folder /nowhere first"],
+    );
 }
 
 #[cfg(unix)]

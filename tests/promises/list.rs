@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use nqueens::{Cancel, Count, Engine, Error, FixedQueens, Plan, Solution, Solutions, Square};
 
+use serde_json::Value;
+
 use crate::common::processes::send;
 use crate::common::{finish, json, nqueens, output, refused, size, stderr, stdout, without_reader};
 
@@ -191,7 +193,7 @@ fn queens_of_a_larger_board_are_refused() {
     let counts = (0..plan.units()).map(|unit| plan.count_unit(unit, &Cancel::new()));
     assert_eq!(counts.sum::<Result<u64, Error>>(), Ok(0));
     let refused = Count::new(size(8)).with_queens(queens).run().expect_err("no such square");
-    assert_eq!(refused, Error::SquareOffBoard { square: "20:20 (t20)".to_owned(), n: 8 });
+    assert_eq!(refused, Error::SquareOffBoard { square: "t20".to_owned(), n: 8 });
 }
 
 /// Every solution has one queen in each row.
@@ -215,11 +217,12 @@ fn completions_for_the_squares_of_a_row_sum_to_the_total() {
 fn completions_are_counted_from_the_command_line() {
     let object = json(&output(&["count", "8", "--place", "a1", "--json"]));
     assert_eq!((&object["total"], &object["engine"]), (&"4".into(), &"subtrees".into()));
-    assert_eq!(object["published"], "unknown");
-    let text = output(&["count", "8", "--place", "a1"]);
+    assert_eq!((&object["place"], &object["published"]), (&vec!["a1"].into(), &Value::Null));
+    let text = output(&["count", "8", "--place", "a1,3:2"]);
+    assert!(stdout(&text).contains("place        a1, b3\n"), "{}", stdout(&text));
     assert!(!stdout(&text).contains("published"), "{}", stdout(&text));
     let bad: &[(&[&str], &str)] = &[
-        (&["count", "8", "--place", "a1,h8"], "1:1 (a1) and 8:8 (h8)"),
+        (&["count", "8", "--place", "a1,h8"], "a1 and h8"),
         (&["count", "8", "--place", "a9"], "--place"),
         (&["count", "8", "--place", "x"], "'x'"),
         (&["count", "8", "--place", "a1", "--engine", "colours"], "--place"),

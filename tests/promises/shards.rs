@@ -24,7 +24,7 @@ fn count(n: u32, index: usize, shards: usize, folder: &Path) -> Result<Outcome, 
 }
 
 fn merge(paths: &[PathBuf]) -> Result<Option<Record>, Error> {
-    Record::read(&journals_in(paths).expect("a folder"), Mode::Strict)
+    Record::read(&journals_in(paths)?, Mode::Strict)
 }
 
 fn merged(folder: &Path) -> Record {
@@ -137,10 +137,10 @@ fn journals_of_different_plans_are_not_merged() {
     }
 }
 
-/// A failed machine may leave a damaged file. Other processes continue without it, but there is no
-/// total until a user has dealt with it.
+/// A failed machine may leave a damaged file. Other processes continue without it, and all that is good
+/// is shown, with a warning and exit code 1 until a user has dealt with the file.
 #[test]
-fn a_damaged_journal_is_damage_by_shards_and_named_by_merge() {
+fn a_damaged_journal_hides_nothing_else() {
     let folder = fresh("damaged");
     let path = set_aside(&count(12, 0, 3, &folder).expect("a shard"), "damaged");
     let mut bytes = fs::read(&path).expect("readable");
@@ -151,11 +151,54 @@ fn a_damaged_journal_is_damage_by_shards_and_named_by_merge() {
     let kept = again.units - again.units_before;
     assert!(kept > 0 && kept < again.units / 2, "{kept} of {} units", again.units);
     assert_eq!(again.left_out.len(), 1, "one line");
-    let refused = merge(&[folder]);
+    let refused = merge(std::slice::from_ref(&folder));
     let Err(Error::Journal { path: named, error: JournalError::Damaged { .. } }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(named, path);
+
+    let (out, page) = (folder.to_str().expect("text"), folder.join("page.html"));
+    let named = path.to_str().expect("text");
+    let warned = |args: &[&str]| {
+        let output = run(&[args, &[out]].concat(), &[]);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
+        let remedy =
+            format!("'nqueens salvage {named} --into NEW' keeps its good lines; then move");
+        assert!(stderr(&output).contains(&remedy), "{args:?}: {output:?}");
+        stdout(&output).to_owned()
+    };
+    assert_eq!(warned(&["merge"]), "", "two shards are missing");
+    let html = ["status", "--html", page.to_str().expect("text")];
+    assert!(warned(&html).contains(&format!("damaged      1 journal in part, the first {named}")));
+    let page = fs::read_to_string(page).expect("a page");
+    assert!(page.contains("1 complete</li>") && page.contains(named), "{page}");
+    for index in [1, 2] {
+        set_aside(&count(12, index, 3, &folder).expect("a shard"), &index.to_string());
+    }
+    assert_eq!(warned(&["merge", "--quiet"]), "14200\n");
+    assert!(warned(&["verify", "--units", "3"]).contains("damaged      1 journal in part"));
+    let new = folder.join("new.journal");
+    let saved = run(&["salvage", named, "--into", new.to_str().expect("text")], &[]);
+    assert_eq!(saved.status.code(), Some(0), "{saved:?}");
+    fs::rename(&path, path.with_extension("old")).expect("the folder can be written");
+    assert_eq!(result(&run(&["merge", "--quiet", out], &[])), (Some(0), "14200\n", ""));
+}
+
+/// Damage to the line of a run does not make it doubtful how many shards there are.
+#[test]
+fn a_run_whose_line_is_damaged_has_no_say_in_the_number_of_shards() {
+    let folder = fresh("run-line");
+    for index in 0..2 {
+        set_aside(&count(12, index, 3, &folder).expect("a shard"), &index.to_string());
+    }
+    let path = folder.join("1.journal");
+    let text = fs::read_to_string(&path).expect("text");
+    fs::write(&path, text.replacen("\nrun ", "\nruN ", 1)).expect("the folder can be written");
+    let status = run(&["status", "--json", folder.to_str().expect("text")], &[]);
+    assert_eq!(status.status.code(), Some(1), "{status:?}");
+    let (status, named) = (json(&status), path.to_str().expect("text"));
+    assert_eq!(status["missing"]["indices"], "2", "{status}");
+    assert_eq!(status["damaged"], serde_json::json!([named]), "{status}");
 }
 
 fn run(args: &[&str], variables: &[(&str, &str)]) -> Output {
@@ -285,12 +328,12 @@ fn bad_input_gets_one_clear_line() {
         (&["shard", "10", "--index", "0", "--shards", "2", "--out", out], 2, "n = 9"),
         (
             &["shard", "9", "--index", "0", "--shards", "2", "--out", "/proc/nqueens"],
-            1,
+            2,
             "/proc/nqueens",
         ),
         (&["merge"], 2, "FILE|FOLDER"),
         (&["merge", empty], 2, "no journals"),
-        (&["merge", "/no/such/place"], 1, "/no/such/place"),
+        (&["merge", "/no/such/place"], 2, "/no/such/place"),
         (&["merge", out], 3, "in shard 1 (of 0..=1)"),
         (&["merge", out, "--shards", "0"], 2, "--shards"),
         (&["status", empty], 2, "no journals"),

@@ -19,6 +19,8 @@ fn stops(mut child: Child, mut messages: impl BufRead, signal: &str, args: &[&st
     assert_eq!(status.code(), Some(3), "{args:?}, SIG{signal}: {message}");
     assert!(message.contains("stopped after "), "{args:?}, SIG{signal}: {message}");
     assert!(message.contains(" units, "), "{args:?}, SIG{signal}: {message}");
+    let says = message.contains("nothing was kept: --journal FILE would have kept it");
+    assert_eq!(says, args[0] == "count", "{args:?}, SIG{signal}: {message}");
 }
 
 fn messages_of(child: &mut Child) -> BufReader<impl Read + use<>> {
@@ -34,7 +36,7 @@ fn the_first_signal_stops_the_count_and_reports_its_progress() {
         &["table", "24..=25", "--progress", "always"],
     ];
     for args in commands {
-        for signal in ["INT", "TERM"] {
+        for signal in ["INT", "TERM", "HUP"] {
             let mut child = start(args);
             let mut messages = messages_of(&mut child);
             let mut line = String::new();
@@ -45,6 +47,27 @@ fn the_first_signal_stops_the_count_and_reports_its_progress() {
             stops(child, messages, signal, args);
         }
     }
+}
+
+/// `nohup` ignores SIGHUP for the program that it starts.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_that_is_ignored_stays_ignored() {
+    use crate::common::processes::{status_mask, wait_until};
+
+    const HANGUP_BIT: u64 = 1 << (1 - 1);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" count 24 --progress never", NQUEENS]);
+    let mut child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a shell");
+    let pid = child.id();
+    wait_until("handlers", &mut child, || {
+        status_mask(pid, "SigCgt").is_some_and(|mask| mask & 2 > 0)
+    });
+    let [ignored, caught] =
+        ["SigIgn", "SigCgt"].map(|mask| status_mask(pid, mask).expect("a mask"));
+    child.kill().expect("it runs");
+    child.wait().expect("ended");
+    assert_eq!((ignored & HANGUP_BIT, caught & HANGUP_BIT), (HANGUP_BIT, 0));
 }
 
 /// A sample that is stopped answers with what it has.

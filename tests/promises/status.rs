@@ -1,5 +1,6 @@
 //! `status` tells which processes write now, and draws what it knows.
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::time::{Duration, SystemTime};
@@ -7,8 +8,10 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::journals_in;
 use serde_json::Value;
 
-use crate::common::processes::send;
-use crate::common::{contents, fresh_folder, json, nqueens, output, refused, run, stderr, stdout};
+use crate::common::processes::{send, wait_until};
+use crate::common::{
+    contents, finish, fresh_folder, json, nqueens, output, refused, run, stderr, stdout,
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -153,10 +156,16 @@ fn a_folder_of_several_counts_is_a_list() {
     assert_eq!((&counts[0]["n"], &counts[1]["n"]), (&10.into(), &12.into()));
     let html = output(&["status", text(&folder), "--html", text(&path("page.html"))]);
     refused(&html, 2, &["--html: the journals are of several boards"]);
+    let shards = path("shards");
+    let both = [text(&whole), text(&shards)];
+    for command in ["verify", "merge"] {
+        let several = output(&[&[command], &both[..]].concat());
+        refused(&several, 2, &["n=10 ", "n=12 ", "name the files or folders of one of them"]);
+    }
     // What cannot be read hides nothing else.
     fs::write(path("z.journal"), "no journal").expect("room");
     let list = output(&["status", text(&folder)]);
-    assert_eq!((list.status.code(), stdout(&list).lines().count()), (Some(2), 3), "{list:?}");
+    assert_eq!((list.status.code(), stdout(&list).lines().count()), (Some(1), 3), "{list:?}");
     assert!(stderr(&list).contains("z.journal: is not a journal"), "{list:?}");
 }
 
@@ -234,7 +243,56 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
     for harm in ["<b>", "<script", "http:", "https:", "src=", "@import", "url("] {
         assert!(!page.contains(harm), "{harm} in:\n{page}");
     }
-    assert!(!page.contains("second count"), "{page}");
+    assert!(!page.contains("second count") && !page.contains("first count"), "{page}");
+}
+
+#[test]
+fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
+    let path = fresh_folder("status-plain").join("q.journal");
+    let (mut child, _) = start(&[ENDLESS, &["1"]].concat(), &path, &[]);
+    let running = page("running", &[text(&path)]);
+    assert!(running.contains("<h3>Running</h3>") && !running.contains("Shard"), "{running}");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let path = path.with_file_name("q15.journal");
+    let count = ["count", "15", "--engine", "subtrees", "--split-rows", "4", "--journal"];
+    assert_eq!(output(&[&count[..], &[text(&path)]].concat()).status.code(), Some(0));
+    let shown = output(&["status", text(&path)]);
+    assert!(stdout(&shown).contains("total        2\u{202f}279\u{202f}184\n"), "{shown:?}");
+    let (done, units) = ("done         ", contents(&path).units_done());
+    let with_space = format!("{done}{}\u{202f}{:03} units, 100 %,", units / 1000, units % 1000);
+    assert!(stdout(&shown).contains(&with_space), "{shown:?}");
+    assert_eq!(json(&output(&["status", "--json", text(&path)]))["total"], "2279184");
+    assert!(page("finished", &[text(&path)]).contains("<dd>2\u{202f}279\u{202f}184</dd>"));
+}
+
+/// Where nothing can be redrawn, the watch prints only what is new; it writes the page as well.
+#[test]
+fn a_watch_ends_when_all_is_finished() {
+    let folder = fresh_folder("status-watch");
+    let (path, out) = (folder.join("q.journal"), folder.join("page.html"));
+    assert_eq!(output(&["count", "11", "--journal", text(&path)]).status.code(), Some(0));
+    let whole = fs::read(&path).expect("a journal");
+    keep_lines(&path, 3);
+    let watch = ["status", text(&path), "--watch", "--html", text(&out)];
+    let mut watch = nqueens(&watch).spawn().expect("it starts");
+    wait_until("a page", &mut watch, || out.exists());
+    let mut journal = File::options().append(true).open(&path).expect("it is there");
+    let rest = &whole[fs::read(&path).expect("a journal").len()..];
+    // Looks at what has not changed print nothing.
+    std::thread::sleep(Duration::from_secs(4));
+    journal.write_all(rest).expect("room");
+    let watched = finish(watch);
+    let shown = stdout(&watched);
+    assert_eq!((watched.status.code(), stderr(&watched)), (Some(0), ""), "{shown}");
+    assert_eq!(
+        (shown.matches("n            11\n").count(), shown.matches("total ").count()),
+        (2, 1)
+    );
+    assert!(fs::read_to_string(out).expect("a page").contains("100 %"));
+    for format in ["--json", "--quiet"] {
+        refused(&output(&["status", "--watch", format, text(&path)]), 2, &["--watch", format]);
+    }
 }
 
 #[test]
@@ -265,7 +323,7 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
     for path in [&journal, &folder] {
         refused(&write(path, &[]), 2, &["--html", "name a file that ends in .html"]);
     }
-    refused(&write(&folder.join("none").join("page.html"), &[]), 1, &["--html", "page.html"]);
+    refused(&write(&folder.join("none").join("page.html"), &[]), 2, &["--html", "page.html"]);
     refused(&write(Path::new("-"), &[]), 2, &["--html", "name a file"]);
     assert_eq!(fs::read(&journal).expect("readable"), before);
     let files = fs::read_dir(&folder).expect("a folder").count();

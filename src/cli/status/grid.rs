@@ -28,17 +28,9 @@ struct Cell {
 }
 
 pub(super) fn section(status: &Status) -> Markup {
-    let Some(missing) = &status.journals.missing else {
-        return html! {
-            h3 { "Shards" }
-            p {
-                "The journals do not agree on how many there are; with " code { "--shards K" }
-                " they are drawn."
-            }
-        };
-    };
-    let (number, record) = (missing.shards, &status.journals.record);
-    let Some(shards) = record.shard_units(number).ok().filter(|_| number > 1) else {
+    let number = status.journals.missing.as_ref().map_or(1, |missing| missing.shards);
+    let Some(shards) = status.journals.record.shard_units(number).ok().filter(|_| number > 1)
+    else {
         return html! {};
     };
     let running = status.running_indices(number);

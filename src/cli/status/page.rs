@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use maud::{Markup, PreEscaped, html};
+use nqueens::WhichCount;
 use nqueens::record::{JournalFile, Run};
 
 use super::grid;
@@ -20,9 +21,8 @@ use crate::cli::stderr::escaped;
 const MOST_ROWS: usize = 40;
 
 /// The page of the first count, the second, or both; `paths` as they were named.
-pub(super) fn page(counts: &[Option<Status>; 2], paths: &[PathBuf]) -> String {
-    let counts = || counts.iter().flatten();
-    let Some(first) = counts().next() else { return String::new() };
+pub(super) fn page(counts: &[Status], paths: &[PathBuf]) -> String {
+    let first = &counts[0];
     let plan = &first.journals.record.plan;
     let queens = many(plan.size().get() as usize, "queen");
     let (engine, hash, units) = (plan.engine(), plan.hash(), grouped(plan.units()));
@@ -32,7 +32,7 @@ pub(super) fn page(counts: &[Option<Status>; 2], paths: &[PathBuf]) -> String {
         meta charset="utf-8";
         meta name="color-scheme" content="light dark";
         meta name="viewport" content="width=device-width";
-        @if counts().any(|count| !count.running.is_empty()) {
+        @if counts.iter().any(|count| !count.running.is_empty()) {
             meta http-equiv="refresh" content="60";
         }
         title { (queens) ": " (first.percent()) " % counted" }
@@ -44,12 +44,11 @@ pub(super) fn page(counts: &[Option<Status>; 2], paths: &[PathBuf]) -> String {
                 " units; as of " time { (utc(first.now)) }
             }
         }
-        main { @for count in counts() { (section(count)) } }
+        main { @for count in counts { (section(count, counts.len() > 1)) } }
         footer {
             p {
                 "Made by " code { "nqueens status --html" } ", version " (env!("CARGO_PKG_VERSION"))
-                ", from the journals in " code { (escaped(names.join(", "))) }
-                ". What runs is told by locks."
+                ", from the journals in " code { (escaped(names.join(", "))) } "."
             }
         }
         (PreEscaped("</html>\n"))
@@ -57,12 +56,12 @@ pub(super) fn page(counts: &[Option<Status>; 2], paths: &[PathBuf]) -> String {
     page.into_string()
 }
 
-fn section(status: &Status) -> Markup {
+fn section(status: &Status, is_one_of_two: bool) -> Markup {
     let which = status.journals.record.plan.which_count();
     let (percent, all) = (status.percent(), grouped(status.journals.record.plan.units()));
     html! {
-        section aria-labelledby=(which) {
-            h2 id=(which) { (which) " count" }
+        section {
+            @if is_one_of_two || which == WhichCount::Second { h2 { (which) " count" } }
             div.progress {
                 p { strong { (percent) " %" } " " (grouped(status.journals.record.units_done())) " of " (all) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"
@@ -94,9 +93,9 @@ fn processes(status: &Status) -> Markup {
     let row = |file: &JournalFile| {
         let run = file.runs.last()?;
         let row = [
-            run.shard.index().to_string(),
+            grouped(run.shard.index()),
             file.host().unwrap_or("not known").to_owned(),
-            run.threads.to_string(),
+            grouped(run.threads),
             grouped(run.units),
             duration(run.elapsed),
             file.modified.map_or_else(String::new, utc),
@@ -104,8 +103,11 @@ fn processes(status: &Status) -> Markup {
         Some((run.shard.index(), row))
     };
     let rows: BTreeSet<_> = status.running.iter().filter_map(row).collect();
-    let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
-    let titles = ["Shard", "Host", "Threads", "Units", "Counts for", "Last sign"];
+    // A plain count has no shards, and the name of its journal no host.
+    let is_plain = status.journals.missing.as_ref().is_some_and(|missing| missing.shards == 1);
+    let unnamed = if is_plain { 2 } else { 0 };
+    let rows: Vec<_> = rows.iter().map(|(_, row)| &row[unnamed..]).collect();
+    let titles = &["Shard", "Host", "Threads", "Units", "Counts for", "Last sign"][unnamed..];
     html! { @if !rows.is_empty() { h3 { "Running" } (table(titles, &["Host"], &rows)) } }
 }
 
@@ -132,24 +134,21 @@ fn machines(status: &Status) -> Markup {
     let titles = ["Host", "Processor", "Kernel", "Runs", "Units", "CPU time", "CPU seconds a unit"];
     html! {
         h3 { "Machines" }
-        @if rows.len() > 1 {
-            p.note { "The slowest first. The cost of units scatters, so compare those with many." }
-        }
-        (table(titles, &titles[..3], &rows))
+        (table(&titles, &titles[..3], &rows))
     }
 }
 
 /// A table, with the columns of these titles for words and the others for numbers.
-fn table<const N: usize>(titles: [&str; N], words: &[&str], rows: &[[String; N]]) -> Markup {
+fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Markup {
     let class = |title: &&str| words.contains(title).then_some("text");
     html! {
         div.wide {
             table {
-                thead { tr { @for title in &titles { th class=[class(title)] { (title) } } } }
+                thead { tr { @for title in titles { th class=[class(title)] { (title) } } } }
                 tbody {
                     @for row in rows.iter().take(MOST_ROWS) {
                         tr {
-                            @for (title, cell) in titles.iter().zip(row) {
+                            @for (title, cell) in titles.iter().zip(row.as_ref()) {
                                 td class=[class(title)] { (escaped(cell)) }
                             }
                         }
@@ -170,7 +169,7 @@ mod tests {
     #[test]
     fn markup_in_names_is_text() {
         let rows = [["<script>alert(\"&\")</script>\u{202e}\x1b".to_owned()]];
-        let table = table(["Host"], &["Host"], &rows).into_string();
+        let table = table(&["Host"], &["Host"], &rows).into_string();
         let text = "&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;\\u{202e}\\u{1b}";
         assert!(table.contains(&format!("<td class=\"text\">{text}</td>")), "{table}");
     }

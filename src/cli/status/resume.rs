@@ -7,7 +7,7 @@ use nqueens::record::{Record, Units, len};
 
 use crate::cli::format::grouped;
 use crate::cli::journals::joined;
-use crate::cli::stderr::escaped;
+use crate::cli::stderr::quoted;
 
 /// Longer lists of shards are cut.
 const MOST_RANGES: usize = 200;
@@ -62,26 +62,5 @@ impl Resume {
             slurm: Some(format!("scripts/slurm/submit.sh {n} --indices {indices} {options}")),
             what: format!("{idle} of {all} shards have missing units and no process{cut}"),
         })
-    }
-}
-
-/// A path as a shell takes it. One that cannot be shown is left to the reader.
-fn quoted(path: &Path) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    match path.to_str().filter(|text| escaped(text) == *text) {
-        Some(text) if text.chars().all(is_plain) => text.to_owned(),
-        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
-        None => "PATH".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_quoted_for_a_shell() {
-        let texts = ["/shared/q28", "/a b/it's", "q\u{202e}28"].map(|path| quoted(Path::new(path)));
-        assert_eq!(texts, ["/shared/q28", r"'/a b/it'\''s'", "PATH"]);
     }
 }

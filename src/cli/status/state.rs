@@ -6,9 +6,9 @@ use nqueens::record::{JournalFile, Run, Units};
 use nqueens::{Shard, WhichCount};
 
 use super::resume::Resume;
-use crate::cli::format::{duration, expected, figures, json_seconds, many};
+use crate::cli::format::{duration, expected, figures, grouped, json_seconds, many};
 use crate::cli::journals::Journals;
-use crate::cli::report::Report;
+use crate::cli::report::{Report, units};
 
 pub(super) struct Status {
     pub(super) journals: Journals,
@@ -60,11 +60,11 @@ impl Status {
     /// What is finished, what is left, and how to go on, in two lines.
     pub(super) fn summary(&self) -> [String; 2] {
         let record = &self.journals.record;
-        let (size, engine, which) =
-            (record.plan.size(), record.plan.engine(), record.plan.which_count());
-        let second = if which == WhichCount::Second { ", second count" } else { "" };
+        let (size, engine) = (record.plan.size(), record.plan.engine());
+        let is_second = record.plan.which_count() == WhichCount::Second;
+        let second = if is_second { ", second count" } else { "" };
         let left = match record.cpu_seconds_left() {
-            _ if record.is_complete() => format!("{} solutions", record.solutions),
+            _ if record.is_complete() => format!("{} solutions", grouped(record.solutions)),
             Some(left) => format!("{} of CPU time to go, {}", expected(left), self.end()),
             None => self.end(),
         };
@@ -86,21 +86,19 @@ impl Status {
 
     pub(super) fn report(&self) -> Report {
         let Journals { record, missing, .. } = &self.journals;
-        let (percent, done) = (self.percent(), many(record.units_done(), "unit"));
-        let mut report = self.journals.report();
+        let (percent, done) = (self.percent(), units(record.units_done()));
+        let solutions = grouped(record.solutions);
+        let mut report = self.journals.report(grouped);
         report
             .bare(&percent)
-            .row("done", format_args!("{done}, {percent} %, {} solutions", record.solutions));
+            .row("done", format_args!("{done}, {percent} %, {solutions} solutions"));
         match missing {
             Some(missing) if missing.shards == 1 => {}
             Some(missing) if missing.indices.is_empty() => {
-                report.row("shards", format_args!("{0} of {0} complete", missing.shards));
+                report.row("shards", format_args!("{0} of {0} complete", grouped(missing.shards)));
             }
             Some(missing) => _ = report.row("shards", format_args!("missing: {missing}")),
-            None => {
-                let unknown = "unknown: the journals do not agree on how many there are";
-                report.row("shards", unknown);
-            }
+            None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
         }
         let (processes, journals) = (self.running.len(), many(record.files.len(), "journal"));
         let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
@@ -113,19 +111,14 @@ impl Status {
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
         }
-        let (measured, left) =
-            (duration(self.journals.record.cpu_time()), record.cpu_seconds_left());
+        let (measured, left) = (duration(record.cpu_time()), record.cpu_seconds_left());
         let to_go = left.map_or("unknown".to_owned(), expected);
         report
             .field("seconds_since_record", since.map(json_seconds))
             .row("CPU time", format_args!("{measured} measured, {to_go} to go"))
             .approximate("cpu_seconds_left", "cpu_seconds_left_error", left)
-            .row("end", self.end());
-        let left = record.seconds_left(&self.running);
-        report.approximate("seconds_left", "seconds_left_error", left);
-        if self.journals.total.is_some() {
-            report.row("published", self.journals.published);
-        }
+            .row("end", self.end())
+            .approximate("seconds_left", "seconds_left_error", record.seconds_left(&self.running));
         let resume = self.resume();
         if let Some(resume) = &resume {
             report.row("resume", resume.in_a_line());
