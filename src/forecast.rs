@@ -11,8 +11,8 @@
 //! standard error of Y: s sqrt((K - k) K / k), with K = k X / sum x_i clusters in all
 //! ```
 //!
-//! and twice of it is an interval of 95 %. With fewer than twenty clusters of equal size, or as many of
-//! unequal size as say the same, it is not known how far an estimate is off.
+//! and twice of it is an interval of 95 %. That needs at least twenty clusters, and more if their sizes differ:
+//! from fewer the standard error is infinite.
 //!
 //! This is the ratio estimator of survey sampling, with its correction for finite populations
 //! (W. G. Cochran, *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a

@@ -195,13 +195,13 @@ impl Twice {
     }
 }
 
-/// The row of the record book. Journals do not know the wall time of all processes together, nor the
-/// commit, nor what else was checked.
+/// The row of the record book. Journals do not know the wall time of all processes together, nor what else
+/// was checked.
 fn record(total: u128, journals: &Journals) -> String {
     let plan = &journals.record.plan;
     let versions: BTreeSet<&str> = journals.record.runs().map(|run| run.version.as_str()).collect();
     format!(
-        "| {} | {total} | {}, {} count | {} | | {} | {} | | |",
+        "| {} | {total} | {}, {} count | {} | | {} | {} | |",
         plan.size(),
         plan.engine(),
         plan.which_count(),

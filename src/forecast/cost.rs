@@ -39,7 +39,7 @@ pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
     if let Some(largest) = engine.largest_sensible() {
         return SENSIBLE_HOURS * TEXTBOOK_GROWTH.powi(n as i32 - largest as i32);
     }
-    // With AVX-512, AVX2 and portable code: docs/lab.md has the ratios.
+    // With AVX-512, AVX2 and portable code: docs/CLUSTER.md has the ratios.
     let (column, [avx512, avx2, portable]) = match engine {
         Engine::Colours => (1, [1.0, 1.5, 6.0]),
         _ => (0, [1.0, 1.45, 4.9]),
