@@ -48,7 +48,7 @@ pub(crate) use folder::read_shard;
 pub use folder::split_by_plan;
 pub(crate) use line::DoneLine;
 pub use line::Run;
-pub use reader::{JournalFile, Mode};
+pub use reader::JournalFile;
 pub use second::{Comparison, compare};
 #[doc(hidden)]
 pub use shards::ShardUnits;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Mode, Record, Run, Units, half_open, journals_in, len, split_by_plan};
+use nqueens::record::{Record, Run, Units, half_open, journals_in, len, split_by_plan};
 use nqueens::{Error, Published, Shard};
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ impl JournalsArgs {
 
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
-        let record = Record::read(files, Mode::SkipDamaged)?.ok_or_else(|| self.nothing())?;
+        let record = Record::read(files)?.ok_or_else(|| self.nothing())?;
         let journals = Journals::new(record, self.shards);
         if self.is_warned {
             return Ok(journals);

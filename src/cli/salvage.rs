@@ -5,7 +5,7 @@ use std::slice::from_ref;
 
 use clap::Args;
 use nqueens::Error;
-use nqueens::record::{JournalError, Mode, Record, Units, is_locked};
+use nqueens::record::{JournalError, Record, Units, is_locked};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
@@ -47,7 +47,7 @@ impl SalvageArgs {
             let in_use = Error::Journal { path: self.path, error: JournalError::InUse };
             return Err(in_use.into());
         }
-        let Some(record) = Record::read(from_ref(&self.path), Mode::SkipDamaged)? else {
+        let Some(record) = Record::read(from_ref(&self.path))? else {
             let path = self.path.display();
             return Err(Exit::Usage.because(format!("{path}: nothing is recorded in it")));
         };

@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use super::disk::identity;
 use super::header::{count_of, header_of};
 use super::name::named_shard;
-use super::reader::{Mode, Named};
+use super::reader::Named;
 use super::union::Record;
 use crate::board::size::BoardSize;
 use crate::engine::WhichCount;
@@ -63,7 +63,7 @@ pub(crate) fn read_shard(
     samples.retain(|file| count_of(file) == Some(which));
     files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
 
-    let at = |path: &PathBuf| Named::at(path, Mode::SkipDamaged);
+    let at = |path: &PathBuf| Named::at(path);
     let mut paths = files.iter().map(|(path, _)| path).chain(&samples);
     let Some(named) = paths.find_map(|path| at(path).ok().flatten()) else {
         return Ok((None, files.iter().filter_map(|(path, _)| at(path).err()).collect()));
@@ -71,7 +71,7 @@ pub(crate) fn read_shard(
     let units = named.plan.units();
     files.retain(|(_, other)| other.is_none_or(|other| other.shares_units_with(shard, units)));
     let paths: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
-    let mut record = Record::read_named(&paths, &named, Mode::SkipDamaged)?;
+    let mut record = Record::read_named(&paths, &named)?;
     let left_out = mem::take(&mut record.left_out);
     Ok((Some(record), left_out))
 }

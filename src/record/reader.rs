@@ -19,15 +19,6 @@ use crate::plan::Plan;
 /// the first line costs no other.
 const COPY_EVERY: u64 = 1 << 16;
 
-/// What to do about lines that are not as they were written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// The first one is an error.
-    Strict,
-    /// They are left out, and listed.
-    SkipDamaged,
-}
-
 /// The plan that a journal names, and the line in which it does.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
@@ -76,15 +67,14 @@ impl Named {
         Self { header: Header::of(&plan), plan, path: path.to_owned() }
     }
 
-    /// The plan that a journal names. `None` if it has not begun.
-    pub(super) fn at(path: &Path, mode: Mode) -> Result<Option<Self>, Error> {
+    /// The plan that a journal names, in its first line or a copy of it. `None` if it has not begun.
+    pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
         let mut input = BufReader::new(open(path)?);
-        let header = Header::read(&mut input).or_else(|error| match mode {
-            Mode::Strict => Err(error),
-            Mode::SkipDamaged => Header::find_copy(&mut input).map(Some).ok_or(match error {
+        let header = Header::read(&mut input).or_else(|error| {
+            Header::find_copy(&mut input).map(Some).ok_or(match error {
                 JournalError::Damaged { .. } => JournalError::NoPlan,
                 error => error,
-            }),
+            })
         });
         let header = header.map_err(|error| error.at(path))?;
         header.map(|header| Self::by(path, header)).transpose()
@@ -125,18 +115,16 @@ impl Named {
     }
 
     /// Reads a journal of this plan, or of any plan, which is then made. Every line with finished units is
-    /// passed to `take`, with the number of its run. `None` if the journal has not begun; then all of it
-    /// was read as well.
+    /// passed to `take`, with the number of its run; lines that are not as they were written are left out.
+    /// `None` if the journal has not begun; then all of it was read as well.
     ///
     /// # Errors
     ///
-    /// [`Error::PlansDiffer`] if it is of another plan, [`Error::Journal`] if it cannot be read or,
-    /// where reading is strict, if a line is damaged.
+    /// [`Error::PlansDiffer`] if it is of another plan, [`Error::Journal`] if it cannot be read.
     pub(super) fn scan(
         known: Option<&Self>,
         path: &Path,
         input: impl Read,
-        mode: Mode,
         mut take: impl FnMut(usize, DoneLine),
     ) -> Result<Option<JournalFile>, Error> {
         use JournalError::{Damaged, NotAJournal};
@@ -148,9 +136,7 @@ impl Named {
             (Ok(Some(header)), None) => Self::by(path, header)?,
             (Ok(Some(header)), Some(known)) => known.also_by(path, header)?,
             // No line of another plan has the right CRC.
-            (Err(error @ (Damaged { .. } | NotAJournal)), Some(known))
-                if mode == Mode::SkipDamaged =>
-            {
+            (Err(error @ (Damaged { .. } | NotAJournal)), Some(known)) => {
                 first_error = Some(of_file(error));
                 known.clone()
             }
@@ -200,10 +186,6 @@ impl Named {
             };
             scan.bytes += length;
             let is_alone = !is_begun && matches!(line, Ok(Some(Line::Done(_))));
-            let line = match is_alone && mode == Mode::Strict {
-                true => Err("no run begins before it"),
-                false => line,
-            };
             // Damage may have hidden the beginning of another run.
             is_begun = matches!(line, Ok(Some(_))) || is_begun && line.is_ok();
             match line {
@@ -215,13 +197,7 @@ impl Named {
                     }
                     scan.take(done, &mut take);
                 }
-                Err(what) => {
-                    let error = of_file(Damaged { line: number, what });
-                    match mode {
-                        Mode::Strict => return Err(error),
-                        Mode::SkipDamaged => scan.left_out.push(error),
-                    }
-                }
+                Err(what) => scan.left_out.push(of_file(Damaged { line: number, what })),
             }
             number += usize::from(text.ends_with(b"\n"));
         }

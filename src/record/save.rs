@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::disk::{create, folder_of, sync_folder};
 use super::line::Line;
-use super::reader::{Mode, Named};
+use super::reader::Named;
 use super::union::Record;
 use super::units::{Units, weighted_sum};
 use crate::error::{Error, JournalError};
@@ -45,7 +45,7 @@ impl Record {
         let finished = &self.finished - without;
         let solutions = self.write(BufWriter::new(new.as_file()), into, &finished)?;
         new.as_file().sync_all().map_err(cannot_write)?;
-        let held = Self::read(&[new.path().to_owned()], Mode::Strict)?;
+        let held = Self::read(&[new.path().to_owned()])?.map(Self::undamaged).transpose()?;
         let is_right = |held: &Self| held.finished == finished && held.solutions == solutions;
         let mut held = held.filter(is_right).ok_or_else(|| {
             let what = "it differs from the journals that it was made of".to_owned();

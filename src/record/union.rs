@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use super::disk::open;
 use super::line::DoneLine;
-use super::reader::{JournalFile, Mode, Named};
+use super::reader::{JournalFile, Named};
 use super::units::{Counts, Units, len, units_of};
 use crate::board::known::known;
 use crate::error::{Error, JournalError};
@@ -46,7 +46,6 @@ pub struct Record {
     pub repeated: usize,
     /// Why lines, journals and units with two counts were left out, if that is allowed.
     pub left_out: Vec<Error>,
-    mode: Mode,
     /// The units that are held more than once.
     pub(super) shared: Units,
     /// What units took in the last run of each journal, and in those before it that were like it.
@@ -68,29 +67,37 @@ pub struct Witness {
 }
 
 impl Record {
-    /// Reads journals of one plan. `None` if none of them holds anything.
+    /// Reads journals of one plan. `None` if none of them holds anything. What is damaged, and units with
+    /// different counts, are [left out](Self::left_out) and count as not finished.
     ///
     /// # Errors
     ///
-    /// [`Error::Journal`] if one is missing or damaged, [`Error::PlansDiffer`] if they belong to
-    /// different plans or counts, [`Error::CountsDiffer`] if they hold different counts for one unit.
-    /// With [`Mode::SkipDamaged`] only other plans are an error.
-    pub fn read(paths: &[PathBuf], mode: Mode) -> Result<Option<Self>, Error> {
+    /// [`Error::PlansDiffer`] if they belong to different plans or counts, [`Error::Journal`] if none of them
+    /// names a plan.
+    pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
         // A journal that cannot be read is reported below, in the order of the files.
-        let at = |path: &PathBuf| Named::at(path, mode);
-        let Some(named) = paths.iter().find_map(|path| at(path).ok().flatten()) else {
-            return paths.iter().try_for_each(|path| at(path).map(|_| ())).map(|()| None);
+        let Some(named) = paths.iter().find_map(|path| Named::at(path).ok().flatten()) else {
+            return paths.iter().try_for_each(|path| Named::at(path).map(|_| ())).map(|()| None);
         };
-        Self::read_named(paths, &named, mode).map(Some)
+        Self::read_named(paths, &named).map(Some)
+    }
+
+    /// The record, if nothing is left out.
+    ///
+    /// # Errors
+    ///
+    /// The first reason why something is.
+    pub fn undamaged(self) -> Result<Self, Error> {
+        self.left_out.first().cloned().map_or(Ok(self), Err)
     }
 
     /// The same, given the plan.
-    pub(super) fn read_named(paths: &[PathBuf], named: &Named, mode: Mode) -> Result<Self, Error> {
+    pub(super) fn read_named(paths: &[PathBuf], named: &Named) -> Result<Self, Error> {
         let blocks = Mutex::new(Blocks::new(named.plan.units()));
         let read = |path: &PathBuf| {
             let file = open(path)?;
             let modified = modified(&file);
-            let held = Named::scan(Some(named), path, file, mode, |_, _| ())?;
+            let held = Named::scan(Some(named), path, file, |_, _| ())?;
             Ok(held.map(|held| {
                 let mut all = blocks.lock().unwrap_or_else(PoisonError::into_inner);
                 all.merge(&held.blocks);
@@ -103,19 +110,17 @@ impl Record {
             match file {
                 Ok(Some(file)) => held.push(file),
                 Ok(None) => unbegun.push(path.clone()),
-                Err(error @ Error::Journal { .. }) if mode == Mode::SkipDamaged => {
-                    left_out.push(error);
-                }
+                Err(error @ Error::Journal { .. }) => left_out.push(error),
                 Err(error) => return Err(error),
             }
         }
         let blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let record = Self::of(Arc::clone(&named.plan), held, blocks, mode)?;
+        let record = Self::of(Arc::clone(&named.plan), held, blocks)?;
         Ok(Self { unbegun, left_out: [left_out, record.left_out].concat(), ..record })
     }
 
     /// Reads the journal at a path through an open file; all of it is read from `input`. `None` if it
-    /// has not begun. Unless its plan is given, it is made.
+    /// has not begun. Unless its plan is given, it is made. Damage is an error.
     pub(super) fn read_open(
         path: &Path,
         file: &File,
@@ -125,17 +130,12 @@ impl Record {
         let modified = modified(file);
         let of_file = |held: JournalFile| {
             let (plan, blocks) = (Arc::clone(&held.named.plan), held.blocks.clone());
-            Self::of(plan, vec![JournalFile { modified, ..held }], blocks, Mode::Strict)
+            Self::of(plan, vec![JournalFile { modified, ..held }], blocks)?.undamaged()
         };
-        Named::scan(known, path, input, Mode::Strict, |_, _| ())?.map(of_file).transpose()
+        Named::scan(known, path, input, |_, _| ())?.map(of_file).transpose()
     }
 
-    fn of(
-        plan: Arc<Plan>,
-        mut files: Vec<JournalFile>,
-        blocks: Blocks,
-        mode: Mode,
-    ) -> Result<Self, Error> {
+    fn of(plan: Arc<Plan>, mut files: Vec<JournalFile>, blocks: Blocks) -> Result<Self, Error> {
         let ranges = files.iter_mut().flat_map(|file| mem::take(&mut file.ranges));
         let ranges: Vec<Range<usize>> = ranges.collect();
         let lines: usize = ranges.iter().map(Range::len).sum();
@@ -144,18 +144,8 @@ impl Record {
         let solutions = files.iter().fold(0, |sum: u128, file| sum.saturating_add(file.solutions));
         let left_out = files.iter_mut().flat_map(|file| mem::take(&mut file.left_out)).collect();
         let unbegun = Vec::new();
-        let mut record = Self {
-            plan,
-            finished,
-            solutions,
-            files,
-            unbegun,
-            repeated,
-            left_out,
-            mode,
-            shared,
-            blocks,
-        };
+        let mut record =
+            Self { plan, finished, solutions, files, unbegun, repeated, left_out, shared, blocks };
         let shared = record.gather(&record.shared)?;
         record.solutions -= shared.repeated;
         record.leave_out(&shared)?;
@@ -164,9 +154,8 @@ impl Record {
 
     /// Leaves out units with different counts.
     fn leave_out(&mut self, shared: &Counts) -> Result<(), Error> {
-        let Some(first) = shared.conflicts.first() else { return Ok(()) };
-        if self.mode == Mode::Strict {
-            return Err(conflict(&self.witnesses(&Units::from_iter([first]))?));
+        if shared.conflicts.is_empty() {
+            return Ok(());
         }
         let mut witnesses = self.witnesses(&shared.conflicts)?;
         witnesses.sort_by_key(|witness| witness.unit);
@@ -247,7 +236,7 @@ impl Record {
         take: impl FnMut(usize, DoneLine),
     ) -> Result<(), Error> {
         let input = open(&file.path)?.take(file.bytes);
-        match Named::scan(Some(&file.named), &file.path, input, self.mode, take)? {
+        match Named::scan(Some(&file.named), &file.path, input, take)? {
             Some(held) if held.bytes == file.bytes => Ok(()),
             _ => {
                 let what = "it was changed while it was read".to_owned();

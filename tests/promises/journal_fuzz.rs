@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use nqueens::record::{Mode, Record, Units};
+use nqueens::record::{Record, Units};
 use nqueens::{Cancel, Count, Engine, Error, Plan};
 use proptest::prelude::*;
 
@@ -163,7 +163,7 @@ proptest! {
         let mut bytes = whole().0.clone();
         damages.iter().for_each(|damage| damage.apply(&mut bytes));
         fs::write(&path, &bytes)?;
-        let record = match Record::read(std::slice::from_ref(&path), Mode::SkipDamaged) {
+        let record = match Record::read(std::slice::from_ref(&path)) {
             Ok(Some(record)) => record,
             // The first line is damaged, or nothing but the beginning of it is left.
             read => {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::record::{JournalError, Mode, Record, split_by_plan};
+use nqueens::record::{JournalError, Record, split_by_plan};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, WhichCount};
 
 use crate::common::{
@@ -101,7 +101,7 @@ fn both_counts_can_share_a_folder() {
             let name = path.file_name().and_then(std::ffi::OsStr::to_str).expect("text");
             assert_eq!(name.starts_with("n12-second-000"), which == WhichCount::Second, "{name}");
         }
-        let merged = Record::read(paths, Mode::Strict).expect("one count").expect("lines");
+        let merged = Record::read(paths).expect("one count").expect("lines");
         assert_eq!((merged.solutions, merged.plan.which_count()), (14_200, which));
     }
     let [first, second] = &paths;
@@ -111,7 +111,7 @@ fn both_counts_can_share_a_folder() {
     assert!(header.contains(" n=12 count=second engine="), "{header}");
 
     for paths in [[&first[0], &second[0]], [&second[0], &first[0]]] {
-        let mixed = Record::read(&paths.map(PathBuf::clone), Mode::Strict);
+        let mixed = Record::read(&paths.map(PathBuf::clone));
         assert!(matches!(mixed, Err(Error::PlansDiffer { .. })), "{mixed:?}");
     }
     for command in ["merge", "status", "verify"] {

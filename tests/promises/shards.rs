@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use nqueens::record::{JournalError, Mode, Record, journals_in};
+use nqueens::record::{JournalError, Record, journals_in};
 use nqueens::{Count, Engine, Error, Outcome, Shard};
 
 use crate::common::processes::{send, wait_until};
@@ -24,7 +24,7 @@ fn count(n: u32, index: usize, shards: usize, folder: &Path) -> Result<Outcome, 
 }
 
 fn merge(paths: &[PathBuf]) -> Result<Option<Record>, Error> {
-    Record::read(&journals_in(paths)?, Mode::Strict)
+    Record::read(&journals_in(paths)?)?.map(Record::undamaged).transpose()
 }
 
 fn merged(folder: &Path) -> Record {

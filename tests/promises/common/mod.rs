@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use nqueens::record::{Counts, JournalError, Mode, Record};
+use nqueens::record::{Counts, JournalError, Record};
 use nqueens::{BoardSize, Error, Kernel, Plan};
 
 /// The program.
@@ -111,7 +111,7 @@ pub(crate) fn refused(output: &Output, code: i32, reasons: &[&str]) {
 
 /// Reads a journal.
 pub(crate) fn read(path: &Path) -> Result<Option<Record>, Error> {
-    Record::read(&[path.to_owned()], Mode::Strict)
+    Record::read(&[path.to_owned()])?.map(Record::undamaged).transpose()
 }
 
 /// What a good journal holds.
