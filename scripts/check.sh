@@ -10,8 +10,8 @@
 # needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 
 say() { printf '\n== %s\n' "$*"; }
 

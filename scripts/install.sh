@@ -6,8 +6,8 @@
 # NQUEENS_INSTALL=yes allows it, and `check.sh --install` sets that for everything it runs. Without it,
 # this names the missing packages in one line and exits with code 77.
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 [ $# -gt 0 ] || usage "which package?"
 
 if [ "${NQUEENS_INSTALL:-}" != yes ]; then

@@ -4,8 +4,8 @@
 #
 #   scripts/pictures.sh
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 [ $# = 0 ] || usage "it takes no arguments"
 
 cargo build --release --quiet

@@ -8,8 +8,8 @@
 # One thread each, pinned to one core if taskset is installed. The textbook program always
 # counts n = 16, the yardstick; N is the board that nqueens counts. Needs gcc.
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 n=${1:-16} pairs=${2:-7}
 shift $(($# < 2 ? $# : 2))
 [[ $n =~ ^[1-9][0-9]?$ && $pairs =~ ^[1-9][0-9]{0,3}$ ]] || usage "'$n' is no board, or '$pairs' no number of pairs"

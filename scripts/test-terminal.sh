@@ -8,8 +8,8 @@
 # Takes a minute. Needs Debian's tmux, which it installs only with NQUEENS_INSTALL=yes (see
 # install.sh); skipped (exit code 77) without it.
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 [ $# = 0 ] || usage "it takes no arguments"
 
 if ! command -v tmux >/dev/null; then
