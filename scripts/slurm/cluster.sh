@@ -67,6 +67,7 @@ SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/%n.log
 ReturnToService=2
 SlurmdTimeout=5
+MessageTimeout=5
 KillWait=2
 MaxArraySize=6
 MaxJobCount=200
