@@ -297,30 +297,21 @@ total limit 14 1
 # It may have been warned more than once.
 logged limit '14 units, [1-9][0-9]* done before' || fail "the warned task did not resume from its journal"
 
-# --- No node starts a task, and submit.sh is started twice and killed, in a folder with a strange name.
+# --- No node starts a task, and two submit.sh at the same time, in a folder with a strange name.
 held='held %j "ü'
 touch "$cluster/refuse-tasks"
-mkdir "$work/slow"
-printf '#!/bin/sh\n"%s" "$@"\ntouch "%s"\nuntil [ -e "%s" ]; do sleep 0.1; done\n' "$(type -P sbatch)" \
-  "$work/submitting" "$work/released" >"$work/slow/sbatch"
-chmod +x "$work/slow/sbatch"
-PATH=$work/slow:$PATH scripts/slurm/submit.sh 10 --shards 3 --out "$work/$held" >/dev/null 2>&1 &
-first=$!
-disown # or bash would report its death
-wait_for test -e "$work/submitting"
+submit "$held" 10 --shards 3
+exec {lock}<"$work/$held/log/lock"
+flock "$lock"
 must_be_refused 4 'another submit.sh works on' "$held" 10 --shards 3
-kill -9 "$first"
-touch "$work/released"
+flock --unlock "$lock"
 tasks_are_held() { [ "$(squeue -h -r -t PD -o %r | grep -cx 'launch failed requeued held')" = 3 ]; }
 wait_for tasks_are_held
 rm "$cluster/refuse-tasks"
-# The lock is held until the killed script's sbatch ends.
-wait_for refused 3 'earlier jobs for' "$held" 10 --shards 3
+must_be_refused 3 'earlier jobs for' "$held" 10 --shards 3
 told "$held" '^released\( *[0-9]*_[0-2]\)\{3\}: Slurm held these'
 timeout 20 scontrol update NodeName="$(sinfo -h -t drain -o %N)" State=RESUME
-wait_for none_queued "$held"
-submit "$held" 10 --shards 3
-told "$held" "^total  *$(published 10)\$"
+total "$held" 10 3
 [ "$(find "$work/$held/log" -name '*_[0-2].log' | wc -l)" = 3 ] || fail "logs are missing in $held"
 say "held: released by the next submit.sh; two at the same time submitted once"
 
