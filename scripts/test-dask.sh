@@ -19,6 +19,8 @@ folder=$(mktemp -d)
 
 # By default Dask gives up a task after three workers have died; here more may die.
 export DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=10
+# By default Dask looks for a lost scheduler for half a minute.
+export DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT=4s
 export PYTHONDONTWRITEBYTECODE=1
 
 # Without this, the HTTP servers of scheduler and workers listen on all networks.
@@ -131,8 +133,8 @@ mkfifo "$folder/pipe/x.journal"
 while read -r word arguments; do
   code=0
   # shellcheck disable=SC2086 # several words
-  python3 scripts/dask/count.py --program "$program" $arguments 2>"$folder/refused" || code=$?
-  if [ "$code" != 2 ] || ! tail -n 1 "$folder/refused" | grep -q -e "$word"; then fail "$arguments: $code, $(cat "$folder/refused")"; fi
+  python3 scripts/dask/count.py --program "$program" $arguments 2>"$folder/named" || code=$?
+  if [ "$code" != 2 ] || ! tail -n 1 "$folder/named" | grep -q -e "$word"; then fail "$arguments: $code, $(cat "$folder/named")"; fi
 done <<END
 N --local 1 --shards 2 --out f
 N 33 --local 1 --shards 2 --out f

@@ -35,7 +35,10 @@ helpers=()
 finish() {
   local code=$?
   trap '' INT TERM EXIT
-  if [ "$code" != 0 ] && [ "$code" -lt 128 ]; then show_logs; fi
+  if [ "$code" != 0 ] && [ "$code" -lt 128 ]; then
+    { timeout 5 sinfo -N && timeout 5 squeue -r; } >&2 || true
+    tail -n 20 "$work"/*/log/*.log "$cluster"/log/*.out >&2 || true
+  fi
   kill "${helpers[@]}" 2>/dev/null || true
   scripts/slurm/cluster.sh down "$cluster" || code=1
   rm -rf "$work"
@@ -45,15 +48,6 @@ trap finish EXIT
 trap 'echo "test-slurm.sh: line $LINENO failed: $BASH_COMMAND" >&2' ERR
 trap 'exit 130' INT
 trap 'exit 143' TERM
-
-show_logs() {
-  set +e
-  echo "--- failed; the state of Slurm, and the logs" >&2
-  timeout 5 sinfo -N >&2
-  timeout 5 squeue -r >&2
-  tail -n 8 "$work"/*/log/*.log "$cluster"/log/*.out >&2
-  tail -n 60 "$cluster/log/slurmctld.log" >&2
-}
 
 say() { printf '%3d s  %s\n' $((SECONDS - began)) "$*"; }
 

@@ -21,7 +21,7 @@ bin=${program%/*}
 work=$(mktemp -d)
 finish() {
   local code=$?
-  if [ "$code" != 0 ]; then echo "$columns columns:" && screen || true; fi >&2
+  if [ "$code" != 0 ]; then { echo "$columns columns:"; screen || true; } >&2; fi
   terminal kill-server 2>/dev/null || true
   rm -rf "$work"
   exit "$code"
@@ -56,10 +56,8 @@ printf 'exec nqueens count 20 --kernel portable --threads 2 "$@"\n' >"$work/run"
 
 bar='^colours 20 (\[=*>? *\] )?[0-9.]+%(, [^,]+)*$'
 stopped='^nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far$'
-
 # Longer than the test.
 printf 'exec nqueens estimate 22 --seconds 10m\n' >"$work/sample"
-
 estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+s of 10m00s(, [0-9]+ units)?$'
 estimate_stopped='^nqueens: stopped after [0-9.]+s of 10m00s: '
 
@@ -105,12 +103,8 @@ for columns in 40 80 120; do
   bars=$(screen | sed 1d)
   [ "$(wc -l <<<"$bars")" -le 1 ] || fail "more than one line: $bars"
   [ "${#bars}" -le $((columns - 2)) ] || fail "too long for ^C: $bars"
-  terminal send-keys C-c
-  wait_for is_back
-  message | grep -Eq "$estimate_stopped" || fail "the estimate left a bar"
+  interrupt "$estimate_stopped" 'bash sample'
   shows '^total +(roughly|.* ±) ' || fail "no answer"
-  type_line "echo code \$?"
-  wait_for shows 'code 3$'
 done
 
 # As scripts, so that each command fits a line of 20 columns.

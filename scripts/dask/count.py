@@ -202,7 +202,7 @@ def connect(request: argparse.Namespace) -> Iterator[Any]:
                 inside = {"processes": False, "protocol": "inproc://", "dashboard_address": None}
                 address = LocalCluster(n_workers=request.local, threads_per_worker=1, **inside)
                 stack.enter_context(address)
-            client = Client(address, timeout=10)
+            client = Client(address)
         except Exception as error:
             # TLS may not fit the address, or its files are not there.
             usage = (ValueError, TypeError, RuntimeError, FileNotFoundError, PermissionError)
