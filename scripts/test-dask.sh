@@ -4,7 +4,7 @@
 #
 #   scripts/test-dask.sh
 #
-# Lints and tests the driver (scripts/dask/count.py) first. Also checks that --local opens no port, and
+# Lints the driver (scripts/dask/count.py) first. Also checks wrong arguments, that --local opens no port, and
 # that with TLS an untrusted client is refused. Everything listens on 127.0.0.1 only.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
