@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Prints links of documents that lead nowhere; exits with 1 if it finds any.
 
-    scripts/check-links.py [FOLDER]      default: the folder above this one
-
 Links to files and headings in all Markdown files below the folder count, and the names of files below scripts/,
 docs/, benches/ and Containerfile, except in CHANGELOG.md, which names what is gone. Web addresses are not opened.
 """
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -40,7 +39,9 @@ def dead(document, root):
 
 
 def main():
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
+    root = parser.parse_args().folder
     documents = list(root.glob("*.md"))
     for folder in ("docs", "scripts", "benches"):
         documents += (root / folder).rglob("*.md")

@@ -10,8 +10,8 @@
 # needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -35,7 +35,6 @@ may_install() { [ "${NQUEENS_INSTALL:-}" = yes ]; }
 
 fmt() { cargo fmt --check; }
 
-# No circles of modules, and no arrows upwards between rooms.
 modules() { scripts/check-modules.py; }
 
 clippy() {
@@ -47,7 +46,7 @@ clippy() {
 test() {
   local command
   command=$(sed -n '/<!-- test command -->/,/```$/s/^\(cargo test.*\)$/\1/p' README.md)
-  [ -n "$command" ] || { echo "README.md names no test command" >&2; return 1; }
+  [ -n "$command" ] || fail "README.md names no test command"
   echo "+ $command"
   eval "$command"
 }
@@ -62,25 +61,15 @@ ignored() {
   cargo test --tests -- --ignored "${lacking[@]}"
 }
 
-# Root in a container may be unable to mount anything.
-has_root() {
-  local folder mounted=1
-  folder=$(mktemp -d)
-  if mount -t tmpfs tmpfs "$folder" 2>/dev/null; then mounted=0 && umount "$folder"; fi
-  rmdir "$folder"
-  return "$mounted"
-}
+# Root in a container may be unable to mount anything. What is mounted for a try goes with its namespace.
+try_mount() { unshare --mount sh -c "mount $1 /mnt && ${2:-true}" 2>/dev/null; }
+has_root() { try_mount '-t tmpfs tmpfs'; }
 # Disks that are files, with ext4 on them.
 has_loop_devices() {
-  local folder image works=1
-  command -v mkfs.ext4 >/dev/null || return 1
-  folder=$(mktemp -d) image=$(mktemp)
-  if truncate -s 4M "$image" && mkfs.ext4 -q "$image" && mount -o loop "$image" "$folder" 2>/dev/null; then
-    if fstrim "$folder" 2>/dev/null; then works=0; fi
-    umount "$folder"
-  fi
+  local image works=0
+  image=$(mktemp)
+  truncate -s 4M "$image" && mkfs.ext4 -q "$image" 2>/dev/null && try_mount "-o loop $image" 'fstrim /mnt' || works=1
   rm "$image"
-  rmdir "$folder"
   return "$works"
 }
 # Control groups of version 1 or 2 below our own one, with limits on memory and processes.
@@ -130,19 +119,11 @@ miri() {
   fi
 }
 
-# A long run that is killed and resumed twenty times.
+# What each of these does stands in the head of its script.
 kill-resume() { scripts/kill-resume.sh; }
-
-# The progress bar in terminals of several widths, and what Ctrl-C leaves of it.
 terminal() { or_skip scripts/test-terminal.sh; }
-
-# A count on a Slurm cluster, with nodes and processes killed; needs root.
 slurm() { or_skip scripts/test-slurm.sh; }
-
-# Counts on a Dask cluster on this machine while each of its processes is killed once.
 dask() { or_skip scripts/test-dask.sh; }
-
-# The manifests for Kubernetes; needs no cluster.
 k8s() { or_skip scripts/test-k8s.sh; }
 
 # Each benchmark once, in the test profile, which shares its dependencies with the tests.
@@ -163,7 +144,7 @@ msrv() {
   cargo metadata --format-version 1 --locked |
     grep -o '"rust_version":"[0-9.]*"' | cut -d'"' -f4 | sort -uV | tail -n 1 |
     { read -r newest; printf '%s\n%s\n' "$newest" "$stated" | sort -CV ||
-      { echo "a dependency needs Rust $newest, Cargo.toml states $stated" >&2; exit 1; }; }
+      fail "a dependency needs Rust $newest, Cargo.toml states $stated"; }
   if command -v rustup >/dev/null && rustup toolchain list | grep -q "^$stated"; then
     cargo "+$stated" check --all-targets
   else
@@ -211,7 +192,7 @@ aarch64() {
 
 shellcheck() {
   has shellcheck shellcheck || return 1
-  command shellcheck --external-sources scripts/*.sh scripts/slurm/*.sh .ci/run
+  command shellcheck --source-path=SCRIPTDIR --external-sources scripts/*.sh scripts/slurm/*.sh .ci/run
 }
 
 # Each dependency, on every platform, must have a licence that deny.toml allows.

@@ -194,7 +194,7 @@ class Comparison:
         cpu = json.loads(output(NQUEENS, "cpu", "--json"))
         self.kernel = cpu["kernel"]
         self.commit = output("git", "-C", ROOT, "describe", "--always", "--dirty")
-        self.same = {"date": time.strftime("%Y-%m-%d"), "machine": options.machine or cpu["cpu"]}
+        self.same = {"date": time.strftime("%Y-%m-%d"), "machine": cpu["cpu"]}
         self.rows = csv.DictWriter(file, COLUMNS.split(), lineterminator="\n")
         self.rows.writeheader()
         self.build = cache(self.build)
@@ -314,7 +314,6 @@ def main():
     parser.add_argument("--seconds-limit", type=float, metavar="S", default=900, help="of one count (default: 900)")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="a folder of clones")
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="a new file (default: in benches/record)")
-    parser.add_argument("--machine", metavar="NAME", help="its name in the CSV (default: that of its CPU)")
     parser.add_argument("--table", type=argparse.FileType(), metavar="FILE.csv", help="only print this one as Markdown")
     options = parser.parse_args()
     if options.table:

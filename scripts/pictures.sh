@@ -4,10 +4,10 @@
 #
 #   scripts/pictures.sh
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 [ $# = 0 ] || usage "it takes no arguments"
 
-cargo build --release --quiet
-target/release/nqueens list 8 --limit 1 --style svg >docs/pictures/board.svg
-target/release/nqueens compare 8 10 12 14 16 18 --engines all --threads 1 --seconds-limit 10 --svg docs/pictures/times.svg
+build
+"$program" list 8 --limit 1 --style svg >docs/pictures/board.svg
+"$program" compare 8 10 12 14 16 18 --engines all --threads 1 --seconds-limit 10 --svg docs/pictures/times.svg

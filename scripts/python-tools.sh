@@ -8,8 +8,8 @@
 # NQUEENS_INSTALL=yes (see install.sh). Exit code 77: the packages are not available and were not
 # required, so a test may be skipped.
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 [ $# = 0 ] || usage "it takes no arguments"
 
 # A new version here makes a new environment.

@@ -6,8 +6,8 @@
 #
 # Writes benches/record/DATE-NAME.txt. Needs Rust, and an idle machine for useful figures.
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 [[ ${1:-} =~ ^[a-z0-9][a-z0-9.-]*$ ]] || usage "the name of the machine comes first, as in xeon-avx512"
 file=benches/record/$(date +%F)-$1.txt
 shift

@@ -7,8 +7,8 @@
 # Needs the Rust target aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user; installs what
 # is missing if NQUEENS_INSTALL=yes (see install.sh).
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 cd "$(dirname "$0")/.."
-. scripts/usage.sh
 [ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-gnu
 if ! rustup target list --installed | grep -q "$target"; then

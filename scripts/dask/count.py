@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 """Count the solutions of the n-queens problem on the workers of a Dask cluster.
 
-    count.py N (--scheduler ADDRESS | --local W) --shards K --out FOLDER [OPTION ...]
-             [-- OPTION OF nqueens shard ...]
-
+Options of `nqueens shard`, such as --engine, may follow `--`.
 Every shard is one Dask task: a worker runs `nqueens shard` and sends the finished journal back
 over Dask's own connection, so no file system is shared. This program, the driver, checks each
 journal and writes it into FOLDER under a name that no file has. FOLDER is the only state: the same
@@ -38,7 +36,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 DONE, FAILED, USAGE, STOPPED, NOT_NOW = range(5)
 
@@ -58,12 +56,8 @@ class EndedError(Exception):
     """The run ends here, with an exit code and a message of one line."""
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """End with the exit code of wrong usage."""
-        raise EndedError(USAGE, f"{message}; see --help")
+class NoJournalsError(Exception):
+    """A folder holds no journal of this count."""
 
 
 def number(text: str, least: int = 1, most: int = 1_000_000) -> int:
@@ -77,8 +71,8 @@ def number(text: str, least: int = 1, most: int = 1_000_000) -> int:
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """Read the command line; everything after `--` goes to `nqueens shard`."""
     at = argv.index("--") if "--" in argv else len(argv)
-    about = "Options of 'nqueens shard', such as --engine, may follow '--'."
-    parser = Parser("count.py", description=about, allow_abbrev=False)
+    head = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=head, allow_abbrev=False)
     add = parser.add_argument
     add("n", metavar="N", type=lambda text: number(text, 0, 32), help="size of the board")
     where = parser.add_mutually_exclusive_group(required=True)
@@ -175,6 +169,8 @@ def merge(request: argparse.Namespace, path: Path) -> tuple[Any, list[range]]:
     command = [request.program, "merge", str(path), *request.which, "--json"]
     run = subprocess.run(command, capture_output=True, check=False, start_new_session=True)
     if run.returncode not in (DONE, STOPPED):
+        if b": there are no journals" in run.stderr:
+            raise NoJournalsError
         raise EndedError(max(run.returncode, FAILED), reason(run.returncode, run.stderr))
     report = json.loads(run.stdout)
     # In the form of job arrays: 3,7-9 is 3, 7, 8 and 9.
@@ -206,7 +202,7 @@ def connect(request: argparse.Namespace) -> Iterator[Any]:
                 inside = {"processes": False, "protocol": "inproc://", "dashboard_address": None}
                 address = LocalCluster(n_workers=request.local, threads_per_worker=1, **inside)
                 stack.enter_context(address)
-            client = Client(address, timeout=10)
+            client = Client(address)
         except Exception as error:
             # TLS may not fit the address, or its files are not there.
             usage = (ValueError, TypeError, RuntimeError, FileNotFoundError, PermissionError)
@@ -236,18 +232,17 @@ class Count:
             tempfile.TemporaryFile(dir=request.out).close()
         except OSError as error:
             raise EndedError(USAGE, f"--out {request.out}: {error.strerror}") from None
-        begun = False
         for path in request.out.glob("*.journal"):
             if not path.is_file():
                 raise EndedError(USAGE, f"{path} is not a plain file: take it away")
-            mine = path.name.startswith(f"n{request.n}-second-") == request.second
-            begun |= mine and path.stat().st_size > 0
-        if begun:
-            report, self.missing = merge(request, request.out)
-            self.plan = report["plan"]
+        with contextlib.suppress(NoJournalsError):
+            report, missing = merge(request, request.out)
             if report["n"] != request.n:
                 words = f"its journals are of n = {report['n']}, not {request.n}"
                 raise EndedError(USAGE, f"--out {request.out}: {words}: choose another folder")
+            # Without journals of the first count, the program reads those of the second.
+            if request.second or report["count"] == "first":
+                self.plan, self.missing = report["plan"], missing
 
     def keep(self, index: int, journal: bytes) -> None:
         """Check a journal and add it to the folder, whole, under a name that no file has."""
@@ -352,10 +347,7 @@ class Count:
         elif code != DONE:
             raise EndedError(code, words)
         elif journal:
-            try:
-                self.keep(index, journal)
-            except OSError as error:
-                raise EndedError(FAILED, f"{error.filename}: {error.strerror}") from None
+            self.keep(index, journal)
         return bool(code == DONE)
 
 

@@ -5,19 +5,17 @@
 #
 #   scripts/slurm/cluster.sh up FOLDER [NODES]      prints SLURM_CONF=..., for the commands of Slurm
 #   scripts/slurm/cluster.sh controller FOLDER      stops slurmctld as an administrator would and starts it again
-#   scripts/slurm/cluster.sh crash FOLDER           the same with kill -9
 #   scripts/slurm/cluster.sh kill FOLDER NODE       a power failure: kill -9 of all processes of a node
 #   scripts/slurm/cluster.sh freeze FOLDER NODE     stops them all with SIGSTOP, as if the machine hung
 #   scripts/slurm/cluster.sh thaw FOLDER NODE       lets them continue
-#   scripts/slurm/cluster.sh down FOLDER            ends every process of the cluster
+#   scripts/slurm/cluster.sh down FOLDER            a power failure of the whole cluster, with all its jobs
 #
 # While there is a file FOLDER/refuse-tasks, every node fails to start a task (its prolog fails).
 set -euo pipefail
+. "$(dirname "$0")/../common.sh"
 
-usage() { echo "cluster.sh: $1; see the head of this script" >&2; exit 2; }
-
-[ $# -ge 2 ] || usage "which command, which folder?"
-command=$1 folder=$(readlink -m "$2") argument=${3:-}
+[[ $# -ge 2 && $# -le 3 ]] || usage "which command, which folder?"
+folder=$(readlink -m "$2") argument=${3:-}
 nodes=3
 export SLURM_CONF=$folder/slurm.conf
 # Daemons carry these in their environment, and the slurmstepd that a slurmd starts inherits them.
@@ -69,6 +67,7 @@ SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/%n.log
 ReturnToService=2
 SlurmdTimeout=5
+MessageTimeout=5
 KillWait=2
 MaxArraySize=6
 MaxJobCount=200
@@ -82,28 +81,15 @@ END
   echo "PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE State=UP"
 }
 
-# Starts a daemon in the background and writes its process ID to NAME.pid. Daemons run with the option
-# for the foreground, so this ID is theirs.
+# Starts a daemon in the background, which its option for the foreground keeps there.
 daemon() {
   local name=$1
   shift
   env "$mark" "$(mark_of "$name")" setsid "$@" </dev/null >"$folder/log/$name.out" 2>&1 &
-  echo $! >"$folder/$name.pid"
-}
-
-start_controller() { daemon slurmctld slurmctld -D "$@"; }
-
-# within SECONDS COMMAND ...: retries a command for this long.
-within() {
-  local end=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ "$SECONDS" -lt "$end" ] || return 1
-    sleep 0.1
-  done
 }
 
 nodes_are_idle() { [ "$(timeout 5 sinfo -h -t idle -N -o %N | wc -l)" = "$nodes" ]; }
+controller_answers() { timeout 5 scontrol ping; }
 
 up() {
   local i
@@ -120,57 +106,21 @@ up() {
   daemon munged setpriv --reuid munge --regid munge --clear-groups munged --foreground \
     --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munge/pidfile" \
     --log-file="$folder/munge/log" --seed-file="$folder/munge/seed"
-  if within 10 test -S "$folder/munge/socket"; then
-    start_controller -c
-    for ((i = 1; i <= nodes; i++)); do
-      mkdir -p "$folder/spool.n$i"
-      daemon "n$i" slurmd -D -N "n$i"
-    done
-    if within 30 nodes_are_idle; then
-      echo "SLURM_CONF=$SLURM_CONF"
-      return
-    fi
-  fi
-  echo "cluster.sh: the cluster did not come up" >&2
-  tail -n 20 "$folder"/log/*.out "$folder"/munge/log >&2 || true
-  down
-  exit 1
-}
-
-controller() { restart_controller TERM; }
-crash() { restart_controller KILL; }
-
-restart_controller() {
-  mapfile -t pids < <(processes "$(mark_of slurmctld)")
-  [ ${#pids[@]} -gt 0 ] || usage "no slurmctld runs in $folder"
-  kill -"$1" "${pids[@]}"
-  within 20 none_is_left "$(mark_of slurmctld)" || { echo "cluster.sh: slurmctld did not end" >&2; exit 1; }
-  start_controller
-  within 20 controller_answers || { echo "cluster.sh: slurmctld did not start again" >&2; exit 1; }
-}
-
-controller_answers() { timeout 5 scontrol ping; }
-
-# Sends a signal to the processes of a node, again if new ones have started meanwhile.
-signal_node() {
-  local before='' pids
-  [ -n "$argument" ] || usage "$command which node?"
-  pids=$(processes "$(mark_of "$argument")")
-  [ -n "$pids" ] || usage "no node '$argument' runs in $folder"
-  while [ "$pids" != "$before" ]; do
-    before=$pids
-    xargs kill -"$1" <<<"$pids" 2>/dev/null || true
-    pids=$(processes "$(mark_of "$argument")")
+  wait_for test -S "$folder/munge/socket"
+  daemon slurmctld slurmctld -D -c
+  for ((i = 1; i <= nodes; i++)); do
+    mkdir -p "$folder/spool.n$i"
+    daemon "n$i" slurmd -D -N "n$i"
   done
+  wait_for nodes_are_idle
+  echo "SLURM_CONF=$SLURM_CONF"
 }
 
-freeze() { signal_node STOP; }
-thaw() { signal_node CONT; }
-
-# Frozen first: otherwise a parent could see its child's death, and report it, before it is killed itself.
-kill_node() {
-  freeze
-  signal_node KILL
+controller() {
+  signal_all TERM "$(mark_of slurmctld)"
+  wait_for none_is_left "$(mark_of slurmctld)"
+  daemon slurmctld slurmctld -D
+  wait_for controller_answers
 }
 
 # The processes with a mark, except zombies, and all their descendants.
@@ -190,26 +140,30 @@ with_descendants() {
 
 none_is_left() { [ -z "$(processes "$1")" ]; }
 
-nothing_is_queued() { [ -z "$(timeout 5 squeue -h)" ]; }
-
-down() {
-  if [ -e "$SLURM_CONF" ] && controller_answers >/dev/null 2>&1; then
-    # Jobs first: without nodes, nothing would end them.
-    timeout 5 scancel --user="$(id -un)" 2>/dev/null || true
-    within 5 nothing_is_queued || true
-    timeout 5 scontrol shutdown 2>/dev/null || true
-  fi
-  mapfile -t pids < <(processes "$mark")
-  if [ ${#pids[@]} -gt 0 ]; then kill "${pids[@]}" 2>/dev/null || true; fi
-  if ! within 5 none_is_left "$mark"; then
-    mapfile -t pids < <(processes "$mark")
-    if [ ${#pids[@]} -gt 0 ]; then kill -9 "${pids[@]}" 2>/dev/null || true; fi
-    within 5 none_is_left "$mark" || { echo "cluster.sh: processes are left: $(processes "$mark" | tr '\n' ' ')" >&2; exit 1; }
-  fi
+# Sends a signal to all processes with a mark, again if new ones have started meanwhile.
+signal_all() {
+  local before='' pids
+  pids=$(processes "$2")
+  [ -n "$pids" ] || usage "nothing of $2 runs"
+  while [ "$pids" != "$before" ]; do
+    before=$pids
+    xargs kill -"$1" <<<"$pids" 2>/dev/null || true
+    pids=$(processes "$2")
+  done
 }
 
-case $command in
-  up | controller | crash | freeze | thaw | down) "$command" ;;
-  kill) kill_node ;;
-  *) usage "no command '$command'" ;;
+# Frozen first: otherwise a parent could see its child's death, and report it, before it is killed itself.
+power_off() {
+  signal_all STOP "$1"
+  signal_all KILL "$1"
+  wait_for none_is_left "$1"
+}
+
+case $1 in
+  up | controller) "$1" ;;
+  freeze) signal_all STOP "$(mark_of "$argument")" ;;
+  thaw) signal_all CONT "$(mark_of "$argument")" ;;
+  kill) power_off "$(mark_of "$argument")" ;;
+  down) none_is_left "$mark" || power_off "$mark" ;;
+  *) usage "no command '$1'" ;;
 esac

@@ -7,13 +7,10 @@
 set -euo pipefail
 
 nqueens=$1 of=$2 folder=$3 second=$4
-shift 4
 code=0
 "$nqueens" merge "$folder" ${second:+"$second"} --shards "$of" || code=$?
 # If no journal was ever written, the program reports wrong usage (2).
 if [ "$code" = 2 ] || [ "$code" = 3 ]; then
-  printf 'this submits what is missing:'
-  printf ' %q' "$@"
-  echo
+  echo "this submits what is missing:$(printf ' %q' "${@:5}")"
 fi
 exit "$code"

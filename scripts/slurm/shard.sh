@@ -76,7 +76,7 @@ avoid_this_node() {
   say "Slurm does not let this task exclude $node"
 }
 
-# Prints the journals that this process has written and that pass the tests of `find`, if any are given.
+# Prints the journal that this process has written and that passes the tests of `find`, if any are given.
 written() {
   local name second=''
   [[ " $options " != *' --second '* ]] || second=-second
@@ -91,30 +91,21 @@ came_further() { written -exec grep -q '^done ' {} \; | grep -q .; }
 # count. A difference is not tried again. Its journal gets a name that `nqueens merge` does not read: so
 # no total is made of it, and the next submit.sh has the shard counted again.
 verify() {
-  local journal journals messages words
-  mapfile -t journals < <(written)
-  for journal in "${journals[@]}"; do
-    code=3 messages=$(mktemp)
-    [ -n "$warned" ] || run "$nqueens" verify "$journal" --units "$verify_units" 2>"$messages"
-    words=$(sed -n 's/^nqueens: //p' "$messages" | paste -sd';')
-    rm "$messages"
-    if [ -n "$warned" ] && [ "$code" != 1 ]; then
-      say "complete, but not verified: time is up; nqueens verify $journal"
-      exit 3
-    fi
-    case $code in
-      0 | 3) ;; # 3: the other shards are missing
-      1)
-        mv --backup=numbered -T "$journal" "${journal%.journal}.differs"
-        say "$words; kept as ${journal%.journal}.differs, to be counted again"
-        exit 1
-        ;;
-      *)
-        say "complete, but not verified: exit code $code: $words; nqueens verify $journal"
-        exit "$code"
-        ;;
-    esac
-  done
+  local journal
+  journal=$(written)
+  [ -n "$journal" ] || return 0
+  code=3
+  [ -n "$warned" ] || run "$nqueens" verify "$journal" --units "$verify_units"
+  if [ "$code" = 1 ]; then
+    mv --backup=numbered -T "$journal" "${journal%.journal}.differs"
+    say "a unit differs: kept as ${journal%.journal}.differs, to be counted again"
+    exit 1
+  fi
+  # Exit code 3 says that the other shards are missing, or that time is up.
+  if [ "$code" != 0 ] && [ "$code$warned" != 3 ]; then
+    say "complete, but not verified: exit code $code${warned:+, time is up}; nqueens verify $journal"
+    exit "$code"
+  fi
 }
 
 # Runs a command and sets `pid` and `code`. Only this shell gets Slurm's warning. It is passed on once,
