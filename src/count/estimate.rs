@@ -89,7 +89,7 @@ impl Count<'_> {
         let Some(all) = left.all_cpu_seconds() else {
             return Err(Error::StoppedBefore { what: "a unit was finished" });
         };
-        let mut seconds = left.estimate().unwrap_or_else(|| left.rough_estimate());
+        let mut seconds = left.rough_estimate();
         seconds.value += elapsed.as_secs_f64();
         let is_whole = units_sampled == units;
         Ok(Estimate {

@@ -1,7 +1,7 @@
 //! The ratio estimator; the formulas are in [`forecast`](super).
 
 /// An estimated number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Approximate {
     /// The expected value.

@@ -214,7 +214,7 @@ fn bad_input_gets_one_clear_line() {
         (&["8", "--threads", "1,,2"], "''"),
         (&["8", "--repeat", "0"], "--repeat"),
         (&["8", "--repeat", "-1"], "--repeat"),
-        (&["8", "--repeat", "100001"], "1..=100000"),
+        (&["8", "--repeat", "100001"], "from 1 to 100000"),
         (&["8", "--svg", "-"], "--svg"),
         (&["8", "--seconds-limit", "0"], "--seconds-limit"),
         (&["8", "--seconds-limit", "nan"], "--seconds-limit"),
