@@ -84,14 +84,10 @@ impl Engine {
         self.spec().largest_sensible
     }
 
-    /// The fastest engine for boards of this size with this kernel: smaller boards have too few placements
-    /// to fill the vectors of `colours`, and without vectors it is slow on them.
-    pub fn auto(size: BoardSize, kernel: Kernel) -> Self {
-        let first_of_colours = if kernel == Kernel::Portable { 17 } else { 14 };
-        match size.get() {
-            n if n >= first_of_colours => Self::Colours,
-            _ => Self::Subtrees,
-        }
+    /// The fastest engine for boards of this size: smaller ones have too few placements to fill the vectors of
+    /// `colours`.
+    pub fn auto(size: BoardSize) -> Self {
+        if size.get() < 14 { Self::Subtrees } else { Self::Colours }
     }
 
     /// Whether the engine's inner loop has a version for each [`Kernel`].

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::record::Run;
-use nqueens::{BoardSize, Engine, FixedQueens, Kernel, Outcome, Published, Square};
+use nqueens::{BoardSize, Engine, FixedQueens, Outcome, Published, Square};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EXPERTS, EngineArgs, which_count};
@@ -12,7 +12,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
-use crate::cli::stderr::{escaped, message, print_differs};
+use crate::cli::stderr::{escaped, print_differs};
 use crate::cli::values::{file_in_folder, split_rows};
 
 /// Count the solutions of one board
@@ -56,7 +56,8 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Rows in a prefix of engine subtrees, 1 to 4 [default: enough for 30 units a thread]
+    /// Count with engine subtrees and this many rows in a prefix, 1 to 4 [default: enough for 30 units
+    /// a thread]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = split_rows)]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     split_rows: Option<usize>,
@@ -68,7 +69,11 @@ impl CountArgs {
         let mut session = Session::counting(&self.engine)?;
         let mut count = self.engine.count(self.n).which_count(which_count(self.second));
         if let Some(rows) = self.split_rows {
-            self.check_split_rows();
+            if let Some(engine) = self.engine.engine.filter(|engine| *engine != Engine::Subtrees) {
+                let other =
+                    format!("--split-rows: engine {engine} has no prefixes: leave one of them out");
+                return Err(Exit::Usage.because(other));
+            }
             count = count.split_rows(rows);
         }
         if queens.is_empty() {
@@ -97,17 +102,6 @@ impl CountArgs {
         }
         report.which_count(which_count(self.second));
         Ok(judge(&outcome).answer(self.format, report))
-    }
-
-    /// Warns if the engine, named or chosen, has no prefixes. Queens and journals choose for themselves.
-    fn check_split_rows(&self) {
-        let kernel = self.engine.machine.kernel.unwrap_or_else(Kernel::detect);
-        let is_free = self.place.is_empty() && !self.journal.as_ref().is_some_and(|it| it.exists());
-        let chosen = is_free.then(|| Engine::auto(self.n, kernel));
-        let engine = self.engine.engine.or(chosen);
-        if let Some(engine) = engine.filter(|engine| *engine != Engine::Subtrees) {
-            message!("warning: --split-rows has no effect on engine {engine}");
-        }
     }
 }
 

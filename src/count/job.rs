@@ -114,8 +114,8 @@ pub(super) struct Job<'a> {
     place: Place,
     kernel: Kernel,
     pub(super) threads: usize,
-    /// What settings that are missing should suit: a kernel and a number of threads.
-    suited: (Kernel, usize),
+    /// How many threads the split rows should suit.
+    suited: usize,
 }
 
 impl<'a> Job<'a> {
@@ -123,7 +123,7 @@ impl<'a> Job<'a> {
     pub(super) fn whole(count: &'a Count<'a>) -> Self {
         let place = count.journal.clone().map_or(Place::Nowhere, Place::File);
         let (kernel, threads) = (count.kernel_here(), rayon::current_num_threads());
-        Self { count, shard: Shard::WHOLE, place, kernel, threads, suited: (kernel, threads) }
+        Self { count, shard: Shard::WHOLE, place, kernel, threads, suited: threads }
     }
 
     /// The units of a shard, recorded in a journal or in a folder, which is created if it is missing.
@@ -136,9 +136,7 @@ impl<'a> Job<'a> {
                 .map_err(|error| JournalError::cannot_open(error).at(out))?;
             Place::Folder(out.to_owned())
         };
-        // Every machine must make the same choice.
-        let suited = (Kernel::Portable, SHARD_THREADS);
-        Ok(Self { shard, place, suited, ..Self::whole(count) })
+        Ok(Self { shard, place, suited: SHARD_THREADS, ..Self::whole(count) })
     }
 
     fn run(&self) -> Result<Outcome, Error> {
@@ -267,8 +265,7 @@ impl<'a> Job<'a> {
 
     /// The plan of the record, if it is the one that is asked for; without a record, the one that suits.
     pub(super) fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
-        let (kernel, threads) = self.suited;
-        let asked = self.count.plan(record.map(|record| &*record.plan), kernel, threads);
+        let asked = self.count.plan(record.map(|record| &*record.plan), self.suited);
         asked.check_second()?;
         let Some(record) = record else { return Ok(Arc::new(asked)) };
         let path = record.files.first().map_or(Path::new(""), |file| &file.path);

@@ -78,7 +78,8 @@ impl<'a> Count<'a> {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// Splits off this many rows, 1 to 4, if the engine is [`Engine::Subtrees`].
+    /// Splits off this many rows, 1 to 4. Only [`Engine::Subtrees`] does, which then is the engine if none is
+    /// set.
     pub fn split_rows(self, split_rows: usize) -> Self {
         Self { split_rows: Some(split_rows), ..self }
     }
@@ -139,15 +140,13 @@ impl<'a> Count<'a> {
     }
 
     /// The plan that is asked for. Settings that are missing come from the plan of a journal;
-    /// without one, they suit this kernel and this number of threads.
-    pub(super) fn plan(&self, held: Option<&Plan>, kernel: Kernel, threads: usize) -> Plan {
+    /// without one, they suit this number of threads.
+    pub(super) fn plan(&self, held: Option<&Plan>, threads: usize) -> Plan {
         let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
         let split_rows = split_rows.unwrap_or_else(|| suited_split_rows(self.size, threads));
-        let engine = self.engine.or(held.map(Plan::engine));
-        let engine = engine.unwrap_or_else(|| match self.queens.is_empty() {
-            true => Engine::auto(self.size, kernel),
-            false => Engine::Subtrees,
-        });
+        let is_split = self.split_rows.is_some() || !self.queens.is_empty();
+        let engine = self.engine.or(is_split.then_some(Engine::Subtrees));
+        let engine = engine.or(held.map(Plan::engine)).unwrap_or(Engine::auto(self.size));
         let plan = Plan::new(self.size, engine, Some(split_rows)).of_count(self.which);
         if self.queens.is_empty() { plan } else { plan.with_queens(self.queens.clone()) }
     }

@@ -83,16 +83,12 @@ impl Header {
         let damaged = |what| JournalError::Damaged { line: 1, what };
         let text = Seal::FIRST_LINE.open(line).map_err(damaged)?;
         let fields = text.strip_prefix(&format!("{MAGIC} {FORMAT} version="));
-        let fields = fields.and_then(|rest| rest.split_once(' ')).filter(|(_, plan)| {
-            // Second counts of the first format had the number of this one, and other fields. Control
-            // characters must not reach a terminal.
-            let second_field = plan.split(' ').nth(1).unwrap_or_default();
-            second_field.starts_with("count=") && !text.contains(char::is_control)
-        });
+        // Control characters must not reach a terminal.
+        let fields = fields.and_then(|rest| rest.split_once(' '));
+        let fields = fields.filter(|_| !text.contains(char::is_control));
         let (version, plan) = fields.ok_or_else(|| {
-            let other = text.split(' ').nth(1).unwrap_or_default();
-            let format = if other == "2" { "1" } else { other };
-            JournalError::UnknownFormat { format: format.to_owned(), known: FORMAT }
+            let format = text.split(' ').nth(1).unwrap_or_default().to_owned();
+            JournalError::UnknownFormat { format, known: FORMAT }
         })?;
         Ok(Self { version: version.to_owned(), plan: plan.to_owned() })
     }

@@ -356,19 +356,19 @@ fn every_engine_counts_from_the_command_line() {
 }
 
 #[test]
-fn options_without_effect_and_slow_engines_only_warn() {
-    let chosen = output(&["count", "17", "--quiet", "--split-rows", "2"]);
-    assert_eq!((stdout(&chosen), chosen.status.code()), ("95815104\n", Some(0)));
-    let warning = "nqueens: warning: --split-rows has no effect on engine colours\n";
-    assert_eq!(stderr(&chosen), warning);
+fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
+    let split = ["count", "14", "--json", "--split-rows", "2"];
+    assert_eq!(json(&output(&split))["engine"], "subtrees");
+    refused(
+        &output(&[&split[..], &["--engine", "colours"]].concat()),
+        2,
+        &["--split-rows", "colours"],
+    );
     let placed = output(&["count", "17", "--quiet", "--split-rows", "2", "--place", "a1,b3,c5,d2"]);
     assert_eq!((stderr(&placed), placed.status.code()), ("", Some(0)));
-    let bitmask = ["count", "6", "--quiet", "--engine", "bitmask"];
-    for flag in [["--split-rows", "2"], ["--kernel", "portable"]] {
-        let output = output(&[&bitmask[..], &flag].concat());
-        assert_eq!((stdout(&output), output.status.code()), ("4\n", Some(0)));
-        assert!(stderr(&output).contains("warning") && stderr(&output).contains(flag[0]));
-    }
+    let bitmask = output(&["count", "6", "-q", "--engine", "bitmask", "--kernel", "portable"]);
+    assert_eq!((stdout(&bitmask), bitmask.status.code()), ("4\n", Some(0)));
+    assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
     let mut slow = nqueens(&["count", "20", "--engine", "permutation"]);
     let mut slow = slow.spawn().expect("the program starts");
     let mut first = String::new();

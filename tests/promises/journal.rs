@@ -302,13 +302,9 @@ fn journals_of_other_formats_and_plans_are_refused() {
     let expected =
         |format: &str| JournalError::UnknownFormat { format: format.to_owned(), known: 2 };
     assert_eq!(error_in("formats", seal_first(&newer)), expected("3"));
-    for older in [
-        "nqueens-journal 1 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8",
-        "nqueens-journal 2 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8 \
-         count=second",
-    ] {
-        assert_eq!(error_in("formats", seal_first(older)), expected("1"));
-    }
+    let older =
+        "nqueens-journal 1 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8";
+    assert_eq!(error_in("formats", seal_first(older)), expected("1"));
 
     let plan = Plan::new(size(8), Engine::Subtrees, None);
     let hash = format!("plan={:08x}", plan.hash());
