@@ -123,8 +123,8 @@ impl CompareArgs {
         let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
         let heading = format!(
-            "{} each on {cpu}\nratio: to {reference}, ± two standard errors\n{}",
-            many(self.rounds.repeat as usize, "run"),
+            "{} each on {cpu}\nratio: to {reference} (two standard errors)\n{}",
+            many(self.rounds.repeat, "run"),
             statistics::TITLES
         );
         let mut writer = progress.suspend(|| RowWriter::begin(self.format, heading))?;
@@ -145,11 +145,16 @@ impl CompareArgs {
                 return Ok(exit.unprinted(&error));
             }
             if cancel.is_cancelled() {
-                let runs = measured.len() * self.rounds.repeat as usize;
+                let runs = measured.len() * self.rounds.repeat;
                 let done: usize = measured.iter().map(|runs| runs.seconds.len()).sum();
                 progress.suspend(|| message!("stopped at n = {size} after {done} of {runs} runs"));
                 return Ok(if exit == Exit::Done { Exit::Stopped } else { exit });
             }
+        }
+        if all_rows.is_empty() {
+            return Err(Exit::Failed.because(
+                "nothing was measured: choose smaller boards, other engines, or a longer --seconds-limit",
+            ));
         }
         let conclusion = statistics::conclusion(all_rows, reference.threads);
         let written = progress.suspend(|| conclusion.map_or(Ok(()), |text| writer.remark(text)));

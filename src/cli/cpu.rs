@@ -1,9 +1,10 @@
 //! `nqueens cpu`: what the program sees of this machine and of the container that it runs in.
 
 use clap::Args;
+use indicatif::BinaryBytes;
 use nqueens::Kernel;
 use nqueens::cpu::{self, Cpu};
-use nqueens::memory::{self, Memory, readable};
+use nqueens::memory::{self, Memory};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::report::{Report, TextOrJson};
@@ -45,9 +46,9 @@ impl CpuArgs {
                 "memory",
                 format_args!(
                     "{} available of {}, of which a count uses up to {}",
-                    readable(memory.available),
-                    readable(memory.total),
-                    readable(usable)
+                    BinaryBytes(memory.available),
+                    BinaryBytes(memory.total),
+                    BinaryBytes(usable)
                 ),
             )
             .field("memory_total", memory.total)

@@ -9,9 +9,7 @@ use nqueens::{BoardSize, Estimate};
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{
-    duration, expected, json_seconds, many, measured, rounded, scientific, seconds,
-};
+use crate::cli::format::{self, duration, expected, json_seconds, many, rounded, scientific};
 use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
@@ -73,15 +71,14 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         () => "",
     };
     let time = |time: Approximate| match is_whole {
-        true => measured(seconds(time.value)),
+        true => format::time(time.value),
         false => expected(time),
     };
-    let taken = estimate.elapsed.as_secs_f64();
     let mut report = Report::default();
     report
         .entry("n", size.get())
         .engine(estimate.engine, estimate.kernel, estimate.threads)
-        .row("sample", format_args!("{counted}, {taken:.1} s"))
+        .row("sample", format_args!("{counted}, {}", duration(estimate.elapsed)))
         .field("units", estimate.units)
         .field("units_sampled", units_sampled)
         .field("sample_seconds", json_seconds(estimate.elapsed))

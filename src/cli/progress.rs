@@ -1,10 +1,10 @@
 //! The progress of a command: one line that is redrawn on a terminal, or lines elsewhere.
 //!
 //! ```text
-//! subtrees 18 [==>       ] 26%, 84/325 units, 2.3s, ETA 5.1s ± 0.4s, 2.21e8 solutions
-//! estimate [==>       ] 2.6s of 10.0s, 318 units
-//! compare [==>       ] 13/48 runs, n = 18: colours on 2 threads, 3.2s left
-//! verify [====>     ] 84/200 units, 1.8s, ETA 2.5s
+//! subtrees 18 [==>       ] 26%, 84/325 units, 2.3 s, ETA 5.1 s ± 1.4 s, 2.21e8 solutions
+//! estimate [==>       ] 2.6 s of 10.0 s, 318 units
+//! compare [==>       ] 13/48 runs, n = 18: colours on 2 threads
+//! verify [====>     ] 84/200 units, 1.8 s, ETA 2.5 s
 //! ```
 //!
 //! Before a long count it says what the count takes, and what would help.
@@ -21,7 +21,7 @@ use console::is_dumb;
 use nqueens::forecast::{Approximate, core_hours};
 use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
 
-use super::format::{duration, expected, long_time, rounded_to_figures};
+use super::format::{duration, expected, rounded_to_figures, time};
 use super::stderr::message;
 use bar::{Bar, columns};
 pub(crate) use state::Work;
@@ -178,7 +178,7 @@ impl Observer for Progress {
         let announced = match told {
             // Nobody means to wait for it, so the rough time of a table will do.
             Some([_, advice]) if hopeless > HOPELESS => {
-                let time = long_time(rounded_to_figures(hopeless, 1));
+                let time = time(rounded_to_figures(hopeless, 1));
                 message!("n = {} takes roughly {time} here{advice}", plan.size());
                 None
             }

@@ -78,9 +78,12 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "choose 0.001 to 1000000 seconds, or a time like 2m".to_owned())
 }
 
-pub(crate) fn number_of_shards(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|shards| (1..=Shard::MOST).contains(shards));
-    number.ok_or_else(|| format!("choose 1 to {}", Shard::MOST))
+/// A number from 1 up to this one.
+pub(crate) fn up_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+        number.ok_or_else(|| format!("choose 1 to {most}"))
+    }
 }
 
 /// Variables that set the number of threads, the first before the second.

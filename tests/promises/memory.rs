@@ -121,7 +121,7 @@ mod needs_cgroups {
             assert!(estimate.status.success(), "{:?} {}", estimate.status, stderr(&estimate));
             let cpu = group.run("cpu");
             let cpu = stdout(&cpu);
-            assert!(cpu.contains("available of 1.1 GiB") && cpu.contains("tight"), "{cpu}");
+            assert!(cpu.contains("available of 1.07 GiB") && cpu.contains("tight"), "{cpu}");
         }
     }
 

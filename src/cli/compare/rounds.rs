@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use std::time::{Duration, Instant};
 
-use clap::{Args, value_parser};
+use clap::Args;
 use nqueens::{BoardSize, Cancel, Count, Error, Outcome};
 use rayon::ThreadPool;
 
@@ -13,7 +13,7 @@ use crate::cli::exit::Failure;
 use crate::cli::format::duration;
 use crate::cli::progress::{Progress, Work, rough_seconds};
 use crate::cli::stderr::message;
-use crate::cli::values::time;
+use crate::cli::values::{time, up_to};
 
 /// A run may take so many times less than the table of what boards cost says. A table that is too low
 /// costs one run that is cut off at the limit, one that is too high would leave out an engine that fits.
@@ -24,8 +24,8 @@ const MARGIN: f64 = 3.0;
 pub(super) struct RoundsArgs {
     /// How often each is timed, after one run to warm up
     #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u32).range(1..=100_000))]
-    pub(super) repeat: u32,
+    #[arg(value_parser = up_to(100_000))]
+    pub(super) repeat: usize,
 
     /// Leave engines out from the board on where one run takes longer: seconds, or a time like 10s or
     /// 2m
@@ -63,7 +63,7 @@ impl<'a> Rounds<'a> {
         size: BoardSize,
         measured: &mut Vec<Runs>,
     ) -> Result<(), Failure> {
-        let runs = |contestants: usize| contestants * (self.args.repeat as usize + 1);
+        let runs = |contestants: usize| contestants * (self.args.repeat + 1);
         let all = runs(self.contestants.len());
         self.progress.begin("compare", [0, all], Work::Compare(String::new()));
         let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();

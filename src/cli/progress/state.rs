@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nqueens::BoardSize;
 use nqueens::forecast::TimeLeft;
 
-use crate::cli::format::{duration, expected, many, scientific, seconds};
+use crate::cli::format::{duration, many, scientific, time, to_go};
 
 /// The first line where none can be redrawn, and the longest time between two.
 const FIRST_LINE: Duration = Duration::from_secs(1);
@@ -60,12 +60,12 @@ impl State {
     /// The parts of the line in their order, with their ranks.
     fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
         let Self { all, done, .. } = *self;
-        let time = elapsed.as_secs_f64().max(1e-3);
+        let seconds = elapsed.as_secs_f64().max(1e-3);
         match &self.work {
             Work::Count { solutions_before, solutions, left, .. } => {
-                let rate = (solutions - solutions_before) as f64 / time;
+                let rate = (solutions - solutions_before) as f64 / seconds;
                 let left = left.estimate(elapsed);
-                let left = left.map(|left| (1, format!("ETA {}", expected(left))));
+                let left = left.map(|left| (1, format!("ETA {}", to_go(left))));
                 let begin = [
                     (0, percent(done, all)),
                     (5, format!("{done}/{all} units")),
@@ -83,10 +83,11 @@ impl State {
             ],
             Work::Compare(run) => vec![(0, format!("{done}/{all} runs")), (1, run.clone())],
             Work::Verify => {
-                let left = time * (all - done) as f64 / done.max(1) as f64;
-                let left = (1, format!("ETA {}", duration(seconds(left))));
+                let left = seconds * (all - done) as f64 / done.max(1) as f64;
+                let is_known = done > 0 && left >= 1.0;
+                let left = is_known.then(|| (1, format!("ETA {}", time(left))));
                 let begin = [(0, format!("{done}/{all} units")), (2, duration(elapsed))];
-                begin.into_iter().chain((done > 0).then_some(left)).collect()
+                begin.into_iter().chain(left).collect()
             }
         }
     }
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn without_a_sample_no_time_is_promised() {
         let text = count().text(78);
-        let begins = "83.7999%, 103456789/123456789 units, 0.0s, 4.97e12 solutions, ";
+        let begins = "83.7999%, 103456789/123456789 units, ";
         assert!(text.starts_with(begins), "{text}");
     }
 
@@ -152,7 +153,7 @@ mod tests {
         let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
         assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
         assert_eq!(text(compare(), 40), "50/200 runs");
-        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s, ETA 6.0s");
+        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0 s, ETA 6.0 s");
     }
 
     #[test]
