@@ -60,10 +60,12 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// More threads than cores count no faster, and a signal has to wait until each of them has run.
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, Error> {
-    let number = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
-    let (what, given) = ("a number of threads", text.to_owned());
-    number.ok_or(Error::OutOfRange { what, given, least: 1, most: MAX_THREADS })
+    let most = (4 * num_cpus::get()).clamp(64, MAX_THREADS);
+    let number = text.parse().ok().filter(|threads| (1..=most).contains(threads));
+    let (what, given) = ("a number of threads for these cores", text.to_owned());
+    number.ok_or(Error::OutOfRange { what, given, least: 1, most })
 }
 
 /// A time: seconds, or `10s`, `2m`, `1h`.
