@@ -30,6 +30,9 @@ use state::{State, lock};
 /// A count of so many seconds is announced, after this time in any case.
 const LONG: f64 = 600.0;
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same of `verify`, which often takes less, and can do with fewer units.
+const LONG_TO_VERIFY: f64 = 60.0;
+const PATIENCE_TO_VERIFY: Duration = Duration::from_secs(1);
 /// Nobody means to wait for a longer one.
 const HOPELESS: f64 = 30.0 * 86_400.0;
 
@@ -90,7 +93,7 @@ fn is_exact(time: &Approximate) -> bool {
 
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
-        let state = Arc::new(Mutex::new(State::new(0, 0, Work::Verify)));
+        let state = Arc::new(Mutex::new(State::new(0, 0, Work::Verify { is_announced: false })));
         Self { display: when.display(), advice: None, state, bar: Mutex::default() }
     }
 
@@ -115,10 +118,24 @@ impl Progress {
         *lock(&self.bar) = None;
     }
 
-    /// Says what a long count takes and what would help, once, as soon as that is known to a quarter.
+    /// Says what long work takes and what would help, once, as soon as that is known: of a count to a quarter.
     fn announce(&self) {
         let mut state = lock(&self.state);
         let elapsed = state.begun.elapsed();
+        let time_to_verify = elapsed.as_secs_f64() + state.seconds_to_verify(elapsed);
+        if let Work::Verify { is_announced: is_announced @ false } = &mut state.work
+            && elapsed > PATIENCE_TO_VERIFY
+        {
+            *is_announced = true;
+            drop(state);
+            if time_to_verify > LONG_TO_VERIFY {
+                let time = time(rounded_to_figures(time_to_verify, 2));
+                self.suspend(|| {
+                    message!("verify takes about {time} here; fewer --units take less")
+                });
+            }
+            return;
+        }
         let Work::Count { left, announced: announced @ Some(_), .. } = &mut state.work else {
             return;
         };
@@ -137,9 +154,6 @@ impl Progress {
 
     /// Something is done.
     pub(crate) fn update(&self, change: impl FnOnce(&mut State)) {
-        if self.display == Display::Nothing {
-            return;
-        }
         let mut state = lock(&self.state);
         change(&mut state);
         let (done, all, elapsed) = (state.done as u64, state.all as u64, state.begun.elapsed());
@@ -152,6 +166,7 @@ impl Progress {
         if let Some(bar) = &*lock(&self.bar) {
             bar.update(done, all, elapsed);
         }
+        self.announce();
     }
 }
 
@@ -174,11 +189,12 @@ impl Observer for Progress {
             None => [advice, "; 'nqueens shard' counts on many machines"],
         };
         let told = self.advice.filter(|_| units_done == 0).map(advice);
-        let hopeless = rough_seconds(plan.size(), plan.engine(), kernel, threads);
+        let rough = rough_seconds(plan.size(), plan.engine(), kernel, threads);
+        let long = plan.engine().largest_sensible().map_or(HOPELESS, |_| LONG);
         let announced = match told {
-            // Nobody means to wait for it, so the rough time of a table will do.
-            Some([_, advice]) if hopeless > HOPELESS => {
-                let time = time(rounded_to_figures(hopeless, 1));
+            // Nobody means to wait for it, or for its first unit, so the rough time of a table will do.
+            Some([_, advice]) if rough > long => {
+                let time = time(rounded_to_figures(rough, 1));
                 message!("n = {} takes roughly {time} here{advice}", plan.size());
                 None
             }
@@ -203,7 +219,6 @@ impl Observer for Progress {
                 }
             }
         });
-        self.announce();
     }
 
     fn disk_hangs(&self, waited: Duration, total: Option<u128>) {

@@ -145,6 +145,7 @@ mod tests {
 
     #[test]
     fn a_bar_ends_when_it_is_dropped() {
-        drop(Bar::start("count", [1, 2], &Arc::new(Mutex::new(State::new(1, 2, Work::Verify)))));
+        let state = State::new(1, 2, Work::Verify { is_announced: false });
+        drop(Bar::start("count", [1, 2], &Arc::new(Mutex::new(state))));
     }
 }

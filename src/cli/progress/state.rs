@@ -40,7 +40,9 @@ pub(crate) enum Work {
     },
     /// The run of a comparison.
     Compare(String),
-    Verify,
+    Verify {
+        is_announced: bool,
+    },
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -82,14 +84,19 @@ impl State {
                 (1, many(*units, "unit")),
             ],
             Work::Compare(run) => vec![(0, format!("{done}/{all} runs")), (1, run.clone())],
-            Work::Verify => {
-                let left = seconds * (all - done) as f64 / done.max(1) as f64;
+            Work::Verify { .. } => {
+                let left = self.seconds_to_verify(elapsed);
                 let is_known = done > 0 && left >= 1.0;
                 let left = is_known.then(|| (1, format!("ETA {}", time(left))));
                 let begin = [(0, format!("{done}/{all} units")), (2, duration(elapsed))];
                 begin.into_iter().chain(left).collect()
             }
         }
+    }
+
+    /// The time left at the pace so far: `verify` has no forecast.
+    pub(super) fn seconds_to_verify(&self, elapsed: Duration) -> f64 {
+        elapsed.as_secs_f64() * (self.all - self.done) as f64 / self.done.max(1) as f64
     }
 
     /// The line if it is time for one; the gaps double up to the longest.
@@ -153,7 +160,10 @@ mod tests {
         let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
         assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
         assert_eq!(text(compare(), 40), "50/200 runs");
-        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0 s, ETA 6.0 s");
+        assert_eq!(
+            text(Work::Verify { is_announced: false }, 70),
+            "50/200 units, 2.0 s, ETA 6.0 s"
+        );
     }
 
     #[test]
