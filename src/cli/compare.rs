@@ -119,7 +119,8 @@ impl CompareArgs {
         let reference = contestants.iter().find(|contestant| contestant.engine == reference);
         let reference = *reference.unwrap_or(&contestants[0]);
         let progress = Progress::new(self.progress);
-        let mut rounds = Rounds::new(&self.rounds, contestants, &pools, cancel, &progress);
+        let (args, pools, progress) = (&self.rounds, &pools, &progress);
+        let mut rounds = Rounds { args, contestants, pools, cancel, progress };
         let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
         let heading = format!(
@@ -152,9 +153,7 @@ impl CompareArgs {
             }
         }
         if all_rows.is_empty() {
-            return Err(Exit::Failed.because(
-                "nothing was measured: choose smaller boards, other engines, or a longer --seconds-limit",
-            ));
+            return Err(Exit::Failed.because("nothing was measured: raise --seconds-limit"));
         }
         let conclusion = statistics::conclusion(all_rows, reference.threads);
         let written = progress.suspend(|| conclusion.map_or(Ok(()), |text| writer.remark(text)));

@@ -29,6 +29,7 @@ impl CpuArgs {
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory::usable();
+        let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
         let mut report = Report::default();
         report
             .entry("cpu", cpu.brand)
@@ -44,12 +45,7 @@ impl CpuArgs {
             .field("kernel", kernel)
             .row(
                 "memory",
-                format_args!(
-                    "{} available of {}, of which a count uses up to {}",
-                    BinaryBytes(memory.available),
-                    BinaryBytes(memory.total),
-                    BinaryBytes(usable)
-                ),
+                format_args!("{available} available of {all}, of which a count uses up to {most}"),
             )
             .field("memory_total", memory.total)
             .field("memory_available", memory.available)

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use clap::Args;
-use nqueens::forecast::Approximate;
 use nqueens::known::known;
 use nqueens::{BoardSize, Estimate};
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{self, duration, expected, json_seconds, many, rounded, scientific};
+use crate::cli::format::{duration, expected, json_seconds, many, rounded, scientific};
 use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
@@ -70,10 +69,6 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         () if cpu_seconds.standard_error.is_infinite() => ": the sample is too small to say more",
         () => "",
     };
-    let time = |time: Approximate| match is_whole {
-        true => format::time(time.value),
-        false => expected(time),
-    };
     let mut report = Report::default();
     report
         .entry("n", size.get())
@@ -84,10 +79,10 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         .field("sample_seconds", json_seconds(estimate.elapsed))
         .field("cancelled", estimate.cancelled)
         .field("bytes_per_thread", estimate.bytes_per_thread)
-        .row("time", time(estimate.seconds) + of_what)
+        .row("time", expected(estimate.seconds) + of_what)
         .bare(rounded(estimate.seconds.value, 6))
         .approximate("estimated_seconds", "estimated_seconds_error", Some(estimate.seconds))
-        .row("CPU time", time(cpu_seconds))
+        .row("CPU time", expected(cpu_seconds))
         .approximate("estimated_cpu_seconds", "estimated_cpu_seconds_error", Some(cpu_seconds))
         .row(
             "total",

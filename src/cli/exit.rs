@@ -12,7 +12,7 @@ use nqueens::forecast::core_hours;
 use nqueens::record::{IoError, JournalError};
 use nqueens::{BoardSize, Engine, Error, Kernel};
 
-use super::format::{core_time, many};
+use super::format::{many, rounded_to_figures, time};
 use super::report::{Format, Report};
 use super::stderr::message;
 
@@ -252,8 +252,9 @@ fn lacks_memory(error: &Error) -> Failure {
         (fitting, _) => format!("it fits with --threads {fitting}; "),
     };
     let other = BoardSize::new(n).map_or(String::new(), |size| {
-        let hours = core_hours(size, Engine::Subtrees, Kernel::detect());
-        format!(", or use --engine subtrees, about {}", core_time(hours))
+        let seconds = 3600.0 * core_hours(size, Engine::Subtrees, Kernel::detect());
+        let time = time(rounded_to_figures(seconds, 2));
+        format!(", or use --engine subtrees, about {time} of one core")
     });
     let [needed, usable] = [per_thread.saturating_mul(threads as u64), usable].map(BinaryBytes);
     let threads = many(threads, "thread");

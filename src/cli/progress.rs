@@ -86,14 +86,9 @@ pub(crate) fn rough_seconds(
     3600.0 * core_hours(size, engine, kernel) / threads.min(num_cpus::get()) as f64
 }
 
-/// Whether it is known how exact a time is.
-fn is_exact(time: &Approximate) -> bool {
-    time.standard_error.is_finite()
-}
-
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
-        let state = Arc::new(Mutex::new(State::new(0, 0, Work::Verify { is_announced: false })));
+        let state = Arc::new(Mutex::new(State::new(0, 0, Work::Verify)));
         Self { display: when.display(), advice: None, state, bar: Mutex::default() }
     }
 
@@ -123,15 +118,14 @@ impl Progress {
         let mut state = lock(&self.state);
         let elapsed = state.begun.elapsed();
         let time_to_verify = elapsed.as_secs_f64() + state.seconds_to_verify(elapsed);
-        if let Work::Verify { is_announced: is_announced @ false } = &mut state.work
-            && elapsed > PATIENCE_TO_VERIFY
-        {
-            *is_announced = true;
+        if let Work::Verify = state.work {
+            let is_due = elapsed > PATIENCE_TO_VERIFY && !state.is_announced;
+            state.is_announced |= is_due;
             drop(state);
-            if time_to_verify > LONG_TO_VERIFY {
+            if is_due && time_to_verify > LONG_TO_VERIFY {
                 let time = time(rounded_to_figures(time_to_verify, 2));
                 self.suspend(|| {
-                    message!("verify takes about {time} here; fewer --units take less")
+                    message!("verify takes about {time} here; fewer --units take less");
                 });
             }
             return;
@@ -140,7 +134,8 @@ impl Progress {
             return;
         };
         let is_due = |time: &Approximate| {
-            is_exact(time) && (8.0 * time.standard_error < time.value || elapsed > PATIENCE)
+            time.standard_error.is_finite()
+                && (8.0 * time.standard_error < time.value || elapsed > PATIENCE)
         };
         let Some(mut time) = left.estimate(elapsed).filter(is_due) else { return };
         let Some((size, advice)) = announced.take() else { return };

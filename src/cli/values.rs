@@ -61,11 +61,8 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 /// More threads than cores count no faster, and a signal has to wait until each of them has run.
-pub(crate) fn number_of_threads(text: &str) -> Result<usize, Error> {
-    let most = (4 * num_cpus::get()).clamp(64, MAX_THREADS);
-    let number = text.parse().ok().filter(|threads| (1..=most).contains(threads));
-    let (what, given) = ("a number of threads for these cores", text.to_owned());
-    number.ok_or(Error::OutOfRange { what, given, least: 1, most })
+pub(crate) fn number_of_threads(text: &str) -> Result<usize, String> {
+    up_to((4 * num_cpus::get()).clamp(64, MAX_THREADS))(text)
 }
 
 /// A time: seconds, or `10s`, `2m`, `1h`.
@@ -112,7 +109,8 @@ pub(crate) fn default_threads() -> Result<usize, Failure> {
     for name in THREADS {
         if let Some(text) = variable(name).filter(|text| !text.is_empty()) {
             let number = number_of_threads(&text);
-            return number.map_err(|error| Exit::Usage.because(format!("{name}: {error}")));
+            return number
+                .map_err(|error| Exit::Usage.because(format!("{name}: '{text}': {error}")));
         }
     }
     Ok(num_cpus::get().clamp(1, MAX_THREADS))

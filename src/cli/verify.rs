@@ -51,7 +51,7 @@ impl VerifyArgs {
         let counts = journals.record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
         let chosen = journals.record.units_done().min(self.units);
-        progress.begin("verify", [0, chosen], Work::Verify { is_announced: false });
+        progress.begin("verify", [0, chosen], Work::Verify);
         let counted = || progress.update(|state| state.done += 1);
         let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
         let verdict = session.end(verdict)?;

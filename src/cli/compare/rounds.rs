@@ -36,26 +36,16 @@ pub(super) struct RoundsArgs {
 
 /// The rounds of all boards, in ascending order.
 pub(super) struct Rounds<'a> {
-    args: &'a RoundsArgs,
+    pub(super) args: &'a RoundsArgs,
     /// Those that were fast enough for all boards so far.
-    contestants: Vec<Contestant>,
+    pub(super) contestants: Vec<Contestant>,
     /// Those of each number of threads.
-    pools: &'a BTreeMap<usize, ThreadPool>,
-    cancel: &'a Cancel,
-    progress: &'a Progress,
+    pub(super) pools: &'a BTreeMap<usize, ThreadPool>,
+    pub(super) cancel: &'a Cancel,
+    pub(super) progress: &'a Progress,
 }
 
 impl<'a> Rounds<'a> {
-    pub(super) fn new(
-        args: &'a RoundsArgs,
-        contestants: Vec<Contestant>,
-        pools: &'a BTreeMap<usize, ThreadPool>,
-        cancel: &'a Cancel,
-        progress: &'a Progress,
-    ) -> Self {
-        Self { args, contestants, pools, cancel, progress }
-    }
-
     /// Times all contestants that are fast enough for a board. What is measured before an error, which
     /// may be a cancellation, is there.
     pub(super) fn measure(

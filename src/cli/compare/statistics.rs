@@ -116,11 +116,8 @@ impl fmt::Display for Timing {
 fn with_spread(ratio: f64, unit: &str, error: Option<f64>) -> String {
     let places = if error.is_some_and(|error| error < 0.1) { 3 } else { 2 };
     let error = error.unwrap_or_default().exp();
-    let number = |ratio| match ratio {
-        ..1e4 => figures(ratio, places),
-        _ => format!("{ratio:.1e}"),
-    };
-    let [least, ratio, most] = [ratio / error, ratio, ratio * error].map(number);
+    let ratios = [ratio / error, ratio, ratio * error];
+    let [least, ratio, most] = ratios.map(|ratio| figures(ratio, places));
     if least == most { ratio + unit } else { format!("{ratio}{unit} ({least} to {most})") }
 }
 

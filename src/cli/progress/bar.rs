@@ -145,7 +145,6 @@ mod tests {
 
     #[test]
     fn a_bar_ends_when_it_is_dropped() {
-        let state = State::new(1, 2, Work::Verify { is_announced: false });
-        drop(Bar::start("count", [1, 2], &Arc::new(Mutex::new(state))));
+        drop(Bar::start("count", [1, 2], &Arc::new(Mutex::new(State::new(1, 2, Work::Verify)))));
     }
 }

@@ -16,6 +16,8 @@ const LONGEST_GAP: Duration = Duration::from_secs(60);
 pub(crate) struct State {
     pub(super) begun: Instant,
     next_line: Duration,
+    /// Whether it was said how long `verify` takes, if that is long.
+    pub(super) is_announced: bool,
     /// Steps: units, runs, or milliseconds of a sample.
     pub(crate) all: usize,
     pub(crate) done: usize,
@@ -40,9 +42,7 @@ pub(crate) enum Work {
     },
     /// The run of a comparison.
     Compare(String),
-    Verify {
-        is_announced: bool,
-    },
+    Verify,
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -51,7 +51,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl State {
     pub(super) fn new(done: usize, all: usize, work: Work) -> Self {
-        Self { begun: Instant::now(), next_line: FIRST_LINE, all, done, work }
+        Self { begun: Instant::now(), next_line: FIRST_LINE, is_announced: false, all, done, work }
     }
 
     /// What is known. If not all of it fits, the less important is left out.
@@ -84,7 +84,7 @@ impl State {
                 (1, many(*units, "unit")),
             ],
             Work::Compare(run) => vec![(0, format!("{done}/{all} runs")), (1, run.clone())],
-            Work::Verify { .. } => {
+            Work::Verify => {
                 let left = self.seconds_to_verify(elapsed);
                 let is_known = done > 0 && left >= 1.0;
                 let left = is_known.then(|| (1, format!("ETA {}", time(left))));
@@ -96,7 +96,7 @@ impl State {
 
     /// The time left at the pace so far: `verify` has no forecast.
     pub(super) fn seconds_to_verify(&self, elapsed: Duration) -> f64 {
-        elapsed.as_secs_f64() * (self.all - self.done) as f64 / self.done.max(1) as f64
+        elapsed.as_secs_f64() * self.all.saturating_sub(self.done) as f64 / self.done.max(1) as f64
     }
 
     /// The line if it is time for one; the gaps double up to the longest.
@@ -160,10 +160,7 @@ mod tests {
         let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
         assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
         assert_eq!(text(compare(), 40), "50/200 runs");
-        assert_eq!(
-            text(Work::Verify { is_announced: false }, 70),
-            "50/200 units, 2.0 s, ETA 6.0 s"
-        );
+        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0 s, ETA 6.0 s");
     }
 
     #[test]
