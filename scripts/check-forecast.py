@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 
 PROGRAM = os.environ.get("NQUEENS") or Path(__file__).parent.parent / "target/release/nqueens"
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600, "d": 86400}
 # Computes without an end, or by turns with pauses.
 LOAD = """
 import random, sys, time
@@ -36,12 +36,12 @@ while True:
         pass
     time.sleep(random.expovariate(1 / mean) if mean else 0)
 """
-ETA = re.compile(r"ETA ([0-9.smhd]+) ± ([0-9.smhd]+)")
+ETA = re.compile(r"ETA ([0-9. µsmhd]+) ± ([0-9. µsmhd]+)")
 
 
 def seconds(text):
-    """The seconds of `12.3s`, `1m05s` or `3h40m`."""
-    return sum(float(number) * UNITS[unit] for number, unit in re.findall(r"([0-9.]+)([smhd])", text))
+    """The seconds of `190 ms`, `12.3 s`, `1m05s` or `3h40m`."""
+    return sum(float(number) * UNITS[unit] for number, unit in re.findall(r"([0-9.]+) ?(µs|ms|[smhd])", text))
 
 
 def status(journal):

@@ -42,7 +42,7 @@ arguments=$(sed -n '/args:/,/env:/s/^ *- "\?\([^":]*\)"\?$/\1/p' scripts/k8s/job
 for _ in first again; do
   # shellcheck disable=SC2086 # one word an argument
   JOB_COMPLETION_INDEX=63 NQUEENS_THREADS=2 "$program" ${arguments/22/16} >"$folder/output"
-  grep -q "shard  *63 (of 0..=$((completions - 1))):" "$folder/output"
+  grep -q "shard  *63 (of 0 to $((completions - 1))):" "$folder/output"
 done
 grep -q "nothing was left to count" "$folder/output"
 echo "the program takes the arguments: ${arguments//$'\n'/ }"

@@ -58,8 +58,8 @@ bar='^colours 20 (\[=*>? *\] )?[0-9.]+%(, [^,]+)*$'
 stopped='^nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far$'
 # Longer than the test.
 printf 'exec nqueens estimate 22 --seconds 10m\n' >"$work/sample"
-estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+s of 10m00s(, [0-9]+ units)?$'
-estimate_stopped='^nqueens: stopped after [0-9.]+s of 10m00s: '
+estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+ m?s of 10m00s(, [0-9]+ units)?$'
+estimate_stopped='^nqueens: stopped after [0-9.]+ m?s of 10m00s: '
 
 # What a command has left between its line and the prompt: one message, whose lines the program broke
 # between words. Where the terminal broke a word, a space is in it.
@@ -99,7 +99,7 @@ for columns in 40 80 120; do
   open_terminal "$columns"
   type_line 'bash sample'
   wait_for shows "$estimate_bar"
-  wait_for shows '^estimate (\[.*\] )?[1-9]\.[0-9]s of'
+  wait_for shows '^estimate (\[.*\] )?[1-9]\.[0-9] s of'
   bars=$(screen | sed 1d)
   [ "$(wc -l <<<"$bars")" -le 1 ] || fail "more than one line: $bars"
   [ "${#bars}" -le $((columns - 2)) ] || fail "too long for ^C: $bars"
@@ -133,7 +133,7 @@ done
 
 open_terminal 80
 type_line 'TERM=dumb bash run --progress always'
-wait_for shows '^nqueens: [0-9.]+%, (.*, )?1\.[0-9]s'
+wait_for shows '^nqueens: [0-9.]+%, (.*, )?1\.[0-9] s'
 if screen | grep -q '^colours 20'; then fail "a bar on a dumb terminal"; fi
 terminal send-keys C-c
 wait_for is_back

@@ -32,8 +32,9 @@ mod usage;
 mod values;
 mod verify;
 
+use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use nqueens::Kernel;
 
 pub(crate) use exit::guarded;
@@ -51,7 +52,7 @@ use session::on_readers;
 #[command(
     version,
     long_version = long_version(),
-    max_term_width = 80,
+    max_term_width = 100,
     after_help = EXAMPLES
 )]
 struct CommandLine {
@@ -118,9 +119,13 @@ fn long_version() -> String {
     )
 }
 
-/// The definition of the arguments, complete.
+/// The definition of the arguments, complete: `man` takes the names of the commands.
 fn program() -> clap::Command {
-    let mut program = CommandLine::command();
+    let program = CommandLine::command();
+    let names = program.get_subcommands().map(|command| command.get_name().to_owned());
+    let names = PossibleValuesParser::new(names.collect::<Vec<_>>());
+    let mut program = program
+        .mut_subcommand("man", |man| man.mut_arg("command", |name| name.value_parser(names)));
     program.build();
     program
 }
@@ -128,7 +133,8 @@ fn program() -> clap::Command {
 /// Parses the command line and runs the command. Help and version are answers as well.
 pub(crate) fn run() -> Result<Exit, Failure> {
     signals::survive_file_size_limit();
-    match CommandLine::try_parse() {
+    let matches = program().try_get_matches();
+    match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(line) => line.command.run(),
         Err(help) if matches!(help.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             help.print()?;
@@ -183,7 +189,8 @@ mod tests {
 
     #[test]
     fn every_line_of_the_help_fits_80_columns() {
-        let mut program = program();
+        let mut program = CommandLine::command().term_width(80);
+        program.build();
         for command in program.get_subcommands_mut() {
             for help in [command.render_help(), command.render_long_help()] {
                 let help = help.to_string();

@@ -6,7 +6,8 @@ pub mod memory;
 
 use crate::error::Error;
 
-/// The most threads that a count can start.
+/// The most threads that a count can start. More than a few for each core count no faster: threads without
+/// work look for some at all others, so 4096 of them on one core take minutes.
 pub const MAX_THREADS: usize = 4096;
 
 /// Makes sure that this is a number of threads.

@@ -119,11 +119,12 @@ impl CompareArgs {
         let reference = contestants.iter().find(|contestant| contestant.engine == reference);
         let reference = *reference.unwrap_or(&contestants[0]);
         let progress = Progress::new(self.progress);
-        let mut rounds = Rounds::new(&self.rounds, contestants, &pools, cancel, &progress);
+        let (args, pools, progress) = (&self.rounds, &pools, &progress);
+        let mut rounds = Rounds { args, contestants, pools, cancel, progress };
         let cpu = escaped(Cpu::detect().brand);
         let mut exit = Exit::Done;
         let heading = format!(
-            "{} each on {cpu}\nratio: to {reference}, ± two standard errors\n{}",
+            "{} each on {cpu}\nratio: to {reference} (two standard errors)\n{}",
             many(self.rounds.repeat, "run"),
             statistics::TITLES
         );
@@ -150,6 +151,9 @@ impl CompareArgs {
                 progress.suspend(|| message!("stopped at n = {size} after {done} of {runs} runs"));
                 return Ok(if exit == Exit::Done { Exit::Stopped } else { exit });
             }
+        }
+        if all_rows.is_empty() {
+            return Err(Exit::Failed.because("nothing was measured: raise --seconds-limit"));
         }
         let conclusion = statistics::conclusion(all_rows, reference.threads);
         let written = progress.suspend(|| conclusion.map_or(Ok(()), |text| writer.remark(text)));

@@ -13,7 +13,7 @@ use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, print_differs};
-use crate::cli::values::{file_in_folder, split_rows};
+use crate::cli::values::{file_in_folder, up_to};
 
 /// Count the solutions of one board
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ pub(crate) struct CountArgs {
 
     /// Count with engine subtrees and this many rows in a prefix, 1 to 4 [default: enough for 30 units
     /// a thread]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = split_rows)]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = up_to(4))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     split_rows: Option<usize>,
 }

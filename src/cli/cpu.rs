@@ -1,9 +1,10 @@
 //! `nqueens cpu`: what the program sees of this machine and of the container that it runs in.
 
 use clap::Args;
+use indicatif::BinaryBytes;
 use nqueens::Kernel;
 use nqueens::cpu::Cpu;
-use nqueens::memory::{self, Memory, readable};
+use nqueens::memory::{self, Memory};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::report::{Report, TextOrJson};
@@ -27,6 +28,7 @@ impl CpuArgs {
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory::usable();
+        let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
         let mut report = Report::default();
         report
             .entry("cpu", cpu.brand)
@@ -40,12 +42,7 @@ impl CpuArgs {
             .field("kernel", kernel)
             .row(
                 "memory",
-                format_args!(
-                    "{} available of {}, of which a count uses up to {}",
-                    readable(memory.available),
-                    readable(memory.total),
-                    readable(usable)
-                ),
+                format_args!("{available} available of {all}, of which a count uses up to {most}"),
             )
             .field("memory_total", memory.total)
             .field("memory_available", memory.available)

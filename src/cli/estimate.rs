@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use clap::Args;
-use nqueens::forecast::Approximate;
 use nqueens::known::known;
 use nqueens::{BoardSize, Estimate};
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{
-    duration, expected, json_seconds, many, measured, rounded, scientific, seconds,
-};
+use crate::cli::format::{duration, expected, json_seconds, many, rounded, scientific};
 use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
@@ -72,25 +69,20 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         () if cpu_seconds.standard_error.is_infinite() => ": the sample is too small to say more",
         () => "",
     };
-    let time = |time: Approximate| match is_whole {
-        true => measured(seconds(time.value)),
-        false => expected(time),
-    };
-    let taken = estimate.elapsed.as_secs_f64();
     let mut report = Report::default();
     report
         .entry("n", size.get())
         .engine(estimate.engine, estimate.kernel, estimate.threads)
-        .row("sample", format_args!("{counted}, {taken:.1} s"))
+        .row("sample", format_args!("{counted}, {}", duration(estimate.elapsed)))
         .field("units", estimate.units)
         .field("units_sampled", units_sampled)
         .field("sample_seconds", json_seconds(estimate.elapsed))
         .field("cancelled", estimate.cancelled)
         .field("bytes_per_thread", estimate.bytes_per_thread)
-        .row("time", time(estimate.seconds) + of_what)
+        .row("time", expected(estimate.seconds) + of_what)
         .bare(rounded(estimate.seconds.value, 6))
         .approximate("estimated_seconds", "estimated_seconds_error", Some(estimate.seconds))
-        .row("CPU time", time(cpu_seconds))
+        .row("CPU time", expected(cpu_seconds))
         .approximate("estimated_cpu_seconds", "estimated_cpu_seconds_error", Some(cpu_seconds))
         .row(
             "total",

@@ -8,12 +8,12 @@ use std::panic::UnwindSafe;
 use std::path::Path;
 use std::process::ExitCode;
 
+use indicatif::BinaryBytes;
 use nqueens::forecast::core_hours;
-use nqueens::memory::readable;
 use nqueens::record::{IoError, JournalError};
 use nqueens::{BoardSize, Engine, Error, Kernel};
 
-use super::format::{core_time, many};
+use super::format::{many, rounded_to_figures, time};
 use super::report::{Format, Report};
 use super::stderr::{message, quoted};
 
@@ -259,14 +259,15 @@ fn lacks_memory(error: &Error) -> Failure {
     };
     let fits = match (usable / per_thread, threads) {
         (0, 1) => String::new(),
-        (0, _) => format!("one thread alone needs {}; ", readable(per_thread)),
+        (0, _) => format!("one thread alone needs {}; ", BinaryBytes(per_thread)),
         (fitting, _) => format!("it fits with --threads {fitting}; "),
     };
     let other = BoardSize::new(n).map_or(String::new(), |size| {
-        let hours = core_hours(size, Engine::Subtrees, Kernel::detect());
-        format!(", or use --engine subtrees, about {}", core_time(hours))
+        let seconds = 3600.0 * core_hours(size, Engine::Subtrees, Kernel::detect());
+        let time = time(rounded_to_figures(seconds, 2));
+        format!(", or use --engine subtrees, about {time} of one core")
     });
-    let [needed, usable] = [per_thread.saturating_mul(threads as u64), usable].map(readable);
+    let [needed, usable] = [per_thread.saturating_mul(threads as u64), usable].map(BinaryBytes);
     let threads = many(threads, "thread");
     Exit::NotNow.because(format!(
         "engine {engine} needs {needed} for n = {n} on {threads}, and only {usable} is available here \
@@ -292,11 +293,11 @@ mod tests {
             let error = Error::LacksMemory { engine, n: 24, threads, per_thread, usable };
             lacks_memory(&error).to_string()
         };
-        let start = "engine colours needs 3.0 GiB for n = 24 on 4 threads, and only 2.0 GiB is available here \
+        let start = "engine colours needs 3.00 GiB for n = 24 on 4 threads, and only 2.00 GiB is available here \
                      (see 'nqueens cpu'): it fits with --threads 2; count where there is more memory, or \
                      use --engine subtrees, about ";
         assert!(text(4, 2 << 30).starts_with(start), "{}", text(4, 2 << 30));
-        let alone = "only 300.0 MiB is available here (see 'nqueens cpu'): one thread alone needs 768.0 MiB; \
+        let alone = "only 300.00 MiB is available here (see 'nqueens cpu'): one thread alone needs 768.00 MiB; \
                      count where there is more memory, or";
         assert!(text(4, 300 << 20).contains(alone), "{}", text(4, 300 << 20));
     }

@@ -10,49 +10,49 @@ use nqueens::Shard;
 use nqueens::forecast::Approximate;
 use serde::Serializer;
 
-/// A duration in the units that suit it: `1.5s`, `12m05s`, `3h40m`, `2d07h`.
-pub(crate) fn duration(duration: Duration) -> String {
-    let seconds = duration.as_secs();
+/// A time in the unit that suits it, to a tenth of a second or three figures: `446 µs`, `190 ms`, `2.8 s`,
+/// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
+#[expect(clippy::cast_possible_truncation, reason = "less than 400 days")]
+pub(crate) fn time(seconds: f64) -> String {
+    // Rounded first, for 999.9 ms are a second.
+    let seconds = if seconds < 60.0 { rounded_to_figures(seconds, 3) } else { seconds };
+    let of = |unit, number: f64| format!("{number:.*} {unit}", usize::from(number < 99.95));
+    let (whole, years) = (seconds as u64, seconds / (365.25 * 86_400.0));
     match seconds {
-        0..60 => format!("{:.1}s", duration.as_secs_f64()),
-        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        3600..86_400 => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
-        _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3600 % 24),
-    }
-}
-
-/// A measured time to three figures, in the unit that suits it: `0.432 ms`, `12.3 s`, `1h02m`.
-pub(crate) fn measured(time: Duration) -> String {
-    match time.as_secs_f64() {
-        seconds @ ..0.1 => format!("{} ms", figures(1000.0 * seconds, 3)),
-        seconds @ ..60.0 => format!("{} s", figures(seconds, 3)),
-        _ => duration(time),
-    }
-}
-
-/// A time that may be longer than anything: from 400 days on in years, as `5.2 years` or `1.3e9 years`.
-pub(crate) fn long_time(time: f64) -> String {
-    let days = time / 86_400.0;
-    let years = days / 365.25;
-    match days {
-        ..400.0 => duration(seconds(time)),
-        ..40_000.0 => format!("{years:.1} years"),
+        ..5e-8 => "0 s".to_owned(),
+        ..1e-3 => of("µs", 1e6 * seconds),
+        ..1.0 => of("ms", 1e3 * seconds),
+        ..60.0 => of("s", seconds),
+        ..3600.0 => format!("{}m{:02}s", whole / 60, whole % 60),
+        ..86_400.0 => format!("{}h{:02}m", whole / 3600, whole / 60 % 60),
+        ..864_000.0 => format!("{}d{:02}h", whole / 86_400, whole / 3600 % 24),
+        ..34_560_000.0 => format!("{}d", whole / 86_400),
+        _ if years < 100.0 => format!("{years:.1} years"),
         _ => format!("{} years", scientific(years, 1)),
     }
 }
 
-/// An expected time and its interval of 95 %, or what it is roughly, if nobody can say how exact that is.
-pub(crate) fn expected(time: Approximate) -> String {
-    let Approximate { value, standard_error, .. } = time;
+/// The same of a time that was measured.
+pub(crate) fn duration(time: Duration) -> String {
+    self::time(time.as_secs_f64())
+}
+
+/// An expected time and its interval of 95 %, if it has one; or what it is roughly, if nobody can say how exact
+/// that is.
+pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -> String {
     match standard_error.is_finite() {
-        true => format!("{} ± {}", long_time(value), long_time(2.0 * standard_error)),
-        false => format!("roughly {}", long_time(value)),
+        true if standard_error == 0.0 => time(value),
+        true => format!("{} ± {}", time(value), time(rounded_to_figures(2.0 * standard_error, 2))),
+        false => format!("roughly {}", time(value)),
     }
 }
 
-/// Seconds as a duration: 0 if they are negative, the longest if they are too many.
-pub(crate) fn seconds(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
+/// An expected time that is left. Nobody counts fractions of a second.
+pub(crate) fn to_go(left: Approximate) -> String {
+    match left.value + 2.0 * left.standard_error {
+        ..1.0 => "less than a second".to_owned(),
+        _ => expected(left),
+    }
 }
 
 /// All of these times together, or the longest time if they are more.
@@ -60,22 +60,13 @@ pub(crate) fn sum(times: impl Iterator<Item = Duration>) -> Duration {
     times.fold(Duration::ZERO, Duration::saturating_add)
 }
 
-/// A rough CPU time to two figures: `570 core-hours`, `68 core-years`.
-pub(crate) fn core_time(hours: f64) -> String {
-    match hours {
-        ..1.0 => "an hour of one core or less".to_owned(),
-        ..100_000.0 => format!("{} core-hours", figures(hours, 2)),
-        _ => format!("{} core-years", figures(hours / 8766.0, 2)),
-    }
-}
-
-/// A number with so many figures: `2650`, `44.7`, `0.0340`, `1.2e-6`; nothing is `0`.
+/// A number with so many figures: `2650`, `44.7`, `0.0340`, `1.2e-6`, `5.4e4`; nothing is `0`.
 #[expect(clippy::cast_possible_truncation, reason = "a dozen decimals at most")]
 pub(crate) fn figures(number: f64, figures: usize) -> String {
     let number = rounded_to_figures(number, figures);
     match number {
         0.0 => "0".to_owned(),
-        ..0.001 => format!("{number:.1e}"),
+        ..0.001 | 1e4.. => format!("{number:.1e}"),
         _ => {
             let before_point = number.log10().floor() as i64 + 1;
             let decimals = (figures as i64 - before_point).max(0) as usize;
@@ -112,12 +103,6 @@ pub(crate) fn as_string<S: Serializer>(value: &impl ToString, out: S) -> Result<
     out.serialize_str(&value.to_string())
 }
 
-/// Seconds with as many decimals as eight characters have room for, six at most.
-pub(crate) fn eight_places(seconds: f64) -> String {
-    let digits = seconds.trunc().to_string().len();
-    format!("{seconds:.*}", 7usize.saturating_sub(digits))
-}
-
 /// A number of many digits with so many decimals: `4.97e9`; short ones are written out.
 pub(crate) fn scientific(number: f64, decimals: usize) -> String {
     if number < 1e5 { format!("{number:.0}") } else { format!("{number:.decimals$e}") }
@@ -143,9 +128,9 @@ pub(crate) fn with_short_words(text: &str, most: usize) -> String {
     text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
 }
 
-/// `shard 2 (of 0..=9)`.
+/// `shard 2 (of 0 to 9)`.
 pub(crate) fn shard(shard: Shard) -> String {
-    format!("shard {} (of 0..={})", shard.index(), shard.shards() - 1)
+    format!("shard {} (of 0 to {})", shard.index(), shard.shards() - 1)
 }
 
 /// As `2026-11-22 05:45:12 UTC`; 1970 for a time that no calendar has, since files tell any time.
@@ -156,6 +141,8 @@ pub(crate) fn utc(time: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use std::time::UNIX_EPOCH;
+
+    use nqueens::{BoardSize, Count};
 
     use super::*;
 
@@ -175,32 +162,48 @@ mod tests {
     }
 
     #[test]
-    fn seconds_have_room_for_eight_characters() {
-        let seconds =
-            [1.5e-6, 0.004_042, 9.5, 59.123_456_7, 512.345_678, 123_456.7].map(eight_places);
-        let expected = ["0.000002", "0.004042", "9.500000", "59.12346", "512.3457", "123456.7"];
-        assert_eq!(seconds, expected);
+    fn times_are_short_at_every_size() {
+        for (seconds, text) in [
+            (-1.0, "0 s"),
+            (0.0, "0 s"),
+            (7e-7, "0.7 µs"),
+            (9.9e-5, "99.0 µs"),
+            (1e-4, "100 µs"),
+            (4.457e-4, "446 µs"),
+            (9.9996e-4, "1.0 ms"),
+            (0.0552, "55.2 ms"),
+            (0.19, "190 ms"),
+            (0.9996, "1.0 s"),
+            (2.84, "2.8 s"),
+            (59.94, "59.9 s"),
+            (59.96, "1m00s"),
+            (87.0, "1m27s"),
+            (3599.0, "59m59s"),
+            (13_200.0, "3h40m"),
+            (90_000.0, "1d01h"),
+            (19_526_400.0, "226d"),
+            (1.6e8, "5.1 years"),
+            (3.16e10, "1001 years"),
+            (1e17, "3.2e9 years"),
+            (1e40, "3.2e32 years"),
+        ] {
+            assert_eq!(time(seconds), text, "{seconds}");
+        }
     }
 
     #[test]
-    fn cpu_times_have_two_figures() {
-        let texts = [0.1, 6.3, 92_000.0, 6e5, 1.3e11].map(core_time);
-        let expected = [
-            "an hour of one core or less",
-            "6.3 core-hours",
-            "92000 core-hours",
-            "68 core-years",
-            "15000000 core-years",
-        ];
-        assert_eq!(texts, expected);
-    }
-
-    #[test]
-    fn long_times_are_years() {
-        let texts = [-1.0, 7.25, 3e7, 1.6e8, 3.16e10, 1e17, 1e40].map(long_time);
-        let expected = ["0.0s", "7.2s", "347d05h", "5.1 years", "1001 years", "3.2e9 years"];
-        assert_eq!(texts[..6], expected);
-        assert_eq!(texts[6], "3.2e32 years");
+    fn nobody_waits_for_fractions_of_a_second() {
+        let count = Count::new(BoardSize::new(4).expect("in range"));
+        let estimate = count.estimate(Duration::from_secs(1)).expect("an estimate").seconds;
+        let left = |value, standard_error| {
+            let mut left = estimate;
+            (left.value, left.standard_error) = (value, standard_error);
+            to_go(left)
+        };
+        assert_eq!(left(0.0, 0.0), "less than a second");
+        assert_eq!(left(0.3, 0.6), "300 ms ± 1.2 s");
+        assert_eq!(left(0.3, f64::INFINITY), "roughly 300 ms");
+        assert_eq!(left(3.0, 0.333), "3.0 s ± 670 ms");
     }
 
     #[test]
@@ -214,24 +217,6 @@ mod tests {
         let numbers = [0, 12, 123, 1234, 2_602_198].map(grouped);
         let expected = ["0", "12", "123", "1_234", "2_602_198"];
         assert_eq!(numbers, expected.map(|text| text.replace('_', "\u{202f}")));
-    }
-
-    #[test]
-    fn durations_are_short() {
-        let texts = [-1.0, 0.04, 59.94, 61.0, 3599.0, 3600.0, 90_000.0]
-            .map(|number| duration(seconds(number)));
-        assert_eq!(texts, ["0.0s", "0.0s", "59.9s", "1m01s", "59m59s", "1h00m", "1d01h"]);
-    }
-
-    #[test]
-    fn measured_times_have_three_figures_and_a_unit() {
-        let texts = [0.0, 4.32e-4, 0.0552, 0.1, 0.6996, 12.34, 59.96, 60.0, 3720.0]
-            .map(|number| measured(seconds(number)));
-        let expected = [
-            "0 ms", "0.432 ms", "55.2 ms", "0.100 s", "0.700 s", "12.3 s", "60.0 s", "1m00s",
-            "1h02m",
-        ];
-        assert_eq!(texts, expected);
     }
 
     #[test]

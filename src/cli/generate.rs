@@ -1,13 +1,14 @@
 //! `nqueens completions SHELL` and `nqueens man`: made from the definition of the arguments.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::{fs, iter};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 use nqueens::Engine;
 
 use super::exit::{Exit, Failure};
@@ -32,14 +33,15 @@ impl CompletionsArgs {
         // Made before anything is written: the generator would panic if nobody reads.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, "nqueens", &mut script);
-        let script = with_lists(self.shell, String::from_utf8_lossy(&script).into_owned());
+        let commands: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+        let script = with_lists(self.shell, &String::from_utf8_lossy(&script), &commands.join(" "));
         Ok(Exit::Done.print(|out| out.write_all(script.as_bytes())))
     }
 }
 
-/// clap_complete offers no second name after a comma, in bash none after `--engine=`, and in fish
-/// files where a number is meant.
-fn with_lists(shell: Shell, script: String) -> String {
+/// clap_complete offers no second name after a comma, in bash none after `--engine=`, there options before
+/// the files, and in fish files where a number is meant.
+fn with_lists(shell: Shell, script: &str, commands: &str) -> String {
     let names = [&["all"][..], &Engine::ALL.map(Engine::name)].concat();
     match shell {
         Shell::Bash => {
@@ -47,23 +49,29 @@ fn with_lists(shell: Shell, script: String) -> String {
             let first = format!(r#"compgen -W "{names}" -- "${{cur}}""#);
             let each =
                 format!(r#"compgen -P "${{cur%"${{cur##*,}}"}}" -W "{names}" -- "${{cur##*,}}""#);
-            let before = r#"prev="$3"; [[ $3 == = ]] && prev="${COMP_WORDS[COMP_CWORD-2]}""#;
-            script.replace(&first, &each).replace("prev=\"$3\"", before)
+            script
+                .replace(&first, &each)
+                .replace("prev=\"$3\"", BASH)
+                .replace(r#"compgen -W "${opts}" --"#, r#"compgen -W "${opts}" -X "${hidden}" --"#)
         }
         Shell::Zsh => {
-            let after_comma = "[[ $words[CURRENT-1] == --engines ]] && compset -P '*,'";
-            script.replace("(compare)\n", &format!("(compare)\n{after_comma}\n"))
+            let list = format!(":NAMES:_sequence compadd - {}'", names.join(" "));
+            let (before, engines) = script.split_once(":NAMES:((").unwrap_or((script, ""));
+            let (_, after) = engines.split_once("))'").unwrap_or_default();
+            before.to_owned() + &list + after
         }
-        _ => script + &FISH.replace("NAMES", &names.join(",")),
+        _ => {
+            let fish = FISH.replace("NAMES", &names.join(","));
+            script.to_owned() + &fish.replace("COMMANDS", commands)
+        }
     }
 }
 
-const FISH: &str = "\
-complete -c nqueens -n '__fish_seen_subcommand_from count table list compare estimate shard' -f
-complete -c nqueens -n '__fish_seen_subcommand_from completions' -f -a 'bash fish zsh'
-complete -c nqueens -n '__fish_seen_subcommand_from compare' -l engines -r -f \
-  -a '(commandline -ct | string match -r \"[^=]*,\"){NAMES}'
-";
+const BASH: &str = r#"prev="$3"; [[ $3 == = ]] && prev="${COMP_WORDS[COMP_CWORD-2]}"
+    local hidden=
+    case "${COMP_WORDS[1]}$2" in merge|status|verify|salvage|man|completions) hidden='-*' ;; esac"#;
+
+const FISH: &str = include_str!("generate/lists.fish");
 
 /// Files are offered where a file is meant, and only there.
 fn with_hint(argument: Arg) -> Arg {
@@ -100,7 +108,10 @@ impl ManArgs {
         if let Some(folder) = &self.out {
             let mut commands = iter::once(&program).chain(program.get_subcommands());
             let written = fs::create_dir_all(folder).and_then(|()| {
-                commands.try_for_each(|command| page(command).generate_to(folder).map(drop))
+                commands.try_for_each(|command| {
+                    let (name, text) = page(command)?;
+                    fs::write(folder.join(name), text)
+                })
             });
             written.map_err(|error| {
                 Exit::Failed
@@ -109,25 +120,29 @@ impl ManArgs {
             message!("the pages are written into {}", folder.display());
             return Ok(Exit::Done);
         }
-        let command = match &self.command {
-            None => &program,
-            Some(name) => program.find_subcommand(name).ok_or_else(|| {
-                let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
-                Exit::Usage
-                    .because(format!("there is no such page: choose one of {}", names.join(", ")))
-            })?,
-        };
-        let mut text = Vec::new();
-        page(command).render(&mut text)?;
+        let command = self.command.and_then(|name| program.find_subcommand(name));
+        let (_, text) = page(command.unwrap_or(&program))?;
         Ok(Exit::Done.print(|out| out.write_all(&text)))
     }
 }
 
-/// The page of a command. Its synopsis is the usage line of the help: clap_mangen would list every
-/// option there, without values.
-fn page(command: &Command) -> Man {
+/// On every page.
+const SECTIONS: &str = include_str!("generate/sections.roff");
+
+/// The name of a command's page, and its text. The synopsis is the usage line of the help: clap_mangen would
+/// list every option there, without values; and it would run the examples together.
+fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").replace(['<', '>'], "");
-    let page = Man::new(command.clone().override_usage(usage));
-    page.source(concat!("nqueens ", env!("CARGO_PKG_VERSION")))
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let page = Man::new(command.clone().override_usage(usage).after_help(Resettable::Reset));
+    let page = page.source(concat!("nqueens ", env!("CARGO_PKG_VERSION")));
+    let (mut text, mut section) = (Vec::new(), Roff::new());
+    page.render(&mut text)?;
+    section.control("SH", ["EXAMPLES"]).control("nf", []);
+    let examples = examples.lines().skip(1).map(str::trim_start);
+    examples.for_each(|line| _ = section.text([roman(line)]));
+    section.control("fi", []).to_writer(&mut text)?;
+    text.write_all(SECTIONS.as_bytes())?;
+    Ok((page.get_filename(), text))
 }

@@ -14,7 +14,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::report::Report;
 use crate::cli::stderr::{escaped, message, print_differs, print_first};
-use crate::cli::values::number_of_shards;
+use crate::cli::values::up_to;
 
 /// Of the missing units, at most this many ranges are in JSON.
 const MOST_RANGES: usize = 1000;
@@ -38,7 +38,7 @@ pub(crate) struct JournalsArgs {
     pub(crate) is_warned: bool,
 
     /// How many shards there are, to name those that are missing [default: as in the journals]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MOST))]
     shards: Option<usize>,
 }
 
@@ -253,7 +253,7 @@ impl MissingShards {
     }
 }
 
-/// As `shards 3, 7-9 (of 0..=9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
+/// As `shards 3, 7-9 (of 0 to 9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (shards, missing) = (self.shards, len(&self.indices));
@@ -262,7 +262,7 @@ impl fmt::Display for MissingShards {
             return write!(f, "{missing} of {shards} shards, the first {first}, ...");
         }
         let shard = if missing == 1 { "shard" } else { "shards" };
-        write!(f, "{shard} {first} (of 0..={})", shards - 1)
+        write!(f, "{shard} {first} (of 0 to {})", shards - 1)
     }
 }
 
@@ -303,8 +303,8 @@ mod tests {
         assert_eq!(array(&[0, 1]), "0-1");
         assert_eq!(array(&[3, 7, 8, 9, 99]), "3,7-9,99");
         let some = missing(&[3, 7, 8, 9, 99]);
-        assert_eq!(some.to_string(), "shards 3, 7-9, 99 (of 0..=99)");
-        assert_eq!(missing(&[3]).to_string(), "shard 3 (of 0..=99)");
+        assert_eq!(some.to_string(), "shards 3, 7-9, 99 (of 0 to 99)");
+        assert_eq!(missing(&[3]).to_string(), "shard 3 (of 0 to 99)");
         let odd: Vec<usize> = (0..50).map(|index| 2 * index + 1).collect();
         let text = "50 of 100 shards, the first 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, ...";
         assert_eq!(missing(&odd).to_string(), text);

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
+use indicatif::BinaryBytes;
 use nqueens::Published;
-use nqueens::memory::readable;
 use nqueens::record::{Comparison, Record, Units, Witness, compare};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, json_seconds, many, measured};
+use crate::cli::format::{duration, json_seconds, many};
 use crate::cli::journals::{Journals, JournalsArgs, machines, ranges};
 use crate::cli::report::{Format, Report, units};
 use crate::cli::stderr::{escaped, message, print_first};
@@ -55,7 +55,7 @@ impl MergeArgs {
             let (bytes_before, bytes) = (bytes(&journals.record), bytes(&packed));
             let file = escaped(into.display());
             // The text of an unfinished count goes to stderr.
-            message!("packed {} into {} of {file}", readable(bytes_before), readable(bytes));
+            message!("packed {} into {} of {file}", BinaryBytes(bytes_before), BinaryBytes(bytes));
             let packed = json!({ "file": file, "bytes": bytes, "bytes_before": bytes_before });
             report.field("packed", packed);
         }
@@ -76,7 +76,7 @@ fn report(journals: &Journals) -> Report {
     journals.total.iter().for_each(|total| _ = report.bare(total));
     report
         .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
-        .row("CPU time", measured(journals.record.cpu_time()));
+        .row("CPU time", duration(journals.record.cpu_time()));
     report
 }
 

@@ -1,10 +1,10 @@
 //! The progress of a command: one line that is redrawn on a terminal, or lines elsewhere.
 //!
 //! ```text
-//! subtrees 18 [==>       ] 26%, 84/325 units, 2.3s, ETA 5.1s ± 0.4s, 2.21e8 solutions
-//! estimate [==>       ] 2.6s of 10.0s, 318 units
-//! compare [==>       ] 13/48 runs, n = 18: colours on 2 threads, 3.2s left
-//! verify [====>     ] 84/200 units, 1.8s, ETA 2.5s
+//! subtrees 18 [==>       ] 26%, 84/325 units, 2.3 s, ETA 5.1 s ± 1.4 s, 2.21e8 solutions
+//! estimate [==>       ] 2.6 s of 10.0 s, 318 units
+//! compare [==>       ] 13/48 runs, n = 18: colours on 2 threads
+//! verify [====>     ] 84/200 units, 1.8 s, ETA 2.5 s
 //! ```
 //!
 //! Before a long count it says what the count takes, and what would help.
@@ -21,7 +21,7 @@ use console::is_dumb;
 use nqueens::forecast::{Approximate, core_hours};
 use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
 
-use super::format::{duration, expected, long_time, rounded_to_figures};
+use super::format::{duration, expected, rounded_to_figures, time};
 use super::stderr::message;
 use bar::{Bar, columns};
 pub(crate) use state::Work;
@@ -30,6 +30,9 @@ use state::{State, lock};
 /// A count of so many seconds is announced, after this time in any case.
 const LONG: f64 = 600.0;
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same of `verify`, which often takes less, and can do with fewer units.
+const LONG_TO_VERIFY: f64 = 60.0;
+const PATIENCE_TO_VERIFY: Duration = Duration::from_secs(1);
 /// Nobody means to wait for a longer one.
 const HOPELESS: f64 = 30.0 * 86_400.0;
 
@@ -83,11 +86,6 @@ pub(crate) fn rough_seconds(
     3600.0 * core_hours(size, engine, kernel) / threads.min(num_cpus::get()) as f64
 }
 
-/// Whether it is known how exact a time is.
-fn is_exact(time: &Approximate) -> bool {
-    time.standard_error.is_finite()
-}
-
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
         let state = Arc::new(Mutex::new(State::new(0, 0, Work::Verify)));
@@ -115,15 +113,29 @@ impl Progress {
         *lock(&self.bar) = None;
     }
 
-    /// Says what a long count takes and what would help, once, as soon as that is known to a quarter.
+    /// Says what long work takes and what would help, once, as soon as that is known: of a count to a quarter.
     fn announce(&self) {
         let mut state = lock(&self.state);
         let elapsed = state.begun.elapsed();
+        let time_to_verify = elapsed.as_secs_f64() + state.seconds_to_verify(elapsed);
+        if let Work::Verify = state.work {
+            let is_due = elapsed > PATIENCE_TO_VERIFY && !state.is_announced;
+            state.is_announced |= is_due;
+            drop(state);
+            if is_due && time_to_verify > LONG_TO_VERIFY {
+                let time = time(rounded_to_figures(time_to_verify, 2));
+                self.suspend(|| {
+                    message!("verify takes about {time} here; fewer --units take less");
+                });
+            }
+            return;
+        }
         let Work::Count { left, announced: announced @ Some(_), .. } = &mut state.work else {
             return;
         };
         let is_due = |time: &Approximate| {
-            is_exact(time) && (8.0 * time.standard_error < time.value || elapsed > PATIENCE)
+            time.standard_error.is_finite()
+                && (8.0 * time.standard_error < time.value || elapsed > PATIENCE)
         };
         let Some(mut time) = left.estimate().filter(is_due) else { return };
         let Some((size, advice)) = announced.take() else { return };
@@ -137,9 +149,6 @@ impl Progress {
 
     /// Something is done.
     pub(crate) fn update(&self, change: impl FnOnce(&mut State)) {
-        if self.display == Display::Nothing {
-            return;
-        }
         let mut state = lock(&self.state);
         change(&mut state);
         let (done, all, elapsed) = (state.done as u64, state.all as u64, state.begun.elapsed());
@@ -152,6 +161,7 @@ impl Progress {
         if let Some(bar) = &*lock(&self.bar) {
             bar.update(done, all, elapsed);
         }
+        self.announce();
     }
 }
 
@@ -174,11 +184,12 @@ impl Observer for Progress {
             None => [advice, "; 'nqueens shard' counts on many machines"],
         };
         let told = self.advice.filter(|_| units_done == 0).map(advice);
-        let hopeless = rough_seconds(plan.size(), plan.engine(), kernel, threads);
+        let rough = rough_seconds(plan.size(), plan.engine(), kernel, threads);
+        let long = plan.engine().largest_sensible().map_or(HOPELESS, |_| LONG);
         let announced = match told {
-            // Nobody means to wait for it, so the rough time of a table will do.
-            Some([_, advice]) if hopeless > HOPELESS => {
-                let time = long_time(rounded_to_figures(hopeless, 1));
+            // Nobody means to wait for it, or for its first unit, so the rough time of a table will do.
+            Some([_, advice]) if rough > long => {
+                let time = time(rounded_to_figures(rough, 1));
                 message!("n = {} takes roughly {time} here{advice}", plan.size());
                 None
             }
@@ -203,7 +214,6 @@ impl Observer for Progress {
                 }
             }
         });
-        self.announce();
     }
 
     fn disk_hangs(&self, waited: Duration, total: Option<u128>) {

@@ -12,7 +12,7 @@ use nqueens::forecast::Approximate;
 use nqueens::{Engine, Kernel, Plan, Published, WhichCount};
 use serde_json::{Map, Value};
 
-use super::format::{grouped, json_seconds, many, measured, rounded};
+use super::format::{duration, grouped, json_seconds, many, rounded};
 use super::stderr::escaped;
 
 /// How an answer is printed; without an option as labels and values.
@@ -134,7 +134,7 @@ impl Report {
 
     /// The wall time of this run.
     pub(crate) fn seconds(&mut self, elapsed: Duration) -> &mut Self {
-        self.row("time", measured(elapsed)).field("seconds", json_seconds(elapsed))
+        self.row("time", duration(elapsed)).field("seconds", json_seconds(elapsed))
     }
 
     /// The plan of a journal.

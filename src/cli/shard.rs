@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nqueens::{BoardSize, Outcome};
+use nqueens::{BoardSize, Outcome, Shard};
 
 use crate::cli::args::{EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
@@ -12,7 +12,7 @@ use crate::cli::journals::warn_of_damage;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::escaped;
-use crate::cli::values::{file, number_of_shards, shard};
+use crate::cli::values::{file, shard, up_to};
 
 /// Count one shard of a board's units, for a cluster
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub(crate) struct ShardArgs {
     index: Option<String>,
 
     /// How many shards there are
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MOST))]
     shards: usize,
 
     /// Folder for the journals of all shards, on a file system that all machines share; or, if it
@@ -79,7 +79,7 @@ fn report(outcome: &Outcome) -> Report {
         .entry("n", outcome.size.get())
         .row(
             "shard",
-            format_args!("{index} (of 0..={last}): {of_shard}, {units_before} done before"),
+            format_args!("{index} (of 0 to {last}): {of_shard}, {units_before} done before"),
         )
         .field("index", index)
         .field("shards", shard.shards())

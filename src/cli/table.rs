@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::args::EngineArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{as_string, json_seconds, measured, seconds};
+use crate::cli::format::{as_string, json_seconds, time};
 use crate::cli::rows::{RowFormat, RowWriter};
 use crate::cli::session::Session;
 use crate::cli::stderr::print_differs;
@@ -102,7 +102,7 @@ const TITLES: &str = " n                 total          fundamental         time
 impl fmt::Display for TableRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { n, total, fundamental, published, .. } = self;
-        let time = measured(seconds(self.seconds));
+        let time = time(self.seconds);
         write!(f, "{n:>2} {total:>21} {fundamental:>20} {time:>12}  {published}")
     }
 }

@@ -24,7 +24,7 @@ fn reason(error: &clap::Error, program: &Command, command: &str) -> String {
     let context = |kind| context(error, kind);
     let (arg, value) = (context(Context::InvalidArg), context(Context::InvalidValue));
     // `N` reads better than clap's `<N>` and `[N]...`.
-    let name = arg.replace("]...", "").replace(['<', '>', '['], "");
+    let name = arg.replace("...", "").replace(['<', '>', '[', ']'], "");
     let after = |words: &str, kind| match context(kind) {
         names if names.is_empty() => names,
         names => format!("{words}{names}"),

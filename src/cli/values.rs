@@ -69,26 +69,9 @@ pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// A number from 1 on.
-fn number(text: &str, what: &'static str, most: usize) -> Result<usize, Error> {
-    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
-    number.ok_or_else(|| Error::OutOfRange { what, given: text.to_owned(), least: 1, most })
-}
-
-pub(crate) fn number_of_threads(text: &str) -> Result<usize, Error> {
-    number(text, "a number of threads", MAX_THREADS)
-}
-
-pub(crate) fn number_of_shards(text: &str) -> Result<usize, Error> {
-    number(text, "a number of shards", Shard::MOST)
-}
-
-pub(crate) fn split_rows(text: &str) -> Result<usize, Error> {
-    number(text, "a number of split rows", 4)
-}
-
-pub(crate) fn repeats(text: &str) -> Result<usize, Error> {
-    number(text, "a number of runs", 100_000)
+/// More threads than cores count no faster, and a signal has to wait until each of them has run.
+pub(crate) fn number_of_threads(text: &str) -> Result<usize, String> {
+    up_to((4 * num_cpus::get()).clamp(64, MAX_THREADS))(text)
 }
 
 /// A time: seconds, or `10s`, `2m`, `1h`.
@@ -101,6 +84,14 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     seconds
         .map(Duration::from_secs_f64)
         .ok_or_else(|| "choose 0.001 to 1000000 seconds, or a time like 2m".to_owned())
+}
+
+/// A number from 1 up to this one.
+pub(crate) fn up_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+        number.ok_or_else(|| format!("choose 1 to {most}"))
+    }
 }
 
 /// Variables that set the number of threads, the first before the second.
@@ -127,7 +118,8 @@ pub(crate) fn default_threads() -> Result<usize, Failure> {
     for name in THREADS {
         if let Some(text) = variable(name).filter(|text| !text.is_empty()) {
             let number = number_of_threads(&text);
-            return number.map_err(|error| Exit::Usage.because(format!("{name}: {error}")));
+            return number
+                .map_err(|error| Exit::Usage.because(format!("{name}: '{text}': {error}")));
         }
     }
     Ok(num_cpus::get().clamp(1, MAX_THREADS))

@@ -50,7 +50,8 @@ impl VerifyArgs {
         let Record { plan, finished, .. } = &journals.record;
         let counts = journals.record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
-        progress.begin("verify", [0, journals.record.units_done().min(self.units)], Work::Verify);
+        let chosen = journals.record.units_done().min(self.units);
+        progress.begin("verify", [0, chosen], Work::Verify);
         let counted = || progress.update(|state| state.done += 1);
         let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
         let verdict = session.end(verdict)?;

@@ -67,16 +67,6 @@ pub fn usable() -> u64 {
     Memory::detect().available / 4 * 3
 }
 
-/// Mebibytes, or gibibytes from 1 GiB on, with one decimal: `1.5 MiB`, `3.0 GiB`.
-#[doc(hidden)]
-pub fn readable(bytes: u64) -> String {
-    let mebibytes = bytes as f64 / f64::from(1 << 20);
-    match mebibytes < 1024.0 {
-        true => format!("{mebibytes:.1} MiB"),
-        false => format!("{:.1} GiB", mebibytes / 1024.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,11 +85,6 @@ mod tests {
         assert_eq!(tightest(&[]), machine);
         assert_eq!(tightest(std::slice::from_ref(&roomy)), machine);
         assert_eq!(tightest(&[roomy, full.clone()]), full);
-    }
-
-    #[test]
-    fn sizes_are_readable() {
-        assert_eq!([3 << 19, 3 << 30].map(readable), ["1.5 MiB", "3.0 GiB"]);
     }
 
     #[test]

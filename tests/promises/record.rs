@@ -181,7 +181,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
     let (code, _, message) = result(&output);
     assert_eq!(code, Some(1), "{message}");
     assert!(
-        message.contains("shard 0 (of 0..=0) is counted, but its journal needs attention"),
+        message.contains("shard 0 (of 0 to 0) is counted, but its journal needs attention"),
         "{message}"
     );
     // Overwritten in place, with the same length: only reading it back shows that.

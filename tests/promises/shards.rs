@@ -223,7 +223,7 @@ fn processes_of_a_job_array_count_a_board_together() {
     }
     let missing = run(&["merge", out, "--json"], &[]);
     assert_eq!(missing.status.code(), Some(3));
-    assert!(stderr(&missing).contains("in shard 3 (of 0..=3)"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("in shard 3 (of 0 to 3)"), "{}", stderr(&missing));
     let object = json(&missing);
     assert_eq!(
         (&object["total"], &object["missing"]["indices"]),
@@ -296,7 +296,7 @@ fn a_killed_shard_resumes_in_another_journal() {
     let output = finish(second);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{message}");
-    assert!(message.contains("shard 2 (of 0..=4): stopped after "), "{message}");
+    assert!(message.contains("shard 2 (of 0 to 4): stopped after "), "{message}");
     let merged = merged(&folder);
     assert_eq!((merged.files.len(), merged.repeated), (2, 0), "nothing was counted twice");
     assert!(merged.units_done() > before);
@@ -334,7 +334,7 @@ fn bad_input_gets_one_clear_line() {
         (&["merge"], 2, "FILE|FOLDER"),
         (&["merge", empty], 2, "no journals"),
         (&["merge", "/no/such/place"], 2, "/no/such/place"),
-        (&["merge", out], 3, "in shard 1 (of 0..=1)"),
+        (&["merge", out], 3, "in shard 1 (of 0 to 1)"),
         (&["merge", out, "--shards", "0"], 2, "--shards"),
         (&["status", empty], 2, "no journals"),
         (&["verify", empty], 2, "no journals"),

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::common::processes::send;
-use crate::common::{NQUEENS, nqueens};
+use crate::common::{NQUEENS, fresh, nqueens};
 
 fn start(args: &[&str]) -> Child {
     nqueens(args).stdout(Stdio::null()).spawn().expect("the program starts")
@@ -191,5 +191,26 @@ mod needs_root {
             std::fs::read_to_string(&children).ok()?.trim().parse().ok()
         });
         assert_eq!(interrupted_twice(child, pid).code(), Some(128 + 2));
+    }
+}
+
+/// Without a terminal as well: at once where a table knows the time, else from what is finished.
+#[test]
+fn long_work_says_so_before_it_is_stopped() {
+    let journal = fresh("long.journal");
+    let journal = journal.to_str().expect("text");
+    for (args, line) in [
+        (&["count", "20", "--journal", journal, "--progress", "always"][..], ""),
+        (&["count", "18", "--engine", "permutation"], "n = 18 takes roughly "),
+        (&["verify", journal, "--threads", "1"], "verify takes about "),
+    ] {
+        let mut child = start(args);
+        let mut messages = messages_of(&mut child);
+        let mut said = String::new();
+        messages.read_line(&mut said).expect("a line");
+        assert!(said.starts_with(&format!("nqueens: {line}")), "{args:?}: {said}");
+        send("TERM", &child);
+        let status = child.wait().expect("ended");
+        assert_eq!(status.code(), Some(3), "{args:?}");
     }
 }

@@ -315,7 +315,7 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
     for _ in 0..2 {
         let written = write(&out, &[]);
         assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
-        assert!(stdout(&written).contains("shards       missing: shards 1-3 (of 0..=3)"));
+        assert!(stdout(&written).contains("shards       missing: shards 1-3 (of 0 to 3)"));
     }
     assert!(fs::read_to_string(&out).expect("text").ends_with("</html>\n"));
     let journal = journals_in(std::slice::from_ref(&folder)).expect("a folder")[0].clone();

@@ -13,7 +13,7 @@ use crate::cli::exit::Failure;
 use crate::cli::format::duration;
 use crate::cli::progress::{Progress, Work, rough_seconds};
 use crate::cli::stderr::message;
-use crate::cli::values::{repeats, time};
+use crate::cli::values::{time, up_to};
 
 /// A run may take so many times less than the table of what boards cost says. A table that is too low
 /// costs one run that is cut off at the limit, one that is too high would leave out an engine that fits.
@@ -24,7 +24,7 @@ const MARGIN: f64 = 3.0;
 pub(super) struct RoundsArgs {
     /// How often each is timed, after one run to warm up
     #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = repeats)]
+    #[arg(value_parser = up_to(100_000))]
     pub(super) repeat: usize,
 
     /// Leave engines out from the board on where one run takes longer: seconds, or a time like 10s or
@@ -36,26 +36,16 @@ pub(super) struct RoundsArgs {
 
 /// The rounds of all boards, in ascending order.
 pub(super) struct Rounds<'a> {
-    args: &'a RoundsArgs,
+    pub(super) args: &'a RoundsArgs,
     /// Those that were fast enough for all boards so far.
-    contestants: Vec<Contestant>,
+    pub(super) contestants: Vec<Contestant>,
     /// Those of each number of threads.
-    pools: &'a BTreeMap<usize, ThreadPool>,
-    cancel: &'a Cancel,
-    progress: &'a Progress,
+    pub(super) pools: &'a BTreeMap<usize, ThreadPool>,
+    pub(super) cancel: &'a Cancel,
+    pub(super) progress: &'a Progress,
 }
 
 impl<'a> Rounds<'a> {
-    pub(super) fn new(
-        args: &'a RoundsArgs,
-        contestants: Vec<Contestant>,
-        pools: &'a BTreeMap<usize, ThreadPool>,
-        cancel: &'a Cancel,
-        progress: &'a Progress,
-    ) -> Self {
-        Self { args, contestants, pools, cancel, progress }
-    }
-
     /// Times all contestants that are fast enough for a board. What is measured before an error, which
     /// may be a cancellation, is there.
     pub(super) fn measure(

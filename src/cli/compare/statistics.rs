@@ -5,9 +5,7 @@ use std::fmt;
 use nqueens::{BoardSize, Engine, Kernel, Outcome};
 use serde::Serialize;
 
-use crate::cli::format::{
-    as_string, eight_places, figures, grouped, many, rounded, rounded_to_figures,
-};
+use crate::cli::format::{as_string, figures, many, rounded, rounded_to_figures, time};
 
 /// An engine with a kernel on a number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,33 +92,33 @@ pub(super) struct Timing {
 
 /// The titles of the columns.
 pub(super) const TITLES: &str =
-    " n engine             thr  seconds         min..max                   ratio eff.";
+    " n engine             thr  median   least ratio                           eff.";
 
-/// A line of the table, 80 characters wide.
+/// A line of the table, 78 characters wide.
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { n, threads, efficiency, .. } = self;
-        let median = eight_places(self.median_seconds);
-        let [least, most] = [self.min_seconds, self.max_seconds].map(|time| figures(time, 3));
-        let range = format!("{least}..{most}");
-        let mut ratio = match self.ratio {
+        let [median, least] = [self.median_seconds, self.min_seconds].map(time);
+        let error = |ratio| self.ratio_error.map(|error| error / ratio);
+        let ratio = match self.ratio {
             None => "-".to_owned(),
-            Some(ratio) if figures(ratio, 3) == "1.00" => "1.00".to_owned(),
-            Some(ratio @ 1.0..) => factor(ratio, 3) + " x faster",
-            Some(ratio) => factor(1.0 / ratio, 3) + " x slower",
+            Some(1.0) => "1".to_owned(),
+            Some(ratio @ 1.0..) => with_spread(ratio, " x faster", error(ratio)),
+            Some(ratio) => with_spread(1.0 / ratio, " x slower", error(ratio)),
         };
-        if let (Some(value), Some(error @ f64::MIN_POSITIVE..)) = (self.ratio, self.ratio_error) {
-            ratio += &format!(" ± {} %", (100.0 * error / value).ceil().min(999.0));
-        }
-        write!(f, "{n:>2} {:<17} {threads:>4} {median:>8} ", name(self.engine, self.kernel))?;
-        write!(f, "{range:>16} {ratio:>23} {efficiency:>4.2}")
+        write!(f, "{n:>2} {:<17} {threads:>4} {median:>7} ", name(self.engine, self.kernel))?;
+        write!(f, "{least:>7} {ratio:<31} {efficiency:>4.2}")
     }
 }
 
-/// A factor to so many figures: `2.71`, `1 910`.
-fn factor(factor: f64, figures_of_it: usize) -> String {
-    let text = figures(factor, figures_of_it);
-    if text.contains(['.', 'e']) { text } else { grouped(text) }
+/// A ratio, and between what two standard errors, as a part of it, put it: `16 x slower (6.0 to 40)`. A third
+/// figure is told only if it means something.
+fn with_spread(ratio: f64, unit: &str, error: Option<f64>) -> String {
+    let places = if error.is_some_and(|error| error < 0.1) { 3 } else { 2 };
+    let error = error.unwrap_or_default().exp();
+    let ratios = [ratio / error, ratio, ratio * error];
+    let [least, ratio, most] = ratios.map(|ratio| figures(ratio, places));
+    if least == most { ratio + unit } else { format!("{ratio}{unit} ({least} to {most})") }
 }
 
 /// The rows of a board, in the order of the contestants; none for those without a timed run. The
@@ -178,22 +176,18 @@ fn relative_error(reference: &[f64], runs: &[f64]) -> Option<f64> {
     (rounds > 1.0).then(|| 2.0 * (squares / (rounds - 1.0) / rounds).sqrt())
 }
 
-/// The fastest against the slowest, on the largest board that two of them counted on so many threads. The
-/// factor is in words with two figures, and with what two standard errors make of it.
+/// The fastest against the slowest, on the largest board that two of them counted on so many threads.
 pub(super) fn conclusion(rows: &[Timing], threads: usize) -> Option<String> {
     let rows: Vec<&Timing> = rows.iter().filter(|row| row.threads == threads).collect();
     let board = rows.chunk_by(|one, next| one.n == next.n).rev().find(|board| board.len() > 1)?;
     let by_time =
         |one: &&&Timing, other: &&&Timing| one.median_seconds.total_cmp(&other.median_seconds);
     let (fast, slow) = (board.iter().min_by(by_time)?, board.iter().max_by(by_time)?);
-    let ratio = slow.median_seconds / fast.median_seconds;
-    let times = |ratio| factor(ratio, 2);
-    let error = relative_error(&slow.run_seconds, &fast.run_seconds).map(f64::exp);
-    let spread = |error| format!(" ({} to {})", times(ratio / error), times(ratio * error));
-    let times = times(ratio) + " times" + &error.map(spread).unwrap_or_default();
+    let error = relative_error(&slow.run_seconds, &fast.run_seconds);
+    let times = with_spread(slow.median_seconds / fast.median_seconds, " times", error);
     let [faster, slower] = [fast, slow].map(|row| name(row.engine, row.kernel));
     let (n, threads) = (fast.n, many(threads, "thread"));
-    Some(format!("{faster} is {times} as fast as {slower} at n = {n} on {threads}"))
+    Some(format!("at n = {n} on {threads}:\n{faster} is {times} as fast as {slower}"))
 }
 
 /// A line for each total that is not the published one or, where none is published, not the first
@@ -306,20 +300,46 @@ mod tests {
         let small = board([&[1.0, 1.1], &[2.0, 2.2], &[1926.0, 2118.6]]);
         let alone = board([&[1.0, 1.1], &[], &[]]);
         let alike = board([&[1.0, 2.0], &[2.0, 1.0], &[1.4, 1.5]]);
-        let text = "colours portable is 1_900 times (1_900 to 1_900) as fast as bitmask at n = 8 on \
-                    1 thread";
-        let text = Some(text.replace('_', "\u{202f}"));
+        let text = "at n = 8 on 1 thread:\ncolours portable is 1930 times as fast as bitmask";
+        let text = Some(text.to_owned());
         assert_eq!(concluded(&[(8, &small)], 1), text);
         assert_eq!(concluded(&[(8, &small), (9, &alone)], 1), text, "nobody else counted 9");
         assert_eq!(concluded(&[(8, &small)], 2), None);
         let text = concluded(&[(9, &alike)], 1).expect("three engines");
-        assert!(text.starts_with("bitmask is 1.0 times (0.48 to 2.2) as fast as "), "{text}");
+        assert!(text.contains("\nbitmask is 1.0 times (0.48 to 2.2) as fast as "), "{text}");
         let once = board([&[1.0], &[2.714], &[2.0]]);
         let text = concluded(&[(9, &once)], 1).expect("three engines");
         assert_eq!(
             text,
-            "colours portable is 2.7 times as fast as subtrees portable at n = 9 on 1 thread"
+            "at n = 9 on 1 thread:\ncolours portable is 2.7 times as fast as subtrees portable"
         );
+    }
+
+    #[test]
+    fn every_line_fits_80_columns() {
+        let size = BoardSize::new(32).expect("in range");
+        for slow in [[1.1e-4, 1.2e-4], [0.0999, 0.0998], [3.1e3, 3.2e3], [8e4, 9e5], [1.0, 1e-9]] {
+            let contestants = [
+                runs(Engine::Subtrees, 4096, &[92], &[0.0995, 0.0991]),
+                runs(Engine::Subtrees, 4096, &[92], &slow),
+            ];
+            let reference = contestants[0].contestant;
+            for fast in [reference, contestant(Engine::Colours, 1)] {
+                let rows = timings(size, &contestants, fast, "a CPU");
+                let lines = rows.iter().map(ToString::to_string);
+                let lines = lines.chain(conclusion(&rows, 4096)).chain([TITLES.to_owned()]);
+                for line in
+                    lines.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+                {
+                    assert!(line.chars().count() <= 80, "{line}");
+                }
+            }
+        }
+        let text = |ratio, error| with_spread(ratio, " x slower", error);
+        assert_eq!(text(15.6, Some(0.95)), "16 x slower (6.0 to 40)");
+        assert_eq!(text(1.053, Some(0.03)), "1.05 x slower (1.02 to 1.09)");
+        assert_eq!(text(1926.0, None), "1900 x slower");
+        assert_eq!(text(54_321.0, Some(0.2)), "5.4e4 x slower (4.4e4 to 6.6e4)");
     }
 
     #[test]

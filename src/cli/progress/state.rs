@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nqueens::BoardSize;
 use nqueens::forecast::TimeLeft;
 
-use crate::cli::format::{duration, expected, many, scientific, seconds};
+use crate::cli::format::{duration, many, scientific, time, to_go};
 
 /// The first line where none can be redrawn, and the longest time between two.
 const FIRST_LINE: Duration = Duration::from_secs(1);
@@ -16,6 +16,8 @@ const LONGEST_GAP: Duration = Duration::from_secs(60);
 pub(crate) struct State {
     pub(super) begun: Instant,
     next_line: Duration,
+    /// Whether it was said how long `verify` takes, if that is long.
+    pub(super) is_announced: bool,
     /// Steps: units, runs, or milliseconds of a sample.
     pub(crate) all: usize,
     pub(crate) done: usize,
@@ -49,7 +51,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl State {
     pub(super) fn new(done: usize, all: usize, work: Work) -> Self {
-        Self { begun: Instant::now(), next_line: FIRST_LINE, all, done, work }
+        Self { begun: Instant::now(), next_line: FIRST_LINE, is_announced: false, all, done, work }
     }
 
     /// What is known. If not all of it fits, the less important is left out.
@@ -60,12 +62,12 @@ impl State {
     /// The parts of the line in their order, with their ranks.
     fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
         let Self { all, done, .. } = *self;
-        let time = elapsed.as_secs_f64().max(1e-3);
+        let seconds = elapsed.as_secs_f64().max(1e-3);
         match &self.work {
             Work::Count { solutions_before, solutions, left, .. } => {
-                let rate = (solutions - solutions_before) as f64 / time;
+                let rate = (solutions - solutions_before) as f64 / seconds;
                 let left = left.estimate();
-                let left = left.map(|left| (1, format!("ETA {}", expected(left))));
+                let left = left.map(|left| (1, format!("ETA {}", to_go(left))));
                 let begin = [
                     (0, percent(done, all)),
                     (5, format!("{done}/{all} units")),
@@ -83,12 +85,18 @@ impl State {
             ],
             Work::Compare(run) => vec![(0, format!("{done}/{all} runs")), (1, run.clone())],
             Work::Verify => {
-                let left = time * (all - done) as f64 / done.max(1) as f64;
-                let left = (1, format!("ETA {}", duration(seconds(left))));
+                let left = self.seconds_to_verify(elapsed);
+                let is_known = done > 0 && left >= 1.0;
+                let left = is_known.then(|| (1, format!("ETA {}", time(left))));
                 let begin = [(0, format!("{done}/{all} units")), (2, duration(elapsed))];
-                begin.into_iter().chain((done > 0).then_some(left)).collect()
+                begin.into_iter().chain(left).collect()
             }
         }
+    }
+
+    /// The time left at the pace so far: `verify` has no forecast.
+    pub(super) fn seconds_to_verify(&self, elapsed: Duration) -> f64 {
+        elapsed.as_secs_f64() * self.all.saturating_sub(self.done) as f64 / self.done.max(1) as f64
     }
 
     /// The line if it is time for one; the gaps double up to the longest.
@@ -139,7 +147,7 @@ mod tests {
     #[test]
     fn without_a_sample_no_time_is_promised() {
         let text = count().text(78);
-        let begins = "83.7999%, 103456789/123456789 units, 0.0s, 4.97e12 solutions, ";
+        let begins = "83.7999%, 103456789/123456789 units, ";
         assert!(text.starts_with(begins), "{text}");
     }
 
@@ -152,7 +160,7 @@ mod tests {
         let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
         assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
         assert_eq!(text(compare(), 40), "50/200 runs");
-        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0s, ETA 6.0s");
+        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0 s, ETA 6.0 s");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use nqueens::record::{JournalFile, Run};
 
 use super::grid;
 use super::state::Status;
-use crate::cli::format::{duration, figures, grouped, many, sum, utc};
+use crate::cli::format::{duration, grouped, many, sum, time, utc};
 use crate::cli::stderr::escaped;
 
 /// Longer tables are cut.
@@ -126,12 +126,12 @@ fn machines(status: &Status) -> Markup {
         let cost = cpu_time.as_secs_f64() / units as f64;
         let [host, processor, kernel] = [host, processor, kernel].map(str::to_owned);
         let [runs, units] = [runs.len(), units].map(grouped);
-        (cost, [host, processor, kernel, runs, units, duration(cpu_time), figures(cost, 3)])
+        (cost, [host, processor, kernel, runs, units, duration(cpu_time), time(cost)])
     };
     let mut rows: Vec<_> = machines.into_iter().map(row).collect();
     rows.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
-    let titles = ["Host", "Processor", "Kernel", "Runs", "Units", "CPU time", "CPU seconds a unit"];
+    let titles = ["Host", "Processor", "Kernel", "Runs", "Units", "CPU time", "CPU time a unit"];
     html! {
         h3 { "Machines" }
         (table(&titles, &titles[..3], &rows))

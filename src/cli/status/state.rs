@@ -6,7 +6,7 @@ use nqueens::record::{JournalFile, Run, Units};
 use nqueens::{Shard, WhichCount};
 
 use super::resume::Resume;
-use crate::cli::format::{duration, expected, figures, grouped, json_seconds, many};
+use crate::cli::format::{duration, figures, grouped, json_seconds, many, to_go};
 use crate::cli::journals::Journals;
 use crate::cli::report::{Report, units};
 
@@ -65,7 +65,7 @@ impl Status {
         let second = if is_second { ", second count" } else { "" };
         let left = match record.cpu_seconds_left() {
             _ if record.is_complete() => format!("{} solutions", grouped(record.solutions)),
-            Some(left) => format!("{} of CPU time to go, {}", expected(left), self.end()),
+            Some(left) => format!("{} of CPU time to go, {}", to_go(left), self.end()),
             None => self.end(),
         };
         [
@@ -78,7 +78,7 @@ impl Status {
     fn end(&self) -> String {
         match self.journals.record.seconds_left(&self.running) {
             _ if self.journals.record.is_complete() => "reached".to_owned(),
-            Some(time) => format!("in {}", expected(time)),
+            Some(time) => format!("in {}", to_go(time)),
             None if self.running.is_empty() => "no process is counting".to_owned(),
             None => "too early to say".to_owned(),
         }
@@ -112,10 +112,14 @@ impl Status {
             report.row("last record", format_args!("{} ago", duration(since)));
         }
         let (measured, left) = (duration(record.cpu_time()), record.cpu_seconds_left());
-        let to_go = left.map_or("unknown".to_owned(), expected);
+        let left_text = match left {
+            _ if record.is_complete() => String::new(),
+            Some(left) => format!(", {} to go", to_go(left)),
+            None => ", unknown to go".to_owned(),
+        };
         report
             .field("seconds_since_record", since.map(json_seconds))
-            .row("CPU time", format_args!("{measured} measured, {to_go} to go"))
+            .row("CPU time", format_args!("{measured} measured{left_text}"))
             .approximate("cpu_seconds_left", "cpu_seconds_left_error", left)
             .row("end", self.end())
             .approximate("seconds_left", "seconds_left_error", record.seconds_left(&self.running));
