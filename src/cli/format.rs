@@ -42,6 +42,10 @@ pub(crate) fn duration(time: Duration) -> String {
 pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -> String {
     match standard_error.is_finite() {
         true if standard_error == 0.0 => time(value),
+        // In the same unit, where that has a tenth.
+        true if value < 60.0 && standard_error < 30.0 && value >= 1.0 => {
+            format!("{value:.1} s ± {:.1} s", 2.0 * standard_error)
+        }
         true => format!("{} ± {}", time(value), time(rounded_to_figures(2.0 * standard_error, 2))),
         false => format!("roughly {}", time(value)),
     }
@@ -49,10 +53,19 @@ pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -
 
 /// An expected time that is left. Nobody counts fractions of a second.
 pub(crate) fn to_go(left: Approximate) -> String {
-    match left.value + 2.0 * left.standard_error {
-        ..1.0 => "less than a second".to_owned(),
-        _ => expected(left),
-    }
+    let error = if left.standard_error.is_finite() { 2.0 * left.standard_error } else { 0.0 };
+    if left.value + error < 1.0 { "less than a second".to_owned() } else { expected(left) }
+}
+
+/// The day on which so many seconds have passed, if it is another one: `, about 12 December`.
+pub(crate) fn date_in(seconds: f64) -> String {
+    let form = match seconds / 86_400.0 {
+        ..1.0 | 36_500.0.. => return String::new(),
+        ..300.0 => ", about %-d %B",
+        _ => ", in %Y",
+    };
+    let end = Timestamp::now().checked_add(Duration::from_secs_f64(seconds));
+    end.map_or(String::new(), |end| end.strftime(form).to_string())
 }
 
 /// All of these times together, or the longest time if they are more.

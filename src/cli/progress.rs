@@ -21,20 +21,19 @@ use console::is_dumb;
 use nqueens::forecast::{Approximate, core_hours};
 use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
 
-use super::format::{duration, expected, rounded_to_figures, time};
+use super::format::{date_in, duration, expected, rounded_to_figures, time};
 use super::stderr::message;
 use bar::{Bar, columns};
 pub(crate) use state::Work;
-use state::{State, lock};
+use state::{Announcement, State, lock};
 
-/// A count of so many seconds is announced, after this time in any case.
+/// A count of so many seconds is announced.
 const LONG: f64 = 600.0;
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The same of `verify`, which often takes less, and can do with fewer units.
-const LONG_TO_VERIFY: f64 = 60.0;
-const PATIENCE_TO_VERIFY: Duration = Duration::from_secs(1);
 /// Nobody means to wait for a longer one.
 const HOPELESS: f64 = 30.0 * 86_400.0;
+/// When it is announced: not before the one time, and after the other one however exact the forecast is.
+const EARLIEST: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -113,37 +112,22 @@ impl Progress {
         *lock(&self.bar) = None;
     }
 
-    /// Says what long work takes and what would help, once, as soon as that is known: of a count to a quarter.
+    /// Says what long work takes and what would help, once, as soon as that is known to a quarter.
     fn announce(&self) {
         let mut state = lock(&self.state);
         let elapsed = state.begun.elapsed();
-        let time_to_verify = elapsed.as_secs_f64() + state.seconds_to_verify(elapsed);
-        if let Work::Verify = state.work {
-            let is_due = elapsed > PATIENCE_TO_VERIFY && !state.is_announced;
-            state.is_announced |= is_due;
-            drop(state);
-            if is_due && time_to_verify > LONG_TO_VERIFY {
-                let time = time(rounded_to_figures(time_to_verify, 2));
-                self.suspend(|| {
-                    message!("verify takes about {time} here; fewer --units take less");
-                });
-            }
+        if elapsed < EARLIEST || state.announcement.is_none() {
             return;
         }
-        let Work::Count { left, announced: announced @ Some(_), .. } = &mut state.work else {
-            return;
-        };
-        let is_due = |time: &Approximate| {
-            time.standard_error.is_finite()
-                && (8.0 * time.standard_error < time.value || elapsed > PATIENCE)
-        };
-        let Some(mut time) = left.estimate().filter(is_due) else { return };
-        let Some((size, advice)) = announced.take() else { return };
+        let is_due =
+            |left: &Approximate| 8.0 * left.standard_error < left.value || elapsed > PATIENCE;
+        let Some(left) = state.time_left(elapsed).filter(is_due) else { return };
+        let Some(Announcement { what, long, advice }) = state.announcement.take() else { return };
         drop(state);
-        time.value += elapsed.as_secs_f64();
-        let advice = advice[usize::from(time.value > HOPELESS)];
-        if time.value > LONG {
-            self.suspend(|| message!("n = {size} takes {} here{advice}", expected(time)));
+        let all = Approximate { value: left.value + elapsed.as_secs_f64(), ..left };
+        if all.value > long {
+            let end = date_in(left.value);
+            self.suspend(|| message!("{what} takes {} here{end}{advice}", expected(all)));
         }
     }
 
@@ -178,25 +162,24 @@ impl Observer for Progress {
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let left = start.time_left();
-        let advice = |advice| match plan.engine().largest_sensible() {
-            Some(_) => ["; --engine auto is faster"; 2],
-            None => [advice, "; 'nqueens shard' counts on many machines"],
-        };
-        let told = self.advice.filter(|_| units_done == 0).map(advice);
-        let rough = rough_seconds(plan.size(), plan.engine(), kernel, threads);
-        let long = plan.engine().largest_sensible().map_or(HOPELESS, |_| LONG);
-        let announced = match told {
-            // Nobody means to wait for it, or for its first unit, so the rough time of a table will do.
-            Some([_, advice]) if rough > long => {
-                let time = time(rounded_to_figures(rough, 1));
-                message!("n = {} takes roughly {time} here{advice}", plan.size());
-                None
-            }
-            told => told.map(|told| (plan.size(), told)),
-        };
-        let work = Work::Count { solutions_before: solutions, solutions, left, announced };
+        let (left, is_textbook) = (start.time_left(), plan.engine().largest_sensible().is_some());
+        let work = Work::Count { solutions_before: solutions, solutions, left };
         self.begin(&name, [units_done, units], work);
+        let Some(advice) = self.advice.filter(|_| units_done == 0) else { return };
+        let rough = rough_seconds(plan.size(), plan.engine(), kernel, threads);
+        let what = format!("n = {}", plan.size());
+        let advice = match rough {
+            _ if is_textbook => "; --engine auto is faster",
+            HOPELESS.. => "; 'nqueens shard' counts on many machines",
+            _ => advice,
+        };
+        if rough > if is_textbook { LONG } else { HOPELESS } {
+            // Nobody means to wait for it, or for its first unit, so the rough time of a table will do.
+            let time = time(rounded_to_figures(rough, 1));
+            self.suspend(|| message!("{what} takes roughly {time} here{advice}"));
+        } else {
+            lock(&self.state).announcement = Some(Announcement { what, long: LONG, advice });
+        }
     }
 
     fn units_done(&self, done: &UnitsDone) {

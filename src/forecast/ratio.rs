@@ -2,7 +2,6 @@
 
 /// An estimated number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct Approximate {
     /// The expected value.
     pub value: f64,

@@ -3,10 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use nqueens::BoardSize;
-use nqueens::forecast::TimeLeft;
+use nqueens::forecast::{Approximate, TimeLeft};
 
-use crate::cli::format::{duration, many, scientific, time, to_go};
+use crate::cli::format::{duration, many, scientific, to_go};
+
+/// `verify` often takes less, and can do with fewer units.
+const LONG_TO_VERIFY: f64 = 60.0;
 
 /// The first line where none can be redrawn, and the longest time between two.
 const FIRST_LINE: Duration = Duration::from_secs(1);
@@ -16,8 +18,8 @@ const LONGEST_GAP: Duration = Duration::from_secs(60);
 pub(crate) struct State {
     pub(super) begun: Instant,
     next_line: Duration,
-    /// Whether it was said how long `verify` takes, if that is long.
-    pub(super) is_announced: bool,
+    /// Until it is known whether the work is long.
+    pub(super) announcement: Option<Announcement>,
     /// Steps: units, runs, or milliseconds of a sample.
     pub(crate) all: usize,
     pub(crate) done: usize,
@@ -32,8 +34,6 @@ pub(crate) enum Work {
         solutions_before: u128,
         solutions: u128,
         left: TimeLeft,
-        /// The board, and what helps against a long and a hopeless count, until they are told.
-        announced: Option<(BoardSize, [&'static str; 2])>,
     },
     /// For an estimate, so long, with so many units so far.
     Sample {
@@ -45,13 +45,28 @@ pub(crate) enum Work {
     Verify,
 }
 
+/// What is said of long work.
+#[derive(Debug)]
+pub(super) struct Announcement {
+    pub(super) what: String,
+    /// Work of more seconds is long.
+    pub(super) long: f64,
+    /// What helps.
+    pub(super) advice: &'static str,
+}
+
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl State {
     pub(super) fn new(done: usize, all: usize, work: Work) -> Self {
-        Self { begun: Instant::now(), next_line: FIRST_LINE, is_announced: false, all, done, work }
+        let verify = || {
+            let (what, advice) = ("verify".to_owned(), "; fewer --units take less");
+            Announcement { what, long: LONG_TO_VERIFY, advice }
+        };
+        let announcement = matches!(work, Work::Verify).then(verify);
+        Self { begun: Instant::now(), next_line: FIRST_LINE, announcement, all, done, work }
     }
 
     /// What is known. If not all of it fits, the less important is left out.
@@ -62,12 +77,11 @@ impl State {
     /// The parts of the line in their order, with their ranks.
     fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
         let Self { all, done, .. } = *self;
-        let seconds = elapsed.as_secs_f64().max(1e-3);
+        let left = self.time_left(elapsed).map(|left| (1, format!("ETA {}", to_go(left))));
         match &self.work {
-            Work::Count { solutions_before, solutions, left, .. } => {
+            Work::Count { solutions_before, solutions, .. } => {
+                let seconds = elapsed.as_secs_f64().max(1e-3);
                 let rate = (solutions - solutions_before) as f64 / seconds;
-                let left = left.estimate();
-                let left = left.map(|left| (1, format!("ETA {}", to_go(left))));
                 let begin = [
                     (0, percent(done, all)),
                     (5, format!("{done}/{all} units")),
@@ -85,18 +99,23 @@ impl State {
             ],
             Work::Compare(run) => vec![(0, format!("{done}/{all} runs")), (1, run.clone())],
             Work::Verify => {
-                let left = self.seconds_to_verify(elapsed);
-                let is_known = done > 0 && left >= 1.0;
-                let left = is_known.then(|| (1, format!("ETA {}", time(left))));
                 let begin = [(0, format!("{done}/{all} units")), (2, duration(elapsed))];
                 begin.into_iter().chain(left).collect()
             }
         }
     }
 
-    /// The time left at the pace so far: `verify` has no forecast.
-    pub(super) fn seconds_to_verify(&self, elapsed: Duration) -> f64 {
-        elapsed.as_secs_f64() * self.all.saturating_sub(self.done) as f64 / self.done.max(1) as f64
+    /// Of a count by its forecast, of `verify` by its pace so far.
+    pub(super) fn time_left(&self, elapsed: Duration) -> Option<Approximate> {
+        match &self.work {
+            Work::Count { left, .. } => left.estimate(),
+            Work::Verify if self.done > 0 => {
+                let left = self.all.saturating_sub(self.done) as f64 / self.done as f64;
+                let value = elapsed.as_secs_f64() * left;
+                Some(Approximate { value, standard_error: f64::INFINITY })
+            }
+            _ => None,
+        }
     }
 
     /// The line if it is time for one; the gaps double up to the longest.
@@ -139,7 +158,6 @@ mod tests {
             solutions_before: 0,
             solutions: 4_970_000_000_000,
             left: TimeLeft::default(),
-            announced: None,
         };
         State::new(103_456_789, 123_456_789, work)
     }
@@ -160,7 +178,7 @@ mod tests {
         let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
         assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
         assert_eq!(text(compare(), 40), "50/200 runs");
-        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0 s, ETA 6.0 s");
+        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0 s, ETA roughly 6.0 s");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use nqueens::record::{JournalFile, Run, Units};
 use nqueens::{Shard, WhichCount};
 
 use super::resume::Resume;
-use crate::cli::format::{duration, figures, grouped, json_seconds, many, to_go};
+use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
 use crate::cli::journals::Journals;
 use crate::cli::report::{Report, units};
 
@@ -65,8 +65,10 @@ impl Status {
         let second = if is_second { ", second count" } else { "" };
         let left = match record.cpu_seconds_left() {
             _ if record.is_complete() => format!("{} solutions", grouped(record.solutions)),
-            Some(left) => format!("{} of CPU time to go, {}", to_go(left), self.end()),
-            None => self.end(),
+            Some(left) if left.standard_error.is_finite() => {
+                format!("{} of CPU time to go, {}", to_go(left), self.end())
+            }
+            _ => self.end(),
         };
         [
             format!("n = {size}, engine {engine}{second}: {} % done, {left}", self.percent()),
@@ -78,9 +80,11 @@ impl Status {
     fn end(&self) -> String {
         match self.journals.record.seconds_left(&self.running) {
             _ if self.journals.record.is_complete() => "reached".to_owned(),
-            Some(time) => format!("in {}", to_go(time)),
+            Some(time) if time.standard_error.is_finite() => {
+                format!("in {}{}", to_go(time), date_in(time.value))
+            }
             None if self.running.is_empty() => "no process is counting".to_owned(),
-            None => "too early to say".to_owned(),
+            _ => "too early to say".to_owned(),
         }
     }
 
@@ -113,9 +117,10 @@ impl Status {
         }
         let (measured, left) = (duration(record.cpu_time()), record.cpu_seconds_left());
         let left_text = match left {
-            _ if record.is_complete() => String::new(),
-            Some(left) => format!(", {} to go", to_go(left)),
-            None => ", unknown to go".to_owned(),
+            Some(left) if left.standard_error.is_finite() && !record.is_complete() => {
+                format!(", {} to go", to_go(left))
+            }
+            _ => String::new(),
         };
         report
             .field("seconds_since_record", since.map(json_seconds))
