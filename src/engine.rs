@@ -95,11 +95,6 @@ impl Engine {
         !self.is_textbook()
     }
 
-    /// Whether the engine has a [second count](WhichCount::Second), on other data than the first.
-    pub fn has_second_count(self) -> bool {
-        !self.is_textbook()
-    }
-
     fn is_textbook(self) -> bool {
         self.largest_sensible().is_some()
     }

@@ -78,13 +78,6 @@ pub enum Error {
     )]
     QueensGiven,
 
-    /// The engine has no second count.
-    #[error("engine {engine} has no second count")]
-    NoSecondCount {
-        /// The engine.
-        engine: &'static str,
-    },
-
     /// A unit's count passed `u64::MAX`.
     #[error("the count of unit {unit} does not fit in 64 bits")]
     UnitOverflow {
@@ -333,7 +326,6 @@ impl JournalError {
 /// crate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-#[non_exhaustive]
 pub struct IoError {
     /// What kind of error it is.
     pub kind: io::ErrorKind,

@@ -42,7 +42,6 @@ pub struct Plan {
 
 /// Finished units: their counts, and what they took.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct UnitsDone {
     /// Their numbers in the plan.
     pub units: Range<usize>,
@@ -167,38 +166,23 @@ impl Plan {
         self.engine.worker_bytes(self.size)
     }
 
-    /// Makes sure that the engine has the count that is asked for.
-    pub(crate) fn check_second(&self) -> Result<(), Error> {
-        match self.which {
-            WhichCount::Second if !self.engine.has_second_count() => {
-                Err(Error::NoSecondCount { engine: self.engine.name() })
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Counts one unit, before its weight, with the fastest kernel. To count several, take a
     /// [`Plan::worker`].
     ///
     /// # Errors
     ///
-    /// As [`Plan::worker`] and [`Worker::count`].
+    /// As [`Worker::count`].
     ///
     /// # Panics
     ///
     /// If the plan has no such unit.
     pub fn count_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        self.worker(Kernel::detect())?.count(unit, cancel)
+        self.worker(Kernel::detect()).count(unit, cancel)
     }
 
     /// What counts units on one thread.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoSecondCount`] if the engine has none.
-    pub fn worker(&self, kernel: Kernel) -> Result<Worker<'_>, Error> {
-        self.check_second()?;
-        Ok(Worker { worker: self.list.worker(self.which, kernel) })
+    pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
+        Worker { worker: self.list.worker(self.which, kernel) }
     }
 
     /// A worker that counts units by another method than the plan's: the plain backtracker, on any units.

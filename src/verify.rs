@@ -18,7 +18,6 @@ use crate::record::{Counts, Units, len};
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Verdict {
     /// The number of units chosen.
     pub chosen: usize,
@@ -30,7 +29,6 @@ pub struct Verdict {
 
 /// A unit whose recorded count differs from the count of the other method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub struct Difference {
     /// The unit's number in its plan.
     pub unit: usize,

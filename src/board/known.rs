@@ -16,7 +16,6 @@ const TABLE: &str = include_str!("known-counts.csv");
 
 /// One line of the table; an unpublished count is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Known {
     /// All solutions, Q(n).
     pub total: Option<u128>,

@@ -74,7 +74,7 @@ impl Driver<'_> {
             .filter_map(|_| ranges.take())
             .map(|range| {
                 let worker = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                let mut worker = worker.map_or_else(|| self.plan.worker(self.kernel), Ok)?;
+                let mut worker = worker.unwrap_or_else(|| self.plan.worker(self.kernel));
                 let tally = self.count_range(&mut worker, range);
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
                 tally

@@ -18,7 +18,6 @@ use crate::plan::UnitsDone;
 
 /// The expected time and result of a count.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct Estimate {
     /// The engine that would count.
     pub engine: Engine,

@@ -23,7 +23,6 @@ const SHARD_THREADS: usize = 64;
 
 /// A finished count, or a finished shard of one.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Outcome {
     /// The board.
     pub size: BoardSize,
@@ -67,8 +66,7 @@ impl Count<'_> {
     /// [`Error::OutOfRange`] and
     /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::LacksMemory`] if the engine
     /// needs more memory than there is, [`Error::UnitOverflow`] if a unit's count does not fit,
-    /// [`Error::NoSecondCount`] if the engine has no second count, [`Error::Journal`] if the journal
-    /// cannot be used.
+    /// [`Error::Journal`] if the journal cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {
         self.on_its_threads(|| Job::whole(self).run())?
     }
@@ -266,7 +264,6 @@ impl<'a> Job<'a> {
     /// The plan of the record, if it is the one that is asked for; without a record, the one that suits.
     pub(super) fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
         let asked = self.count.plan(record.map(|record| &*record.plan), self.suited);
-        asked.check_second()?;
         let Some(record) = record else { return Ok(Arc::new(asked)) };
         let path = record.files.first().map_or(Path::new(""), |file| &file.path);
         check_same(&asked, &record.plan).map_err(|error| error.at(path))?;

@@ -40,7 +40,6 @@ impl<F: Fn(&UnitsDone) + Sync> Observer for F {
 
 /// The state of a count as it starts.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct Start<'a> {
     /// The plan of the whole count.
     pub plan: &'a Plan,

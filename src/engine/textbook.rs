@@ -1,7 +1,7 @@
 //! The textbook engines, and their units: one for each column of the first row's queen.
 //!
 //! Their counts form a palindrome, since mirroring the board maps the solutions of column c to those
-//! of column n - 1 - c. The textbook engines do not use that, but the tests do. The empty board has
+//! of column n - 1 - c. Only the second count uses that: it counts each unit by its image. The empty board has
 //! one unit with one solution (A000170).
 
 pub(super) mod bitmask;
@@ -37,17 +37,27 @@ impl Units for FirstRowUnits {
         domains
     }
 
-    fn worker(&self, _: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(*self)
+    fn worker(&self, which: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
+        Box::new(FirstRowWorker { units: *self, which })
     }
 }
 
-impl Worker for FirstRowUnits {
+struct FirstRowWorker {
+    units: FirstRowUnits,
+    which: WhichCount,
+}
+
+impl Worker for FirstRowWorker {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        if self.size.rows() == 0 {
+        let (n, count) = (self.units.size.rows(), self.units.count);
+        if n == 0 {
             return Ok(1);
         }
-        let count = (self.count)(self.size.rows(), unit, cancel);
+        let first_column = match self.which {
+            WhichCount::First => unit,
+            WhichCount::Second => n - 1 - unit,
+        };
+        let count = count(n, first_column, cancel);
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
     }
 }

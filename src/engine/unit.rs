@@ -32,8 +32,7 @@ pub(crate) trait Units: fmt::Debug + Send + Sync {
     /// The solutions that the unit counts, and how many times.
     fn domains(&self, unit: usize) -> RowDomains;
 
-    /// A worker for one thread, for the first or the second count. Engines without a second count count
-    /// twice in the same way.
+    /// A worker for one thread, for the first or the second count.
     fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Worker + '_>;
 }
 

@@ -8,7 +8,6 @@ use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 /// The CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Cpu {
     /// The brand, or `unknown`.
     pub brand: String,

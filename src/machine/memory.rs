@@ -14,7 +14,6 @@ use crate::machine::cgroup;
 
 /// Bytes of memory that this process can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Memory {
     /// All memory, used or not.
     pub total: u64,

@@ -119,7 +119,7 @@ impl Header {
             let (version, holds) = (self.version.clone(), self.plan.clone());
             JournalError::OtherPlan { version, holds }
         };
-        let plan = parse().filter(|plan| plan.check_second().is_ok()).ok_or_else(other)?;
+        let plan = parse().ok_or_else(other)?;
         if Self::of(&plan).plan == self.plan { Ok(plan) } else { Err(other()) }
     }
 }

@@ -17,7 +17,6 @@ pub(super) const LONGEST_LINE: u64 = 1 << 20;
 
 /// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Run {
     /// The program's version.
     pub version: String,

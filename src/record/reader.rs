@@ -29,7 +29,6 @@ pub(super) struct Named {
 
 /// One of the journals of a record.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct JournalFile {
     /// Where it is.
     pub path: PathBuf,

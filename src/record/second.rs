@@ -13,7 +13,6 @@ const NAMED: usize = 100;
 
 /// What two counts of a plan say about each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Comparison {
     /// The number of units that both have finished.
     pub units: usize,

@@ -12,7 +12,6 @@ use crate::shard::Shard;
 
 /// How far a shard has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ShardUnits {
     /// The number of its units.
     pub units: usize,

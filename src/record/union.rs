@@ -30,7 +30,6 @@ use crate::plan::Plan;
 
 /// What journals of one plan hold together.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Record {
     /// The plan.
     pub plan: Arc<Plan>,
@@ -54,7 +53,6 @@ pub struct Record {
 
 /// A count of a unit, and where it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Witness {
     /// The unit's number in the plan.
     pub unit: usize,

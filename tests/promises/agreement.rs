@@ -75,7 +75,7 @@ fn subtotals_by_first_column_are_palindromic_and_sum_to_the_total() {
 
 /// The weighted sum over the units of a plan.
 fn total(plan: &Plan, kernel: Kernel) -> u128 {
-    let mut worker = plan.worker(kernel).expect("a first count");
+    let mut worker = plan.worker(kernel);
     (0..plan.units())
         .map(|unit| {
             let count = worker.count(unit, &Cancel::new()).expect("a count");

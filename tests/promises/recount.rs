@@ -11,7 +11,7 @@ fn plan(n: u32, engine: Engine, split_rows: usize) -> Plan {
 /// Compares every `step`-th unit.
 fn recount(plan: &Plan, kernel: Kernel, step: usize) {
     let cancel = Cancel::new();
-    let mut worker = plan.worker(kernel).expect("a first count");
+    let mut worker = plan.worker(kernel);
     let mut recounter = plan.recounter();
     for unit in (0..plan.units()).step_by(step) {
         let counted = worker.count(unit, &cancel).expect("a count");

@@ -17,7 +17,7 @@ fn check(plan: Plan, kernel: Kernel, units: impl IntoIterator<Item = usize>) {
     let (n, engine, split_rows) = (plan.size(), plan.engine(), plan.split_rows());
     let second = Plan::new(n, engine, split_rows).of_count(WhichCount::Second);
     assert_eq!(plan.hash(), second.hash());
-    let mut workers = [&plan, &second].map(|plan| plan.worker(kernel).expect("both counts"));
+    let mut workers = [&plan, &second].map(|plan| plan.worker(kernel));
     for unit in units {
         let [first, second] =
             workers.each_mut().map(|worker| worker.count(unit, &cancel).expect("a count"));
@@ -185,17 +185,20 @@ fn a_journal_holds_one_of_the_two_counts() {
     }
 }
 
+/// Their second count is that of the mirrored columns.
 #[test]
-fn textbook_engines_have_no_second_count() {
-    let path = fresh("second-bitmask.journal");
-    let shard = ["shard", "8", "--second", "--index", "0", "--shards", "1", "--out"];
-    for engine in Engine::ALL.into_iter().filter(|engine| !engine.has_second_count()) {
-        let refusal = Err(Error::NoSecondCount { engine: engine.name() });
-        assert_eq!(count(8, WhichCount::Second).engine(engine).run().map(|_| ()), refusal);
-        let name = ["--engine", engine.name()];
-        let reasons = [engine.name(), "--second", "colours"];
-        refused(&run(nqueens(&["count", "8", "--second"]).args(name)), 2, &reasons);
-        refused(&run(nqueens(&shard).arg(&path).args(name)), 2, &reasons);
-        assert!(!path.exists(), "a refused count leaves no journal");
+fn textbook_engines_count_the_same_units_twice() {
+    for engine in Engine::ALL {
+        for n in 0..=7 {
+            let plan = || Plan::new(size(n), engine, None);
+            let counts = |plan: Plan| -> Vec<u64> {
+                let mut worker = plan.worker(Kernel::detect());
+                (0..plan.units())
+                    .map(|unit| worker.count(unit, &Cancel::new()).expect("a count"))
+                    .collect()
+            };
+            let (first, second) = (counts(plan()), counts(plan().of_count(WhichCount::Second)));
+            assert_eq!(first, second, "n = {n}, {engine}");
+        }
     }
 }
