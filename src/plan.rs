@@ -31,7 +31,6 @@ use crate::error::Error;
 use crate::machine::memory;
 
 /// The units of one count.
-#[derive(Debug)]
 pub struct Plan {
     size: BoardSize,
     engine: Engine,
@@ -203,6 +202,12 @@ impl fmt::Display for Plan {
             WhichCount::First => Ok(()),
             WhichCount::Second => f.write_str(", second count"),
         }
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan({self})")
     }
 }
 

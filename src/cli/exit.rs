@@ -87,7 +87,6 @@ pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
 }
 
 /// Why there is no result: the exit code, and the line on standard error.
-#[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// Empty if nothing is left to say.

@@ -12,7 +12,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use super::exit::Exit;
 
 /// The system's allocator, which does not return if there is no memory.
-#[derive(Debug)]
 pub(crate) struct OrExit;
 
 const MESSAGE: &[u8] = b"nqueens: out of memory: ask for fewer --threads, or count \

@@ -65,7 +65,6 @@ impl ProgressWhen {
 }
 
 /// Shows the progress of one piece of work after the other.
-#[derive(Debug)]
 pub(crate) struct Progress {
     display: Display,
     /// What helps against long counts, if they are to be announced.

@@ -12,7 +12,6 @@ use super::signals::cancel_on_signals;
 use super::stderr::message;
 use super::values::default_threads;
 
-#[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) cancel: Cancel,
     pub(crate) pool: ThreadPool,

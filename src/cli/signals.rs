@@ -70,7 +70,6 @@ fn on_signal(signal: i32, cancel: Cancel, first: Arc<FirstSignal>) -> io::Result
 }
 
 /// When the first signal came.
-#[derive(Debug)]
 struct FirstSignal {
     since: Instant,
     /// Nanoseconds after `since`; `NONE` before the first signal.

@@ -64,7 +64,6 @@ pub(crate) const SMALLEST: usize = 4;
 const LARGEST_IN_BLOCKS: usize = 22;
 
 /// The units of a board.
-#[derive(Debug)]
 pub(crate) struct Colours {
     size: BoardSize,
     units: Arc<UnitList>,

@@ -62,7 +62,6 @@ pub(crate) const SMALLEST: usize = 4;
 pub(crate) const MOST_SPLIT_ROWS: usize = 4;
 
 /// The subtrees of a board, in the order of their cases, then of their prefixes' columns.
-#[derive(Debug)]
 pub(crate) struct Subtrees {
     size: BoardSize,
     /// The row at which every subtree begins.

@@ -14,7 +14,7 @@ use crate::error::Error;
 
 /// The independent units of one count, numbered from 0. The list depends only on the board, the
 /// engine and the number of split rows, never on the machine.
-pub(crate) trait Units: fmt::Debug + Send + Sync {
+pub(crate) trait Units: Send + Sync {
     /// The number of units.
     fn len(&self) -> usize;
 
@@ -73,7 +73,6 @@ pub(crate) trait Worker: Send {
 
 /// The solutions of a unit: the queen of each row stands in a column that is allowed there. Units
 /// of engine `colours` also weigh each solution by the columns that some of its rows take.
-#[derive(Debug)]
 pub(crate) struct RowDomains {
     pub(crate) size: BoardSize,
     /// The columns in which the queen of each row may stand, as bits; none beyond the board.
@@ -88,12 +87,6 @@ pub(crate) struct Weighing {
     pub(crate) rows: u32,
     /// The weight, given the columns that these rows take.
     pub(crate) weight: Box<dyn Fn(u32) -> u64 + Send + Sync>,
-}
-
-impl fmt::Debug for Weighing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Weighing").field("rows", &self.rows).finish_non_exhaustive()
-    }
 }
 
 impl Weighing {

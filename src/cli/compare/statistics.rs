@@ -28,7 +28,6 @@ pub(super) fn name(engine: Engine, kernel: Kernel) -> String {
 }
 
 /// The timed runs of a contestant on a board.
-#[derive(Debug)]
 pub(super) struct Runs {
     pub(super) contestant: Contestant,
     /// The totals that it counted, each once: one of them, if all is well.

@@ -36,7 +36,6 @@ pub(super) fn columns() -> usize {
 }
 
 /// A line on the terminal, until this is dropped.
-#[derive(Debug)]
 pub(super) struct Bar {
     line: ProgressBar,
     /// Nothing is sent: the thread ends when it is dropped.

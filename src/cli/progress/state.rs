@@ -14,7 +14,6 @@ const LONG_TO_VERIFY: f64 = 60.0;
 const FIRST_LINE: Duration = Duration::from_secs(1);
 const LONGEST_GAP: Duration = Duration::from_secs(60);
 
-#[derive(Debug)]
 pub(crate) struct State {
     pub(super) begun: Instant,
     next_line: Duration,
@@ -27,7 +26,6 @@ pub(crate) struct State {
 }
 
 /// What is under way.
-#[derive(Debug)]
 pub(crate) enum Work {
     Count {
         /// Those of journals.
@@ -46,7 +44,6 @@ pub(crate) enum Work {
 }
 
 /// What is said of long work.
-#[derive(Debug)]
 pub(super) struct Announcement {
     pub(super) what: String,
     /// Work of more seconds is long.

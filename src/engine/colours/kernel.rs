@@ -105,7 +105,6 @@ pub(super) struct Rows<'a> {
 }
 
 /// Working memory.
-#[derive(Debug)]
 pub(super) struct Scratch {
     /// The words at each depth but the first.
     words: Vec<Vec<u64>>,
@@ -116,7 +115,6 @@ pub(super) struct Scratch {
 }
 
 /// The words of a layer as bits: `planes[bit][eighth]`, and a plane without bits.
-#[derive(Debug)]
 #[repr(C, align(64))]
 struct Planes([[u64; 8]; NO_BIT as usize + 1]);
 

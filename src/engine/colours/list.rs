@@ -10,7 +10,7 @@ use super::kernel::{LANES, SLACK};
 use super::sub_board::{Queens, SubBoard, SubBoards};
 use crate::engine::unit::WhichCount;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct List {
     words: Vec<u64>,
     pub(super) blocks: Vec<Block>,
@@ -28,7 +28,6 @@ pub(super) struct List {
     outer_halves: Vec<Half>,
 }
 
-#[derive(Debug)]
 pub(super) struct Block {
     words: Range<usize>,
     /// Its labels, by lane.
@@ -154,7 +153,6 @@ impl List {
 }
 
 /// The placements on some of the rows.
-#[derive(Debug)]
 struct Half {
     rows: u32,
     words: Vec<u64>,

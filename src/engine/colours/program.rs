@@ -51,7 +51,6 @@ const DOUBT: usize = 2;
 pub(super) const MAPPED: usize = 33 << 20;
 
 /// What a program is compiled for.
-#[derive(Debug)]
 pub(super) struct Tree {
     board: SubBoard,
     /// The rows of each set, those that all share first. The sets are ordered by these lists.

@@ -18,7 +18,6 @@ use std::ops::Range;
 /// The outer numbers at either end.
 const OUTER: u32 = 3;
 
-#[derive(Debug)]
 pub(super) struct Subsets {
     len: u32,
     /// The subsets by their size, in order.

@@ -39,7 +39,6 @@ use crate::board::size::BoardSize;
 use crate::engine::unit::{RowDomains, Weighing};
 
 /// All units of a board, without a list of them.
-#[derive(Debug)]
 pub(super) struct UnitList {
     pub(super) n: u32,
     /// Sets of even rows or columns.
@@ -52,7 +51,6 @@ pub(super) struct UnitList {
 }
 
 /// The units with one class of x and one class of y.
-#[derive(Debug)]
 struct Block {
     /// The first of them.
     first: usize,
@@ -237,7 +235,7 @@ impl UnitList {
 const EVEN: u32 = 0x5555_5555;
 
 /// What pairs of labels weigh in the units of one x.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     list: &'a UnitList,
     a: u32,

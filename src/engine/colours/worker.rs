@@ -75,7 +75,6 @@ const LARGEST_KEPT: u32 = 20;
 /// The row sets of a class, at most.
 const MOST_SETS: u64 = 20;
 
-#[derive(Debug)]
 pub(super) struct Worker<'a> {
     units: &'a UnitList,
     kernel: Kernel,
@@ -93,7 +92,6 @@ pub(super) struct Worker<'a> {
 }
 
 /// What belongs to a colour.
-#[derive(Debug)]
 struct Side {
     colour: Colour,
     boards: SubBoards,
