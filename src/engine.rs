@@ -15,6 +15,8 @@ mod single_unit;
 pub(crate) mod subtrees;
 mod textbook;
 pub(crate) mod unit;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use std::fmt;
 use std::str::FromStr;
@@ -92,11 +94,7 @@ impl Engine {
 
     /// Whether the engine's inner loop has a version for each [`Kernel`].
     pub fn has_kernels(self) -> bool {
-        !self.is_textbook()
-    }
-
-    fn is_textbook(self) -> bool {
-        self.largest_sensible().is_some()
+        self.largest_sensible().is_none()
     }
 
     /// The bytes that each thread may need; 0 for engines that need little.

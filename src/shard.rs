@@ -87,18 +87,6 @@ impl Shard {
             (index, some.start.max(block * length)..some.end.min((block + 1) * length))
         })
     }
-
-    /// Whether this shard and one of another number of shards have units in common.
-    pub(crate) fn shares_units_with(self, other: Self, units: usize) -> bool {
-        if self.shards == other.shards {
-            return self.index == other.index;
-        }
-        let mut others = other.ranges(units).peekable();
-        self.ranges(units).any(|own| {
-            while others.next_if(|range| range.end <= own.start).is_some() {}
-            others.peek().is_some_and(|range| range.start < own.end)
-        })
-    }
 }
 
 /// How a plan is dealt out.
@@ -136,8 +124,6 @@ impl FromStr for Shard {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
     #[test]
@@ -156,19 +142,6 @@ mod tests {
                 all.sort_unstable();
                 assert!(all.into_iter().eq(0..units), "{units} units, {shards} shards");
             }
-        }
-    }
-
-    #[test]
-    fn shards_share_units_if_a_unit_is_in_both() {
-        let units = 1000;
-        let all =
-            |shards| (0..shards).map(move |index| Shard::new(index, shards).expect("in range"));
-        for (one, other) in all(3).flat_map(|one| all(700).map(move |other| (one, other))) {
-            let own: HashSet<usize> = one.ranges(units).flatten().collect();
-            let shares = other.ranges(units).flatten().any(|unit| own.contains(&unit));
-            assert_eq!(one.shares_units_with(other, units), shares, "{one} and {other}");
-            assert_eq!(other.shares_units_with(one, units), shares, "{other} and {one}");
         }
     }
 

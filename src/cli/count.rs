@@ -129,7 +129,6 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, place: &[Square]) -> Rep
     report
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .field("units", outcome.units)
-        .field("bytes_per_thread", outcome.bytes_per_thread)
         .seconds(outcome.elapsed);
     report
 }

@@ -78,7 +78,6 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         .field("units_sampled", units_sampled)
         .field("sample_seconds", json_seconds(estimate.elapsed))
         .field("cancelled", estimate.cancelled)
-        .field("bytes_per_thread", estimate.bytes_per_thread)
         .row("time", expected(estimate.seconds) + of_what)
         .bare(rounded(estimate.seconds.value, 6))
         .approximate("estimated_seconds", "estimated_seconds_error", Some(estimate.seconds))

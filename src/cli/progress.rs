@@ -161,7 +161,7 @@ impl Observer for Progress {
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let (left, is_textbook) = (start.time_left(), plan.engine().largest_sensible().is_some());
+        let (left, is_textbook) = (start.time_left(), !plan.engine().has_kernels());
         let work = Work::Count { solutions_before: solutions, solutions, left };
         self.begin(&name, [units_done, units], work);
         let Some(advice) = self.advice.filter(|_| units_done == 0) else { return };

@@ -40,8 +40,6 @@ pub struct Estimate {
     /// The number of solutions: an estimate, not a count. Its standard error is infinite if the sample
     /// has none.
     pub total: Approximate,
-    /// The bytes that each thread may need; 0 for engines that need little.
-    pub bytes_per_thread: u64,
 }
 
 /// A sample waits so long for the units that have begun, or until it says how exact it is.
@@ -102,7 +100,6 @@ impl Count<'_> {
             cpu_seconds: if is_whole { all } else { all.on_any_run() },
             seconds,
             total: left.total(),
-            bytes_per_thread: plan.bytes_per_thread(),
         })
     }
 }

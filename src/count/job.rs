@@ -40,8 +40,6 @@ pub struct Outcome {
     pub units: usize,
     /// How many of them journals already held.
     pub units_before: usize,
-    /// The bytes that each thread may need; 0 for engines that need little.
-    pub bytes_per_thread: u64,
     /// Wall time, not including the start of the threads.
     pub elapsed: Duration,
     /// How the total compares with the published one; unknown for shards.
@@ -159,7 +157,6 @@ impl<'a> Job<'a> {
             threads,
             units: len(&units),
             units_before: before.units,
-            bytes_per_thread: plan.bytes_per_thread(),
             elapsed: begun.elapsed(),
             published: Published::Unknown,
             runs: record.iter().flat_map(Record::runs).cloned().collect(),

@@ -55,6 +55,7 @@ use super::unit::{self, RowDomains, Units, WhichCount};
 use crate::board::size::BoardSize;
 use units::UnitList;
 use worker::Worker;
+pub(crate) use worker::bytes as worker_bytes;
 
 /// Smaller boards are counted whole.
 pub(crate) const SMALLEST: usize = 4;
@@ -74,11 +75,6 @@ impl Colours {
         debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
         Self { size, units: Arc::new(UnitList::new(size)) }
     }
-}
-
-/// The bytes with which a thread can count every unit.
-pub(crate) fn worker_bytes(size: BoardSize) -> u64 {
-    worker::bytes(size)
 }
 
 impl Units for Colours {

@@ -34,9 +34,7 @@ pub(crate) struct Cores {
     slices: VecDeque<Slice>,
     /// Where the first slice begins.
     begun: f64,
-    /// The CPU seconds of all reports, and of their squares.
-    spent: f64,
-    squares: f64,
+    /// The CPU seconds of the longest report.
     longest: f64,
 }
 
@@ -57,8 +55,6 @@ impl Slice {
 impl Cores {
     /// A thread has spent these CPU seconds before this moment, without a pause if it had a core of its own.
     pub(crate) fn record(&mut self, moment: f64, cpu_seconds: f64) {
-        self.spent += cpu_seconds;
-        self.squares += cpu_seconds * cpu_seconds;
         self.longest = self.longest.max(cpu_seconds);
         if moment > self.end() + LONGEST_GAP {
             self.slices.clear();
@@ -118,12 +114,6 @@ impl Cores {
         let unseen = UNSEEN * mean * seconds / (seconds + time);
         (late.len() >= FEWEST && mean > 0.0)
             .then(|| Approximate { value: mean, standard_error: variance.sqrt().hypot(unseen) })
-    }
-
-    /// The CPU seconds that a thread has spent since its last report, on average: it is as far from it as a
-    /// random moment is from the begin of an interval between two.
-    pub(crate) fn unreported(&self) -> f64 {
-        if self.spent > 0.0 { self.squares / (2.0 * self.spent) } else { 0.0 }
     }
 }
 

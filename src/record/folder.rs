@@ -3,8 +3,8 @@
 //! A folder may hold the journals of a million shards, and each shard must start at once. So it reads
 //! only journals that may hold its own units. The name of a journal says which shard its process
 //! counted, as `n28-0007-of-1000000.HOST.PID.journal`. A process records no other units than those of
-//! its shard, so a journal is passed over if its name belongs to the same board and to a shard that
-//! has no units in common with this one, or to the other count. All others are read, whatever they
+//! its shard, so a journal is passed over if its name belongs to the same board and to another one of as
+//! many shards, or to the other count. All others are read, whatever they
 //! are called, unless their first line belongs to the other count.
 //!
 //! **What if a name is wrong?** Users may rename files, and pack many into one. A journal that is
@@ -45,7 +45,7 @@ pub(crate) fn read_shard(
     which: WhichCount,
     shard: Shard,
 ) -> Result<(Option<Record>, Vec<Error>), Error> {
-    // Journals that may hold its units, with the shards in their names, and some of the others.
+    // Journals that may hold its units, and some of the others.
     let (mut files, mut samples) = (Vec::new(), Vec::new());
     for name in journal_names(folder)? {
         let named = name.to_str().and_then(named_shard).filter(|(n, ..)| *n == size.get());
@@ -55,23 +55,19 @@ pub(crate) fn read_shard(
             _ if named.is_some_and(|(_, named, _)| named != which) => {}
             Some(other) if is_passed_over(other) && samples.len() >= SAMPLES => {}
             Some(other) if is_passed_over(other) => samples.push(file),
-            _ => files.push((file, other)),
+            _ => files.push(file),
         }
     }
     // Whatever its name says, a journal of the other count is of no use.
-    files.retain(|(file, _)| count_of(file).is_none_or(|other| other == which));
+    files.retain(|file| count_of(file).is_none_or(|other| other == which));
     samples.retain(|file| count_of(file) == Some(which));
-    files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    files.sort_unstable();
 
-    let at = |path: &PathBuf| Named::at(path);
-    let mut paths = files.iter().map(|(path, _)| path).chain(&samples);
-    let Some(named) = paths.find_map(|path| at(path).ok().flatten()) else {
-        return Ok((None, files.iter().filter_map(|(path, _)| at(path).err()).collect()));
+    let mut paths = files.iter().chain(&samples);
+    let Some(named) = paths.find_map(|path| Named::at(path).ok().flatten()) else {
+        return Ok((None, files.iter().filter_map(|path| Named::at(path).err()).collect()));
     };
-    let units = named.plan.units();
-    files.retain(|(_, other)| other.is_none_or(|other| other.shares_units_with(shard, units)));
-    let paths: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
-    let mut record = Record::read_named(&paths, &named)?;
+    let mut record = Record::read_named(&files, &named)?;
     let left_out = mem::take(&mut record.left_out);
     Ok((Some(record), left_out))
 }

@@ -25,7 +25,7 @@ use super::reader::{JournalFile, Named};
 use super::units::{Counts, Units, len, units_of};
 use crate::board::known::known;
 use crate::error::{Error, JournalError};
-use crate::forecast::{Approximate, Blocks, Cores, Rest, seconds_of};
+use crate::forecast::{Approximate, Blocks, Rest, seconds_of};
 use crate::plan::Plan;
 
 /// What journals of one plan hold together.
@@ -191,10 +191,7 @@ impl Record {
             .iter()
             .filter_map(|file| Some((&file.cores, file.runs.last()?.threads)))
             .collect();
-        let unrecorded = |(cores, threads): &(&Cores, usize)| *threads as f64 * cores.unreported();
-        let mut work = self.work_left()?;
-        work.value = (work.value - processes.iter().map(unrecorded).sum::<f64>()).max(0.0);
-        seconds_of(work, &processes)
+        seconds_of(self.work_left()?, &processes)
     }
 
     /// Reads the counts of some units. Units that are not finished have none.

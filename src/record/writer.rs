@@ -228,16 +228,16 @@ impl Journal {
     /// What somebody else has done to the file.
     fn change(&self) -> Option<String> {
         let (expected, own) = (self.shared.state().bytes, self.shared.file.metadata().ok()?);
-        let length = own.len();
         match fs::metadata(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Some("it was removed or moved".to_owned())
-            }
             Ok(there) if identity(&there) != identity(&own) => {
                 Some("it was replaced by another file".to_owned())
             }
-            _ if length < expected => Some(format!("it was cut from {expected} to {length} bytes")),
-            _ if length > expected => Some("another process wrote to it".to_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Some("it was removed or moved".to_owned())
+            }
+            _ if own.len() != expected => {
+                Some(format!("it has {} bytes, and {expected} were written", own.len()))
+            }
             _ => None,
         }
     }

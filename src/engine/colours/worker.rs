@@ -39,8 +39,8 @@ fn part_len(n: u32) -> usize {
     }
 }
 
-/// The bytes that a worker takes, at most: its programs, the light matrix, the weights and the lists.
-pub(super) fn bytes(size: BoardSize) -> u64 {
+/// The bytes with which a thread can count every unit: its programs, the light matrix, the weights and the lists.
+pub(crate) fn bytes(size: BoardSize) -> u64 {
     let n = size.get();
     // Those of one colour are long only if those of the other are short.
     let programs = 6 * part_len(n) as u64;

@@ -7,7 +7,7 @@ use super::{
     Scratch, TILE, TURNS_IN_A_BYTE, Tile,
 };
 use crate::cancel::Cancel;
-use crate::engine::simd::{LANES_TO_FRONT, avx2};
+use crate::engine::x86::{LANES_TO_FRONT, avx2};
 
 type Vector = [__m256i; 2];
 type Sums = __m256i;

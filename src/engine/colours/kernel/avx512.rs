@@ -7,7 +7,7 @@ use super::{
     TILE, TURNS_IN_A_BYTE, Tile,
 };
 use crate::cancel::Cancel;
-use crate::engine::simd::avx512;
+use crate::engine::x86::avx512;
 
 type Vector = __m512i;
 type Sums = __m512i;

@@ -6,8 +6,8 @@
 use std::arch::x86_64::*;
 
 use super::super::level::Level;
-use crate::engine::simd::LANES_TO_FRONT;
-use crate::engine::simd::avx2::{load, store};
+use crate::engine::x86::LANES_TO_FRONT;
+use crate::engine::x86::avx2::{load, store};
 
 const LANES: usize = 8;
 type Lanes = u8;

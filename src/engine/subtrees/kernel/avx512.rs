@@ -6,7 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::super::level::Level;
-use crate::engine::simd::avx512::{load, store};
+use crate::engine::x86::avx512::{load, store};
 
 const LANES: usize = 16;
 type Lanes = __mmask16;
