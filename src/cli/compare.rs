@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use nqueens::cpu::Cpu;
-use nqueens::known::known;
 use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, thread_pool};
 
 use crate::cli::args::{OrAuto, engine_or_all};
@@ -136,7 +135,7 @@ impl CompareArgs {
                 result => result?,
             }
             let rows = statistics::timings(*size, &measured, reference, &cpu);
-            for line in statistics::differences(*size, known(*size).total, &measured) {
+            for line in statistics::differences(*size, &measured) {
                 progress.suspend(|| message!("{line}"));
                 exit = Exit::Failed;
             }

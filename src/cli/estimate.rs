@@ -64,10 +64,11 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
     let is_whole = units_sampled == estimate.units;
     let published = known(size).total.map(|total| total.to_string());
     let counted = format!("{units_sampled} of {}", many(estimate.units, "unit"));
-    let of_what = match () {
-        () if is_whole => ", the whole board was counted",
-        () if cpu_seconds.standard_error.is_infinite() => ": the sample is too small to say more",
-        () => "",
+    let total_text = match (total.value, 2.0 * total.standard_error) {
+        (value, 0.0) => format!("{value:.0}"),
+        (..=0.0, _) => "unknown: the sample has found no solution".to_owned(),
+        (value, f64::INFINITY) => format!("roughly {}", scientific(value, 1)),
+        (value, error) => format!("{} ± {}", scientific(value, 3), scientific(error, 1)),
     };
     let mut report = Report::default();
     report
@@ -78,27 +79,12 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         .field("units_sampled", units_sampled)
         .field("sample_seconds", json_seconds(estimate.elapsed))
         .field("cancelled", estimate.cancelled)
-        .row("time", expected(estimate.seconds) + of_what)
+        .row("time", expected(estimate.seconds))
         .bare(rounded(estimate.seconds.value, 6))
         .approximate("estimated_seconds", "estimated_seconds_error", Some(estimate.seconds))
         .row("CPU time", expected(cpu_seconds))
         .approximate("estimated_cpu_seconds", "estimated_cpu_seconds_error", Some(cpu_seconds))
-        .row(
-            "total",
-            match is_whole {
-                true => format!("{:.0} (counted, not estimated)", total.value),
-                false if total.value <= 0.0 => {
-                    "unknown: the sample has found no solution".to_owned()
-                }
-                false if total.standard_error.is_infinite() => {
-                    format!("roughly {}", scientific(total.value, 1))
-                }
-                false => {
-                    let [total, error] = [total.value, 2.0 * total.standard_error];
-                    format!("{} ± {}", scientific(total, 3), scientific(error, 1))
-                }
-            },
-        )
+        .row("total", total_text)
         .field("counted", is_whole)
         .field("estimated_total", (total.value > 0.0 || is_whole).then_some(total.value))
         .field("estimated_total_standard_error", total.standard_error)

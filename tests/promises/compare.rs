@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::{finish, fresh, nqueens, refused, run, stderr, stdout};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
-                      solutions_per_second,ratio,efficiency,total,cpu,ratio_error,reference";
+                      ratio,total,cpu,ratio_error,reference";
 
 fn command(args: &[&str]) -> Command {
     let mut command = nqueens(&["compare"]);
@@ -71,11 +71,6 @@ fn json_rows_have_consistent_figures() {
         let median = number("median_seconds");
         assert!((number("min_seconds")..=number("max_seconds")).contains(&median), "{row}");
         assert_eq!(row["repeats"], 5);
-        let rate = 73712.0 / median;
-        assert!((number("solutions_per_second") / rate - 1.0).abs() < 0.01, "{row}");
-        if row["threads"] == 1 {
-            assert_eq!(row["efficiency"], 1.0, "one thread is the reference");
-        }
     }
 }
 
