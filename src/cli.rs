@@ -35,7 +35,6 @@ mod verify;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use nqueens::Kernel;
 
 pub(crate) use exit::guarded;
 use exit::{Exit, Failure};
@@ -51,7 +50,7 @@ use session::on_readers;
 #[derive(Debug, Parser)]
 #[command(
     version,
-    long_version = long_version(),
+    long_version = format!("{}, commit {}", env!("CARGO_PKG_VERSION"), args::COMMIT),
     max_term_width = 100,
     after_help = EXAMPLES
 )]
@@ -105,18 +104,6 @@ impl Command {
             Self::Man(args) => args.run(CommandLine::command().disable_help_subcommand(true)),
         }
     }
-}
-
-/// Version, commit, target and kernels.
-fn long_version() -> String {
-    let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
-    let (arch, os) = (std::env::consts::ARCH, std::env::consts::OS);
-    format!(
-        "{}\ncommit   {}\ntarget   {arch}-{os}\nkernels  {} on this CPU",
-        env!("CARGO_PKG_VERSION"),
-        args::COMMIT,
-        kernels.join(", ")
-    )
 }
 
 /// The definition of the arguments, complete: `man` takes the names of the commands.

@@ -10,14 +10,6 @@ use crate::error::Error;
 /// work look for some at all others, so 4096 of them on one core take minutes.
 pub const MAX_THREADS: usize = 4096;
 
-/// Makes sure that this is a number of threads.
-pub(crate) fn check_threads(threads: usize) -> Result<(), Error> {
-    match threads {
-        1..=MAX_THREADS => Ok(()),
-        _ => Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS)),
-    }
-}
-
 /// A rayon pool of this many threads, for several counts.
 ///
 /// # Errors
@@ -25,7 +17,9 @@ pub(crate) fn check_threads(threads: usize) -> Result<(), Error> {
 /// [`Error::OutOfRange`] unless `threads` is 1 to [`MAX_THREADS`];
 /// [`Error::ThreadsNotStarted`] if the operating system refuses.
 pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
-    check_threads(threads)?;
+    if !(1..=MAX_THREADS).contains(&threads) {
+        return Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS));
+    }
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|index| format!("nqueens-{index}"))

@@ -1,6 +1,7 @@
 //! What several commands share: groups of options, and names of engines and kernels, each with a line
 //! in the help and in the completions.
 
+use std::iter::once;
 use std::str::FromStr;
 
 use clap::Args;
@@ -17,8 +18,8 @@ pub(crate) const COMMIT: &str = git_version!(
     fallback = "unknown"
 );
 
-/// `None` for `auto`. The alias keeps clap from taking the field for an option without a default.
-pub(crate) type OrAuto<T> = Option<T>;
+/// `None` for `auto` or `all`. The alias keeps clap from taking the field for an option without a default.
+pub(crate) type OrElse<T> = Option<T>;
 
 /// The heading of options that experts need; the short help leaves them out.
 pub(crate) const EXPERTS: &str = "Engine and machine";
@@ -27,9 +28,9 @@ pub(crate) const EXPERTS: &str = "Engine and machine";
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
     /// Engine that counts
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine_or_auto())]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named_or::<Engine>("auto", "the fastest of these for the board", engines()))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) engine: OrAuto<Engine>,
+    pub(crate) engine: OrElse<Engine>,
 
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
@@ -49,9 +50,9 @@ pub(crate) struct MachineArgs {
     pub(crate) progress: ProgressWhen,
 
     /// Vector instructions to use
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernel_or_auto())]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) kernel: OrAuto<Kernel>,
+    pub(crate) kernel: OrElse<Kernel>,
 }
 
 /// What `--second` asks for.
@@ -68,29 +69,25 @@ impl EngineArgs {
     }
 }
 
-pub(crate) fn engine_or_auto() -> impl TypedValueParser<Value = OrAuto<Engine>> {
-    let auto = PossibleValue::new("auto").help("the fastest of these for the board and the kernel");
-    PossibleValuesParser::new([auto].into_iter().chain(engines())).try_map(|name| or_none(&name))
+/// A name, or `None` for this word.
+pub(crate) fn named_or<T>(
+    word: &'static str,
+    help: &'static str,
+    names: impl Iterator<Item = PossibleValue>,
+) -> impl TypedValueParser<Value = Option<T>>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    let all = once(PossibleValue::new(word).help(help)).chain(names);
+    PossibleValuesParser::new(all)
+        .try_map(move |name| (name != word).then(|| name.parse()).transpose())
 }
 
-/// `None` for `all`.
-pub(crate) fn engine_or_all() -> impl TypedValueParser<Value = Option<Engine>> {
-    let all = PossibleValue::new("all").help("all of these, on boards where they are fast enough");
-    PossibleValuesParser::new([all].into_iter().chain(engines())).try_map(|name| or_none(&name))
-}
-
-pub(crate) fn kernel_or_auto() -> impl TypedValueParser<Value = OrAuto<Kernel>> {
-    let auto = PossibleValue::new("auto").help("the fastest that this CPU can run");
+pub(crate) fn kernels() -> impl Iterator<Item = PossibleValue> {
     let names = Kernel::NAMES.into_iter().zip(Kernel::SUMMARIES);
-    let kernels = names.map(|(name, summary)| PossibleValue::new(name).help(summary));
-    PossibleValuesParser::new([auto].into_iter().chain(kernels)).try_map(|name| or_none(&name))
+    names.map(|(name, summary)| PossibleValue::new(name).help(summary))
 }
 
-fn engines() -> impl Iterator<Item = PossibleValue> {
+pub(crate) fn engines() -> impl Iterator<Item = PossibleValue> {
     Engine::ALL.into_iter().map(|engine| PossibleValue::new(engine.name()).help(engine.summary()))
-}
-
-/// `None` for the word that names no one in particular.
-fn or_none<T: FromStr<Err = Error>>(name: &str) -> Result<Option<T>, Error> {
-    if matches!(name, "auto" | "all") { Ok(None) } else { name.parse().map(Some) }
 }

@@ -14,11 +14,10 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use nqueens::cpu::Cpu;
 use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, thread_pool};
 
-use crate::cli::args::{OrAuto, engine_or_all};
+use crate::cli::args::{OrElse, engines, kernels, named_or};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{check_drawing, drawing, write_drawing};
 use crate::cli::format::many;
@@ -44,8 +43,8 @@ pub(crate) struct CompareArgs {
 
     /// Engines to compare; ratios are to the first one named, or to subtrees for all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,colours")]
-    #[arg(value_parser = engine_or_all())]
-    engines: Vec<OrAuto<Engine>>,
+    #[arg(value_parser = named_or::<Engine>("all", "all of these, on boards where they are fast enough", engines()))]
+    engines: Vec<OrElse<Engine>>,
 
     /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
     /// or all cores that this process may use
@@ -54,9 +53,9 @@ pub(crate) struct CompareArgs {
     threads: Vec<usize>,
 
     /// Kernels (vector instructions) to compare; without it the fastest that this CPU can run
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = kernel_or_all())]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = named_or::<Kernel>("all", "all that this CPU can run", kernels()))]
     #[arg(default_value = Kernel::detect().name(), hide_default_value = true)]
-    kernels: Vec<OrAuto<Kernel>>,
+    kernels: Vec<OrElse<Kernel>>,
 
     #[command(flatten)]
     rounds: RoundsArgs,
@@ -163,10 +162,4 @@ impl CompareArgs {
 /// Those that are named; `None` names all.
 fn named<T: Copy>(names: &[Option<T>], all: &[T]) -> Vec<T> {
     names.iter().flat_map(|name| name.map_or(all.to_vec(), |one| vec![one])).collect()
-}
-
-/// `None` for `all`.
-fn kernel_or_all() -> impl TypedValueParser<Value = OrAuto<Kernel>> {
-    let names = PossibleValuesParser::new(["all"].into_iter().chain(Kernel::NAMES));
-    names.try_map(|name| (name != "all").then(|| name.parse()).transpose())
 }

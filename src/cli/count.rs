@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nqueens::record::Run;
 use nqueens::{BoardSize, Engine, FixedQueens, Outcome, Published, Square};
 use serde_json::{Value, json};
 
@@ -133,19 +132,6 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, place: &[Square]) -> Rep
     report
 }
 
-fn run(run: &Run) -> Value {
-    json!({
-        "version": run.version,
-        "kernel": run.kernel,
-        "threads": run.threads,
-        "shard": { "index": run.shard.index(), "shards": run.shard.shards() },
-        "machine": run.machine,
-        "units": run.units,
-        "seconds": json_seconds(run.elapsed),
-        "cpu_seconds": json_seconds(run.cpu_time),
-    })
-}
-
 /// All runs of a journal together, as it was read back from the disk: wall time without the pauses
 /// between runs, and the CPU time that all threads spent on units.
 fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
@@ -156,7 +142,6 @@ fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
     report.row("journal", format_args!("{file}: {before} done before"));
     let journal = json!({
         "file": file,
-        "runs": runs.iter().map(run).collect::<Vec<_>>(),
         "units_before": units_before,
         "seconds": json_seconds(wall),
         "cpu_seconds": json_seconds(cpu),

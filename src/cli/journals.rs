@@ -6,18 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Record, Run, Units, half_open, journals_in, len, split_by_plan};
+use nqueens::record::{Record, Run, Units, journals_in, len, split_by_plan};
 use nqueens::{Error, Published, Shard};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::report::Report;
 use crate::cli::stderr::{escaped, message, print_differs, print_first};
 use crate::cli::values::up_to;
-
-/// Of the missing units, at most this many ranges are in JSON.
-const MOST_RANGES: usize = 1000;
 
 /// Of the missing shards, at most this many ranges are printed.
 const PRINTED: usize = 12;
@@ -200,10 +197,12 @@ impl Journals {
     /// The lines and fields that all reports on journals have, with a total as it is to be read.
     pub(crate) fn report(&self, text: impl Fn(u128) -> String) -> Report {
         let Record { plan, solutions, files, repeated, .. } = &self.record;
-        let mut missing = ranges(&self.record.missing());
-        missing["shards"] = json!(self.missing.as_ref().map(|missing| missing.shards));
-        missing["indices"] =
-            json!(self.missing.as_ref().map(|missing| joined(&missing.indices, ",", usize::MAX)));
+        let missing = self.missing.as_ref();
+        let missing = json!({
+            "units": plan.units() - self.record.units_done(),
+            "shards": missing.map(|missing| missing.shards),
+            "indices": missing.map(|missing| joined(&missing.indices, ",", usize::MAX)),
+        });
         let (mut report, damaged) = (Report::default(), self.damaged());
         report.plan(plan);
         if let Some(total) = self.total {
@@ -225,16 +224,6 @@ impl Journals {
             .field("missing", missing);
         report
     }
-}
-
-/// Some units in JSON: their number and their ranges, the ends excluded.
-pub(crate) fn ranges(units: &Units) -> Value {
-    let mut ranges = half_open(units).map(|range| [range.start, range.end]);
-    json!({
-        "units": len(units),
-        "ranges": ranges.by_ref().take(MOST_RANGES).collect::<Vec<_>>(),
-        "more_ranges": ranges.count(),
-    })
 }
 
 /// Which shards have units that are not finished.

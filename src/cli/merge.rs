@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::BinaryBytes;
 use nqueens::Published;
-use nqueens::record::{Comparison, Record, Units, Witness, compare};
+use nqueens::record::{Comparison, Record, Units, Witness, compare, len};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many};
-use crate::cli::journals::{Journals, JournalsArgs, machines, ranges};
+use crate::cli::journals::{Journals, JournalsArgs, machines};
 use crate::cli::report::{Format, Report, units};
 use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::file_in_folder;
@@ -161,7 +161,7 @@ impl Twice {
                 "files": journals.record.files.len(),
                 "machines": machines,
                 "cpu_seconds": json_seconds(journals.record.cpu_time()),
-                "once": ranges(once),
+                "once": len(once),
             });
             report.row(label, format_args!("{units}, {cpu} CPU time on {machines}"));
             report.field(label, json);

@@ -145,7 +145,5 @@ fn options_for_experts_are_in_the_long_help() {
 fn the_long_version_names_the_build() {
     assert_eq!(printed(&["-V"]), format!("nqueens {}\n", env!("CARGO_PKG_VERSION")));
     let long = printed(&["--version"]);
-    for part in ["commit   ", "target   ", "kernels  portable"] {
-        assert!(long.contains(part), "{long}");
-    }
+    assert!(long.contains(", commit "), "{long}");
 }
