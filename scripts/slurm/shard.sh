@@ -3,9 +3,9 @@
 # warning of the time limit stopped the program, if the program failed, or if it cannot run on this node
 # now (exit code 4: no memory, no threads), in which case it goes to another node. Its arguments:
 #
-#   shard.sh [--verify-units U] NQUEENS FIRST N K FOLDER [OPTION ...]
+#   shard.sh [--verify-units U] NQUEENS N K FOLDER [OPTION ...]
 #
-# It counts shard FIRST + SLURM_ARRAY_TASK_ID of K. Journals are in FOLDER; what is finished in any
+# It counts shard SLURM_ARRAY_TASK_ID of K. Journals are in FOLDER; what is finished in any
 # of them is not counted again, so running a task again is harmless. With --verify-units, U units of the
 # journal that completed the shard are recounted in another way.
 set -euo pipefail
@@ -16,10 +16,10 @@ if [ "$1" = --verify-units ]; then
   verify_units=$2
   shift 2
 fi
-nqueens=$1 first=$2 n=$3 of=$4 folder=$5
-shift 5
+nqueens=$1 n=$2 of=$3 folder=$4
+shift 4
 options=$*
-shard=$((first + SLURM_ARRAY_TASK_ID))
+shard=$SLURM_ARRAY_TASK_ID
 # Names the task by its array: for the last task, SLURM_JOB_ID means the whole array.
 task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
 restarts=${SLURM_RESTART_COUNT:-0}
