@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Counts boards on a real Slurm cluster of six one-CPU nodes on this machine, while nodes and
-# processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, units
-# differ when they are recounted, and jobs are cancelled or submitted twice. Every total must be the
+# processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, and
+# jobs are cancelled or submitted twice. Every total must be the
 # published one. Also plants pipes and links in the folders of submit.sh.
 #
 #   scripts/test-slurm.sh
@@ -289,9 +289,6 @@ case "\$*" in
   "shard 10 --index 1 "*) exit 2 ;;
   "shard 11 --index 0 "*) if mkdir "$work/refusing" 2>/dev/null; then exit 4; fi ;;
   "shard 11 --index 1 "*) exit 4 ;;
-  "verify "*/n8-*) trap 'exit 3' TERM && touch "$work/waits" && while :; do sleep 0.1; done ;;
-  "verify "*) echo "\$*" >>"$work/verified.calls" ;;&
-  "verify "*/n9-0001-of-0003.*) echo "nqueens: unit 2 is recorded with 2, bitmask counts 1" >&2 && exit 1 ;;
   "shard 1 "*) if [ -e "$work/small-here" ]; then echo "nqueens: no memory" >&2 && exit 4; fi ;;
 esac
 exec "$NQUEENS" "\$@"
@@ -303,25 +300,6 @@ touch "$work/small-here"
 NQUEENS=$work/failing submit elsewhere 11 --shards 3 2>"$work/warning"
 grep -q 'warning: this machine cannot count now, but the nodes may be able to: no memory' "$work/warning" || fail "$(cat "$work/warning")"
 rm "$work/small-here"
-
-# --- Some units of each shard are recounted; those of shard 1 differ.
-NQUEENS=$work/failing submit verified 9 --shards 3 --verify-units 2
-
-# --- Time runs out while a shard is verified: the shard is complete, and the log says what was left.
-# shard_task N NAME: a task's script, without Slurm.
-shard_task() {
-  SLURM_ARRAY_JOB_ID=0 SLURM_ARRAY_TASK_ID=0 exec scripts/slurm/shard.sh --verify-units 2 "$work/failing" "$1" 3 "$work/$2"
-}
-mkdir "$work/unverified"
-shard_task 8 unverified >"$work/unverified.log" &
-task=$!
-wait_for test -e "$work/waits"
-kill -TERM "$task"
-code=0
-wait "$task" || code=$?
-[ "$code" = 3 ] || fail "time is up: exit code $code"
-grep -q "complete, but not verified: .*time is up; nqueens verify $work/unverified/n8-0000-of-0003" "$work/unverified.log" || fail "$(cat "$work/unverified.log")"
-[ "$(missing unverified 3)" = 1-2 ] || fail "shard 0 should be complete"
 
 # --- submit.sh neither waits for what is planted in its folder, nor follows or replaces it.
 planted() {
@@ -335,7 +313,7 @@ for name in log/1_0.log log/lock x.journal; do
 done
 rmdir "$work/planted/log" && ln -s "$work" "$work/planted/log" && planted log
 [ ! -e "$work/nowhere" ] || fail "a link was followed"
-for wrong in '--verify-units 0' '--cpus x' '--indices 3' '--nonsense 1'; do
+for wrong in '--max-running 0' '--cpus x' '--indices 3' '--nonsense 1'; do
   # shellcheck disable=SC2086 # two words
   must_be_refused 2 "${wrong% *}" planted 10 --shards 3 $wrong
 done
@@ -367,16 +345,6 @@ wait_for none_queued retries
 [ "$(missing retries 3)" = 0-1 ] || fail "shards 0-1 should be missing: $(missing retries 3)"
 say "retries: a failing program was started four times, wrong usage once"
 
-# The journal of shard 1 was put aside, and its task was not started again.
-wait_for none_queued verified
-[ "$(grep -c '^verify .* --units 2$' "$work/verified.calls")" = 3 ] || fail "three journals: $(cat "$work/verified.calls")"
-[ "$(cat "$work"/verified/log/*.log | grep -c starts)" = 3 ] || fail "a task was started again"
-logged verified 'unit 2 is recorded with 2, bitmask counts 1' || fail "the log does not name the unit"
-logged verified 'shard 1 of 3, n[1-6], restart 0: a unit differs' || fail "the log does not name the node"
-compgen -G "$work/verified/n9-0001-of-0003.*.differs" >/dev/null || fail "the journal that differs is not kept"
-[ "$(missing verified 3)" = 1 ] || fail "shard 1 should be missing: $(missing verified 3)"
-say "verified: a unit that differs ended its task with exit code 1, and its journal was put aside"
-
 # Shard 0 is refused once; no node can count shard 1.
 wait_for none_queued elsewhere
 log_of() { cat "$work"/elsewhere/log/*_"$1".log; }
@@ -393,13 +361,6 @@ total cancelled 17 6
 
 # --- Parts of a count, and more shards than an array of Slurm takes.
 NQUEENS=$work/failing submit few 18 --shards 1000000 --indices 3,7-9
-submit verified 9 --shards 3 --verify-units 2
-told verified '^job .* shards 1 of 3$'
-total verified 9 3
-# Nothing is left to count, so there is no journal to verify.
-(shard_task 9 verified) >"$work/again"
-grep -q ': done$' "$work/again" || fail "$(cat "$work/again")"
-[ "$(wc -l <"$work/verified.calls")" = 3 ] || fail "verified without a journal"
 wait_for none_queued few
 [ "$(finished_units few)" = 4 ] || fail "$(finished_units few) units instead of those of shards 3,7-9"
 submit few 18 --shards 1000000 --indices 7-10

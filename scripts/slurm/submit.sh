@@ -3,7 +3,7 @@
 # again, the same command submits only the shards that are still missing.
 #
 #   scripts/slurm/submit.sh N --shards K [--indices LIST] [--second] [--out FOLDER] [--time T]
-#                           [--cpus C] [--max-running M] [--verify-units U] [-- OPTION ...]
+#                           [--cpus C] [--max-running M] [-- OPTION ...]
 #
 #   --indices LIST     only these shards, as `nqueens merge` names them: 3,7-9
 #   --second           a second count; its journals may lie in the folder of the first
@@ -12,7 +12,6 @@
 #   --time T           time limit of a task, as of sbatch; a task that reaches it is requeued
 #   --cpus C           CPUs and threads of a task (default: 1)
 #   --max-running M    at most M tasks run at the same time
-#   --verify-units U   each task recounts U units of its finished shard in another way
 #   OPTION ...         of `nqueens shard`, for example --engine
 #
 # Other options of sbatch go in its own variables: SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_QOS,
@@ -38,7 +37,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --) break ;;
     --second) given[second]=--second ;;
-    --shards | --indices | --out | --time | --cpus | --max-running | --verify-units)
+    --shards | --indices | --out | --time | --cpus | --max-running)
       if [ $# -lt 2 ] || [ -z "$2" ] || [ "$2" = -- ]; then usage "$1 needs a value"; fi
       given[${1#--}]=$2
       shift
@@ -57,7 +56,7 @@ extra=("${@:2}")
 [ -n "$n" ] || usage "which board? submit.sh N --shards K"
 is_number "$n" 0 32 || usage "'$n' is not a board size: choose a whole number from 0 to 32"
 [ -n "${given[shards]:-}" ] || usage "--shards is missing: how many tasks?"
-for option in shards cpus max-running verify-units; do
+for option in shards cpus max-running; do
   is_number "${given[$option]-1}" 1 1000000 ||
     usage "--$option: '${given[$option]}' is not a whole number from 1 to 1000000"
 done
@@ -191,7 +190,7 @@ done
 logs=${folder//%/%%}/log
 submit --cpus-per-task="$cpus" --signal=B:TERM@60 --output="$logs/%A_%a.log" ${given[time]:+--time="${given[time]}"} \
   --array="$missing${given[max-running]:+%${given[max-running]}}" "$here/shard.sh" \
-  ${given[verify-units]:+--verify-units "${given[verify-units]}"} "$nqueens" "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
+  "$nqueens" "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
 printf '%-12s shards %s of %s\n' "job $job" "$(brief "$missing")" "$of"
 submit --cpus-per-task=1 --output="$logs/merge-%j.log" --dependency="afterany:$job" \
   "$here/merge.sh" "$nqueens" "$of" "$folder" "$second" "${command[@]}"
