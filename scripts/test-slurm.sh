@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Counts boards on a real Slurm cluster of six one-CPU nodes on this machine, while nodes and
 # processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, and
-# jobs are cancelled or submitted twice. Every total must be the
-# published one. Also plants pipes and links in the folders of submit.sh.
+# jobs are cancelled or submitted twice. Every total must be the published one. Also plants pipes and
+# links in the folders of submit.sh.
 #
 #   scripts/test-slurm.sh
 #

@@ -5,8 +5,8 @@
 #
 #   shard.sh NQUEENS N K FOLDER [OPTION ...]
 #
-# It counts shard SLURM_ARRAY_TASK_ID of K. Journals are in FOLDER; what is finished in any
-# of them is not counted again, so running a task again is harmless.
+# It counts shard SLURM_ARRAY_TASK_ID of K. Journals are in FOLDER; what is finished in any of them is not
+# counted again, so running a task again is harmless.
 set -euo pipefail
 
 readonly most_restarts=3
