@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Counts boards on a real Slurm cluster of six one-CPU nodes on this machine, while nodes and
-# processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, units
-# differ when they are recounted, and jobs are cancelled or submitted twice. Every total must be the
-# published one. Also plants pipes and links in the folders of submit.sh.
+# processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, and
+# jobs are cancelled or submitted twice. Every total must be the published one. Also plants pipes and
+# links in the folders of submit.sh.
 #
 #   scripts/test-slurm.sh
 #
@@ -28,8 +28,11 @@ export NQUEENS=$program
 
 work=$(mktemp -d)
 chmod 755 "$work" # munged runs as another user
-cluster=$work/cluster
+cluster=$work/cluster nodes=6
 export SLURM_CONF=$cluster/slurm.conf
+# Daemons carry these in their environment, and the slurmstepd that a slurmd starts inherits them.
+mark=NQUEENS_TEST_CLUSTER=$cluster
+mark_of() { echo "NQUEENS_TEST_DAEMON=$cluster:$1"; }
 helpers=()
 
 finish() {
@@ -40,7 +43,7 @@ finish() {
     tail -n 20 "$work"/*/log/*.log "$cluster"/log/*.out >&2 || true
   fi
   kill "${helpers[@]}" 2>/dev/null || true
-  scripts/slurm/cluster.sh down "$cluster" || code=1
+  (none_is_left "$mark" || power_off "$mark") || code=1
   rm -rf "$work"
   exit "$code"
 }
@@ -48,6 +51,138 @@ trap finish EXIT
 trap 'echo "test-slurm.sh: line $LINENO failed: $BASH_COMMAND" >&2' ERR
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+# Ports below those that the system uses for outgoing connections.
+free_ports() {
+  local base port
+  for _ in {1..50}; do
+    base=$((20000 + RANDOM % 10000))
+    for ((port = base; port <= base + nodes; port++)); do
+      if (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then continue 2; fi
+    done
+    echo "$base"
+    return
+  done
+  return 1
+}
+
+# No cgroups, no accounting, no systemd. Slurm checks for dead nodes and jobs as often as possible.
+# While there is a file refuse-tasks, every node fails to start a task.
+write_configuration() {
+  local port i
+  port=$(free_ports)
+  cat <<END
+ClusterName=nqueens-test
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort=$port
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket=$cluster/munge/socket
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=1,sched_interval=1
+SlurmdParameters=config_overrides
+StateSaveLocation=$cluster/state
+SlurmctldPidFile=$cluster/slurmctld.pidfile
+SlurmdPidFile=$cluster/%n.pidfile
+SlurmdSpoolDir=$cluster/spool.%n
+SlurmctldLogFile=$cluster/log/slurmctld.log
+SlurmdLogFile=$cluster/log/%n.log
+ReturnToService=2
+SlurmdTimeout=5
+MessageTimeout=5
+KillWait=2
+Prolog=$cluster/prolog
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+END
+  for ((i = 1; i <= nodes; i++)); do
+    echo "NodeName=n$i NodeAddr=127.0.0.1 NodeHostname=$(hostname) Port=$((port + i)) CPUs=1 RealMemory=1000 State=UNKNOWN"
+  done
+  echo "PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE State=UP"
+}
+
+# Starts a daemon in the background, which its option for the foreground keeps there.
+daemon() {
+  local name=$1
+  shift
+  env "$mark" "$(mark_of "$name")" setsid "$@" </dev/null >"$cluster/log/$name.out" 2>&1 &
+  disown # or bash would report its death
+}
+
+nodes_are_idle() { [ "$(timeout 5 sinfo -h -t idle -N -o %N | wc -l)" = "$nodes" ]; }
+controller_answers() { timeout 5 scontrol ping; }
+
+start_cluster() {
+  local i
+  mkdir -p "$cluster"/{state,log,munge}
+  write_configuration >"$SLURM_CONF"
+  printf '#!/bin/sh\ntest ! -e %q\n' "$cluster/refuse-tasks" >"$cluster/prolog"
+  chmod +x "$cluster/prolog"
+  (umask 077 && head -c 128 /dev/urandom >"$cluster/munge/key")
+  chown -R munge: "$cluster/munge"
+  daemon munged setpriv --reuid munge --regid munge --clear-groups munged --foreground \
+    --key-file="$cluster/munge/key" --socket="$cluster/munge/socket" --pid-file="$cluster/munge/pidfile" \
+    --log-file="$cluster/munge/log" --seed-file="$cluster/munge/seed"
+  wait_for test -S "$cluster/munge/socket"
+  daemon slurmctld slurmctld -D -c
+  for ((i = 1; i <= nodes; i++)); do
+    mkdir -p "$cluster/spool.n$i"
+    daemon "n$i" slurmd -D -N "n$i"
+  done
+  wait_for nodes_are_idle
+}
+
+restart_controller() {
+  signal_all TERM "$(mark_of slurmctld)"
+  wait_for none_is_left "$(mark_of slurmctld)"
+  daemon slurmctld slurmctld -D
+  wait_for controller_answers
+}
+
+# The processes with a mark, except zombies, and all their descendants.
+processes() {
+  local file pid
+  grep -lzsFx "$1" /proc/[0-9]*/environ | while read -r file; do
+    pid=${file//[!0-9]/}
+    if [ "$(ps -o stat= -p "$pid" | cut -c1)" != Z ]; then with_descendants "$pid"; fi
+  done || true
+}
+
+with_descendants() {
+  local child
+  for child in $(pgrep -P "$1"); do with_descendants "$child"; done
+  echo "$1"
+}
+
+none_is_left() { [ -z "$(processes "$1")" ]; }
+
+# Sends a signal to all processes with a mark, again if new ones have started meanwhile.
+signal_all() {
+  local before='' pids
+  pids=$(processes "$2")
+  [ -n "$pids" ] || fail "nothing of $2 runs"
+  while [ "$pids" != "$before" ]; do
+    before=$pids
+    xargs kill -"$1" <<<"$pids" 2>/dev/null || true
+    pids=$(processes "$2")
+  done
+}
+
+# A power failure. Frozen first: otherwise a parent could see its child's death, and report it, before it
+# is killed itself.
+power_off() {
+  signal_all STOP "$1"
+  signal_all KILL "$1"
+  wait_for none_is_left "$1"
+}
 
 say() { printf '%3d s  %s\n' $((SECONDS - began)) "$*"; }
 
@@ -97,8 +232,8 @@ total() {
 }
 
 began=$SECONDS
-scripts/slurm/cluster.sh up "$cluster" 6 >/dev/null
-say "cluster of six nodes; arrays of at most 6 tasks"
+start_cluster
+say "cluster of $nodes nodes"
 (while sleep 0.5; do pull_forward 2>/dev/null || true; done) &
 helpers+=($!)
 
@@ -126,7 +261,6 @@ say "a task with a time limit is stopped after $(finished_units limit) of 14 uni
 
 # --- A process, the controller, a node. Engine bool-arrays has 15 units of about a second each for n = 15.
 submit faults 15 --shards 13 -- --engine bool-arrays
-[ "$(grep -c '^job .* shards ' "$work/faults.messages")" = 3 ] || fail "13 tasks should have been three arrays"
 stopped=()
 for _ in 1 2 3; do
   wait_for stop_program faults
@@ -139,11 +273,11 @@ kill -9 "${stopped[0]}"
 wait_for logged faults 'failed with exit code 137; requeued'
 say "process ${stopped[0]} was killed: its task requeued itself"
 
-scripts/slurm/cluster.sh controller "$cluster"
+restart_controller
 say "slurmctld was restarted"
 
-scripts/slurm/cluster.sh kill "$cluster" "$node"
-scripts/slurm/cluster.sh freeze "$cluster" "$frozen"
+power_off "$(mark_of "$node")"
+signal_all STOP "$(mark_of "$frozen")"
 say "node $node was killed, and node $frozen frozen"
 
 # --- Retries end: a program that always fails is started four times, one with wrong usage once. What
@@ -155,9 +289,6 @@ case "\$*" in
   "shard 10 --index 1 "*) exit 2 ;;
   "shard 11 --index 0 "*) if mkdir "$work/refusing" 2>/dev/null; then exit 4; fi ;;
   "shard 11 --index 1 "*) exit 4 ;;
-  "verify "*/n8-*) trap 'exit 3' TERM && touch "$work/waits" && while :; do sleep 0.1; done ;;
-  "verify "*) echo "\$*" >>"$work/verified.calls" ;;&
-  "verify "*/n9-0001-of-0003.*) echo "nqueens: unit 2 is recorded with 2, bitmask counts 1" >&2 && exit 1 ;;
   "shard 1 "*) if [ -e "$work/small-here" ]; then echo "nqueens: no memory" >&2 && exit 4; fi ;;
 esac
 exec "$NQUEENS" "\$@"
@@ -169,25 +300,6 @@ touch "$work/small-here"
 NQUEENS=$work/failing submit elsewhere 11 --shards 3 2>"$work/warning"
 grep -q 'warning: this machine cannot count now, but the nodes may be able to: no memory' "$work/warning" || fail "$(cat "$work/warning")"
 rm "$work/small-here"
-
-# --- Some units of each shard are recounted; those of shard 1 differ.
-NQUEENS=$work/failing submit verified 9 --shards 3 --verify-units 2
-
-# --- Time runs out while a shard is verified: the shard is complete, and the log says what was left.
-# shard_task N NAME: a task's script, without Slurm.
-shard_task() {
-  SLURM_ARRAY_JOB_ID=0 SLURM_ARRAY_TASK_ID=0 exec scripts/slurm/shard.sh --verify-units 2 "$work/failing" 0 "$1" 3 "$work/$2"
-}
-mkdir "$work/unverified"
-shard_task 8 unverified >"$work/unverified.log" &
-task=$!
-wait_for test -e "$work/waits"
-kill -TERM "$task"
-code=0
-wait "$task" || code=$?
-[ "$code" = 3 ] || fail "time is up: exit code $code"
-grep -q "complete, but not verified: .*time is up; nqueens verify $work/unverified/n8-0000-of-0003" "$work/unverified.log" || fail "$(cat "$work/unverified.log")"
-[ "$(missing unverified 3)" = 1-2 ] || fail "shard 0 should be complete"
 
 # --- submit.sh neither waits for what is planted in its folder, nor follows or replaces it.
 planted() {
@@ -201,7 +313,7 @@ for name in log/1_0.log log/lock x.journal; do
 done
 rmdir "$work/planted/log" && ln -s "$work" "$work/planted/log" && planted log
 [ ! -e "$work/nowhere" ] || fail "a link was followed"
-for wrong in '--verify-units 0' '--cpus x' '--indices 3' '--nonsense 1'; do
+for wrong in '--max-running 0' '--cpus x' '--indices 3' '--nonsense 1'; do
   # shellcheck disable=SC2086 # two words
   must_be_refused 2 "${wrong% *}" planted 10 --shards 3 $wrong
 done
@@ -233,16 +345,6 @@ wait_for none_queued retries
 [ "$(missing retries 3)" = 0-1 ] || fail "shards 0-1 should be missing: $(missing retries 3)"
 say "retries: a failing program was started four times, wrong usage once"
 
-# The journal of shard 1 was put aside, and its task was not started again.
-wait_for none_queued verified
-[ "$(grep -c '^verify .* --units 2$' "$work/verified.calls")" = 3 ] || fail "three journals: $(cat "$work/verified.calls")"
-[ "$(cat "$work"/verified/log/*.log | grep -c starts)" = 3 ] || fail "a task was started again"
-logged verified 'unit 2 is recorded with 2, bitmask counts 1' || fail "the log does not name the unit"
-logged verified 'shard 1 of 3, n[1-6], restart 0: a unit differs' || fail "the log does not name the node"
-compgen -G "$work/verified/n9-0001-of-0003.*.differs" >/dev/null || fail "the journal that differs is not kept"
-[ "$(missing verified 3)" = 1 ] || fail "shard 1 should be missing: $(missing verified 3)"
-say "verified: a unit that differs ended its task with exit code 1, and its journal was put aside"
-
 # Shard 0 is refused once; no node can count shard 1.
 wait_for none_queued elsewhere
 log_of() { cat "$work"/elsewhere/log/*_"$1".log; }
@@ -257,26 +359,23 @@ say "elsewhere: exit code 4 on $refusing, so counted on $counting; refused every
 
 total cancelled 17 6
 
-# --- Parts of a count, and more shards than Slurm takes (MaxJobCount).
+# --- Parts of a count, and more shards than an array of Slurm takes.
 NQUEENS=$work/failing submit few 18 --shards 1000000 --indices 3,7-9
-submit verified 9 --shards 3 --verify-units 2
-told verified '^job .* shards 1 of 3$'
-total verified 9 3
-# Nothing is left to count, so there is no journal to verify.
-(shard_task 9 verified) >"$work/again"
-grep -q ': done$' "$work/again" || fail "$(cat "$work/again")"
-[ "$(wc -l <"$work/verified.calls")" = 3 ] || fail "verified without a journal"
 wait_for none_queued few
 [ "$(finished_units few)" = 4 ] || fail "$(finished_units few) units instead of those of shards 3,7-9"
 submit few 18 --shards 1000000 --indices 7-10
 told few '^job .* shards 10 of 1000000$'
+if scripts/slurm/submit.sh --out "$work/large" 18 --shards 1002 2>"$work/refused"; then fail "1002 shards were submitted"; fi
+grep -q "their numbers must be below the site's MaxArraySize" "$work/refused" || fail "$(cat "$work/refused")"
+none_queued large
+say "few: only what was asked for and missing was submitted; large: nothing, as an array takes 1001 tasks"
 
 # --- The node that hung, and the time that ran out, see above. The frozen program continues with a shard
 # that another node has counted meanwhile, until Slurm ends it.
 requeued_for() { grep -q "requeue job .* due to failure of node $1" "$cluster/log/slurmctld.log"; }
 wait_for requeued_for "$node"
 wait_for requeued_for "$frozen"
-scripts/slurm/cluster.sh thaw "$cluster" "$frozen"
+signal_all CONT "$(mark_of "$frozen")"
 gone() { [ ! -e "/proc/${stopped[2]}" ]; }
 wait_for gone
 say "node $frozen continued"
@@ -308,12 +407,3 @@ timeout 20 scontrol update NodeName="$(sinfo -h -t drain -o %N)" State=RESUME
 total "$held" 10 3
 [ "$(find "$work/$held/log" -name '*_[0-2].log' | wc -l)" = 3 ] || fail "logs are missing in $held"
 say "held: released by the next submit.sh; two at the same time submitted once"
-
-submit many 18 --shards 1000000 --max-running 1
-later=$(sed -n 's/^later  *\([0-9]*\) shards: .* (MaxJobCount is 200); run this command again .*/\1/p' "$work/many.messages")
-tasks=$(sed 's/.* shards \([0-9]*\)-\([0-9]*\) of .*/\2 \1/;t;d' "$work/many.messages" | awk '{ sum += $1 - $2 + 1 } END { print sum }')
-[ "$((later + tasks))" = 1000000 ] || fail "$tasks tasks and $later later are not all shards"
-# One array runs at a time: the others, and the job that merges, wait for another job.
-jobs=$(grep -c '^job' "$work/many.messages")
-[ "$(squeue -h -o %E | grep -c afterany)" -gt $((jobs / 2)) ] || fail "$(squeue)"
-say "few: shards 3,7-9 and 10 of 1000000; many: $tasks tasks submitted, as Slurm takes no more"

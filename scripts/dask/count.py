@@ -33,7 +33,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,6 @@ OWN_OPTIONS = ("--index", "--shards", "--out", "--threads", "-t", "--second")
 # What Dask raises when its scheduler is lost, depending on its version and Python's.
 LOST = (OSError, asyncio.CancelledError, asyncio.TimeoutError, concurrent.futures.CancelledError)
 ANSWER_SECONDS = 600  # without an answer the scheduler counts as lost
-# So many shards are with the scheduler at a time: a million would choke it.
-LEAST_SUBMITTED, SUBMITTED_PER_THREAD = 1000, 4
 RESUME = "the connection to the scheduler is lost: the same command resumes from here"
 POLL_SECONDS, PAUSE_SECONDS, LINE_SECONDS = 0.2, 5.0, 10.0
 signals: list[int] = []  # that came: the driver keeps the journals that are here, then stops
@@ -60,7 +58,7 @@ class NoJournalsError(Exception):
     """A folder holds no journal of this count."""
 
 
-def number(text: str, least: int = 1, most: int = 1_000_000) -> int:
+def number(text: str, least: int = 1, most: int = 100_000) -> int:
     """Read a whole number of a range, for argparse."""
     value = int(text) if text.isascii() and text.isdigit() else -1
     if not least <= value <= most:
@@ -75,13 +73,10 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=head, allow_abbrev=False)
     add = parser.add_argument
     add("n", metavar="N", type=lambda text: number(text, 0, 32), help="size of the board")
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--scheduler", metavar="ADDRESS", help="for example tcp://10.0.0.1:8786")
-    where.add_argument("--local", metavar="W", type=number, help="count W shards at a time here")
+    add("--scheduler", metavar="ADDRESS", required=True, help="for example tcp://10.0.0.1:8786")
     add("--shards", metavar="K", type=number, required=True, help="how many shards")
     add("--second", action="store_true", help="a second count; FOLDER may hold the first as well")
     add("--out", metavar="FOLDER", type=Path, required=True, help="where the journals are")
-    add("--verify-units", metavar="U", type=number, help="recount U units of each finished shard")
     add("--program", default="nqueens", help="program here and on the workers [%(default)s]")
     add("--threads", metavar="T", type=number, default=1, help="threads of a task [%(default)s]")
     attempts = "attempts after one that failed [%(default)s]"
@@ -110,27 +105,21 @@ def run_shard(index: int, request: argparse.Namespace) -> tuple[int, str, str, b
     """
     from distributed import get_worker
 
-    worker, final = get_worker(), {DONE, USAGE, NOT_NOW}
+    worker = get_worker()
     where = f"worker {worker.address} on {os.uname().nodename}"
-    program, threads = request.program, ["--threads", str(request.threads)]
     # Dask clears this folder when the worker, or a later one, finds its owner gone.
     with tempfile.TemporaryDirectory(prefix="nqueens-", dir=worker.local_directory) as place:
         journal = Path(place, f"{name(request, index)}.journal")
-        shard = [program, "shard", str(request.n), "--index", str(index), *request.which, *threads]
-        shard += [*request.extra, "--out", str(journal)]
+        shard = [request.program, "shard", str(request.n), "--index", str(index), *request.which]
+        shard += ["--threads", str(request.threads), *request.extra, "--out", str(journal)]
         try:
             code, words = execute(shard, worker)
             if code == NOT_NOW:
                 execute(["sleep", str(PAUSE_SECONDS)], worker)
                 code, words = execute(shard, worker)
-            if code == DONE and request.verify_units and journal.exists():
-                verify = [program, "verify", "--units", str(request.verify_units), *threads]
-                code, words = execute([*verify, str(journal)], worker)
-                code = DONE if code == STOPPED else code  # the other shards are missing
-                final.add(FAILED)  # a unit that differs is no accident
         except OSError as error:
             raise RuntimeError(f"{where}: {error}") from None
-        if code not in final:
+        if code not in (DONE, USAGE, NOT_NOW):
             raise RuntimeError(f"{where}: {words}")
         sent = journal.read_bytes() if code == DONE and journal.exists() else b""
         return code, worker.address, f"{where}: {words}", sent
@@ -186,36 +175,26 @@ def say(message: str, end: str = "\n") -> None:
 
 @contextlib.contextmanager
 def connect(request: argparse.Namespace) -> Iterator[Any]:
-    """Give a client of the scheduler, or of workers started here; its tasks end with it."""
-    from distributed import Client, LocalCluster
-    from distributed.node import ServerNode
+    """Give a client of the scheduler; its tasks end with it."""
+    from distributed import Client
 
     # Lost connections are reported here, in one line, instead of by Dask.
     logging.disable(logging.CRITICAL)
-    with contextlib.ExitStack() as stack:
-        try:
-            address = request.scheduler
-            if request.local:
-                # Through an open port, every user of this machine could run programs as this user.
-                # No option keeps Dask from starting HTTP servers, which listen on all networks.
-                setattr(ServerNode, "start_http_server", lambda *_, **__: None)  # noqa: B010
-                inside = {"processes": False, "protocol": "inproc://", "dashboard_address": None}
-                address = LocalCluster(n_workers=request.local, threads_per_worker=1, **inside)
-                stack.enter_context(address)
-            client = Client(address)
-        except Exception as error:
-            # TLS may not fit the address, or its files are not there.
-            usage = (ValueError, TypeError, RuntimeError, FileNotFoundError, PermissionError)
-            code, words = USAGE if isinstance(error, usage) else STOPPED, str(error) or repr(error)
-            where = f"no scheduler at {request.scheduler or 'this machine'}"
-            raise EndedError(code, f"{where}: {words.splitlines()[0]}") from None
-        try:
-            yield client
-        except LOST:
-            raise EndedError(STOPPED, RESUME) from None
-        finally:
-            with contextlib.suppress(*LOST):
-                client.close(timeout=2)
+    try:
+        client = Client(request.scheduler)
+    except Exception as error:
+        # TLS may not fit the address, or its files are not there.
+        usage = (ValueError, TypeError, RuntimeError, FileNotFoundError, PermissionError)
+        code, words = USAGE if isinstance(error, usage) else STOPPED, str(error) or repr(error)
+        where = f"no scheduler at {request.scheduler}"
+        raise EndedError(code, f"{where}: {words.splitlines()[0]}") from None
+    try:
+        yield client
+    except LOST:
+        raise EndedError(STOPPED, RESUME) from None
+    finally:
+        with contextlib.suppress(*LOST):
+            client.close(timeout=2)
 
 
 class Count:
@@ -224,8 +203,7 @@ class Count:
     def __init__(self, request: argparse.Namespace) -> None:
         """Make the folder if there is none, and find out what it lacks."""
         self.request, self.plan, self.missing = request, None, [range(request.shards)]
-        # Each task with its shard and the only workers that may count it; none means any.
-        self.running: dict[Any, tuple[int, set[str]]] = {}
+        self.running: dict[Any, int] = {}  # each task with its shard
         self.refused: dict[int, set[str]] = {}
         try:
             request.out.mkdir(parents=True, exist_ok=True)
@@ -275,14 +253,13 @@ class Count:
         from distributed import as_completed
 
         self.client, self.completed = client, as_completed(with_results=True, raise_errors=False)
-        waiting, shards = itertools.chain.from_iterable(self.missing), self.request.shards
+        shards = self.request.shards
         before = done = shards - sum(map(len, self.missing))
         say(f"{done} of {shards} shards are there, {shards - done} to go")
+        self.submit([*itertools.chain.from_iterable(self.missing)])
         began = said = time.monotonic()
         while done < shards:
-            self.look()
-            most = LEAST_SUBMITTED + SUBMITTED_PER_THREAD * sum(self.workers.values())
-            self.submit([*itertools.islice(waiting, max(0, most - len(self.running)))])
+            self.workers = client.nthreads(callback_timeout=ANSWER_SECONDS).keys()
             stopping = bool(signals)
             done += self.take_all()
             if stopping:
@@ -298,30 +275,18 @@ class Count:
             time.sleep(POLL_SECONDS)
         say(f"{done} of {shards} shards are there")
 
-    def look(self) -> None:
-        """See which workers there are, and submit again what only those that left may count."""
-        self.workers: dict[str, int] = self.client.nthreads(callback_timeout=ANSWER_SECONDS)
-        for future, (index, places) in list(self.running.items()):
-            if places and places.isdisjoint(self.workers) and future.status == "pending":
-                del self.running[future]
-                future.cancel()
-                self.submit([index], self.workers.keys() - self.refused.pop(index))
-
-    def submit(self, indices: list[int], places: Iterable[str] = ()) -> None:
+    def submit(self, indices: list[int], **where: Any) -> None:
         """Have shards counted. Drivers share no task, as one of them could cancel the other's."""
-        if indices:
-            options = {"pure": False, "retries": self.request.retries, "workers": [*places] or None}
-            futures = self.client.map(run_shard, indices, request=self.request, **options)
-            self.running.update(zip(futures, ((index, {*places}) for index in indices)))
-            self.completed.update(futures)
+        options = {"pure": False, "retries": self.request.retries, **where}
+        futures = self.client.map(run_shard, indices, request=self.request, **options)
+        self.running.update(zip(futures, indices))
+        self.completed.update(futures)
 
     def take_all(self) -> int:
         """Keep the journals that have come, then fail if a task did; give how many shards came."""
         done, fault = 0, None
         for future, result in self.completed.next_batch(block=False):
-            if future not in self.running:
-                continue  # cancelled and submitted again
-            index, _ = self.running.pop(future)
+            index = self.running.pop(future)
             try:
                 done += self.take(index, result)
             except EndedError as error:
@@ -338,12 +303,13 @@ class Count:
             raise EndedError(FAILED, (str(result[1]) or repr(result[1])).splitlines()[0])
         code, worker, words, journal = result
         if code == NOT_NOW:
-            # Elsewhere, and only there: the worker that has just refused it is idle and takes any.
+            # Elsewhere: the worker that has just refused it is idle, so Dask would choose it.
             refused = self.refused.setdefault(index, set())
             refused.add(worker)
             if refused.issuperset(self.workers):
                 raise EndedError(NOT_NOW, f"no worker can count it now: {words}")
-            self.submit([index], self.workers.keys() - refused)
+            others = [*(self.workers - refused)]
+            self.submit([index], workers=others, allow_other_workers=True)
         elif code != DONE:
             raise EndedError(code, words)
         elif journal:

@@ -3,23 +3,17 @@
 # warning of the time limit stopped the program, if the program failed, or if it cannot run on this node
 # now (exit code 4: no memory, no threads), in which case it goes to another node. Its arguments:
 #
-#   shard.sh [--verify-units U] NQUEENS FIRST N K FOLDER [OPTION ...]
+#   shard.sh NQUEENS N K FOLDER [OPTION ...]
 #
-# It counts shard FIRST + SLURM_ARRAY_TASK_ID of K. Journals are in FOLDER; what is finished in any
-# of them is not counted again, so running a task again is harmless. With --verify-units, U units of the
-# journal that completed the shard are recounted in another way.
+# It counts shard SLURM_ARRAY_TASK_ID of K. Journals are in FOLDER; what is finished in any of them is not
+# counted again, so running a task again is harmless.
 set -euo pipefail
 
 readonly most_restarts=3
-verify_units=0
-if [ "$1" = --verify-units ]; then
-  verify_units=$2
-  shift 2
-fi
-nqueens=$1 first=$2 n=$3 of=$4 folder=$5
-shift 5
+nqueens=$1 n=$2 of=$3 folder=$4
+shift 4
 options=$*
-shard=$((first + SLURM_ARRAY_TASK_ID))
+shard=$SLURM_ARRAY_TASK_ID
 # Names the task by its array: for the last task, SLURM_JOB_ID means the whole array.
 task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
 restarts=${SLURM_RESTART_COUNT:-0}
@@ -76,61 +70,28 @@ avoid_this_node() {
   say "Slurm does not let this task exclude $node"
 }
 
-# Prints the journal that this process has written and that passes the tests of `find`, if any are given.
-written() {
+# Whether this process has written a journal with a finished unit.
+came_further() {
   local name second=''
   [[ " $options " != *' --second '* ]] || second=-second
   printf -v name 'n%s%s-%04d-of-%04d.*.%s.journal' "$n" "$second" "$shard" "$of" "$pid"
-  find "$folder" -maxdepth 1 -type f -name "$name" "$@" -print
-}
-
-# Whether this process has finished a unit.
-came_further() { written -exec grep -q '^done ' {} \; | grep -q .; }
-
-# Recounts some units of the journal that this process has written. There is none if nothing was left to
-# count. A difference is not tried again. Its journal gets a name that `nqueens merge` does not read: so
-# no total is made of it, and the next submit.sh has the shard counted again.
-verify() {
-  local journal
-  journal=$(written)
-  [ -n "$journal" ] || return 0
-  code=3
-  [ -n "$warned" ] || run "$nqueens" verify "$journal" --units "$verify_units"
-  if [ "$code" = 1 ]; then
-    mv --backup=numbered -T "$journal" "${journal%.journal}.differs"
-    say "a unit differs: kept as ${journal%.journal}.differs, to be counted again"
-    exit 1
-  fi
-  # Exit code 3 says that the other shards are missing, or that time is up.
-  if [ "$code" != 0 ] && [ "$code$warned" != 3 ]; then
-    say "complete, but not verified: exit code $code${warned:+, time is up}; nqueens verify $journal"
-    exit "$code"
-  fi
-}
-
-# Runs a command and sets `pid` and `code`. Only this shell gets Slurm's warning. It is passed on once,
-# because a second one would kill the program.
-run() {
-  "$@" &
-  pid=$! code=0
-  wait "$pid" || code=$?
-  # The trap ended the wait, not the program: its own exit code comes from a second one.
-  if [ "$code" -gt 128 ]; then
-    code=0
-    wait "$pid" || code=$?
-  fi
+  find "$folder" -maxdepth 1 -type f -name "$name" -exec grep -q '^done ' {} \; -print | grep -q .
 }
 
 say "starts"
-warned=''
-trap 'trap "" TERM; warned=yes; kill -TERM "$!" 2>/dev/null || true' TERM
-run "$nqueens" shard "$n" --index "$shard" --shards "$of" --out "$folder" "$@"
+# Only this shell gets Slurm's warning. It is passed on once, because a second one would kill the program.
+trap 'trap "" TERM; kill -TERM "$!" 2>/dev/null || true' TERM
+"$nqueens" shard "$n" --index "$shard" --shards "$of" --out "$folder" "$@" &
+pid=$! code=0
+wait "$pid" || code=$?
+# The trap ended the wait, not the program: its own exit code comes from a second one.
+if [ "$code" -gt 128 ]; then
+  code=0
+  wait "$pid" || code=$?
+fi
 
 case $code in
-  0)
-    if [ "$verify_units" != 0 ]; then verify; fi
-    say "done"
-    ;;
+  0) say "done" ;;
   2)
     say "wrong usage is not tried again"
     exit "$code"

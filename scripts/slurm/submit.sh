@@ -3,7 +3,7 @@
 # again, the same command submits only the shards that are still missing.
 #
 #   scripts/slurm/submit.sh N --shards K [--indices LIST] [--second] [--out FOLDER] [--time T]
-#                           [--cpus C] [--max-running M] [--verify-units U] [-- OPTION ...]
+#                           [--cpus C] [--max-running M] [-- OPTION ...]
 #
 #   --indices LIST     only these shards, as `nqueens merge` names them: 3,7-9
 #   --second           a second count; its journals may lie in the folder of the first
@@ -12,7 +12,6 @@
 #   --time T           time limit of a task, as of sbatch; a task that reaches it is requeued
 #   --cpus C           CPUs and threads of a task (default: 1)
 #   --max-running M    at most M tasks run at the same time
-#   --verify-units U   each task recounts U units of its finished shard in another way
 #   OPTION ...         of `nqueens shard`, for example --engine
 #
 # Other options of sbatch go in its own variables: SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_QOS,
@@ -20,7 +19,7 @@
 # It writes only to FOLDER/log. A link or a pipe there, or a pipe called *.journal, is wrong usage.
 # The program is $NQUEENS, or nqueens on the path, or target/release/nqueens of this repository.
 # Exit codes: 0 submitted, or nothing is missing; 1 failed; 2 wrong usage; 3 earlier jobs still exist;
-# 4 not now: another submit.sh works on this folder, or Slurm's queue is full.
+# 4 not now: another submit.sh works on this folder.
 set -euo pipefail
 . "$(dirname "$0")/../common.sh"
 
@@ -38,7 +37,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --) break ;;
     --second) given[second]=--second ;;
-    --shards | --indices | --out | --time | --cpus | --max-running | --verify-units)
+    --shards | --indices | --out | --time | --cpus | --max-running)
       if [ $# -lt 2 ] || [ -z "$2" ] || [ "$2" = -- ]; then usage "$1 needs a value"; fi
       given[${1#--}]=$2
       shift
@@ -57,11 +56,11 @@ extra=("${@:2}")
 [ -n "$n" ] || usage "which board? submit.sh N --shards K"
 is_number "$n" 0 32 || usage "'$n' is not a board size: choose a whole number from 0 to 32"
 [ -n "${given[shards]:-}" ] || usage "--shards is missing: how many tasks?"
-for option in shards cpus max-running verify-units; do
+for option in shards cpus max-running; do
   is_number "${given[$option]-1}" 1 1000000 ||
     usage "--$option: '${given[$option]}' is not a whole number from 1 to 1000000"
 done
-of=${given[shards]} second=${given[second]:-} cpus=${given[cpus]:-1} max_running=${given['max-running']:-}
+of=${given[shards]} second=${given[second]:-} cpus=${given[cpus]:-1}
 all=0-$((of - 1))
 indices=${given[indices]:-$all}
 while read -r range; do
@@ -95,14 +94,6 @@ case $code in
   4) echo "submit.sh: warning: this machine cannot count now, but the nodes may be able to: $reason" >&2 ;;
   *) fail "nqueens shard failed here with exit code $code: $reason" ;;
 esac
-
-configuration=$(scontrol show config 2>/dev/null) || fail "no answer from Slurm: scontrol show config"
-limit() { sed -n "s/^$1 *= *//p" <<<"$configuration"; }
-tasks_of_array=$(limit MaxArraySize) most_jobs=$(limit MaxJobCount)
-is_number "$tasks_of_array" 1 999999999 || fail "this cluster has no job arrays: MaxArraySize is $tasks_of_array"
-is_number "$most_jobs" 1 999999999 || fail "Slurm does not say how many jobs it takes: MaxJobCount is '$most_jobs'"
-# A list of every second task of a longer array would not fit into one argument of sbatch.
-[ "$tasks_of_array" -le 10000 ] || tasks_of_array=10000
 
 mkdir -p "$folder/log" 2>/dev/null || usage "--out: cannot make the folder $folder/log"
 [ -w "$folder" ] || usage "--out: the folder $folder is not yours to write to"
@@ -169,17 +160,12 @@ elif ! grep -q ': there are no journals' "$scratch/stderr"; then
   exit "$code"
 fi
 
-# Slurm keeps at most MaxJobCount tasks of all users, ended ones included. A tenth is left to others.
-known=$(squeue -h -r -t all -o %i 2>"$scratch/stderr" | wc -l) || fail "no answer from Slurm: squeue"
-room=$((most_jobs - most_jobs / 10 - known - 1))
-[ "$room" -ge 1 ] ||
-  fail "nothing submitted: Slurm has $known of at most $most_jobs jobs (MaxJobCount); run this command again later" 4
-
-# The shards that are asked for and missing, one a line.
-expand() { tr , '\n' <<<"$1" | awk -F- '{ for (i = $1; i <= $NF; i++) print i }' | sort -u; }
-sort <(expand "$missing") <(expand "$indices") | uniq -d | sort -n >"$scratch/shards"
-count=$(wc -l <"$scratch/shards")
-if [ "$count" = 0 ]; then
+# The shards that are asked for and missing.
+if [ "$indices" != "$all" ]; then
+  expand() { tr , '\n' <<<"$1" | awk -F- '{ for (i = $1; i <= $NF; i++) print i }' | sort -u; }
+  missing=$(sort <(expand "$missing") <(expand "$indices") | uniq -d | sort -n | paste -sd,)
+fi
+if [ -z "$missing" ]; then
   echo "all of shards $(brief "$indices") of $of are complete, nothing submitted"
   exit
 fi
@@ -187,7 +173,7 @@ fi
 # Runs sbatch, and sets `job` to the job's number.
 submit() {
   job=$(sbatch --parsable --chdir="$folder" --job-name="nqueens-$n${second#-}" --ntasks=1 --requeue --open-mode=append "$@") ||
-    fail "sbatch failed: see above; run this command again when the jobs so far have ended"
+    fail "sbatch failed: see above; if an array is invalid, choose fewer shards: their numbers must be below the site's MaxArraySize"
   job=${job%%;*} # at some sites the name of the cluster follows
 }
 
@@ -202,34 +188,11 @@ done
 
 # Slurm expands % in the name of a log, so it is doubled there. A backslash would end all expansion.
 logs=${folder//%/%%}/log
-# Array c has the shards from c * tasks_of_array on, and Slurm numbers its tasks from 0.
-awk -v size="$tasks_of_array" '
-  function range(a, b) { return a == b ? a : a "-" b }
-  function add_range() {
-    tasks = tasks comma range(from - start, last - start)
-    shards = shards comma range(from, last)
-    comma = ","
-  }
-  function end_array() { add_range(); print start, tasks, shards; tasks = shards = comma = "" }
-  NR > 1 && $1 >= start + size { end_array(); from = "" }
-  from != "" && $1 > last + 1 { add_range(); from = "" }
-  from == "" { from = $1; start = $1 - $1 % size }
-  { last = $1 }
-  END { end_array() }' <(head -n "$room" "$scratch/shards") >"$scratch/arrays"
-after=''
-while read -r start tasks shards; do
-  wait_for=()
-  # A limit on running tasks applies to one array, so arrays must run one after the other.
-  if [ -n "$max_running" ] && [ -n "$after" ]; then wait_for=(--dependency="afterany:${after##*:}"); fi
-  submit --cpus-per-task="$cpus" --signal=B:TERM@60 --output="$logs/%A_%a.log" ${given[time]:+--time="${given[time]}"} \
-    --array="$tasks${max_running:+%$max_running}" "${wait_for[@]}" "$here/shard.sh" \
-    ${given[verify-units]:+--verify-units "${given[verify-units]}"} "$nqueens" "$start" "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
-  printf '%-12s shards %s of %s\n' "job $job" "$(brief "$shards")" "$of"
-  after=${after:+$after:}$job
-done <"$scratch/arrays"
-submit --cpus-per-task=1 --output="$logs/merge-%j.log" --dependency="afterany:$after" \
+submit --cpus-per-task="$cpus" --signal=B:TERM@60 --output="$logs/%A_%a.log" ${given[time]:+--time="${given[time]}"} \
+  --array="$missing${given[max-running]:+%${given[max-running]}}" "$here/shard.sh" \
+  "$nqueens" "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
+printf '%-12s shards %s of %s\n' "job $job" "$(brief "$missing")" "$of"
+submit --cpus-per-task=1 --output="$logs/merge-%j.log" --dependency="afterany:$job" \
   "$here/merge.sh" "$nqueens" "$of" "$folder" "$second" "${command[@]}"
 printf '%-12s merges them: %q\n' "job $job" "$folder/log/merge-$job.log"
 printf 'watch        nqueens status %q\n' "$folder"
-[ "$count" -le "$room" ] ||
-  echo "later        $((count - room)) shards: Slurm takes no more now (MaxJobCount is $most_jobs); run this command again when these have ended, or choose fewer shards"
