@@ -29,6 +29,8 @@ use state::{Announcement, State, lock};
 
 /// A count of so many seconds is announced.
 const LONG: f64 = 600.0;
+/// No count of which the table says less is long, however slow the machine.
+const PERHAPS_LONG: f64 = LONG / 30.0;
 /// Nobody means to wait for a longer one.
 const HOPELESS: f64 = 30.0 * 86_400.0;
 /// When it is announced: not before the one time, and after the other one however exact the forecast is.
@@ -133,6 +135,9 @@ impl Progress {
     /// Something is done.
     pub(crate) fn update(&self, change: impl FnOnce(&mut State)) {
         let mut state = lock(&self.state);
+        if self.display == Display::Nothing && state.announcement.is_none() {
+            return;
+        }
         change(&mut state);
         let (done, all, elapsed) = (state.done as u64, state.all as u64, state.begun.elapsed());
         let line = (self.display == Display::Lines).then(|| state.line_if_due(elapsed, columns()));
@@ -176,7 +181,7 @@ impl Observer for Progress {
             // Nobody means to wait for it, or for its first unit, so the rough time of a table will do.
             let time = time(rounded_to_figures(rough, 1));
             self.suspend(|| message!("{what} takes roughly {time} here{advice}"));
-        } else {
+        } else if rough > PERHAPS_LONG {
             lock(&self.state).announcement = Some(Announcement { what, long: LONG, advice });
         }
     }

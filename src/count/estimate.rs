@@ -86,9 +86,15 @@ impl Count<'_> {
         let Some(all) = left.all_cpu_seconds() else {
             return Err(Error::StoppedBefore { what: "a unit was finished" });
         };
-        let mut seconds = left.rough_estimate();
-        seconds.value += elapsed.as_secs_f64();
-        let is_whole = units_sampled == units;
+        let (is_whole, taken) = (units_sampled == units, elapsed.as_secs_f64());
+        let seconds = match left.estimate() {
+            _ if is_whole => Approximate { value: taken, standard_error: 0.0 },
+            Some(left) => Approximate { value: left.value + taken, ..left },
+            // As if each thread had a core of its own.
+            None => {
+                Approximate { value: all.value / threads as f64, standard_error: f64::INFINITY }
+            }
+        };
         Ok(Estimate {
             engine: plan.engine(),
             kernel,

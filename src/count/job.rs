@@ -118,7 +118,8 @@ impl<'a> Job<'a> {
     /// All units.
     pub(super) fn whole(count: &'a Count<'a>) -> Self {
         let place = count.journal.clone().map_or(Place::Nowhere, Place::File);
-        let (kernel, threads) = (count.kernel_here(), rayon::current_num_threads());
+        let kernel = count.kernel.unwrap_or_else(Kernel::detect);
+        let threads = rayon::current_num_threads();
         Self { count, shard: Shard::WHOLE, place, kernel, threads, suited: threads }
     }
 

@@ -39,7 +39,7 @@ use crate::plan::Plan;
 pub struct Count<'a> {
     pub(super) size: BoardSize,
     engine: Option<Engine>,
-    kernel: Option<Kernel>,
+    pub(super) kernel: Option<Kernel>,
     split_rows: Option<usize>,
     pub(super) which: WhichCount,
     threads: Option<usize>,
@@ -132,11 +132,6 @@ impl<'a> Count<'a> {
             (None, Some(pool)) => pool.install(count),
             (None, None) => count(),
         })
-    }
-
-    /// The kernel for engines that have kernels.
-    pub(super) fn kernel_here(&self) -> Kernel {
-        self.kernel.unwrap_or_else(Kernel::detect)
     }
 
     /// The plan that is asked for. Settings that are missing come from the plan of a journal;

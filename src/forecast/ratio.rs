@@ -1,7 +1,7 @@
 //! The ratio estimator; the formulas are in [`forecast`](super).
 
 /// An estimated number.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Approximate {
     /// The expected value.
     pub value: f64,

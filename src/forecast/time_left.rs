@@ -82,16 +82,6 @@ impl TimeLeft {
         let work = self.blocks.cpu_seconds(self.rest)?;
         seconds_of(work, &[(&self.cores, self.threads)])
     }
-
-    /// The same, as soon as a unit is finished; while too little is known, each thread has a core of its own.
-    pub(crate) fn rough_estimate(&self) -> Approximate {
-        let rough = |work: Approximate| Approximate {
-            value: work.value / self.threads.max(1) as f64,
-            standard_error: if self.rest.units == 0 { 0.0 } else { f64::INFINITY },
-        };
-        let work = || self.blocks.cpu_seconds(self.rest);
-        self.estimate().or_else(|| work().map(rough)).unwrap_or_default()
-    }
 }
 
 /// The wall time in seconds of some work, in CPU seconds, by processes with so many threads each. Those of
