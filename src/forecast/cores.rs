@@ -55,10 +55,13 @@ impl Slice {
 impl Cores {
     /// A thread has spent these CPU seconds before this moment, without a pause if it had a core of its own.
     pub(crate) fn record(&mut self, moment: f64, cpu_seconds: f64) {
+        // Files tell any time. Beyond this one, a second is no longer a sum of slices.
+        let moment = moment.min(1e12);
         self.longest = self.longest.max(cpu_seconds);
         if moment > self.end() + LONGEST_GAP {
             self.slices.clear();
-            self.begun = moment;
+            // All lengths are exact multiples of the shortest.
+            self.begun = (moment / SHORTEST).floor() * SHORTEST;
         }
         while self.end() < moment {
             let (start, end) = (self.end(), self.end() + SHORTEST);
@@ -140,6 +143,18 @@ mod tests {
         is_near(after(60, |_| 1.0).of_next(60.0), 2.0);
         is_near(after(60, |_| 0.5).of_next(60.0), 1.0);
         assert_eq!(after(1, |_| 1.0).of_next(60.0), None, "too early");
+    }
+
+    #[test]
+    fn gaps_and_impossible_times_do_no_harm() {
+        let mut cores = Cores::default();
+        for moment in [1.0, 1e5 + 0.1, 1e5 + 700.3, 1e9, 1e9 + 900.7, 1e15, 1e17, 1e17 + 64.0, 3.0]
+        {
+            cores.record(moment, 0.5);
+            assert!(cores.slices.len() < 100, "{} slices at {moment}", cores.slices.len());
+        }
+        cores.record(4.0, 1e18);
+        assert_eq!(cores.of_next(1.0), None, "nothing is known of so long a report");
     }
 
     #[test]
