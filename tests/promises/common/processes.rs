@@ -115,7 +115,6 @@ pub(crate) fn wait_until_interrupt_is_delivered(child: &mut Child, pid: u32) {
 const SIGINT_BIT: u64 = 1 << (2 - 1);
 
 /// A mask of signals in `/proc/PID/status`.
-#[cfg(target_os = "linux")]
 pub(crate) fn status_mask(pid: u32, name: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     u64::from_str_radix(field(&status, name)?, 16).ok()
