@@ -8,6 +8,9 @@
 //!
 //! CONTRIBUTING.md has a recipe for adding an engine.
 
+#[cfg(target_arch = "x86_64")]
+#[macro_use]
+mod x86;
 #[macro_use]
 mod simd;
 mod colours;
@@ -15,8 +18,6 @@ mod single_unit;
 pub(crate) mod subtrees;
 mod textbook;
 pub(crate) mod unit;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 use std::fmt;
 use std::str::FromStr;

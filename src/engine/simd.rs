@@ -29,21 +29,6 @@ pub enum Kernel {
     Avx512(Avx512),
 }
 
-/// Passes the instructions of a kernel to another macro, with the rest of the arguments.
-#[cfg(target_arch = "x86_64")]
-macro_rules! instructions {
-    (avx2, $then:ident, $($rest:tt)*) => {
-        $then! { ["avx2" "bmi1" "bmi2" "popcnt"] $($rest)* }
-    };
-    (avx512, $then:ident, $($rest:tt)*) => {
-        $then! {
-            ["avx2" "bmi1" "bmi2" "popcnt" "avx512f" "avx512bw" "avx512dq" "avx512vl"
-             "avx512vpopcntdq" "avx512bitalg" "avx512vbmi" "avx512vnni" "gfni"]
-            $($rest)*
-        }
-    };
-}
-
 /// Defines methods of [`Kernel`] that call the function of the same name in the module `portable`,
 /// `avx2` or `avx512` next to them.
 macro_rules! dispatch {

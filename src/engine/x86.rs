@@ -1,4 +1,18 @@
-//! The vectors of x86-64: proofs that this CPU has their instructions, loads and stores.
+//! The vectors of x86-64: the instructions of each kernel, proofs that this CPU has them, loads and stores.
+
+/// Passes the instructions of a kernel to another macro, with the rest of the arguments.
+macro_rules! instructions {
+    (avx2, $then:ident, $($rest:tt)*) => {
+        $then! { ["avx2" "bmi1" "bmi2" "popcnt"] $($rest)* }
+    };
+    (avx512, $then:ident, $($rest:tt)*) => {
+        $then! {
+            ["avx2" "bmi1" "bmi2" "popcnt" "avx512f" "avx512bw" "avx512dq" "avx512vl"
+             "avx512vpopcntdq" "avx512bitalg" "avx512vbmi" "avx512vnni" "gfni"]
+            $($rest)*
+        }
+    };
+}
 
 /// Defines the proof that this CPU has the instructions of a kernel, and a module with the loads and
 /// stores of its vectors.
