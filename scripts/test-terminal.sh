@@ -55,7 +55,7 @@ open_terminal() {
 printf 'exec nqueens count 20 --kernel portable --threads 2 "$@"\n' >"$work/run"
 
 bar='^colours 20 (\[=*>? *\] )?[0-9.]+%(, [^,]+)*$'
-stopped='^nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far$'
+stopped='^nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far; nothing was kept: --journal FILE would have kept it$'
 # Longer than the test.
 printf 'exec nqueens estimate 22 --seconds 10m\n' >"$work/sample"
 estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+ m?s of 10m00s(, [0-9]+ units)?$'
