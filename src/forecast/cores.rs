@@ -25,7 +25,7 @@ const SHORTEST_TIME: f64 = 10.0;
 /// After so many seconds without a report, what was before is forgotten.
 const LONGEST_GAP: f64 = 10_000.0;
 /// The standard error, as a part of the cores, for a time ahead that is long against the time that was seen.
-const UNSEEN: f64 = 0.06;
+const UNSEEN: f64 = 0.1;
 
 /// The cores that one process gets.
 #[derive(Clone, Debug, Default)]
