@@ -52,13 +52,6 @@ impl SalvageArgs {
             return Err(Exit::Usage.because(format!("{path}: nothing is recorded in it")));
         };
         let without = self.without.into_iter().fold(Units::new(), |sum, units| sum | units);
-        let units = record.plan.units();
-        if let Some(unit) = without.last().filter(|unit| *unit >= units) {
-            return Err(Exit::Usage.because(format!(
-                "--without: there is no unit {unit}: choose 0 to {}",
-                units - 1
-            )));
-        }
         let saved = record.save(&self.into, &without)?;
         let unit = |error: &Error| match error {
             Error::CountsDiffer { unit, .. } => Some(*unit),

@@ -12,10 +12,6 @@ use nqueens::{BoardSize, Error, MAX_THREADS, Shard};
 
 use super::exit::{Exit, Failure};
 
-/// The limits of a time, in seconds.
-const SHORTEST: f64 = 0.001;
-const LONGEST: f64 = 1e6;
-
 /// A number that may be 0.
 pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "give a whole number from 0 on".to_owned())
@@ -80,7 +76,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let with_unit = |(unit, seconds)| Some((text.strip_suffix(unit)?, seconds));
     let (number, unit) = units.into_iter().find_map(with_unit).unwrap_or((text, 1.0));
     let seconds = number.parse().ok().map(|number: f64| number * unit);
-    let seconds = seconds.filter(|seconds| (SHORTEST..=LONGEST).contains(seconds));
+    let seconds = seconds.filter(|seconds| (0.001..=1e6).contains(seconds));
     seconds
         .map(Duration::from_secs_f64)
         .ok_or_else(|| "choose 0.001 to 1000000 seconds, or a time like 2m".to_owned())

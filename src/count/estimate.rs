@@ -87,13 +87,12 @@ impl Count<'_> {
             return Err(Error::StoppedBefore { what: "a unit was finished" });
         };
         let (is_whole, taken) = (units_sampled == units, elapsed.as_secs_f64());
+        // As if each thread had a core of its own.
+        let rough = all.value / threads as f64;
         let seconds = match left.estimate() {
             _ if is_whole => Approximate { value: taken, standard_error: 0.0 },
             Some(left) => Approximate { value: left.value + taken, ..left },
-            // As if each thread had a core of its own.
-            None => {
-                Approximate { value: all.value / threads as f64, standard_error: f64::INFINITY }
-            }
+            None => Approximate { value: rough, standard_error: f64::INFINITY },
         };
         Ok(Estimate {
             engine: plan.engine(),

@@ -7,8 +7,8 @@
 //! What will be is taken from as long a time as lies ahead: for the next minute from the last one, for the next
 //! day from the last day. How much the slices of that time differ is the standard error: it is small for a count
 //! that has had its cores for itself all the time, and large beside work that comes and goes. What was never
-//! seen may still come, and the more likely the longer the time ahead is against the time that was seen: some
-//! percent are added for that.
+//! seen may still come, and the more likely the longer the time ahead is against the time that was seen: other
+//! programs may begin, and those that take cores now may end.
 
 use std::collections::VecDeque;
 
@@ -24,8 +24,13 @@ const FEWEST: usize = 4;
 const SHORTEST_TIME: f64 = 10.0;
 /// After so many seconds without a report, what was before is forgotten.
 const LONGEST_GAP: f64 = 10_000.0;
-/// The standard error, as a part of the cores, for a time ahead that is long against the time that was seen.
-const UNSEEN: f64 = 0.1;
+/// Neighbouring slices are alike, so they differ less than what comes later: the variance is so many times
+/// that of the slices.
+const ALIKE_SLICES: f64 = 2.25;
+/// The standard error, for a time ahead that is long against the time that was seen: a part of the cores, which
+/// others may take, and a part of those that others have, which they may give back.
+const TAKEN: f64 = 0.06;
+const GIVEN_BACK: f64 = 0.3;
 
 /// The cores that one process gets.
 #[derive(Clone, Debug, Default)]
@@ -96,8 +101,9 @@ impl Cores {
         }
     }
 
-    /// The cores of the next seconds, so many, from those of the last ones. `None` while too little is known.
-    pub(crate) fn of_next(&self, seconds: f64) -> Option<Approximate> {
+    /// The cores of the next seconds, so many, from those of the last ones, of at most so many cores. `None` while
+    /// too little is known.
+    pub(crate) fn of_next(&self, seconds: f64, most: f64) -> Option<Approximate> {
         // What threads have spent since their last reports is not known yet.
         let known = self.end() - SHORTEST - self.longest;
         let whole = self.slices.iter().rev().skip_while(|slice| slice.end > known);
@@ -114,9 +120,12 @@ impl Cores {
         let deviation = |slice: &&Slice| slice.cpu_seconds / slice.length() - mean;
         let variance =
             late.iter().map(|slice| slice.length() * deviation(slice).powi(2)).sum::<f64>() / time;
-        let unseen = UNSEEN * mean * seconds / (seconds + time);
-        (late.len() >= FEWEST && mean > 0.0)
-            .then(|| Approximate { value: mean, standard_error: variance.sqrt().hypot(unseen) })
+        let unseen = TAKEN * mean + GIVEN_BACK * (most - mean).max(0.0);
+        let unseen = unseen * seconds / (seconds + time);
+        (late.len() >= FEWEST && mean > 0.0).then(|| Approximate {
+            value: mean,
+            standard_error: (ALIKE_SLICES * variance).sqrt().hypot(unseen),
+        })
     }
 }
 
@@ -140,9 +149,9 @@ mod tests {
             let found = found.expect("a minute is enough");
             assert!((found.value - value).abs() < 0.1 && found.standard_error < 0.3, "{found:?}");
         };
-        is_near(after(60, |_| 1.0).of_next(60.0), 2.0);
-        is_near(after(60, |_| 0.5).of_next(60.0), 1.0);
-        assert_eq!(after(1, |_| 1.0).of_next(60.0), None, "too early");
+        is_near(after(60, |_| 1.0).of_next(60.0, 2.0), 2.0);
+        is_near(after(60, |_| 0.5).of_next(60.0, 2.0), 1.0);
+        assert_eq!(after(1, |_| 1.0).of_next(60.0, 2.0), None, "too early");
     }
 
     #[test]
@@ -154,13 +163,13 @@ mod tests {
             assert!(cores.slices.len() < 100, "{} slices at {moment}", cores.slices.len());
         }
         cores.record(4.0, 1e18);
-        assert_eq!(cores.of_next(1.0), None, "nothing is known of so long a report");
+        assert_eq!(cores.of_next(1.0, 2.0), None, "nothing is known of so long a report");
     }
 
     #[test]
     fn the_time_that_lies_ahead_decides_how_much_of_the_past_counts() {
         let cores = after(1000, |second| if second < 900 { 1.0 } else { 0.5 });
-        let of = |seconds| cores.of_next(seconds).expect("long enough");
+        let of = |seconds| cores.of_next(seconds, 2.0).expect("long enough");
         assert!((of(50.0).value - 1.0).abs() < 0.1 && of(50.0).standard_error < 0.3);
         assert!((of(1000.0).value - 1.9).abs() < 0.05 && of(1000.0).standard_error > 0.2);
         assert!(cores.slices.len() < 100, "{} slices", cores.slices.len());

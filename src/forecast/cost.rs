@@ -29,8 +29,8 @@ pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
         _ => COLOURS,
     };
     let slower = Kernel::NAMES.iter().rev().position(|name| *name == kernel.name());
-    let slower: f64 = SLOWER.iter().take(slower.unwrap_or(0)).product();
-    let slower = if engine.has_kernels() { slower } else { 1.0 };
+    let slower = slower.filter(|_| engine.has_kernels()).unwrap_or(0);
+    let slower: f64 = SLOWER.iter().take(slower).product();
     slower * cost.hours * cost.growth.powi(size.get() as i32 - cost.n as i32)
 }
 

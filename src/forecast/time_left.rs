@@ -3,6 +3,7 @@
 //! [`Blocks`] tell the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
 //! on units that are not reported yet is about what they wait at the end for the last of them.
 
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use super::blocks::{Blocks, Rest};
@@ -87,10 +88,12 @@ impl TimeLeft {
 /// The wall time in seconds of some work, in CPU seconds, by processes with so many threads each. Those of
 /// which too little is known do as much as the others; `None` if that is all of them.
 pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Option<Approximate> {
+    let here = available_parallelism().map_or(1, usize::from);
     let all: usize = processes.iter().map(|(_, threads)| threads).sum();
     let cores_of = |seconds: f64| {
-        let of_next =
-            |(cores, threads): &(&Cores, usize)| Some((cores.of_next(seconds)?, *threads));
+        let of_next = |(cores, threads): &(&Cores, usize)| {
+            Some((cores.of_next(seconds, (*threads).min(here) as f64)?, *threads))
+        };
         let known = processes.iter().filter_map(of_next);
         let (cores, threads) =
             known.reduce(|(one, threads), (other, more)| (one.plus(other), threads + more))?;

@@ -34,9 +34,6 @@ impl GroupLimit {
     }
 }
 
-/// What limits memory.
-const CONTROLLER: &str = "memory";
-
 /// The two interfaces of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
@@ -95,9 +92,8 @@ fn groups(root: &Path) -> Vec<(Version, PathBuf)> {
         let (version, top) = match controllers {
             "" if unified.is_dir() => (Version::Two, unified),
             "" => (Version::Two, mounts.clone()),
-            _ if controllers.split(',').any(|name| name == CONTROLLER) => {
-                let mut places =
-                    [CONTROLLER, controllers].map(|name| mounts.join(name)).into_iter();
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                let mut places = ["memory", controllers].map(|name| mounts.join(name)).into_iter();
                 (Version::One, places.find(|place| place.is_dir())?)
             }
             _ => return None,

@@ -256,9 +256,7 @@ fn units_can_be_left_out_by_number() {
         assert!(!finished.contains(unit));
     }
     resumes(&new);
-    for (units, reason) in
-        [("9-7", "7-9"), ("7..9", "7-9"), ("7,999999", "there is no unit 999999")]
-    {
+    for (units, reason) in [("9-7", "7-9"), ("7..9", "7-9")] {
         let bad = salvage(&path, &folder.join("x"), &["--without", units]);
         assert_eq!(bad.status.code(), Some(2), "{bad:?}");
         assert!(result(&bad).2.contains(reason), "{bad:?}");
