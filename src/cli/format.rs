@@ -66,7 +66,8 @@ pub(crate) fn date_in(seconds: f64) -> String {
         ..300.0 => ", about %-d %B",
         _ => ", in %Y",
     };
-    let end = Timestamp::now().checked_add(Duration::from_secs_f64(seconds));
+    let left = Duration::try_from_secs_f64(seconds).ok();
+    let end = left.and_then(|left| Timestamp::now().checked_add(left).ok());
     end.map_or(String::new(), |end| end.strftime(form).to_string())
 }
 
@@ -219,6 +220,14 @@ mod tests {
         assert_eq!(left(0.3, 0.6), "300 ms ± 1.2 s");
         assert_eq!(left(0.3, f64::INFINITY), "roughly 300 ms");
         assert_eq!(left(3.0, 0.333), "3.0 s ± 0.7 s");
+    }
+
+    #[test]
+    fn a_far_end_has_a_date_and_no_time_does_harm() {
+        assert!(date_in(864_000.0).starts_with(", about "), "{}", date_in(864_000.0));
+        assert!(date_in(6e7).starts_with(", in 20"), "{}", date_in(6e7));
+        let none = [-1.0, 80_000.0, 1e12, f64::INFINITY, f64::NAN].map(date_in);
+        assert_eq!(none, [""; 5]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ use state::{Announcement, State, lock};
 
 /// A count of so many seconds is announced.
 const LONG: f64 = 600.0;
-/// No count of which the table says less is long, however slow the machine.
+/// No count that roughly takes less is long, however slow the machine.
 const PERHAPS_LONG: f64 = LONG / 30.0;
 /// Nobody means to wait for a longer one.
 const HOPELESS: f64 = 30.0 * 86_400.0;
@@ -76,7 +76,7 @@ pub(crate) struct Progress {
     bar: Mutex<Option<Bar>>,
 }
 
-/// The seconds of a count by the rough table of what boards cost.
+/// The seconds of a count by what boards cost, roughly.
 pub(crate) fn rough_seconds(
     size: BoardSize,
     engine: Engine,
@@ -178,7 +178,7 @@ impl Observer for Progress {
             _ => advice,
         };
         if rough > if is_textbook { LONG } else { HOPELESS } {
-            // Nobody means to wait for it, or for its first unit, so the rough time of a table will do.
+            // Nobody means to wait for it, or for its first unit, so a rough time will do.
             let time = time(rounded_to_figures(rough, 1));
             self.suspend(|| message!("{what} takes roughly {time} here{advice}"));
         } else if rough > PERHAPS_LONG {

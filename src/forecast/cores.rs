@@ -26,7 +26,7 @@ const SHORTEST_TIME: f64 = 10.0;
 const LONGEST_GAP: f64 = 10_000.0;
 /// Neighbouring slices are alike, so they differ less than what comes later: the variance is so many times
 /// that of the slices.
-const ALIKE_SLICES: f64 = 2.25;
+const MORE_VARIANCE: f64 = 2.25;
 /// The standard error, for a time ahead that is long against the time that was seen: a part of the cores, which
 /// others may take, and a part of those that others have, which they may give back.
 const TAKEN: f64 = 0.06;
@@ -124,7 +124,7 @@ impl Cores {
         let unseen = unseen * seconds / (seconds + time);
         (late.len() >= FEWEST && mean > 0.0).then(|| Approximate {
             value: mean,
-            standard_error: (ALIKE_SLICES * variance).sqrt().hypot(unseen),
+            standard_error: (MORE_VARIANCE * variance).sqrt().hypot(unseen),
         })
     }
 }

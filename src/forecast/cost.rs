@@ -1,4 +1,4 @@
-//! What boards cost, without counting anything: one table of CPU times.
+//! What boards cost, roughly, without counting anything.
 
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};

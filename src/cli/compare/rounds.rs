@@ -15,7 +15,7 @@ use crate::cli::progress::{Progress, Work, rough_seconds};
 use crate::cli::stderr::message;
 use crate::cli::values::{time, up_to};
 
-/// A run may take so many times less than the table of what boards cost says. A table that is too low
+/// A run may take so many times less than what boards roughly cost. A cost that is too low
 /// costs one run that is cut off at the limit, one that is too high would leave out an engine that fits.
 const MARGIN: f64 = 3.0;
 
