@@ -14,7 +14,7 @@ mod x86;
 #[macro_use]
 mod simd;
 mod colours;
-mod single_unit;
+mod plain;
 pub(crate) mod subtrees;
 mod textbook;
 pub(crate) mod unit;
@@ -30,8 +30,8 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::error::Error;
 use colours::Colours;
-use single_unit::SingleUnit;
-pub(crate) use single_unit::count_domains;
+use plain::SingleUnit;
+pub(crate) use plain::count_domains;
 use subtrees::Subtrees;
 use textbook::{FirstRowUnits, bitmask, board_scan, bool_arrays, column_array, permutation};
 
@@ -111,7 +111,7 @@ impl Engine {
         split_rows: usize,
     ) -> Box<dyn Units> {
         if self.counts_whole(size) {
-            return Box::new(SingleUnit::new(size, queens.clone()));
+            return Box::new(SingleUnit { size, queens: queens.clone() });
         }
         (self.spec().units)(size, queens, split_rows)
     }

@@ -25,7 +25,7 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::MOST_SPLIT_ROWS;
-use crate::engine::unit::{self, Interrupt, Units};
+use crate::engine::unit::{self, Units};
 use crate::engine::{Engine, Kernel, WhichCount, count_domains};
 use crate::error::Error;
 use crate::machine::memory;
@@ -123,7 +123,7 @@ impl Plan {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
             let domains = self.list.domains(unit);
             add(self.weight(unit));
-            add(domains.weighing.as_ref().map_or(0, |weighing| weighing.number_of_rows() as u64));
+            add(domains.weight.map_or(0, |_| self.size.rows().div_ceil(2) as u64));
             domains.allowed.iter().for_each(|columns| add((*columns).into()));
         }
         hasher.finalize()
@@ -184,9 +184,17 @@ impl Plan {
         Worker { worker: self.list.worker(self.which, kernel) }
     }
 
-    /// A worker that counts units by another method than the plan's: the plain backtracker, on any units.
-    pub fn recounter(&self) -> Worker<'_> {
-        Worker { worker: Box::new(Recounter(&*self.list)) }
+    /// Counts one unit by another method than the plan's: the plain backtracker, on any units.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::count`].
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no such unit.
+    pub fn recount(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
+        count_domains(&self.list.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 }
 
@@ -240,15 +248,6 @@ impl Worker<'_> {
     ) -> Result<Vec<u64>, Error> {
         let first = units.start;
         self.worker.count_first(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
-    }
-}
-
-/// Counts the units of any engine by their domains.
-struct Recounter<'a>(&'a dyn Units);
-
-impl unit::Worker for Recounter<'_> {
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        count_domains(&self.0.domains(unit), cancel)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Reading a journal makes sure that it is as it was written: each line has its CRC, each sum is
 //! the sum of its counts, and no unit has two counts. It remains to check that the counts are
 //! right. So units are chosen at random among the finished ones, without repetition, and counted by
-//! [another method](crate::Plan::recounter) in its own memory.
+//! [another method](crate::Plan::recount).
 //!
 //! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses
 //! all of them with a probability of at most (1 - f)^k. So if no difference is found, f is below
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::plan::{Plan, Worker};
+use crate::plan::Plan;
 use crate::record::{Counts, Units, len};
 
 /// The result of a check.
@@ -62,9 +62,7 @@ pub fn verify(
     fastrand::Rng::with_seed(0).shuffle(&mut chosen);
 
     // Without a count, a unit was stopped.
-    let recount = |worker: &mut Worker<'_>, (unit, recorded): (usize, u64)| match worker
-        .count(unit, cancel)
-    {
+    let recount = |(unit, recorded)| match plan.recount(unit, cancel) {
         Ok(count) => {
             recounted();
             Ok(Some(Difference { unit, recorded, recounted: count }))
@@ -72,9 +70,8 @@ pub fn verify(
         Err(error) if error.is_cancelled() => Ok(None),
         Err(error) => Err(error),
     };
-    let chosen = chosen.into_par_iter().with_max_len(1);
     let units = chosen.len();
-    let counted = chosen.map_init(|| plan.recounter(), recount);
+    let counted = chosen.into_par_iter().with_max_len(1).map(recount);
     let mut counted = counted.collect::<Result<Vec<_>, _>>()?;
     counted.retain(Option::is_some);
     let differs = |unit: &Difference| unit.recorded != unit.recounted;

@@ -124,21 +124,15 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::from(&error)
-    }
-}
-
 /// The library says what is wrong. Here is what only the command line knows: the exit code, the flag,
 /// and the way out. No match has an arm for the rest, so a new error cannot be forgotten.
-impl From<&Error> for Failure {
-    fn from(error: &Error) -> Self {
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
         use Error as E;
         use Exit::{Failed, NotNow, Stopped, Usage};
         let with =
             |exit: Exit, flag, way_out: &str| exit.because(format!("{flag}{error}{way_out}"));
-        match error {
+        match &error {
             E::OutOfRange { .. } | E::UnknownName { .. } | E::NoSquare { .. } => {
                 with(Usage, "", "")
             }
@@ -159,7 +153,7 @@ impl From<&Error> for Failure {
             E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => {
                 with(Stopped, "", "")
             }
-            E::LacksMemory { .. } => lacks_memory(error),
+            E::LacksMemory { .. } => lacks_memory(&error),
             E::Inconsistent { .. } => with(Failed, "", ""),
             E::Journal { path, error } => {
                 let (exit, way_out) = journal_way_out(path, error);
@@ -217,10 +211,6 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             (Failed, ": finish it with the version that began it, or count with another file")
         }
         J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
-        J::OtherPlan { holds, .. } if holds.contains(" engine=halves ") => (
-            Failed,
-            ": engine halves has left the program; count anew, with engine colours it is faster",
-        ),
         J::OtherPlan { .. } => (Failed, ": finish it with that version"),
         J::Damaged { .. } => {
             return (Failed, salvage(path, "keeps its good lines; then move the old file away"));

@@ -125,7 +125,9 @@ pub(crate) fn warn_of_damage(left_out: &[Error]) {
         |one: &Error, next: &Error| file_of(one).is_some() && file_of(one) == file_of(next);
     let firsts: Vec<&Error> = left_out.chunk_by(of_one).map(|errors| &errors[0]).collect();
     print_first(
-        firsts.into_iter().map(|error| format!("warning: left out: {}", Failure::from(error))),
+        firsts
+            .into_iter()
+            .map(|error| format!("warning: left out: {}", Failure::from(error.clone()))),
     );
 }
 

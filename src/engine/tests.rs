@@ -1,8 +1,9 @@
 //! The units of every engine count each solution as often as they should.
 
-use super::unit::{RowDomains, Weighing};
+use super::unit::RowDomains;
 use super::*;
-use crate::board::solution::Solutions;
+use crate::board::solution::{Solution, Solutions};
+use crate::cancel::Cancel;
 
 /// The kernels that this CPU can run; prints those that a test skips.
 pub(super) fn kernels() -> Vec<Kernel> {
@@ -33,11 +34,9 @@ fn times(domains: &RowDomains, queens: &[u32]) -> u64 {
     if queens.iter().zip(&domains.allowed).any(|(queen, allowed)| queen & allowed == 0) {
         return 0;
     }
-    let northern = |weighing: &Weighing| {
-        let decides = |row: &usize| weighing.rows >> row & 1 == 1;
-        (0..queens.len()).filter(decides).map(|row| queens[row]).sum()
-    };
-    domains.weighing.as_ref().map_or(1, |weighing| (weighing.weight)(northern(weighing)))
+    let is_white = |row: &usize| queens[*row].trailing_zeros() as usize % 2 == row % 2;
+    let white = (0..queens.len()).filter(is_white).map(|row| queens[row]).sum();
+    domains.weight.as_ref().map_or(1, |weight| weight(white))
 }
 
 /// Checks the reduction by symmetry, orbit by orbit: with their weights, the units count the images
@@ -68,6 +67,26 @@ fn every_orbit_is_counted_once_for_each_of_its_images() {
         for n in 0..=largest {
             let split_rows = if engine == Engine::Subtrees { subtrees::MOST_SPLIT_ROWS } else { 1 };
             (1..=split_rows).for_each(|rows| check_orbits(engine, n, rows));
+        }
+    }
+}
+
+#[test]
+fn the_plain_backtracker_counts_what_the_units_say() {
+    for (engine, n) in Engine::ALL.into_iter().flat_map(|engine| (0..10).map(move |n| (engine, n)))
+    {
+        let units = units(engine, n, 2);
+        let queens =
+            |solution: Solution| solution.columns().iter().map(|column| 1 << column).collect();
+        let solutions: Vec<Vec<u32>> = Solutions::new(size(n)).map(queens).collect();
+        for unit in 0..units.len() {
+            let domains = units.domains(unit);
+            let counted = solutions.iter().map(|queens| times(&domains, queens)).sum();
+            assert_eq!(
+                count_domains(&domains, &Cancel::new()),
+                Ok(counted),
+                "{engine}, n = {n}, unit {unit}"
+            );
         }
     }
 }

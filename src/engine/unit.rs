@@ -72,41 +72,30 @@ pub(crate) trait Worker: Send {
 }
 
 /// The solutions of a unit: the queen of each row stands in a column that is allowed there. Units
-/// of engine `colours` also weigh each solution by the columns that some of its rows take.
+/// of engine `colours` allow columns of one parity in each row, and also weigh each solution.
 pub(crate) struct RowDomains {
     pub(crate) size: BoardSize,
     /// The columns in which the queen of each row may stand, as bits; none beyond the board.
     pub(crate) allowed: Squares,
     /// The weight of each solution; without it, 1.
-    pub(crate) weighing: Option<Weighing>,
+    pub(crate) weight: Option<Weight>,
 }
 
-/// The weight of a solution, known as soon as some of its rows are filled.
-pub(crate) struct Weighing {
-    /// The rows that affect the weight.
-    pub(crate) rows: u32,
-    /// The weight, given the columns that these rows take.
-    pub(crate) weight: Box<dyn Fn(u32) -> u64 + Send + Sync>,
-}
-
-impl Weighing {
-    /// The number of rows that affect the weight.
-    pub(crate) fn number_of_rows(&self) -> usize {
-        self.rows.count_ones() as usize
-    }
-}
+/// The weight of the solutions whose white queens, those with row and column of one parity, take these
+/// columns.
+pub(crate) type Weight = Box<dyn Fn(u32) -> u64 + Send + Sync>;
 
 impl RowDomains {
     /// All solutions of a board.
     pub(crate) fn whole_board(size: BoardSize) -> Self {
         let mut allowed = [0; BoardSize::MAX as usize];
         allowed[..size.rows()].fill(size.columns());
-        Self { size, allowed, weighing: None }
+        Self { size, allowed, weight: None }
     }
 
     /// All solutions that have these queens.
     pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
-        Self { size, allowed: queens.allowed(size), weighing: None }
+        Self { size, allowed: queens.allowed(size), weight: None }
     }
 }
 

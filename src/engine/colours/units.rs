@@ -36,7 +36,8 @@ use std::sync::Arc;
 
 use super::subsets::Subsets;
 use crate::board::size::BoardSize;
-use crate::engine::unit::{RowDomains, Weighing};
+use crate::engine::plain::{EVEN, halved};
+use crate::engine::unit::RowDomains;
 
 /// All units of a board, without a list of them.
 pub(super) struct UnitList {
@@ -213,15 +214,9 @@ impl UnitList {
             *allowed &= if is_white == is_even_row { EVEN } else { !EVEN };
         }
         let list = Arc::clone(self);
-        let weight = move |columns: u32| {
-            let halved = |columns: u32| (0..16).map(|at| (columns >> (2 * at) & 1) << at).sum();
-            let even: u32 = halved(columns);
-            let odd: u32 = list.odd.all() & !halved(columns >> 1);
-            // Other numbers of white columns have no solutions.
-            let fits = even.count_ones() == a && odd.count_ones() == list.odd_size(a);
-            if fits { list.columns(a, x).weight(y, even, odd) } else { 0 }
-        };
-        domains.weighing = Some(Weighing { rows: EVEN & size.columns(), weight: Box::new(weight) });
+        domains.weight = Some(Box::new(move |columns| {
+            list.columns(a, x).weight(y, halved(columns), halved(columns >> 1))
+        }));
         domains
     }
 
@@ -230,9 +225,6 @@ impl UnitList {
         Columns { list: self, a, x }
     }
 }
-
-/// The even rows or columns of a board.
-const EVEN: u32 = 0x5555_5555;
 
 /// What pairs of labels weigh in the units of one x.
 #[derive(Clone, Copy)]

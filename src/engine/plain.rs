@@ -1,0 +1,145 @@
+//! The plain backtracker, which counts the units of any engine by their domains; and whole boards that are
+//! too small to cut.
+//!
+//! Squares that a unit forbids count as taken. Where each solution has a weight, as in the units of engine
+//! `colours`, the rows fall into those of white queens and those of black ones, since each allows the
+//! columns of one parity. Queens of different colours share no diagonal, so black queens fit to white ones if
+//! they take the other columns. A first search counts the placements of white queens by their columns, and
+//! multiplies each count by the weight of its columns; in a second one every placement of black queens
+//! finds the product for the columns that it leaves. None of the engine's lists, trees and kernels is used.
+//!
+//! **Time** for two colours: 8 ms a unit at n = 20, 60 ms at 22, 0.9 s at 24, 5 s at 26. Visiting each
+//! solution took 1.5 s at n = 20. **Memory** 16 bytes for each set of columns: 14 MB at n = 24, 190 MB at 28.
+
+use super::simd::Kernel;
+use super::unit::{Interrupt, RowDomains, Units, Weight, WhichCount, Worker};
+use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
+use crate::cancel::Cancel;
+
+/// A whole board with some queens given, counted by the plain backtracker. The empty board has one
+/// solution (A000170).
+#[derive(Clone, Debug)]
+pub(crate) struct SingleUnit {
+    pub(crate) size: BoardSize,
+    pub(crate) queens: FixedQueens,
+}
+
+impl Units for SingleUnit {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn domains(&self, _unit: usize) -> RowDomains {
+        RowDomains::with_queens(self.size, &self.queens)
+    }
+
+    fn worker(&self, _: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
+        Box::new(self.clone())
+    }
+}
+
+impl Worker for SingleUnit {
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
+        count_domains(&self.domains(unit), cancel)
+    }
+}
+
+/// The even columns of all boards.
+pub(super) const EVEN: u32 = 0x5555_5555;
+
+/// Counts a unit's solutions, with their weights. It would need centuries to reach a count that overflows.
+pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
+    let allowed = domains.allowed[..domains.size.rows()].iter().copied();
+    let rows: Vec<(usize, u32)> = allowed.enumerate().collect();
+    let mut solutions = 0;
+    match &domains.weight {
+        None => place(&rows, Queens::default(), cancel, &mut |_| solutions += 1),
+        Some(weight) => solutions = by_colour(&rows, domains.size.columns(), weight, cancel),
+    }
+    if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
+}
+
+/// The same for solutions with weights.
+fn by_colour(rows: &[(usize, u32)], board: u32, weight: &Weight, cancel: &Cancel) -> u64 {
+    let is_white = |(row, columns): &(usize, u32)| (row % 2 == 0) == (columns & EVEN != 0);
+    let (white, black): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_white);
+    let ranks = ranks();
+    // The number of sets of even or of odd columns, by their last one.
+    let [evens, odds] = [0, 1].map(|parity| {
+        let size = white.iter().filter(|(row, _)| row % 2 == parity).count();
+        let all = halved(board >> parity);
+        ranks[(all & !(all >> size)) as usize] + 1
+    });
+    let label = |columns: u32| {
+        let [even, odd] = [halved(columns), halved(columns >> 1)].map(|set| ranks[set as usize]);
+        even * odds + odd
+    };
+
+    let mut labels = vec![Label::default(); evens * odds];
+    place(&white, Queens::default(), cancel, &mut |columns| {
+        let label = &mut labels[label(columns)];
+        if label.placements == 0 {
+            label.weight = weight(columns);
+        }
+        label.placements += 1;
+    });
+    let mut solutions = 0;
+    place(&black, Queens::default(), cancel, &mut |columns| {
+        let label = &labels[label(board & !columns)];
+        solutions += label.placements * label.weight;
+    });
+    solutions
+}
+
+/// The last queen's row, and what the queens up to it take of this row.
+#[derive(Clone, Copy, Default)]
+struct Queens {
+    row: usize,
+    columns: u32,
+    falling: u32,
+    rising: u32,
+}
+
+/// Finds the columns of each way to place a queen in every one of these rows, from the top down. (From the
+/// middle outwards it took as long.)
+fn place(rows: &[(usize, u32)], above: Queens, cancel: &Cancel, found: &mut impl FnMut(u32)) {
+    let Some((&(row, allowed), rows)) = rows.split_first() else { return found(above.columns) };
+    if cancel.is_cancelled() {
+        return;
+    }
+    let [falling, rising] = [above.falling << (row - above.row), above.rising >> (row - above.row)];
+    let mut free = allowed & !(above.columns | falling | rising);
+    while free != 0 {
+        let queen = free & free.wrapping_neg();
+        free ^= queen;
+        let columns = above.columns | queen;
+        let below = Queens { row, columns, falling: falling | queen, rising: rising | queen };
+        place(rows, below, cancel, found);
+    }
+}
+
+/// The sets of even and of odd columns that white queens take.
+#[derive(Clone, Copy, Default)]
+struct Label {
+    placements: u64,
+    weight: u64,
+}
+
+/// The place of each set of 16 numbers among those of its size, in the order of their bits: sets of the
+/// lowest numbers come first.
+fn ranks() -> Vec<usize> {
+    let mut next = [0; 17];
+    let rank = |set: u32| {
+        let next = &mut next[set.count_ones() as usize];
+        *next += 1;
+        *next - 1
+    };
+    (0..1 << 16).map(rank).collect()
+}
+
+/// The even columns of these, by halves of their numbers.
+pub(super) fn halved(columns: u32) -> u32 {
+    let steps = [(1, 0x3333_3333), (2, 0x0f0f_0f0f), (4, 0x00ff_00ff), (8, 0xffff)];
+    steps.into_iter().fold(columns & EVEN, |bits, (shift, mask)| (bits | bits >> shift) & mask)
+}
