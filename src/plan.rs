@@ -6,12 +6,13 @@
 //! never on kernel, threads or memory. Two programs that use the same list agree on [`Plan::hash`].
 //!
 //! ```
-//! use nqueens::{BoardSize, Cancel, Engine, Plan};
+//! use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan};
 //!
 //! // The textbook engines have one unit for each column of the first row's queen.
 //! let plan = Plan::new(BoardSize::new(8)?, Engine::Bitmask, None);
+//! let mut worker = plan.worker(Kernel::detect());
 //! let by_first_column: Vec<u64> = (0..plan.units())
-//!     .map(|unit| plan.count_unit(unit, &Cancel::new()))
+//!     .map(|unit| worker.count(unit, &Cancel::new()))
 //!     .collect::<Result<_, _>>()?;
 //! assert_eq!(by_first_column, [4, 8, 16, 18, 18, 16, 8, 4]);
 //! # Ok::<(), nqueens::Error>(())
@@ -163,20 +164,6 @@ impl Plan {
     /// The bytes that each thread may need; 0 for engines that need little.
     pub fn bytes_per_thread(&self) -> u64 {
         self.engine.worker_bytes(self.size)
-    }
-
-    /// Counts one unit, before its weight, with the fastest kernel. To count several, take a
-    /// [`Plan::worker`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Worker::count`].
-    ///
-    /// # Panics
-    ///
-    /// If the plan has no such unit.
-    pub fn count_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        self.worker(Kernel::detect()).count(unit, cancel)
     }
 
     /// What counts units on one thread.

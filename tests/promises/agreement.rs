@@ -62,7 +62,9 @@ fn subtotals_by_first_column_are_palindromic_and_sum_to_the_total() {
             }
             let plan = Plan::new(size(n), engine, None);
             let subtotals: Vec<u64> = (0..plan.units())
-                .map(|unit| plan.count_unit(unit, &Cancel::new()).expect("a count"))
+                .map(|unit| {
+                    plan.worker(Kernel::detect()).count(unit, &Cancel::new()).expect("a count")
+                })
                 .collect();
             let mirrored: Vec<u64> = subtotals.iter().rev().copied().collect();
             assert_eq!(subtotals.len(), size(n).rows());

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use nqueens::record::{Record, Units};
-use nqueens::{Cancel, Count, Engine, Error, Plan};
+use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan};
 use proptest::prelude::*;
 
 use crate::common::{contents, counts, read, size};
@@ -32,7 +32,8 @@ fn whole() -> &'static (Vec<u8>, Vec<u64>) {
         let path = fresh("whole");
         count().journal(&path).run().expect("a count");
         let plan = Plan::new(size(N), Engine::Subtrees, None);
-        let counts = (0..plan.units()).map(|unit| plan.count_unit(unit, &Cancel::new()));
+        let counts =
+            (0..plan.units()).map(|unit| plan.worker(Kernel::detect()).count(unit, &Cancel::new()));
         let counts = counts.collect::<Result<_, _>>().expect("small units");
         (fs::read(&path).expect("it was written"), counts)
     })

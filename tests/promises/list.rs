@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use nqueens::{Cancel, Count, Engine, Error, FixedQueens, Plan, Solution, Solutions, Square};
+use nqueens::{
+    Cancel, Count, Engine, Error, FixedQueens, Kernel, Plan, Solution, Solutions, Square,
+};
 
 use serde_json::Value;
 
@@ -190,7 +192,8 @@ fn queens_of_a_larger_board_are_refused() {
     let queens = FixedQueens::new(size(20), &[square(19, 19)]).expect("one queen");
     assert_eq!(Solutions::with_queens(size(8), &queens).count(), 0);
     let plan = Plan::new(size(8), Engine::Subtrees, None).with_queens(queens.clone());
-    let counts = (0..plan.units()).map(|unit| plan.count_unit(unit, &Cancel::new()));
+    let counts =
+        (0..plan.units()).map(|unit| plan.worker(Kernel::detect()).count(unit, &Cancel::new()));
     assert_eq!(counts.sum::<Result<u64, Error>>(), Ok(0));
     let refused = Count::new(size(8)).with_queens(queens).run().expect_err("no such square");
     assert_eq!(refused, Error::SquareOffBoard { square: "t20".to_owned(), n: 8 });
