@@ -11,9 +11,9 @@ struct Cost {
     growth: f64,
 }
 
-/// With AVX-512: `colours` measured up to n = 22, and from samples up to 28; two more columns make it 25 to 30 times
+/// With AVX-512: `colours` measured up to n = 24, and from samples up to 30; two more columns make it 25 to 50 times
 /// as long.
-const COLOURS: Cost = Cost { n: 24, hours: 1.5, growth: 5.4 };
+const COLOURS: Cost = Cost { n: 24, hours: 1.8, growth: 6.3 };
 /// With AVX-512: measured up to n = 19, at 8 ns a solution; the solutions are published up to n = 27.
 const SUBTREES: Cost = Cost { n: 24, hours: 550.0, growth: 10.0 };
 /// How many times as long boards take without AVX-512, and without AVX2.
