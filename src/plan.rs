@@ -124,6 +124,7 @@ impl Plan {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
             let domains = self.list.domains(unit);
             add(self.weight(unit));
+            // Whether solutions have weights: then the number of even rows, as journals of today have it.
             add(domains.weight.map_or(0, |_| self.size.rows().div_ceil(2) as u64));
             domains.allowed.iter().for_each(|columns| add((*columns).into()));
         }
