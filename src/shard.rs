@@ -15,8 +15,8 @@ use std::str::FromStr;
 use crate::error::Error;
 
 /// Blocks of each shard, if there are enough units. Many blocks even out the cost of the shards: at n = 24 its
-/// standard deviation is 2.6 % for 8 shards and 5 % for 338; with 256 blocks 1.5 %, but there `colours` took
-/// 2.6 times as long for 338 shards, since it compiles programs for some 400 neighbours.
+/// standard deviation is 2.6 % for 8 shards and 5 % for 338, with 256 blocks 3.2 % and 1.5 %. But with these `colours`
+/// took 1.8 times as long in 256 shards, since it compiles programs for some 400 neighbours.
 const BLOCKS: usize = 32;
 
 /// One of the shards that together make up a plan.

@@ -20,8 +20,8 @@ const RANGES_PER_THREAD: usize = 256;
 const LONGEST_RANGE: usize = 1024;
 
 /// Neighbours that share the programs of `colours`, at most, 20 batches of 20: units of n = 24 in ranges of 7, 30
-/// and 60 take 2.6, 1.4 and 1.2 times as long. So ranges have as many, or eight times as many as would be enough,
-/// but for the last eighth of the units, so that threads end together.
+/// and 60 take 2.6, 1.4 and 1.2 times as long. So ranges have as many, but at most eight times the length that makes
+/// 256 for each thread; the last eighth of the units comes in that length, so that threads end together.
 const NEIGHBOURS: usize = 400;
 const AT_THE_END: usize = 8;
 
