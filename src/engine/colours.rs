@@ -40,8 +40,10 @@
 
 mod kernel;
 mod leaf;
+mod limits;
 mod list;
 mod program;
+mod side;
 mod sub_board;
 mod subsets;
 mod units;
@@ -53,9 +55,10 @@ use std::sync::Arc;
 use super::simd::Kernel;
 use super::unit::{self, RowDomains, Units, WhichCount};
 use crate::board::size::BoardSize;
+use limits::Limits;
+pub(crate) use limits::bytes as worker_bytes;
 use units::UnitList;
 use worker::Worker;
-pub(crate) use worker::bytes as worker_bytes;
 
 /// Smaller boards are counted whole.
 pub(crate) const SMALLEST: usize = 4;
@@ -96,6 +99,7 @@ impl Units for Colours {
     }
 
     fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn unit::Worker + '_> {
-        Box::new(Worker::new(&self.units, self.size, kernel, which))
+        let limits = Limits::new(self.size);
+        Box::new(Worker::new(&self.units, self.size, kernel, which, limits))
     }
 }

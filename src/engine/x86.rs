@@ -69,12 +69,21 @@ instructions!(
     _mm512_storeu_si512
 );
 
-/// Numbers that fill vectors: all bit patterns are valid.
-pub(in crate::engine) trait Lane: Copy {}
-impl Lane for u8 {}
-impl Lane for u16 {}
-impl Lane for u32 {}
-impl Lane for u64 {}
+/// Numbers that fill vectors.
+///
+/// # Safety
+///
+/// Loads and stores cast arrays of them to vectors: they have no padding, and all bit patterns are valid.
+#[expect(unsafe_code, reason = "the loads and stores rest on what is promised here")]
+pub(in crate::engine) unsafe trait Lane: Copy {}
+macro_rules! lanes {
+    ($($number:ty)*) => {$(
+        // SAFETY: integers have no padding, and all bit patterns are valid.
+        #[expect(unsafe_code, reason = "as the trait says")]
+        unsafe impl Lane for $number {}
+    )*};
+}
+lanes!(u8 u16 u32 u64);
 
 /// For every set of eight lanes, the permutation that moves these lanes to the front and the others
 /// after them, one byte for each lane. It takes 2 KiB; a table of whole vectors would take a quarter

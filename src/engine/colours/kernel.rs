@@ -145,6 +145,18 @@ impl Scratch {
     }
 }
 
+/// The parts of an array; nothing is left over.
+fn parts<T, const LEN: usize, const PART: usize>(of: &[T; LEN]) -> &[[T; PART]] {
+    const { assert!(LEN.is_multiple_of(PART), "whole parts") };
+    of.as_chunks().0
+}
+
+/// As [`parts`], to be written to.
+fn parts_mut<T, const LEN: usize, const PART: usize>(of: &mut [T; LEN]) -> &mut [[T; PART]] {
+    const { assert!(LEN.is_multiple_of(PART), "whole parts") };
+    of.as_chunks_mut().0
+}
+
 /// Makes room for the words of a depth, as many as above it. Deep in a tree they are few.
 fn make_room(depth: &mut Vec<u64>, words: usize) {
     if depth.len() < words + SLACK {
@@ -239,7 +251,7 @@ macro_rules! loops {
             for _ in 0..TILE.ilog2() {
                 let rows = *tile;
                 let (upper, lower) = rows.split_at(TILE / 2);
-                for ((pair, a), b) in tile.as_chunks_mut::<2>().0.iter_mut().zip(upper).zip(lower) {
+                for ((pair, a), b) in super::parts_mut(tile).iter_mut().zip(upper).zip(lower) {
                     let interleaved = |from: usize| {
                         std::array::from_fn(|at| [a, b][at % 2][from + at / 2])
                     };
@@ -293,38 +305,37 @@ macro_rules! each_group {
         let mut rest: &[u32] = $groups;
         while let [length, number, after @ ..] = rest {
             let (these, next) = after.split_at((*length as usize + 1) * *number as usize);
-            match length {
-                1 => groups_of!(2, these, $open, |$hits, $label| $body),
-                2 => groups_of!(3, these, $open, |$hits, $label| $body),
-                3 => groups_of!(4, these, $open, |$hits, $label| $body),
-                4 => groups_of!(5, these, $open, |$hits, $label| $body),
-                5 => groups_of!(6, these, $open, |$hits, $label| $body),
-                6 => groups_of!(7, these, $open, |$hits, $label| $body),
-                7 => groups_of!(8, these, $open, |$hits, $label| $body),
-                _ => groups_of!(9, these, $open, |$hits, $label| $body),
-            }
+            groups_of!(*length, these, $open, |$hits, $label| $body, 1 2 3 4 5 6 7 8);
             rest = next;
         }
     };
 }
 
-/// The same for groups of one length: a label and its items.
+/// Visits groups of one length, one of those named: a label and its items.
 macro_rules! groups_of {
-    ($length:literal, $groups:expr, $open:expr, |$hits:ident, $label:ident| $body:expr) => {
-        for [label, first, items @ ..] in $groups.as_chunks::<$length>().0 {
-            let hits = |item: u32| {
-                let [a, b] = [item & 0xffff, item >> 16];
-                bits(and(
-                    load(&$open[a as usize % MOST_OPEN]),
-                    load(&$open[b as usize % MOST_OPEN]),
-                ))
-            };
-            let mut $hits = hits(*first);
-            for item in items {
-                $hits = add($hits, hits(*item));
-            }
-            let $label = *label as usize;
-            $body
+    ($length:expr, $groups:expr, $open:expr, |$hits:ident, $label:ident| $body:expr, $($each:literal)*) => {
+        const { assert!([$($each),*].len() == MOST_TOGETHER, "an arm for each length") };
+        match $length {
+            $($each => {
+                const { assert!($each <= MOST_TOGETHER, "its hits might not fit a byte") };
+                let (groups, rest) = $groups.as_chunks::<{ 1 + $each }>();
+                assert!(rest.is_empty(), "whole groups");
+                for [label, first, items @ ..] in groups {
+                    let hits = |item: u32| {
+                        let [a, b] = [item & 0xffff, item >> 16];
+                        // The compiler of programs asserts that they are less; this spares a branch.
+                        let [a, b] = [a, b].map(|at| load(&$open[at as usize % MOST_OPEN]));
+                        bits(and(a, b))
+                    };
+                    let mut $hits = hits(*first);
+                    for item in items {
+                        $hits = add($hits, hits(*item));
+                    }
+                    let $label = *label as usize;
+                    $body
+                }
+            })*
+            length => unreachable!("a group of {length} items"),
         }
     };
 }

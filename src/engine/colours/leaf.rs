@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::kernel::{MOST_ITEMS, MOST_OPEN, MOST_TOGETHER};
+use super::limits::Limits;
 use super::sub_board::{Queens, SubBoard};
 
 /// The label of completions that do not count.
@@ -23,6 +24,8 @@ pub(super) struct Leaf {
     items: Items,
     /// The halves that fit one, and their columns or the label of both.
     fitting: Vec<(u32, u32)>,
+    most_halves: usize,
+    most_items: usize,
 }
 
 /// A way to fill some rows of a leaf.
@@ -38,9 +41,12 @@ struct Half {
 
 impl Leaf {
     /// Room for items with so many labels.
-    pub(super) fn new(labels: usize) -> Self {
+    pub(super) fn new(labels: usize, limits: &Limits) -> Self {
+        let Limits { leaf_halves: most_halves, section_items: most_items, .. } = *limits;
+        assert!(most_halves <= MOST_OPEN && most_items <= MOST_ITEMS, "what kernels have room for");
         let last = vec![NO_ITEM; labels];
-        Self { items: Items { last, ..Items::default() }, ..Self::default() }
+        let items = Items { last, ..Items::default() };
+        Self { items, most_halves, most_items, ..Self::default() }
     }
 
     /// Forgets the last leaf.
@@ -98,9 +104,10 @@ impl Leaf {
         }
         let [one, other] = parts.map(|part| self.number(part as usize));
         self.pairs.push(one | other << 16);
-        let number = (self.squares.len() + self.pairs.len()) as u32;
-        self.halves[half].number = number;
-        number
+        let number = self.squares.len() + self.pairs.len();
+        assert!(number < MOST_OPEN, "a leaf with more halves has no room");
+        self.halves[half].number = number as u32;
+        number as u32
     }
 
     /// Moves the items to the code, if there are any. Their halves are in these ranges.
@@ -115,7 +122,7 @@ impl Leaf {
 
     /// Whether all halves have room among the open words.
     pub(super) fn has_room(&self) -> bool {
-        self.halves.len() <= MOST_OPEN
+        self.halves.len() <= self.most_halves
     }
 
     /// Writes the completions of a row set, in one section or several. `labels` has the index of each label by
@@ -130,7 +137,7 @@ impl Leaf {
     ) {
         let [first, last] = halves;
         for one in first.clone() {
-            if self.items.list.len() + last.len() > MOST_ITEMS {
+            if self.items.list.len() + last.len() > self.most_items {
                 self.write(set, halves, code);
             }
             let taken = self.halves[one].queens;
@@ -189,6 +196,7 @@ impl Items {
         if self.list.is_empty() {
             return;
         }
+        assert!(self.list.len() <= MOST_ITEMS, "sums of 32 bits have no room for more");
         for label in self.labels.drain(..) {
             let mut next = std::mem::replace(&mut self.last[label as usize], NO_ITEM);
             while next != NO_ITEM {

@@ -1,4 +1,7 @@
-//! The placements on the even rows of one colour, in blocks of 64 labels.
+//! The placements on the even rows of one colour, in blocks of up to 64 labels.
+//!
+//! A placement is two halves: the queens on outer rows, and those on the others. A label says which columns are
+//! taken; for each way to deal them out to the halves, all pairs are tried. Neighbouring lists share a half.
 //!
 //! Each word has the number of its label within the block in its upper bits. Labels are ordered by the
 //! number of their words, so that those of a block are alike; those without words are left out.
@@ -6,26 +9,31 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::kernel::{LANES, SLACK};
-use super::sub_board::{Queens, SubBoard, SubBoards};
-use crate::engine::unit::WhichCount;
+use super::kernel::SLACK;
+use super::limits::Limits;
+use super::sub_board::{Queens, SubBoard};
+use crate::cancel::Cancel;
+use crate::engine::unit::{Interrupt, WhichCount};
+
+/// The rows of a half, at most, if the other one has fewer.
+const MOST_ROWS_OF_HALF: u32 = 6;
+/// Outer halves with more words than this, all together, are not kept.
+const MOST_KEPT: usize = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct List {
+    /// The labels to be listed.
+    labels: Vec<u32>,
+    /// Which of them are listed: all, unless there are too many words.
+    section: Range<usize>,
     words: Vec<u64>,
     pub(super) blocks: Vec<Block>,
-    /// The first bit of a word's label.
-    pub(super) tag_at: u32,
     /// The words as they are found.
     found: Vec<u64>,
-    /// The columns of each run of them, and how many they are.
-    runs: Vec<(u32, usize)>,
-    /// By the columns of placements.
-    places: Vec<Place>,
     /// The placements on the rows in the centre, which neighbours share.
-    centre: Option<Half>,
-    /// Those on outer rows, which all lists share, as far as they were needed.
-    outer_halves: Vec<Half>,
+    centre: Half,
+    /// Those on outer rows, which all lists share, as far as they were needed; the last is that of this list.
+    outer: Vec<Half>,
 }
 
 pub(super) struct Block {
@@ -34,63 +42,96 @@ pub(super) struct Block {
     pub(super) labels: Vec<u32>,
 }
 
-/// Where the placements with some columns are.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    /// Their number at first, then where the next one goes.
-    at: u32,
-    lane: u32,
-    is_kept: bool,
+/// One of some slices of the words of each block, of like length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slice {
+    pub(super) number: usize,
+    pub(super) of: usize,
+}
+
+impl Slice {
+    /// All words.
+    pub(super) const WHOLE: Self = Self { number: 0, of: 1 };
 }
 
 impl List {
-    /// Lists the placements with these rows, some of them outer ones, whose labels are among `labels`.
-    pub(super) fn fill(
+    /// Takes other rows, some of them outer ones, and the labels to be listed; nothing is listed yet.
+    pub(super) fn begin(
         &mut self,
-        boards: &SubBoards,
+        board: &SubBoard,
         rows: u32,
         outer: u32,
         labels: impl Iterator<Item = u32>,
-        which: WhichCount,
     ) {
-        let Self { words, blocks, tag_at, found, runs, places, centre, outer_halves } = self;
-        let mut labels: Vec<u32> = labels.collect();
-        places.clear();
-        places.resize(boards.list.columns as usize + 1, Place::default());
-        let columns = |label: &u32| boards.list.label(*label) as usize;
-        labels.iter().for_each(|label| places[columns(label)].is_kept = true);
-        found.clear();
-        runs.clear();
-        // Half of them at most, or there would be too many ways to fill them.
-        let mut outer_rows = rows & outer;
-        while 2 * outer_rows.count_ones() > rows.count_ones() + 1 {
-            outer_rows &= outer_rows - 1;
+        self.labels.clear();
+        self.labels.extend(labels);
+        self.section = 0..0;
+        self.blocks.clear();
+        // Half of the rows at most, or there would be too many ways to fill them; for the same reason long
+        // lists take other rows to the outer ones.
+        let (mut centre_rows, mut outer_rows) = (rows & !outer, rows & outer);
+        while outer_rows.count_ones() > centre_rows.count_ones() + 1 {
+            centre_rows |= 1 << outer_rows.trailing_zeros();
+            outer_rows &= !centre_rows;
         }
-        let centre_rows = rows & !outer_rows;
-        let centre = match centre {
-            Some(half) if half.rows == centre_rows => half,
-            _ => centre.insert(Half::new(&boards.list, centre_rows)),
+        while centre_rows.count_ones() > MOST_ROWS_OF_HALF.max(outer_rows.count_ones() + 1) {
+            outer_rows |= 1 << centre_rows.ilog2();
+            centre_rows &= !outer_rows;
+        }
+        if self.centre.rows != centre_rows || self.centre.starts.is_empty() {
+            self.centre = Half::new(board, centre_rows);
+        }
+        let known = self.outer.iter().position(|half| half.rows == outer_rows);
+        let half = match known {
+            Some(known) => self.outer.swap_remove(known),
+            None => Half::new(board, outer_rows),
         };
-        let known = outer_halves.iter().position(|half| half.rows == outer_rows);
-        let known = known.unwrap_or_else(|| {
-            outer_halves.push(Half::new(&boards.list, outer_rows));
-            outer_halves.len() - 1
-        });
-        let outer = &outer_halves[known];
-        let mut fitting = vec![0; outer.groups.len()];
-        for (one, ones) in &centre.groups {
+        if self.outer.iter().map(|half| half.words.len()).sum::<usize>() > MOST_KEPT {
+            self.outer.clear();
+        }
+        self.outer.push(half);
+    }
+
+    /// Lists the labels from this one on, all of them or as many as there is room for; the next section begins
+    /// where this one ends. Returns `None` if there are no more labels.
+    pub(super) fn fill(
+        &mut self,
+        board: &SubBoard,
+        from: usize,
+        limits: &Limits,
+        which: WhichCount,
+        cancel: &Cancel,
+    ) -> Result<Option<usize>, Interrupt> {
+        if from == self.labels.len() {
+            return Ok(None);
+        }
+        if self.section.start == from && !self.section.is_empty() {
+            return Ok(Some(self.section.end));
+        }
+        let Self { labels, section, words, blocks, found, centre, outer } = self;
+        let outer = outer.last().expect("the list has begun");
+        *section = from..from;
+        found.clear();
+        blocks.clear();
+        let mut listed: Vec<(u32, Range<usize>)> = Vec::new();
+        let mut fitting = vec![0; centre.columns.len()];
+        for label in &labels[from..] {
+            if cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            let start = found.len();
+            let columns = board.label(*label);
             // No branches here nor in the innermost loop, for nobody could predict them.
             let mut len = 0;
-            for (at, (other, _)) in outer.groups.iter().enumerate() {
-                fitting[len] = at;
-                len += usize::from((one & other == 0) & places[(one | other) as usize].is_kept);
+            for one in &centre.columns {
+                fitting[len] = *one;
+                len += usize::from(one & !columns == 0);
             }
-            for at in &fitting[..len] {
-                let (other, others) = &outer.groups[*at];
-                let (ones, others) = (&centre.words[ones.clone()], &outer.words[others.clone()]);
-                let start = found.len();
-                found.resize(start + ones.len() * others.len(), 0);
-                let room = &mut found[start..];
+            for one in &fitting[..len] {
+                let (ones, others) = (centre.words(*one), outer.words(columns & !one));
+                let end = found.len();
+                found.resize(end + ones.len() * others.len(), 0);
+                let room = &mut found[end..];
                 let mut len = 0;
                 for one in ones {
                     for other in others {
@@ -98,52 +139,50 @@ impl List {
                         len += usize::from(one & other == 0);
                     }
                 }
-                found.truncate(start + len);
-                places[(one | other) as usize].at += len as u32;
-                runs.push((one | other, len));
+                found.truncate(end + len);
+            }
+            if found.len() > start {
+                listed.push((*label, start..found.len()));
+            }
+            section.end += 1;
+            if found.len() >= limits.section_words {
+                break;
             }
         }
 
-        labels.retain(|label| places[columns(label)].at > 0);
         if which == WhichCount::Second {
-            labels.reverse();
+            listed.reverse();
         }
-        labels.sort_by_key(|label| Reverse(places[columns(label)].at));
-        *tag_at = boards.bits.max(64 - LANES.ilog2());
-        blocks.clear();
-        let mut end = 0;
-        for labels in labels.chunks(1 << (64 - *tag_at)) {
-            let start = end;
-            for (lane, label) in (0..).zip(labels) {
-                let place = &mut places[columns(label)];
-                let next = end + place.at as usize;
-                *place = Place { at: end as u32, lane, is_kept: true };
-                end = next;
-            }
-            blocks.push(Block { words: start..end, labels: labels.to_vec() });
-        }
-
+        listed.sort_by_key(|(_, words)| Reverse(words.len()));
         words.clear();
-        words.resize(end + SLACK, 0);
-        let mut rest = &found[..];
-        for (columns, len) in runs {
-            let place = &mut places[*columns as usize];
-            let (run, after) = rest.split_at(*len);
-            for (to, word) in words[place.at as usize..].iter_mut().zip(run) {
-                *to = word | u64::from(place.lane) << *tag_at;
+        words.reserve(found.len() + SLACK);
+        for listed in listed.chunks(limits.block_labels) {
+            let start = words.len();
+            for (lane, (_, of_label)) in (0_u64..).zip(listed) {
+                let tag = lane << limits.tag_at();
+                words.extend(found[of_label.clone()].iter().map(|word| word | tag));
             }
-            place.at += *len as u32;
-            rest = after;
+            let labels = listed.iter().map(|(label, _)| *label).collect();
+            blocks.push(Block { words: start..words.len(), labels });
         }
+        words.resize(found.len() + SLACK, 0);
+        Ok(Some(section.end))
+    }
+
+    /// Whether all labels are listed.
+    pub(super) fn is_whole(&self) -> bool {
+        self.section == (0..self.labels.len())
     }
 
     pub(super) fn words(&self, block: usize) -> &[u64] {
         &self.words[self.blocks[block].words.clone()]
     }
 
-    /// The words of a block, and those that follow.
-    pub(super) fn words_from(&self, block: usize) -> &[u64] {
-        &self.words[self.blocks[block].words.start..]
+    /// How many words of a block are in a slice, and these words with those that follow.
+    pub(super) fn slice(&self, block: usize, slice: Slice) -> (usize, &[u64]) {
+        let Range { start, end } = self.blocks[block].words;
+        let [first, last] = [0, 1].map(|next| (end - start) * (slice.number + next) / slice.of);
+        (last - first, &self.words[start + first..])
     }
 
     /// The most words of a block.
@@ -153,11 +192,15 @@ impl List {
 }
 
 /// The placements on some of the rows.
+#[derive(Default)]
 struct Half {
     rows: u32,
+    /// Ordered by columns.
     words: Vec<u64>,
-    /// Those with the same columns are together.
-    groups: Vec<(u32, Range<usize>)>,
+    /// Where those with some columns begin, and behind them the end.
+    starts: Vec<u32>,
+    /// The sets of columns that have placements.
+    columns: Vec<u32>,
 }
 
 impl Half {
@@ -172,14 +215,18 @@ impl Half {
             all = all.into_iter().flat_map(with_row).collect();
         }
         all.sort_by_key(|(queens, _)| queens.columns);
-        let mut groups: Vec<(u32, Range<usize>)> = Vec::new();
-        for (at, (queens, _)) in all.iter().enumerate() {
-            match groups.last_mut() {
-                Some((columns, group)) if *columns == queens.columns => group.end = at + 1,
-                _ => groups.push((queens.columns, at..at + 1)),
-            }
-        }
+        let mut starts = vec![0; board.columns as usize + 2];
+        all.iter().for_each(|(queens, _)| starts[queens.columns as usize + 1] += 1);
+        let columns =
+            (0..=board.columns).filter(|columns| starts[*columns as usize + 1] > 0).collect();
+        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
         // Not in the memory of `all`, of which it needs a third.
-        Self { rows, words: all.iter().map(|(_, word)| *word).collect(), groups }
+        Self { rows, words: all.iter().map(|(_, word)| *word).collect(), starts, columns }
+    }
+
+    /// The placements with these columns.
+    fn words(&self, columns: u32) -> &[u64] {
+        let columns = columns as usize;
+        &self.words[self.starts[columns] as usize..self.starts[columns + 1] as usize]
     }
 }

@@ -15,7 +15,8 @@
 //! block, so where it is close both are in the program: the leaf, for blocks with so many words at most, and
 //! behind it the subtree. A program depends on the classes of the even and the odd rows, not on the even rows
 //! themselves, so that one is compiled for up to 20 batches. Only completions whose label counts for some of
-//! them are in it.
+//! them are in it. One that would be too long is compiled part by part: a part ends between two children of a
+//! node, and the next one begins with the queens of this node.
 //!
 //! **Code,** in words of 32 bits. `end` is where the subtree, leaf or section ends:
 //!
@@ -34,13 +35,11 @@
 use std::ops::Range;
 
 use super::leaf::{DROPPED, Leaf};
+use super::limits::Limits;
 use super::list::List;
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
-
-/// A node with at most this many words is a leaf, by the number of rows left. For one row there is no other
-/// way.
-const MOST_WORDS: [usize; 6] = [usize::MAX, usize::MAX, 4000, 4000, 3000, 800];
+use crate::engine::unit::Interrupt;
 
 /// If the sample has up to this many times more words, a leaf has a subtree as well; if it has fewer words by
 /// this factor, it has none.
@@ -61,12 +60,11 @@ pub(super) struct Tree {
     labels: Vec<u32>,
     /// The number of labels that count.
     pub(super) labels_len: usize,
-    roots: Vec<Root>,
 }
 
 /// A queen in the first row of some sets.
 #[derive(Clone, Debug)]
-struct Root {
+struct Child {
     sets: Range<usize>,
     row: u32,
     column: u32,
@@ -91,18 +89,7 @@ impl Tree {
             indices[board.label(label) as usize] = labels_len as u32;
             labels_len += 1;
         }
-        let mut tree = Self {
-            board: board.clone(),
-            sets,
-            numbers,
-            labels: indices,
-            labels_len,
-            roots: Vec::new(),
-        };
-        if tree.rows() > 0 {
-            tree.roots = tree.children(0..tree.sets.len(), 0, Queens::default()).collect();
-        }
-        tree
+        Self { board: board.clone(), sets, numbers, labels: indices, labels_len }
     }
 
     fn rows(&self) -> usize {
@@ -115,7 +102,7 @@ impl Tree {
         sets: Range<usize>,
         depth: usize,
         queens: Queens,
-    ) -> impl Iterator<Item = Root> {
+    ) -> impl Iterator<Item = Child> {
         let row = move |at: usize| self.sets[at][depth];
         let groups = std::iter::successors(Some(sets.start..sets.start), move |last| {
             let start = last.end;
@@ -125,7 +112,7 @@ impl Tree {
         groups.skip(1).flat_map(move |sets| {
             let row = row(sets.start);
             let columns = self.board.each(self.board.free(row, queens));
-            columns.map(move |column| Root { sets: sets.clone(), row, column })
+            columns.map(move |column| Child { sets: sets.clone(), row, column })
         })
     }
 
@@ -136,71 +123,59 @@ impl Tree {
     }
 }
 
-/// A part of a tree.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Program {
-    pub(super) code: Vec<u32>,
-}
-
-/// Compiles a tree from one of its first queens to another.
+/// Compiles a tree, part by part.
 pub(super) struct Compiler<'a> {
     tree: &'a Tree,
+    limits: &'a Limits,
     /// The words of a block that stands for all, at each depth: where few are left there is a leaf.
     sample: Vec<Vec<u64>>,
-    next_root: usize,
+    /// Where the last part ended and the next one begins: the number of a child at each depth, the upper ones
+    /// last; none at the beginning and at the end.
+    path: Vec<usize>,
     code: Vec<u32>,
     leaf: Leaf,
     cancel: &'a Cancel,
 }
 
 impl<'a> Compiler<'a> {
-    /// A block of this list, of middling length, stands for all.
-    pub(super) fn new(tree: &'a Tree, list: &List, cancel: &'a Cancel) -> Self {
-        let middle = list.blocks.len() / 2;
-        let sample = if list.blocks.is_empty() { &[] } else { list.words(middle) };
-        let leaf = Leaf::new(tree.labels_len);
-        Self { tree, sample: vec![sample.to_vec()], next_root: 0, code: Vec::new(), leaf, cancel }
+    /// A block of this list, of middling length, stands for all. The code takes this memory.
+    pub(super) fn new(
+        tree: &'a Tree,
+        list: &List,
+        limits: &'a Limits,
+        code: Vec<u32>,
+        cancel: &'a Cancel,
+    ) -> Self {
+        let sample = vec![list.words(list.blocks.len() / 2).to_vec()];
+        let leaf = Leaf::new(tree.labels_len, limits);
+        Self { tree, limits, sample, path: Vec::new(), code, leaf, cancel }
     }
 
-    /// Gives the memory of a part that is no longer needed to the next one.
-    pub(super) fn replace(&mut self, part: Program) {
-        self.code = part.code;
+    /// The next part of the program, of which there is one at least; and whether it is the last.
+    pub(super) fn next_part(&mut self) -> Result<(&[u32], bool), Interrupt> {
+        let length = self.limits.part_len + self.limits.part_len / 8;
+        let mapped = if self.limits.keeps_memory { 0 } else { MAPPED / size_of::<u32>() };
         self.code.clear();
+        self.code.reserve(length.max(mapped));
+        self.node(0..self.tree.sets.len(), 0, Queens::default());
+        if self.cancel.is_cancelled() {
+            return Err(Interrupt::Cancelled);
+        }
+        Ok((&self.code, self.path.is_empty()))
     }
 
-    /// The next part of the tree, which ends after the first queen with which it is this long, or at the
-    /// end. After a cancellation it is not complete.
-    pub(super) fn next_part(&mut self, length: usize) -> Program {
-        let tree = self.tree;
-        self.code.reserve((length + length / 8).max(MAPPED / size_of::<u32>()));
-        let is_short =
-            tree.rows() < MOST_WORDS.len() && self.sample[0].len() <= MOST_WORDS[tree.rows()];
-        if is_short && self.leaf(0..tree.sets.len(), 0, Queens::default(), usize::MAX) {
-            self.next_root = tree.roots.len();
-        }
-        while let Some(root) = tree.roots.get(self.next_root) {
-            self.next_root += 1;
-            self.child(root, 0, Queens::default());
-            if self.code.len() >= length || self.cancel.is_cancelled() {
-                break;
-            }
-        }
-        Program { code: std::mem::take(&mut self.code) }
-    }
-
-    /// Whether there are no more parts.
-    pub(super) fn has_ended(&self) -> bool {
-        self.next_root >= self.tree.roots.len()
+    /// The last part.
+    pub(super) fn into_code(self) -> Vec<u32> {
+        self.code
     }
 
     /// The subtree below a queen.
-    fn child(&mut self, root: &Root, depth: usize, queens: Queens) {
+    fn child(&mut self, child: Child, depth: usize, queens: Queens) {
         if self.cancel.is_cancelled() {
             return;
         }
-        let tree = self.tree;
-        let queens = queens.and(root.row, root.column);
-        let word = tree.board.word(root.row, root.column);
+        let Child { sets, row, column } = child;
+        let word = self.tree.board.word(row, column);
         let start = self.code.len();
         self.code.extend([2 * depth as u32, 0, word as u32, (word >> 32) as u32]);
         if self.sample.len() == depth + 1 {
@@ -209,7 +184,7 @@ impl<'a> Compiler<'a> {
         let (above, below) = self.sample.split_at_mut(depth + 1);
         below[0].clear();
         below[0].extend(above[depth].iter().filter(|other| *other & word == 0));
-        self.node(root.sets.clone(), depth + 1, queens);
+        self.node(sets, depth + 1, queens.and(row, column));
         if self.code.len() == start + 4 {
             self.code.truncate(start);
         } else {
@@ -221,9 +196,10 @@ impl<'a> Compiler<'a> {
     fn node(&mut self, sets: Range<usize>, depth: usize, queens: Queens) {
         let (tree, start, words) = (self.tree, self.code.len(), self.sample[depth].len());
         let left = tree.rows() - depth;
-        let most = *MOST_WORDS.get(left).unwrap_or(&0);
-        let is_sure = words <= most / DOUBT;
-        if words <= most.saturating_mul(DOUBT) && left < MOST_WORDS.len() {
+        if let Some(most) = self.limits.leaf_words.get(left).copied()
+            && words <= most.saturating_mul(DOUBT)
+        {
+            let is_sure = words <= most / DOUBT;
             let most = if is_sure { usize::MAX } else { most };
             let fits = self.leaf(sets.clone(), depth, queens, most);
             // Without completions, there is nothing below.
@@ -232,7 +208,19 @@ impl<'a> Compiler<'a> {
             }
         }
         let leaf = self.code.len() > start;
-        tree.children(sets, depth, queens).for_each(|root| self.child(&root, depth, queens));
+        let may_end = left >= self.limits.leaf_words.len();
+        let first = self.path.pop().unwrap_or(0);
+        for (number, child) in tree.children(sets, depth, queens).enumerate().skip(first) {
+            // A part has one of its children at least, or there would be no end of parts.
+            let ends_here = may_end && number > first && self.code.len() >= self.limits.part_len;
+            if !ends_here {
+                self.child(child, depth, queens);
+            }
+            if ends_here || !self.path.is_empty() {
+                self.path.push(number);
+                return;
+            }
+        }
         if leaf {
             self.code[start + 3] = self.code.len() as u32;
         }

@@ -226,6 +226,17 @@ impl UnitList {
     }
 }
 
+/// What one label says about the weight of its pairs in the units of one x.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LabelWeight {
+    /// No pair counts: the label is left out of lists and programs.
+    Dropped,
+    /// The label ties with the rows: each pair has a weight of its own.
+    Tied,
+    /// A pair of two clear labels weighs the product of what both say.
+    Clear(u16),
+}
+
 /// What pairs of labels weigh in the units of one x.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
@@ -242,36 +253,33 @@ impl Columns<'_> {
         (evens.rank(even), odds.rank(odd))
     }
 
-    /// How a rank u or v of an even board compares with the limits: `Greater` is strictly inside.
-    fn inside(&self, rank: u32) -> Ordering {
-        let complement = self.list.last_rank(self.a) - rank;
+    /// What a label of this rank, u or v, says: it is compared with x, on balanced boards with M - 1 - x as well.
+    fn compare(&self, rank: u32, clear: u16) -> LabelWeight {
         let balanced = self.list.is_balanced(self.a);
-        if balanced { rank.min(complement) } else { rank }.cmp(&self.x)
-    }
-
-    /// Whether a set Ce can count at all (`Greater` or `Equal`), and whether its pairs weigh alike
-    /// (`Greater`).
-    pub(super) fn even_label(&self, even: u32) -> Ordering {
-        let u = self.list.even.rank(even);
-        if !self.list.is_odd() {
-            return self.inside(u);
+        let nearest = if balanced { rank.min(self.list.last_rank(self.a) - rank) } else { rank };
+        match nearest.cmp(&self.x) {
+            Ordering::Greater => LabelWeight::Clear(clear),
+            Ordering::Equal => LabelWeight::Tied,
+            Ordering::Less => LabelWeight::Dropped,
         }
-        let first = UnitList::at_most_reversed(&self.list.even, even);
-        if first { u.cmp(&self.x) } else { Ordering::Less }
     }
 
-    /// The same for a set Co.
-    pub(super) fn odd_label(&self, odd: u32) -> Ordering {
+    /// What a set Ce says about the weight of its pairs.
+    pub(super) fn even_label(&self, even: u32) -> LabelWeight {
+        let UnitList { even: evens, .. } = self.list;
+        if self.list.is_odd() && !UnitList::at_most_reversed(evens, even) {
+            return LabelWeight::Dropped;
+        }
+        let folded = self.list.is_odd() && evens.reversed(even) != even;
+        self.compare(evens.rank(even), if folded { 4 } else { 2 })
+    }
+
+    /// What a set Co says about the weight of its pairs.
+    pub(super) fn odd_label(&self, odd: u32) -> LabelWeight {
         if self.list.is_odd() {
-            return Ordering::Greater;
+            return LabelWeight::Clear(1);
         }
-        self.inside(self.list.odd.rank(self.list.odd.reversed(odd)))
-    }
-
-    /// What all pairs weigh if Ce and Co are `Greater`.
-    pub(super) fn clear_weight(&self, even: u32) -> u16 {
-        let folded = self.list.is_odd() && self.list.even.reversed(even) != even;
-        if folded { 4 } else { 2 }
+        self.compare(self.list.odd.rank(self.list.odd.reversed(odd)), 1)
     }
 
     /// How many times the unit with this y counts the solutions with these columns.

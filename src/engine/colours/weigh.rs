@@ -10,16 +10,15 @@
 //! ```
 //!
 //! Entries of most pairs of labels weigh alike. Where a label ties with the rows, each pair has a weight of
-//! its own. Weights are cut into bytes, the lowest bytes of all in one plane, the next ones in another: the
-//! kernels multiply bytes, and small boards need one plane only.
-
-use std::cmp::Ordering;
+//! its own. Weights are cut into digits of a byte, the lowest digits of all in one plane, the next ones in
+//! another: the kernels multiply bytes, and small boards need one plane only.
 
 use super::kernel::{Bytes, Counts, LANES, TILE, Weights};
+use super::limits::Limits;
 use super::list::List;
 use super::program::Tree;
 use super::sub_board::Colour;
-use super::units::Columns;
+use super::units::{Columns, LabelWeight};
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
@@ -32,17 +31,9 @@ pub(super) struct Light<'a> {
     columns: Columns<'a>,
     /// The y of each row set.
     ys: &'a [u32],
-    /// What the label in each lane of each block weighs.
-    labels: Vec<Vec<Weight>>,
-}
-
-/// What a label says about the weight of its pairs.
-#[derive(Clone, Copy, Debug)]
-enum Weight {
-    /// If the other label is clear too, it is the weight of the pair that Ce says; Co says nothing.
-    Clear(u16),
-    /// Each pair has its own.
-    Tie,
+    limits: &'a Limits,
+    /// What the label in each lane of each block says.
+    labels: Vec<Vec<LabelWeight>>,
 }
 
 impl<'a> Light<'a> {
@@ -53,8 +44,10 @@ impl<'a> Light<'a> {
         matrix: &'a [Counts],
         columns: Columns<'a>,
         ys: &'a [u32],
+        limits: &'a Limits,
     ) -> Self {
-        let mut light = Self { colour, list, tree, matrix, columns, ys, labels: Vec::new() };
+        let mut light =
+            Self { colour, list, tree, matrix, columns, ys, limits, labels: Vec::new() };
         let weigh = |label: &u32| light.weight_of(*label, colour == Colour::White);
         light.labels =
             list.blocks.iter().map(|block| block.labels.iter().map(weigh).collect()).collect();
@@ -62,18 +55,12 @@ impl<'a> Light<'a> {
     }
 
     /// What a set Ce, or Co, says.
-    fn weight_of(&self, label: u32, is_even: bool) -> Weight {
-        let order =
-            if is_even { self.columns.even_label(label) } else { self.columns.odd_label(label) };
-        match order {
-            Ordering::Greater if is_even => Weight::Clear(self.columns.clear_weight(label)),
-            Ordering::Greater => Weight::Clear(1),
-            _ => Weight::Tie,
-        }
+    fn weight_of(&self, label: u32, is_even: bool) -> LabelWeight {
+        if is_even { self.columns.even_label(label) } else { self.columns.odd_label(label) }
     }
 
     /// Writes the weights for a block of these labels: for each row set, a row for each label of the heavy
-    /// tree.
+    /// tree. Entries that are too large are an overflow.
     pub(super) fn weigh(
         &self,
         heavy_labels: &[u32],
@@ -92,8 +79,9 @@ impl<'a> Light<'a> {
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
         for (lane, label) in heavy_labels.iter().enumerate() {
             match self.weight_of(*label, self.colour == Colour::Black) {
-                Weight::Clear(weight) => clear[lane] = weight,
-                Weight::Tie => ties.push(lane),
+                LabelWeight::Clear(weight) => clear[lane] = weight,
+                LabelWeight::Tied => ties.push(lane),
+                LabelWeight::Dropped => unreachable!("no list has such labels"),
             }
         }
         let mut tile = [[0; TILE]; TILE];
@@ -113,10 +101,12 @@ impl<'a> Light<'a> {
                         }
                     }
                 }
-                if largest == u16::MAX {
+                if largest > self.limits.largest_entry {
                     return Err(Interrupt::Overflow);
                 }
-                let needed = (4 * u32::from(largest)).max(1).ilog2() as usize / 8 + 1;
+                let digit_bits = self.limits.digit_bits;
+                let needed = ((4 * u32::from(largest)).max(1).ilog2() / digit_bits) as usize + 1;
+                let digit = u8::MAX >> (u8::BITS - digit_bits);
                 for plane in &mut planes[..needed] {
                     plane.resize(rows, Bytes([0; LANES]));
                 }
@@ -127,12 +117,12 @@ impl<'a> Light<'a> {
                     let row = place * heavy_tree.labels_len + row;
                     let own = |lane: usize| self.pair(*y, *label, heavy_labels[lane]);
                     let weights: [u16; LANES] = match *weight {
-                        Weight::Clear(weight) => {
+                        LabelWeight::Clear(weight) => {
                             let mut weights = clear.map(|lane| lane * weight);
                             ties.iter().for_each(|lane| weights[*lane] = own(*lane));
                             weights
                         }
-                        Weight::Tie => std::array::from_fn(|lane| {
+                        _ => std::array::from_fn(|lane| {
                             if lane < heavy_labels.len() { own(lane) } else { 0 }
                         }),
                     };
@@ -144,7 +134,7 @@ impl<'a> Light<'a> {
                     for (number, plane) in (0..).zip(&mut planes[..needed]) {
                         plane[row].0 = std::array::from_fn(|lane| {
                             let product = u32::from(entries[lane]) * u32::from(weights[lane]);
-                            (product >> (8 * number)) as u8
+                            (product >> (digit_bits * u32::from(number))) as u8 & digit
                         });
                         if plane[row].0 != [0; LANES] {
                             more[row] = number;

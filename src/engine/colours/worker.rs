@@ -11,210 +11,50 @@
 //!       row: a label Co                         row: a label Ce
 //! ```
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::kernel::{Bytes, Counts, LANES, PLANES, Purpose, Rows, Run, Scratch, Weights};
-use super::list::List;
-use super::program::{Compiler, MAPPED, Program, Tree};
-use super::sub_board::{Colour, SubBoards};
-use super::units::{Batch, Columns, UnitList};
+use super::kernel::{Counts, LANES, PLANES, Purpose, Rows, Scratch, Weights};
+use super::limits::Limits;
+use super::list::Slice;
+use super::program::MAPPED;
+use super::side::{Side, Step};
+use super::sub_board::Colour;
+use super::units::{Columns, UnitList};
 use super::weigh::Light;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{self, Interrupt, WhichCount};
 
-/// The most rows of the light matrix, of 128 bytes: 448 MiB. Batches that need more are counted in parts.
-const MOST_ROWS: usize = 7 << 19;
-
-/// Programs with more words are compiled for each batch, part by part; a part may be a little longer.
-fn part_len(n: u32) -> usize {
-    // 3, 10, 48 and 64 MiB.
-    match n {
-        ..=20 => 3 << 18,
-        21..=22 => 5 << 19,
-        23..=24 => 12 << 20,
-        _ => 16 << 20,
-    }
-}
-
-/// The bytes with which a thread can count every unit: its programs, the light matrix, the weights and the lists.
-pub(crate) fn bytes(size: BoardSize) -> u64 {
-    let n = size.get();
-    // Those of one colour are long only if those of the other are short.
-    let programs = 6 * part_len(n) as u64;
-    let weights = PLANES as u64 * MOST_SETS * most_labels(size);
-    // Measured: a list has 6 900 words at n = 20, and 4.3 times as many with two more columns. Long lists of
-    // few labels have more; there is a copy of each word as it is found, and others at each depth of a tree.
-    let words = 6_900.0 * 4.3_f64.powf((f64::from(n) - 20.0) / 2.0);
-    programs
-        + most_rows(size) * size_of::<Counts>() as u64
-        + weights * size_of::<Bytes>() as u64
-        + (32.0 * words) as u64
-}
-
-/// The labels of a sub-board, at most.
-fn most_labels(size: BoardSize) -> u64 {
-    let side = u64::from(size.get().div_ceil(2));
-    (0..side / 2).fold(1, |ways, at| ways * (side - at) / (at + 1))
-}
-
-/// The rows of a light matrix, at most.
-fn most_rows(size: BoardSize) -> u64 {
-    let labels = most_labels(size);
-    let lanes = 1 << (64 - SubBoards::new(size, Colour::White, WhichCount::First).bits).min(6);
-    let rows_of_set = labels.div_ceil(lanes) * labels;
-    (MOST_SETS * rows_of_set).min(rows_of_set.max(MOST_ROWS as u64))
-}
-
-/// On boards up to this one a worker keeps its few megabytes between batches that are not alike: it would
-/// take 5 % of the time of n = 20 to get them again.
-const LARGEST_KEPT: u32 = 20;
-
-/// The row sets of a class, at most.
-const MOST_SETS: u64 = 20;
-
 pub(super) struct Worker<'a> {
     units: &'a UnitList,
+    size: BoardSize,
     kernel: Kernel,
     which: WhichCount,
+    limits: Limits,
+    /// The size of Re in the last batch.
+    last_a: Option<u32>,
+    memory: Memory,
+}
+
+/// What a worker keeps from batch to batch.
+struct Memory {
     white: Side,
     black: Side,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
     matrix: Vec<Counts>,
-    most_rows: usize,
-    /// The size of Re in the last batch.
-    last_a: Option<u32>,
     /// Of one block of the heavy list.
     weights: Weights,
     scratch: Scratch,
 }
 
-/// What belongs to a colour.
-struct Side {
-    colour: Colour,
-    boards: SubBoards,
-    list: List,
-    tree: Option<(TreeKey, Tree)>,
-    /// The whole tree, or if it is too long a part of it.
-    program: Program,
-    is_whole: bool,
-    part_len: usize,
-}
-
-/// What a tree depends on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct TreeKey {
-    a: u32,
-    x_class: Range<u32>,
-    y_class: Range<u32>,
-}
-
-impl Side {
-    fn new(size: BoardSize, colour: Colour, which: WhichCount) -> Self {
-        let boards = SubBoards::new(size, colour, which);
-        Self {
-            colour,
-            boards,
-            list: List::default(),
-            tree: None,
-            program: Program::default(),
-            is_whole: false,
-            part_len: part_len(size.get()),
-        }
-    }
-
-    /// Lists the placements on the even rows, and plants the tree of those on the odd rows.
-    fn prepare(&mut self, units: &UnitList, batch: &Batch, which: WhichCount) {
-        let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
-        let columns = units.columns(a, x);
-        let even = units.even.of_size(a).iter().copied();
-        let odd = units.odd.of_size(units.odd_size(a)).iter().copied();
-        let rows = self.boards.list.own_rows(units.even.of_size(a)[x as usize], units.even.all());
-        let outer = units.even.outer();
-        let counts = |order: Ordering| order != Ordering::Less;
-        let evens = even.clone().filter(|label| counts(columns.even_label(*label)));
-        let odds = odd.clone().filter(|label| counts(columns.odd_label(*label)));
-        match self.colour {
-            Colour::White => self.list.fill(&self.boards, rows, outer, evens, which),
-            Colour::Black => self.list.fill(&self.boards, rows, outer, odds, which),
-        }
-
-        let key = TreeKey { a, x_class: x_class.clone(), y_class: y_class.clone() };
-        if self.tree.as_ref().is_none_or(|(last, _)| *last != key) {
-            let own_rows = |y| self.boards.tree.own_rows(units.odd_set(a, y), units.odd.all());
-            let class: Vec<u32> = y_class.clone().map(own_rows).collect();
-            // The labels that count with some x of the class count with its first.
-            let columns = units.columns(a, x_class.start);
-            let evens = even.filter(|label| counts(columns.even_label(*label)));
-            let odds = odd.filter(|label| counts(columns.odd_label(*label)));
-            let board = &self.boards.tree;
-            let tree = match self.colour {
-                Colour::White => Tree::new(board, &class, odds),
-                Colour::Black => Tree::new(board, &class, evens),
-            };
-            self.tree = Some((key, tree));
-            self.is_whole = false;
-        }
-    }
-}
-
-/// A part of a program on a block.
-struct Step<'a> {
-    run: Run<'a>,
-    /// The block's number, and its labels.
-    number: usize,
-    labels: &'a [u32],
-    tree: &'a Tree,
-    /// Whether it is the first part.
-    is_first: bool,
-}
-
-impl Side {
-    fn tree(&self) -> &Tree {
-        let (_, tree) = self.tree.as_ref().expect("planted before it is used");
-        tree
-    }
-
-    /// Runs each part of the program on each block of the list.
-    fn each_block(
-        &mut self,
-        scratch: &mut Scratch,
-        cancel: &Cancel,
-        mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
-    ) -> Result<(), Interrupt> {
-        scratch.reserve(self.list.longest_block());
-        let mut part = std::mem::take(&mut self.program);
-        let is_whole = std::mem::take(&mut self.is_whole);
-        let mut compiler = Compiler::new(self.tree(), &self.list, cancel);
-        if !is_whole {
-            compiler.replace(part);
-            part = compiler.next_part(self.part_len);
-        }
-        let mut is_first = true;
-        loop {
-            if cancel.is_cancelled() {
-                return Err(Interrupt::Cancelled);
-            }
-            for (number, block) in self.list.blocks.iter().enumerate() {
-                let (words, tag_at) = (self.list.words_from(number), self.list.tag_at);
-                let run =
-                    Run { code: &part.code, len: self.list.words(number).len(), words, tag_at };
-                with(
-                    &Step { run, number, labels: &block.labels, tree: self.tree(), is_first },
-                    scratch,
-                )?;
-            }
-            if is_whole || compiler.has_ended() {
-                break;
-            }
-            compiler.replace(part);
-            part = compiler.next_part(self.part_len);
-            is_first = false;
-        }
-        (self.program, self.is_whole) = (part, is_first);
-        Ok(())
+impl Memory {
+    fn new(size: BoardSize, which: WhichCount, limits: Limits) -> Self {
+        let [white, black] =
+            [Colour::White, Colour::Black].map(|colour| Side::new(size, colour, which, limits));
+        let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<Counts>() };
+        let matrix = Vec::with_capacity(mapped);
+        Self { white, black, matrix, weights: Weights::default(), scratch: Scratch::default() }
     }
 }
 
@@ -224,63 +64,57 @@ impl<'a> Worker<'a> {
         size: BoardSize,
         kernel: Kernel,
         which: WhichCount,
+        limits: Limits,
     ) -> Self {
-        Self {
-            units,
-            kernel,
-            which,
-            white: Side::new(size, Colour::White, which),
-            black: Side::new(size, Colour::Black, which),
-            matrix: Vec::new(),
-            most_rows: most_rows(size) as usize,
-            last_a: None,
-            weights: Weights::default(),
-            scratch: Scratch::default(),
-        }
+        let weight_bits = limits.digit_bits * PLANES as u32;
+        assert!(
+            4 * u32::from(limits.largest_entry) < 1 << weight_bits,
+            "weights have their digits"
+        );
+        let memory = Memory::new(size, which, limits);
+        Self { units, size, kernel, which, limits, last_a: None, memory }
     }
 
     /// Counts as many of the first of these units as belong to one batch.
     fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         let batch = self.units.batch(units.start);
-        if self.last_a.replace(batch.a) != Some(batch.a) && self.units.n > LARGEST_KEPT {
-            // Where the programs are long the matrix is small, and the other way round.
-            let rows = self.most_rows.max(MAPPED / size_of::<Counts>());
-            self.matrix = Vec::with_capacity(rows);
-            self.white.program = Program::default();
-            self.black.program = Program::default();
+        if self.last_a.replace(batch.a) != Some(batch.a) && !self.limits.keeps_memory {
+            // Where the lists and programs are long the matrix is small, and the other way round.
+            self.memory = Memory::new(self.size, self.which, self.limits);
         }
-        self.white.prepare(self.units, &batch, self.which);
-        self.black.prepare(self.units, &batch, self.which);
-        let n = self.units.n;
+        let Memory { white, black, matrix, weights, scratch } = &mut self.memory;
+        white.prepare(self.units, &batch);
+        black.prepare(self.units, &batch);
         // Of white queens there are a in even rows and as many, or one less, in odd ones.
         let white_queens = batch.a + self.units.odd_size(batch.a);
-        let (light, heavy) = if 2 * white_queens <= n {
-            (&mut self.white, &mut self.black)
-        } else {
-            (&mut self.black, &mut self.white)
-        };
+        let is_white_light = 2 * white_queens <= self.units.n;
+        let (light, heavy) = if is_white_light { (white, black) } else { (black, white) };
+        light.fill_list(0, cancel)?;
+        assert!(light.list.is_whole(), "the light colour has half of the queens at most");
         let first = units.start - batch.units.start;
         let wanted = &batch.ys[first..batch.ys.len().min(first + units.len())];
         let labels = light.tree().labels_len;
         let rows_of_set = light.list.blocks.len() * labels;
-        let sets_at_once = (MOST_ROWS / rows_of_set.max(1)).max(1);
+        let sets_at_once = (self.limits.matrix_rows / rows_of_set.max(1)).max(1);
         let mut counts = Vec::new();
         for ys in wanted.chunks(sets_at_once) {
             let part = Part {
                 kernel: self.kernel,
+                limits: &self.limits,
                 columns: self.units.columns(batch.a, batch.x),
                 y_class: batch.y_class.clone(),
                 ys,
                 cancel,
             };
-            part.fill(light, &mut self.matrix, &mut self.scratch)?;
-            counts.extend(part.sum(
-                light,
-                heavy,
-                &self.matrix,
-                &mut self.weights,
-                &mut self.scratch,
-            )?);
+            let mut slices = 1;
+            counts.extend(loop {
+                match part.count(slices, light, heavy, matrix, weights, scratch) {
+                    // A slice of one word has entries of at most a!, for so many placements have the rows and
+                    // columns of a label; and a is 8 at most where entries are too large.
+                    Err(Interrupt::Overflow) if slices < light.list.longest_block() => slices *= 2,
+                    counts => break counts?,
+                }
+            });
         }
         Ok(counts)
     }
@@ -299,6 +133,7 @@ impl unit::Worker for Worker<'_> {
 /// Some units of a batch.
 struct Part<'a> {
     kernel: Kernel,
+    limits: &'a Limits,
     columns: Columns<'a>,
     y_class: Range<u32>,
     ys: &'a [u32],
@@ -320,9 +155,32 @@ impl Part<'_> {
         rows_at
     }
 
-    /// Fills the light matrix.
+    /// Counts each unit. The count is linear in the light matrix, so the counts of slices of the light list
+    /// add up.
+    fn count(
+        &self,
+        slices: usize,
+        light: &mut Side,
+        heavy: &mut Side,
+        matrix: &mut Vec<Counts>,
+        weights: &mut Weights,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u64>, Interrupt> {
+        let mut counts = vec![0_u64; self.ys.len()];
+        for number in 0..slices {
+            self.fill(Slice { number, of: slices }, light, matrix, scratch)?;
+            let more = self.sum(light, heavy, matrix, weights, scratch)?;
+            for (count, more) in counts.iter_mut().zip(more) {
+                *count = count.checked_add(more).ok_or(Interrupt::Overflow)?;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Fills the light matrix from a slice of the list.
     fn fill(
         &self,
+        slice: Slice,
         light: &mut Side,
         matrix: &mut Vec<Counts>,
         scratch: &mut Scratch,
@@ -331,11 +189,12 @@ impl Part<'_> {
         let rows_at = self.rows_at(labels);
         let rows_of_block = self.ys.len() * labels;
         let needed = light.list.blocks.len() * rows_of_block;
-        if matrix.len() < needed {
-            matrix.resize(needed, Counts([0; LANES]));
-        }
-        light.each_block(scratch, self.cancel, |step, scratch| {
-            let rows = &mut matrix[step.number * rows_of_block..][..rows_of_block];
+        matrix.reserve_exact(needed.saturating_sub(matrix.len()));
+        light.each_block(slice, scratch, self.cancel, |step, scratch| {
+            let (start, end) = (step.number * rows_of_block, (step.number + 1) * rows_of_block);
+            // Block by block, so that a signal need not wait for gigabytes.
+            matrix.resize(matrix.len().max(end), Counts([0; LANES]));
+            let rows = &mut matrix[start..end];
             if step.is_first {
                 rows.fill(Counts([0; LANES]));
             }
@@ -357,8 +216,9 @@ impl Part<'_> {
         let mut totals = vec![[[0; 8]; PLANES]; self.y_class.len()];
         let rows = Rows { at: &rows_at, labels };
         let Side { colour, ref list, .. } = *light;
-        let light = Light::new(colour, list, light.tree(), matrix, self.columns, self.ys);
-        heavy.each_block(scratch, self.cancel, |step, scratch| {
+        let (columns, limits) = (self.columns, self.limits);
+        let light = Light::new(colour, list, light.tree(), matrix, columns, self.ys, limits);
+        heavy.each_block(Slice::WHOLE, scratch, self.cancel, |step, scratch| {
             if self.cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
@@ -367,9 +227,10 @@ impl Part<'_> {
         })?;
         let count = |y: &u32| {
             let mut count = 0_u64;
-            for (plane, lanes) in totals[self.set(*y)].iter().enumerate() {
+            for (digit, lanes) in (0..).zip(totals[self.set(*y)]) {
                 for lane in lanes {
-                    count = count.checked_add(lane.checked_mul(1 << (8 * plane))?)?;
+                    count =
+                        count.checked_add(lane.checked_mul(1 << (limits.digit_bits * digit))?)?;
                 }
             }
             Some(count)

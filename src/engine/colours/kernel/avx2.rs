@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::{
     Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose, Rows, Run, SLOTS,
-    Scratch, TILE, TURNS_IN_A_BYTE, Tile,
+    Scratch, TILE, TURNS_IN_A_BYTE, Tile, parts, parts_mut,
 };
 use crate::cancel::Cancel;
 use crate::engine::x86::{LANES_TO_FRONT, avx2};
@@ -24,13 +24,13 @@ swaps! {
 
 #[target_feature(enable = "avx2")]
 fn load(bytes: &Bytes) -> Vector {
-    let (halves, _) = bytes.0.as_chunks::<32>();
+    let halves = parts(&bytes.0);
     [avx2::load::<u8, 32>(&halves[0]), avx2::load::<u8, 32>(&halves[1])]
 }
 
 #[target_feature(enable = "avx2")]
 fn store(bytes: &mut Bytes, vector: Vector) {
-    let (halves, _) = bytes.0.as_chunks_mut::<32>();
+    let halves = parts_mut(&mut bytes.0);
     avx2::store::<u8, 32>(&mut halves[0], vector[0]);
     avx2::store::<u8, 32>(&mut halves[1], vector[1]);
 }
@@ -101,7 +101,7 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 
 #[target_feature(enable = "avx2")]
 fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    let (quarters, _) = counts.0.as_chunks_mut::<16>();
+    let quarters = parts_mut(&mut counts.0);
     const { assert!(TURNS_IN_A_BYTE == 3) };
     for turns in turns.chunks(TURNS_IN_A_BYTE) {
         let picked = match turns {
@@ -143,7 +143,7 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     let sums = _mm256_add_epi32(_mm256_add_epi32(a, b), _mm256_add_epi32(c, d));
     let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(sums));
     let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(sums));
-    let (halves, _) = totals.as_chunks_mut::<4>();
+    let halves = parts_mut(totals);
     let sum = _mm256_add_epi64(low, high);
     let total = _mm256_add_epi64(avx2::load::<u64, 4>(&halves[0]), sum);
     avx2::store::<u64, 4>(&mut halves[0], total);
@@ -173,13 +173,13 @@ fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
 
 #[target_feature(enable = "avx2")]
 fn load_8(words: &[u64; 8]) -> Eight {
-    let (halves, _) = words.as_chunks::<4>();
+    let halves = parts(words);
     [avx2::load::<u64, 4>(&halves[0]), avx2::load::<u64, 4>(&halves[1])]
 }
 
 #[target_feature(enable = "avx2")]
 fn store_8(words: &mut [u64; 8], eight: Eight) {
-    let (halves, _) = words.as_chunks_mut::<4>();
+    let halves = parts_mut(words);
     avx2::store::<u64, 4>(&mut halves[0], eight[0]);
     avx2::store::<u64, 4>(&mut halves[1], eight[1]);
 }

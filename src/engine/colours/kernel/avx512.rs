@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose, Rows, Run, Scratch,
-    TILE, TURNS_IN_A_BYTE, Tile,
+    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, NO_BIT, PLANES, Planes, Purpose, Rows, Run,
+    Scratch, TILE, TURNS_IN_A_BYTE, Tile, parts_mut,
 };
 use crate::cancel::Cancel;
 use crate::engine::x86::avx512;
@@ -66,7 +66,7 @@ fn pick(bytes: Vector, (places, which): &Index) -> Vector {
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
 fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    let ([low, high], _) = counts.0.as_chunks_mut::<32>() else { unreachable!("two halves") };
+    let [low, high] = parts_mut(&mut counts.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
     const { assert!(TURNS_IN_A_BYTE == 3) };
     for turns in turns.chunks(TURNS_IN_A_BYTE) {
@@ -164,7 +164,9 @@ fn transpose_words(words: &[u64], starts: &[u32; LANES], bits: u32, planes: &mut
         rows[3][lane] = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
     }
     let needed = bits.div_ceil(16) as usize;
-    for (rows, planes) in rows[..needed].iter_mut().zip(planes.0.as_chunks_mut::<16>().0) {
+    for (rows, planes) in
+        rows[..needed].iter_mut().zip(planes.0[..NO_BIT as usize].as_chunks_mut::<16>().0)
+    {
         for _ in 0..4 {
             let last = *rows;
             for at in 0..8 {

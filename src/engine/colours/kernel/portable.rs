@@ -1,7 +1,8 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, PLANES, Planes, Purpose, Rows, Run, SLOTS, Scratch, TILE, Tile,
+    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose, Rows, Run, SLOTS,
+    Scratch, TILE, Tile, parts, parts_mut,
 };
 use crate::cancel::Cancel;
 
@@ -15,13 +16,12 @@ loops! {}
 swaps! {}
 
 fn load(bytes: &Bytes) -> Vector {
-    let (words, _) = bytes.0.as_chunks();
+    let words = parts(&bytes.0);
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
 fn store(bytes: &mut Bytes, vector: Vector) {
-    let (words, _) = bytes.0.as_chunks_mut();
-    words.iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
+    parts_mut(&mut bytes.0).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
 }
 
 fn load_plane(plane: &[u64; 8]) -> Vector {

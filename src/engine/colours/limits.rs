@@ -1,0 +1,115 @@
+//! What the size of a board decides inside a worker, and the memory that follows from it.
+//!
+//! All of it is one value. Tests make it tiny, so that small boards take every path that large ones take.
+
+use super::kernel::{Bytes, Counts, LANES, MOST_ITEMS, MOST_OPEN, PLANES};
+use super::sub_board::{Colour, SubBoards};
+use crate::board::size::BoardSize;
+use crate::engine::unit::WhichCount;
+
+/// The row sets of a class, at most.
+const MOST_SETS: u64 = 20;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The labels of a block: what is left of a word has room for their numbers.
+    pub(super) block_labels: usize,
+    /// A list that would be longer than so many words is made and counted section by section.
+    pub(super) section_words: usize,
+    /// Programs with more words are compiled for each batch, part by part. A part may be longer by what
+    /// is below one node.
+    pub(super) part_len: usize,
+    /// Rows of the light matrix. Batches that need more are counted a few row sets at a time.
+    pub(super) matrix_rows: usize,
+    /// The largest entry of the light matrix. If there is a larger one, the light list is counted slice by
+    /// slice.
+    pub(super) largest_entry: u16,
+    /// What the light entries weigh is cut into digits of so many bits.
+    pub(super) digit_bits: u32,
+    /// A node with at most this many words is a leaf, by the number of rows left; with more rows left, none is.
+    pub(super) leaf_words: &'static [usize],
+    /// The squares and pairs of a leaf.
+    pub(super) leaf_halves: usize,
+    /// The items of a section of a leaf.
+    pub(super) section_items: usize,
+    /// Whether a worker keeps its few megabytes between batches that are not alike: up to n = 20 it would
+    /// take 5 % of the time to get them again.
+    pub(super) keeps_memory: bool,
+}
+
+impl Limits {
+    pub(super) fn new(size: BoardSize) -> Self {
+        let n = size.get();
+        let bits = SubBoards::new(size, Colour::White, WhichCount::First).bits;
+        Self {
+            block_labels: LANES.min(1 << (u64::BITS - bits)),
+            section_words: 1 << 25,
+            // 3, 10, 48 and 64 MiB.
+            part_len: match n {
+                ..=20 => 3 << 18,
+                21..=22 => 5 << 19,
+                23..=24 => 12 << 20,
+                _ => 16 << 20,
+            },
+            matrix_rows: 7 << 19,
+            // What is larger may have been cut off.
+            largest_entry: u16::MAX - 1,
+            digit_bits: u8::BITS,
+            // For one row there is no other way.
+            leaf_words: &[usize::MAX, usize::MAX, 4000, 4000, 3000, 800],
+            leaf_halves: MOST_OPEN,
+            section_items: MOST_ITEMS,
+            keeps_memory: n <= 20,
+        }
+    }
+
+    /// The first bit of a word's label.
+    pub(super) fn tag_at(&self) -> u32 {
+        u64::BITS - self.block_labels.ilog2()
+    }
+}
+
+/// The bytes with which a thread can count every unit.
+pub(crate) fn bytes(size: BoardSize) -> u64 {
+    let sides = [size.get().div_ceil(2), size.get() / 2];
+    let most = (1..=sides[0]).map(|a| bytes_of(&Limits::new(size), sides[0], a));
+    // What small boards keep is little.
+    most.max().unwrap_or(0) + (2 << 20)
+}
+
+/// The same for the units with so many white queens, or so many black ones, in the even rows of a board with
+/// as many even rows: one whole program and a part of the other; the light matrix; the weights; the heavy list
+/// and the words of a block of it, at each depth of a tree, and of the block that stands for all.
+fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
+    let (heavy, light) = (a.max(side - a), a.min(side - a));
+    let programs = 9 * limits.part_len as u64;
+    let labels = subsets(side, light);
+    let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
+    let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
+    let weights = PLANES as u64 * MOST_SETS * labels;
+    let [heavy_words, light_words] = [heavy, light].map(|rows| most_words(side, rows));
+    let found = heavy_words.min(limits.section_words as f64 * 1.05);
+    // The labels with the most words share a block, which has up to half as many more than others.
+    let block = heavy_words * 1.5 * (limits.block_labels as f64 / labels as f64).min(1.0);
+    // Found, then ordered; a block has less than twice its words in each of two trees' depths together.
+    let words = 16.0 * (found + light_words) + 8.0 * 2.0 * 2.5 * block;
+    programs
+        + rows * size_of::<Counts>() as u64
+        + weights * size_of::<Bytes>() as u64
+        + words as u64
+}
+
+/// The number of sets of so many of these numbers.
+fn subsets(of: u32, size: u32) -> u64 {
+    (0..u64::from(size)).fold(1, |ways, at| ways * (u64::from(of) - at) / (at + 1))
+}
+
+/// The placements of queens in some rows of a sub-board with as many columns, at most, within some percent:
+/// two queens of different columns share a diagonal with a chance of 1 to 2 in as many as there are columns, the
+/// less the farther their rows are apart. Measured for 10 to 15 columns and four rows and more.
+fn most_words(columns: u32, rows: u32) -> f64 {
+    let (columns, rows) = (f64::from(columns), f64::from(rows));
+    let ways: f64 = (0..rows as u32).map(|taken| columns - f64::from(taken)).product();
+    let shared = (0.65 + 1.1 * rows / columns) / columns;
+    ways * (-shared * rows * (rows - 1.0) / 2.0).exp()
+}
