@@ -50,6 +50,9 @@ mod units;
 mod weigh;
 mod worker;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use super::simd::Kernel;

@@ -169,11 +169,6 @@ impl List {
         Ok(Some(section.end))
     }
 
-    /// Whether all labels are listed.
-    pub(super) fn is_whole(&self) -> bool {
-        self.section == (0..self.labels.len())
-    }
-
     pub(super) fn words(&self, block: usize) -> &[u64] {
         &self.words[self.blocks[block].words.clone()]
     }

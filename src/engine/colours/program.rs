@@ -196,10 +196,12 @@ impl<'a> Compiler<'a> {
     fn node(&mut self, sets: Range<usize>, depth: usize, queens: Queens) {
         let (tree, start, words) = (self.tree, self.code.len(), self.sample[depth].len());
         let left = tree.rows() - depth;
+        // Whole blocks are alike.
+        let doubt = if depth == 0 { 1 } else { DOUBT };
         if let Some(most) = self.limits.leaf_words.get(left).copied()
-            && words <= most.saturating_mul(DOUBT)
+            && words <= most.saturating_mul(doubt)
         {
-            let is_sure = words <= most / DOUBT;
+            let is_sure = words <= most / doubt;
             let most = if is_sure { usize::MAX } else { most };
             let fits = self.leaf(sets.clone(), depth, queens, most);
             // Without completions, there is nothing below.

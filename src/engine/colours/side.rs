@@ -105,13 +105,10 @@ impl Side {
         &self.planted.as_ref().expect("planted before it is used").tree
     }
 
-    /// Lists the placements whose labels come from this place on, see [`List::fill`].
-    pub(super) fn fill_list(
-        &mut self,
-        from: usize,
-        cancel: &Cancel,
-    ) -> Result<Option<usize>, Interrupt> {
-        self.list.fill(&self.boards.list, from, &self.limits, self.which, cancel)
+    /// Lists all placements, as many as they are.
+    pub(super) fn fill_list(&mut self, cancel: &Cancel) -> Result<(), Interrupt> {
+        let limits = Limits { section_words: usize::MAX, ..self.limits };
+        self.list.fill(&self.boards.list, 0, &limits, self.which, cancel).map(drop)
     }
 
     /// Runs each part of the program on this slice of each block of the list, section by section.
@@ -123,7 +120,9 @@ impl Side {
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         let mut next = 0;
-        while let Some(end) = self.fill_list(next, cancel)? {
+        while let Some(end) =
+            self.list.fill(&self.boards.list, next, &self.limits, self.which, cancel)?
+        {
             next = end;
             if !self.list.blocks.is_empty() {
                 self.each_block_of_section(slice, scratch, cancel, &mut with)?;

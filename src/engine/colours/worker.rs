@@ -89,8 +89,7 @@ impl<'a> Worker<'a> {
         let white_queens = batch.a + self.units.odd_size(batch.a);
         let is_white_light = 2 * white_queens <= self.units.n;
         let (light, heavy) = if is_white_light { (white, black) } else { (black, white) };
-        light.fill_list(0, cancel)?;
-        assert!(light.list.is_whole(), "the light colour has half of the queens at most");
+        light.fill_list(cancel)?;
         let first = units.start - batch.units.start;
         let wanted = &batch.ys[first..batch.ys.len().min(first + units.len())];
         let labels = light.tree().labels_len;

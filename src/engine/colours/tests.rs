@@ -1,0 +1,110 @@
+//! Small boards with tiny limits take the paths of large boards.
+
+use super::kernel::{Counts, LANES, Purpose, Rows, Run, Scratch};
+use super::limits::Limits;
+use super::list::{List, Slice};
+use super::program::{Compiler, Tree};
+use super::sub_board::{Colour, SubBoards};
+use super::*;
+use crate::cancel::Cancel;
+use crate::engine::count_domains;
+use crate::engine::tests::{kernels, random, size};
+
+/// Limits of which some are tiny. Entries of small boards have few bits, so that digits are short.
+fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
+    let mut limits = Limits::new(size);
+    let mut some = |tiny: &mut dyn FnMut(&mut Limits, &mut fastrand::Rng)| {
+        if random.u8(..3) > 0 {
+            tiny(&mut limits, random);
+        }
+    };
+    some(&mut |limits, random| limits.block_labels = 1 << random.u8(1..5));
+    some(&mut |limits, random| limits.section_words = random.usize(1..300));
+    some(&mut |limits, random| limits.part_len = random.usize(1..200));
+    some(&mut |limits, random| limits.matrix_rows = random.usize(..100));
+    some(&mut |limits, random| {
+        limits.digit_bits = random.u32(2..8);
+        let most = (1 << (3 * limits.digit_bits - 2)) - 1;
+        limits.largest_entry = limits.largest_entry.min(u16::try_from(most).unwrap_or(u16::MAX));
+    });
+    // A word fits 3! placements on three rows and columns, at most.
+    some(&mut |limits, random| limits.largest_entry = limits.largest_entry.min(random.u16(6..12)));
+    some(&mut |limits, random| {
+        let most: [&[usize]; 3] =
+            [&[usize::MAX; 2], &[usize::MAX, usize::MAX, 5, 9], &[usize::MAX; 6]];
+        limits.leaf_words = most[random.usize(..3)];
+    });
+    some(&mut |limits, random| limits.leaf_halves = random.usize(1..60));
+    some(&mut |limits, random| limits.section_items = random.usize(1..40));
+    some(&mut |limits, _| limits.keeps_memory = !limits.keeps_memory);
+    limits
+}
+
+/// Each round takes other limits and other batches, in any order, on one worker.
+#[test]
+fn tiny_limits_change_no_count() {
+    let (mut random, cancel) = (random(), Cancel::new());
+    for n in 8..=13 {
+        let colours = Colours::new(size(n));
+        let units = colours.units.len();
+        let recount = |unit| count_domains(&colours.domains(unit), &cancel).expect("no overflow");
+        for kernel in kernels() {
+            for round in 0..16 {
+                let which = [WhichCount::First, WhichCount::Second][round % 2];
+                let limits = tiny(size(n), &mut random);
+                let mut worker = Worker::new(&colours.units, size(n), kernel, which, limits);
+                for _ in 0..8 {
+                    let first = random.usize(..units);
+                    let end = random.usize(first..units) + 1;
+                    let counts = unit::Worker::count_first(&mut worker, first..end, &cancel);
+                    let counts = counts.expect("no overflow");
+                    let recounted: Vec<u64> = (first..first + counts.len()).map(recount).collect();
+                    assert_eq!(counts, recounted, "{n}, {kernel}, {which} count, {limits:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The entry of two labels at n = 32 that does not fit 16 bits: white placements with these even and odd rows
+/// and columns, bit i for row or column 2 i or 2 i + 1. Searched for with the list and the tree of these labels
+/// alone.
+#[test]
+fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
+    let [even_rows, odd_rows, even_columns, odd_columns] = [0xe0cb, 0xd907, 0xda23, 0xc52b];
+    let (size, cancel) = (size(32), Cancel::new());
+    let limits = Limits::new(size);
+    let boards = SubBoards::new(size, Colour::White, WhichCount::First);
+    let mut list = List::default();
+    list.begin(&boards.list, even_rows, 0xe007, std::iter::once(even_columns));
+    list.fill(&boards.list, 0, &limits, WhichCount::First, &cancel).expect("in time");
+    assert_eq!(list.words(0).len(), 4944);
+    let tree = Tree::new(&boards.tree, &[odd_rows], std::iter::once(odd_columns));
+    let mut compiler = Compiler::new(&tree, &list, &limits, Vec::new(), &cancel);
+    let (code, is_last) = compiler.next_part().expect("in time");
+    assert!(is_last, "a program of one label is short");
+    for kernel in kernels() {
+        let mut scratch = Scratch::default();
+        scratch.reserve(list.longest_block());
+        let entries = |of: usize| {
+            let mut entries = Vec::new();
+            for number in 0..of {
+                let (len, words) = list.slice(0, Slice { number, of });
+                let run = Run { code, len, words, tag_at: limits.tag_at() };
+                let mut row = [Counts([0; LANES])];
+                let rows = Rows { at: &[Some(0)], labels: 1 };
+                kernel.run(&run, &rows, &mut Purpose::Count(&mut row), &mut scratch, &cancel);
+                entries.push(u32::from(row[0].0[0]));
+            }
+            entries
+        };
+        let [whole, halves] = [1, 2].map(entries);
+        assert_eq!(
+            whole,
+            [65_535],
+            "{kernel}: cut off, and larger than the largest that is believed"
+        );
+        assert!(halves.iter().all(|entry| *entry <= limits.largest_entry.into()), "{halves:?}");
+        assert_eq!(halves.iter().sum::<u32>(), 66_217, "{kernel}");
+    }
+}
