@@ -26,8 +26,8 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::MOST_SPLIT_ROWS;
-use crate::engine::unit::{self, Units};
-use crate::engine::{Engine, Kernel, WhichCount, count_domains};
+use crate::engine::unit::{self, RowDomains, Units};
+use crate::engine::{EVEN, Engine, Kernel, WhichCount, count_domains};
 use crate::error::Error;
 use crate::machine::memory;
 
@@ -108,8 +108,8 @@ impl Plan {
 
     /// A number that identifies this list of units: the CRC-32 of the board, the engine, the split
     /// rows, the number of units, and what they mean (for long lists, a sample of them): the
-    /// squares on which queens may stand, and the weight. It is the same for the first and the second
-    /// count.
+    /// squares on which queens may stand, the weight, and what solutions weigh whose columns tie with the
+    /// rows or nearly do. It is the same for the first and the second count.
     pub fn hash(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         let mut add = |number: u64| hasher.update(&number.to_le_bytes());
@@ -124,8 +124,10 @@ impl Plan {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
             let domains = self.list.domains(unit);
             add(self.weight(unit));
-            // Whether solutions have weights: then the number of even rows, as journals of today have it.
-            add(domains.weight.map_or(0, |_| self.size.rows().div_ceil(2) as u64));
+            match &domains.weight {
+                None => add(0),
+                Some(weight) => near_ties(&domains).for_each(|columns| add(weight(columns))),
+            }
             domains.allowed.iter().for_each(|columns| add((*columns).into()));
         }
         hasher.finalize()
@@ -184,6 +186,25 @@ impl Plan {
     pub fn recount(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         count_domains(&self.list.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
+}
+
+/// Columns of white queens whose weights tell one rule for ties from another: the rows of the white queens of
+/// a unit taken as columns, the same reversed, and sets of the same sizes around them.
+fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
+    let (n, board) = (domains.size.get(), domains.size.columns());
+    // White rows allow the columns of their own parity.
+    let is_white = |row: &u32| domains.allowed[*row as usize] >> (row % 2) & 1 == 1;
+    let white = (0..n).filter(is_white).fold(0, |rows, row| rows | 1 << row);
+    // The even or the odd columns, one place further.
+    let turned = move |set: u32, parity: u32| {
+        let side = board & EVEN << parity;
+        set & !side | (set << 2 | set >> (2 * side.count_ones() - 2)) & side
+    };
+    let around = [1, 0, 0, 1, 1, 0].into_iter().scan(white, move |set, parity| {
+        *set = turned(*set, parity);
+        Some(*set)
+    });
+    [white, white.reverse_bits() >> (32 - n)].into_iter().chain(around)
 }
 
 /// As `n = 20, engine subtrees, split rows = 2, hash 1f0ac321`.
