@@ -29,7 +29,7 @@ use crate::engine::subtrees::MOST_SPLIT_ROWS;
 use crate::engine::unit::{self, RowDomains, Units};
 use crate::engine::{EVEN, Engine, Kernel, WhichCount, count_domains};
 use crate::error::Error;
-use crate::machine::memory;
+use crate::machine::memory::Memory;
 
 /// The units of one count.
 pub struct Plan {
@@ -153,15 +153,23 @@ impl Plan {
         self.list.batch(unit)
     }
 
-    /// Makes sure that this machine has the memory for so many threads.
+    /// Makes sure that this machine has the memory for so many threads, under the limit that lets the fewest
+    /// run. It takes them to have started, so that their stacks count as used.
     pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
-        let per_thread = self.bytes_per_thread();
-        let usable = if per_thread == 0 { 0 } else { memory::usable() };
-        if per_thread.saturating_mul(threads as u64) <= usable {
+        let of_thread = |limit: &Memory| match limit.counts_reserved {
+            true => self.bytes_per_thread() + self.engine.worker_reserve(self.size),
+            false => self.bytes_per_thread(),
+        };
+        let limits = Memory::limits().into_iter().map(|limit| (of_thread(&limit), limit));
+        let fitting = |(per_thread, limit): &(u64, Memory)| limit.usable() / per_thread;
+        let needed = limits.filter(|(per_thread, _)| *per_thread > 0);
+        let Some((per_thread, limit)) =
+            needed.min_by_key(fitting).filter(|least| fitting(least) < threads as u64)
+        else {
             return Ok(());
-        }
-        let (engine, n) = (self.engine.name(), self.size.get());
-        Err(Error::LacksMemory { engine, n, threads, per_thread, usable })
+        };
+        let (engine, n, usable) = (self.engine.name(), self.size.get(), limit.usable());
+        Err(Error::LacksMemory { engine, n, threads, per_thread, usable, limit: limit.limit })
     }
 
     /// The bytes that each thread may need; 0 for engines that need little.
