@@ -57,6 +57,8 @@ pub struct UnitsDone {
 
 /// Increases whenever units change their meaning but their hash would stay the same.
 const HASH_VERSION: u32 = 1;
+/// The bytes of a thread's stack, as Rust starts them.
+const STACK: u64 = 2 << 20;
 /// Of longer lists, this many units are hashed, evenly spread.
 const HASHED_UNITS: usize = 1024;
 
@@ -154,13 +156,16 @@ impl Plan {
     }
 
     /// Makes sure that this machine has the memory for so many threads, under the limit that lets the fewest
-    /// run. It takes them to have started, so that their stacks count as used.
+    /// run. They have started, so their stacks count as used; with fewer threads there would be fewer.
     pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
-        let of_thread = |limit: &Memory| match limit.counts_reserved {
-            true => self.bytes_per_thread() + self.engine.worker_reserve(self.size),
-            false => self.bytes_per_thread(),
-        };
-        let limits = Memory::limits().into_iter().map(|limit| (of_thread(&limit), limit));
+        let limits = Memory::limits().into_iter().map(|mut limit| {
+            let mut per_thread = self.bytes_per_thread();
+            if limit.counts_reserved {
+                per_thread += self.engine.worker_reserve(self.size) + STACK;
+                limit.available += threads as u64 * STACK;
+            }
+            (per_thread, limit)
+        });
         let fitting = |(per_thread, limit): &(u64, Memory)| limit.usable() / per_thread;
         let needed = limits.filter(|(per_thread, _)| *per_thread > 0);
         let Some((per_thread, limit)) =
