@@ -120,6 +120,7 @@ fn program() -> clap::Command {
 /// Parses the command line and runs the command. Help and version are answers as well.
 pub(crate) fn run() -> Result<Exit, Failure> {
     signals::survive_file_size_limit();
+    out_of_memory::share_one_heap();
     let matches = program().try_get_matches();
     match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(line) => line.command.run(),

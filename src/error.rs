@@ -110,7 +110,7 @@ pub enum Error {
 
     /// The count needs more memory than this machine has now.
     #[error(
-        "engine {engine} needs {} bytes for n = {n} on {threads} threads, of {usable} bytes",
+        "engine {engine} needs {} bytes for n = {n} on {threads} threads, of {usable} bytes that {limit} leaves",
         per_thread * *threads as u64
     )]
     LacksMemory {
@@ -120,10 +120,12 @@ pub enum Error {
         n: u32,
         /// The number of threads.
         threads: usize,
-        /// Bytes that each of them may need.
+        /// Bytes that each of them may need; under a limit that counts them, with those only reserved.
         per_thread: u64,
         /// Bytes that the count may use here and now.
         usable: u64,
+        /// What leaves no more of them, as [`Memory::limit`](crate::memory::Memory::limit).
+        limit: String,
     },
 
     /// Burnside's sum is not a multiple of eight, so one of its three counts is wrong.

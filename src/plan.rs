@@ -26,10 +26,10 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::MOST_SPLIT_ROWS;
-use crate::engine::unit::{self, Units};
-use crate::engine::{Engine, Kernel, WhichCount, count_domains};
+use crate::engine::unit::{self, RowDomains, Units};
+use crate::engine::{EVEN, Engine, Kernel, WhichCount, count_domains};
 use crate::error::Error;
-use crate::machine::memory;
+use crate::machine::memory::Memory;
 
 /// The units of one count.
 pub struct Plan {
@@ -57,6 +57,8 @@ pub struct UnitsDone {
 
 /// Increases whenever units change their meaning but their hash would stay the same.
 const HASH_VERSION: u32 = 1;
+/// The bytes of a thread's stack, as Rust starts them.
+const STACK: u64 = 2 << 20;
 /// Of longer lists, this many units are hashed, evenly spread.
 const HASHED_UNITS: usize = 1024;
 
@@ -108,8 +110,8 @@ impl Plan {
 
     /// A number that identifies this list of units: the CRC-32 of the board, the engine, the split
     /// rows, the number of units, and what they mean (for long lists, a sample of them): the
-    /// squares on which queens may stand, and the weight. It is the same for the first and the second
-    /// count.
+    /// squares on which queens may stand, the weight, and what solutions weigh whose columns tie with the
+    /// rows or nearly do. It is the same for the first and the second count.
     pub fn hash(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         let mut add = |number: u64| hasher.update(&number.to_le_bytes());
@@ -124,8 +126,10 @@ impl Plan {
             let unit = (place as u128 * units as u128 / sample as u128) as usize;
             let domains = self.list.domains(unit);
             add(self.weight(unit));
-            // Whether solutions have weights: then the number of even rows, as journals of today have it.
-            add(domains.weight.map_or(0, |_| self.size.rows().div_ceil(2) as u64));
+            match &domains.weight {
+                None => add(0),
+                Some(weight) => near_ties(&domains).for_each(|columns| add(weight(columns))),
+            }
             domains.allowed.iter().for_each(|columns| add((*columns).into()));
         }
         hasher.finalize()
@@ -151,15 +155,26 @@ impl Plan {
         self.list.batch(unit)
     }
 
-    /// Makes sure that this machine has the memory for so many threads.
+    /// Makes sure that this machine has the memory for so many threads, under the limit that lets the fewest
+    /// run. They have started, so their stacks count as used; with fewer threads there would be fewer.
     pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
-        let per_thread = self.bytes_per_thread();
-        let usable = if per_thread == 0 { 0 } else { memory::usable() };
-        if per_thread.saturating_mul(threads as u64) <= usable {
+        let limits = Memory::limits().into_iter().map(|mut limit| {
+            let mut per_thread = self.bytes_per_thread();
+            if limit.counts_reserved {
+                per_thread += self.engine.worker_reserve(self.size) + STACK;
+                limit.available += threads as u64 * STACK;
+            }
+            (per_thread, limit)
+        });
+        let fitting = |(per_thread, limit): &(u64, Memory)| limit.usable() / per_thread;
+        let needed = limits.filter(|(per_thread, _)| *per_thread > 0);
+        let Some((per_thread, limit)) =
+            needed.min_by_key(fitting).filter(|least| fitting(least) < threads as u64)
+        else {
             return Ok(());
-        }
-        let (engine, n) = (self.engine.name(), self.size.get());
-        Err(Error::LacksMemory { engine, n, threads, per_thread, usable })
+        };
+        let (engine, n, usable) = (self.engine.name(), self.size.get(), limit.usable());
+        Err(Error::LacksMemory { engine, n, threads, per_thread, usable, limit: limit.limit })
     }
 
     /// The bytes that each thread may need; 0 for engines that need little.
@@ -184,6 +199,25 @@ impl Plan {
     pub fn recount(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         count_domains(&self.list.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
+}
+
+/// Columns of white queens whose weights tell one rule for ties from another: the rows of the white queens of
+/// a unit taken as columns, the same reversed, and sets of the same sizes around them.
+fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
+    let (n, board) = (domains.size.get(), domains.size.columns());
+    // White rows allow the columns of their own parity.
+    let is_white = |row: &u32| domains.allowed[*row as usize] >> (row % 2) & 1 == 1;
+    let white = (0..n).filter(is_white).fold(0, |rows, row| rows | 1 << row);
+    // The even or the odd columns, one place further.
+    let turned = move |set: u32, parity: u32| {
+        let side = board & EVEN << parity;
+        set & !side | (set << 2 | set >> (2 * side.count_ones() - 2)) & side
+    };
+    let around = [1, 0, 0, 1, 1, 0].into_iter().scan(white, move |set, parity| {
+        *set = turned(*set, parity);
+        Some(*set)
+    });
+    [white, white.reverse_bits() >> (32 - n)].into_iter().chain(around)
 }
 
 /// As `n = 20, engine subtrees, split rows = 2, hash 1f0ac321`.

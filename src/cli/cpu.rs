@@ -4,7 +4,7 @@ use clap::Args;
 use indicatif::BinaryBytes;
 use nqueens::Kernel;
 use nqueens::cpu::Cpu;
-use nqueens::memory::{self, Memory};
+use nqueens::memory::Memory;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::report::{Report, TextOrJson};
@@ -27,7 +27,7 @@ impl CpuArgs {
         let (physical, threads) = (num_cpus::get_physical(), default_threads()?);
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
-        let usable = memory::usable();
+        let usable = memory.usable();
         let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
         let mut report = Report::default();
         report

@@ -30,7 +30,8 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Count the first units for so long: seconds, or a time like 10s or 2m
+    /// Count the first units for so long: seconds, or a time like 10s or 2m; six times as long at most, if
+    /// units take longer
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
     seconds: Duration,
@@ -53,6 +54,13 @@ impl EstimateArgs {
                 "stopped after {} of {}: the sample is smaller, and the intervals are wider",
                 duration(estimate.elapsed),
                 duration(self.seconds)
+            );
+        }
+        if estimate.units_sampled == 0 {
+            message!(
+                "no unit was finished in {}: the times are what such boards cost elsewhere; a longer sample \
+                 (--seconds) or another --engine may tell more",
+                duration(estimate.elapsed)
             );
         }
         Ok(exit.answer(self.format, report))

@@ -139,7 +139,7 @@ impl From<Error> for Failure {
             E::ThreadsNotStarted { .. } => with(
                 NotNow,
                 "--threads: ",
-                "; ask for fewer, or raise the limit (ulimit -u, pids.max)",
+                "; ask for fewer, or raise the limit (ulimit -u or -v, pids.max)",
             ),
             E::SquareOffBoard { .. } => with(Usage, "--place: ", ""),
             E::SquaresClash { .. } => with(Usage, "--place: ", ": choose others"),
@@ -239,21 +239,22 @@ fn repair(error: &IoError) -> &'static str {
     }
 }
 
-/// What a count needs, what would fit, and what the ways out cost.
+/// What a count needs, which limit lacks it, what would fit, and what the ways out cost.
 fn lacks_memory(error: &Error) -> Failure {
-    let &Error::LacksMemory { engine, n, threads, per_thread, usable } = error else {
+    let Error::LacksMemory { engine, n, threads, per_thread, usable, limit } = error else {
         return Exit::NotNow.because(error.to_string());
     };
     let fits = match (usable / per_thread, threads) {
         (0, 1) => String::new(),
-        (0, _) => format!("one thread alone needs {}; ", BinaryBytes(per_thread)),
+        (0, _) => format!("one thread alone needs {}; ", BinaryBytes(*per_thread)),
         (fitting, _) => format!("it fits with --threads {fitting}; "),
     };
-    let [needed, usable] = [per_thread.saturating_mul(threads as u64), usable].map(BinaryBytes);
-    let threads = many(threads, "thread");
+    let slower = if *engine == "colours" { ", or much longer with --engine subtrees" } else { "" };
+    let [needed, usable] = [per_thread.saturating_mul(*threads as u64), *usable].map(BinaryBytes);
+    let threads = many(*threads, "thread");
     Exit::NotNow.because(format!(
-        "engine {engine} needs {needed} for n = {n} on {threads}, and only {usable} is available here \
-         (see 'nqueens cpu'): {fits}count where there is more memory, or much longer with --engine subtrees"
+        "engine {engine} needs {needed} for n = {n} on {threads}, and {limit} leaves only {usable} for it \
+         (see 'nqueens cpu'): {fits}count where there is more memory{slower}"
     ))
 }
 
@@ -271,15 +272,15 @@ mod tests {
     #[test]
     fn a_lack_of_memory_names_what_fits() {
         let text = |threads, usable| {
-            let (engine, per_thread) = ("colours", 768 << 20);
-            let error = Error::LacksMemory { engine, n: 24, threads, per_thread, usable };
+            let (engine, per_thread, limit) = ("colours", 768 << 20, "ulimit -v".to_owned());
+            let error = Error::LacksMemory { engine, n: 24, threads, per_thread, usable, limit };
             lacks_memory(&error).to_string()
         };
-        let fits = "engine colours needs 3.00 GiB for n = 24 on 4 threads, and only 2.00 GiB is available here \
-                    (see 'nqueens cpu'): it fits with --threads 2; count where there is more memory, or \
+        let fits = "engine colours needs 3.00 GiB for n = 24 on 4 threads, and ulimit -v leaves only 2.00 GiB for \
+                    it (see 'nqueens cpu'): it fits with --threads 2; count where there is more memory, or \
                     much longer with --engine subtrees";
         assert_eq!(text(4, 2 << 30), fits);
-        let alone = "only 300.00 MiB is available here (see 'nqueens cpu'): one thread alone needs 768.00 MiB; \
+        let alone = "leaves only 300.00 MiB for it (see 'nqueens cpu'): one thread alone needs 768.00 MiB; \
                      count where there is more memory, or";
         assert!(text(4, 300 << 20).contains(alone), "{}", text(4, 300 << 20));
     }

@@ -9,6 +9,9 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use rustix::process::{Resource, getrlimit};
+
 use super::exit::Exit;
 
 /// The system's allocator, which does not return if there is no memory.
@@ -16,6 +19,16 @@ pub(crate) struct OrExit;
 
 const MESSAGE: &[u8] = b"nqueens: out of memory: ask for fewer --threads, or count \
     where there is more; what a journal holds is good, and the same command resumes\n";
+
+/// Makes all threads share one heap if reserved memory counts (`ulimit -v`): glibc would reserve 64 MiB for the
+/// heap of each thread, and twice as much for a moment.
+pub(crate) fn share_one_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if getrlimit(Resource::As).current.is_some() {
+        // SAFETY: it sets a number, before there are other threads.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
 
 /// Hands the memory on, or ends the program.
 fn or_exit(memory: *mut u8) -> *mut u8 {

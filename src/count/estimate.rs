@@ -13,7 +13,7 @@ use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
-use crate::forecast::{Approximate, Blocks, Rest, TimeLeft};
+use crate::forecast::{Approximate, Blocks, Rest, TimeLeft, core_hours};
 use crate::plan::UnitsDone;
 
 /// The expected time and result of a count.
@@ -27,7 +27,7 @@ pub struct Estimate {
     pub threads: usize,
     /// How many units the count has.
     pub units: usize,
-    /// How many of them were counted for the sample.
+    /// How many of them were counted for the sample. If none was, the times are what such boards cost elsewhere.
     pub units_sampled: usize,
     /// Whether the sample was cancelled before its end.
     pub cancelled: bool,
@@ -48,7 +48,7 @@ fn longest(time: Duration) -> Duration {
 }
 
 /// Units that take longer than so many times of a sample are given up.
-const GIVEN_UP: u32 = 4;
+const GIVEN_UP: u32 = 6;
 
 impl Count<'_> {
     /// Estimates the time and the result of [`Count::run`] from its first units, counted for about so long on
@@ -56,14 +56,14 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Count::run`], but [`Error::StoppedBefore`] if no unit was finished in several times that time or
-    /// before a cancellation.
+    /// As [`Count::run`], but [`Error::StoppedBefore`] if no unit was finished before a cancellation. If none was
+    /// in six times that time, the estimate is what such boards cost elsewhere.
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check_queens(true)?;
         self.on_its_threads(|| {
             let begun = Instant::now();
-            let is_over =
-                || self.cancel.is_cancelled() || begun.elapsed() > GIVEN_UP * longest(time);
+            let given_up = longest(time).max(time.saturating_mul(GIVEN_UP));
+            let is_over = || self.cancel.is_cancelled() || begun.elapsed() > given_up;
             Cancel::watched(is_over, |stop| self.begin(time, begun, stop))?
         })?
     }
@@ -83,8 +83,15 @@ impl Count<'_> {
         let units_sampled = driver.run(once(0..units))?.units;
         let elapsed = begun.elapsed();
         let left = beginning.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(all) = left.all_cpu_seconds() else {
-            return Err(Error::StoppedBefore { what: "a unit was finished" });
+        let all = match left.all_cpu_seconds() {
+            Some(all) => all,
+            None if self.cancel.is_cancelled() => {
+                return Err(Error::StoppedBefore { what: "a unit was finished" });
+            }
+            None => {
+                let seconds = 3600.0 * core_hours(self.size, plan.engine(), kernel);
+                Approximate { value: seconds, standard_error: f64::INFINITY }
+            }
         };
         let (is_whole, taken) = (units_sampled == units, elapsed.as_secs_f64());
         // As if each thread had a core of its own.

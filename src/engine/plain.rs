@@ -46,7 +46,7 @@ impl Worker for SingleUnit {
 }
 
 /// The even columns of all boards.
-pub(super) const EVEN: u32 = 0x5555_5555;
+pub(crate) const EVEN: u32 = 0x5555_5555;
 
 /// Counts a unit's solutions, with their weights. It would need centuries to reach a count that overflows.
 pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {

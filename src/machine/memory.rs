@@ -3,8 +3,10 @@
 //! **What limits a process.** Besides the machine: its control group and all groups above it
 //! (containers, Slurm, systemd), where a process that uses more is killed, and the limits of the
 //! process (`ulimit -v` and `-d`, `h_vmem` of Grid Engine), where an allocation fails.
-//! [`Memory::detect`] finds the limit that leaves the least.
+//! [`Memory::detect`] finds the limit that leaves the least. The limits of the process count what is reserved,
+//! used or not: for these, a thread needs more than for the others.
 
+use std::iter::once;
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
@@ -22,27 +24,36 @@ pub struct Memory {
     /// What sets these numbers, the limit that leaves the least: `this machine`, the file of a control
     /// group, or the limits of a process, `ulimit -v` and `ulimit -d`.
     pub limit: String,
+    /// Whether memory that is reserved and not used counts as well: `ulimit -v` and `ulimit -d`.
+    pub counts_reserved: bool,
 }
 
 impl Memory {
-    /// Asks the operating system.
+    /// The limit that leaves the least. No limit leaves more than the machine has.
     pub fn detect() -> Self {
+        Self::limits().into_iter().min_by_key(|limit| limit.available).expect("the machine is one")
+    }
+
+    /// The bytes that a count may use: three quarters of what is available. The rest is for the program
+    /// itself, and others.
+    pub fn usable(&self) -> u64 {
+        self.available / 4 * 3
+    }
+
+    /// Asks the operating system for all limits, the machine first.
+    pub(crate) fn limits() -> Vec<Self> {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let (total, available) = (system.total_memory(), system.available_memory());
-        let machine = Self { total, available, limit: "this machine".to_owned() };
+        let limit = "this machine".to_owned();
+        let machine = Self { total, available, limit, counts_reserved: false };
         let groups = cgroup::memory(Path::new("/")).into_iter().map(|group| Self {
             total: group.limit,
             available: group.left(),
             limit: group.file.display().to_string(),
+            counts_reserved: false,
         });
-        Self::tightest(machine, groups.chain(process_limits()))
-    }
-
-    /// The one that leaves the least. No limit leaves more than the machine has.
-    fn tightest(machine: Self, limits: impl Iterator<Item = Self>) -> Self {
-        let least = limits.min_by_key(|limit| limit.available);
-        least.filter(|least| least.available < machine.available).unwrap_or(machine)
+        once(machine).chain(groups).chain(process_limits()).collect()
     }
 }
 
@@ -54,37 +65,14 @@ fn process_limits() -> Vec<Memory> {
         let total = getrlimit(resource).current?;
         let kibibytes = cgroup::field(status, used).unwrap_or(0);
         let available = total.saturating_sub(kibibytes << 10);
-        Some(Memory { total, available, limit: limit.to_owned() })
+        Some(Memory { total, available, limit: limit.to_owned(), counts_reserved: true })
     });
     limits.collect()
-}
-
-/// The bytes that a count may use: three quarters of what is available. The rest is for the program itself,
-/// the stacks of its threads, and others.
-#[doc(hidden)]
-pub fn usable() -> u64 {
-    Memory::detect().available / 4 * 3
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_limit_that_leaves_the_least_applies() {
-        let memory = |total, available, limit: &str| {
-            let limit = limit.to_owned();
-            Memory { total, available, limit }
-        };
-        let machine = memory(100, 80, "this machine");
-        let roomy = memory(1000, 900, "ulimit -d");
-        let full = memory(90, 10, "ulimit -v");
-        let tightest =
-            |limits: &[Memory]| Memory::tightest(machine.clone(), limits.iter().cloned());
-        assert_eq!(tightest(&[]), machine);
-        assert_eq!(tightest(std::slice::from_ref(&roomy)), machine);
-        assert_eq!(tightest(&[roomy, full.clone()]), full);
-    }
 
     #[test]
     fn this_machine_has_memory() {

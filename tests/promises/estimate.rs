@@ -2,18 +2,40 @@
 
 use std::time::Duration;
 
-use nqueens::{Count, Engine, Error};
+use nqueens::{Cancel, Count, Engine, Error};
 
-use crate::common::size;
+use crate::common::{json, output, size, stderr, stdout};
 
 /// A unit of theirs takes hours or more.
 #[test]
-fn an_estimate_without_a_unit_is_given_up() {
+fn without_a_unit_an_estimate_is_what_boards_cost_elsewhere() {
     for engine in Engine::ALL.into_iter().filter(|engine| *engine != Engine::Colours) {
         let count = Count::new(size(32)).engine(engine).threads(2);
-        let given_up = count.estimate(Duration::from_millis(20));
-        assert!(matches!(given_up, Err(Error::StoppedBefore { .. })), "{engine}: {given_up:?}");
+        let rough = count.estimate(Duration::from_millis(20)).expect("a rough estimate");
+        assert!(rough.units_sampled == 0 && !rough.cancelled, "{engine}: {rough:?}");
+        for time in [rough.seconds, rough.cpu_seconds] {
+            assert!(time.value > 1e9 && time.standard_error.is_infinite(), "{engine}: {rough:?}");
+        }
+        assert!(rough.total.value == 0.0 && rough.total.standard_error.is_infinite(), "{engine}");
     }
+    let args = ["estimate", "32", "--seconds", "0.02", "--engine", "permutation"];
+    let text = output(&args);
+    assert_eq!((text.status.code(), stderr(&text).lines().count()), (Some(0), 1), "{text:?}");
+    assert!(stdout(&text).contains("time         roughly "), "{text:?}");
+    assert!(stderr(&text).contains("no unit was finished in "), "{text:?}");
+    let json = json(&output(&[&args[..], &["--json"]].concat()));
+    assert_eq!(json["units_sampled"], 0, "{json}");
+    assert!(json["estimated_seconds"].is_number() && json["estimated_seconds_error"].is_null());
+    assert!(json["estimated_total"].is_null(), "{json}");
+}
+
+#[test]
+fn a_sample_that_is_cancelled_before_a_unit_says_nothing() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let count = Count::new(size(32)).engine(Engine::Permutation).threads(1).cancel(&cancel);
+    let stopped = count.estimate(Duration::from_secs(60));
+    assert!(matches!(stopped, Err(Error::StoppedBefore { .. })), "{stopped:?}");
 }
 
 #[test]

@@ -180,6 +180,27 @@ fn the_limits_of_the_process_are_known_before_the_count() {
     assert!(stdout(&cpu).contains("limit        ulimit -d"), "{}", stdout(&cpu));
 }
 
+/// Of address space a thread needs more than of memory. What the message proposes does run.
+#[test]
+fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
+    let limited = |kibibytes: u32, command: &str, threads: &str| {
+        shell(&format!("ulimit -v {kibibytes}; exec {NQUEENS} {command} --threads {threads}"))
+    };
+    let estimate = "estimate 21 --seconds 0.2";
+    for kibibytes in [300_000, 1_000_000, 2_000_000] {
+        let output = limited(kibibytes, estimate, "16");
+        refused(&output, 4, &["n = 21 on 16 threads, and ulimit -v leaves only", "--threads"]);
+        let (_, fitting) = stderr(&output).split_once("--threads ").expect("some fit");
+        let fitting = fitting.split(';').next().expect("a number");
+        let output = limited(kibibytes, estimate, fitting);
+        assert!(output.status.success(), "{kibibytes} KiB, {fitting} threads: {output:?}");
+    }
+    let subtrees = "count 14 --quiet --engine subtrees";
+    answers(&limited(100_000, subtrees, "16"), "365596\n");
+    let words = ["engine subtrees needs", "ulimit -v leaves only"];
+    refused(&limited(50_000, subtrees, "16"), 4, &words);
+}
+
 /// The plan alone would take seconds and half a gigabyte.
 #[test]
 fn what_cannot_be_counted_is_refused_before_any_work() {
