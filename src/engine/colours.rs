@@ -72,14 +72,13 @@ const LARGEST_IN_BLOCKS: usize = 22;
 
 /// The units of a board.
 pub(crate) struct Colours {
-    size: BoardSize,
     units: Arc<UnitList>,
 }
 
 impl Colours {
     pub(crate) fn new(size: BoardSize) -> Self {
         debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
-        Self { size, units: Arc::new(UnitList::new(size)) }
+        Self { units: Arc::new(UnitList::new(size)) }
     }
 }
 
@@ -93,16 +92,16 @@ impl Units for Colours {
     }
 
     fn batch(&self, unit: usize) -> std::ops::Range<usize> {
-        let is_short = self.size.rows() <= LARGEST_IN_BLOCKS;
+        let is_short = self.units.size.rows() <= LARGEST_IN_BLOCKS;
         if is_short { self.units.block(unit) } else { self.units.batch(unit).units }
     }
 
     fn domains(&self, unit: usize) -> RowDomains {
-        self.units.domains(self.size, unit)
+        self.units.domains(unit)
     }
 
     fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn unit::Worker + '_> {
-        let limits = Limits::new(self.size);
-        Box::new(Worker::new(&self.units, self.size, kernel, which, limits))
+        let limits = Limits::new(self.units.size);
+        Box::new(Worker::new(&self.units, kernel, which, limits))
     }
 }

@@ -36,6 +36,7 @@
 
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
+use crate::engine::unit::Interrupt;
 pub(super) use lanes::{Bytes, LANES};
 use lanes::{Lanes, SLOTS};
 
@@ -174,7 +175,7 @@ macro_rules! loops {
             purpose: &mut Purpose<'_>,
             scratch: &mut Scratch,
             cancel: &Cancel,
-        ) -> bool {
+        ) -> Result<(), Interrupt> {
             let code = run.code;
             let Scratch { words, lens, lanes, planes, open } = scratch;
             let (mut turns, mut indices) = (Vec::new(), Vec::new());
@@ -197,7 +198,7 @@ macro_rules! loops {
                     continue;
                 }
                 if cancel.is_cancelled() {
-                    return false;
+                    return Err(Interrupt::Cancelled);
                 }
                 let (first, squares_at, pairs_at) = (at + 6, code[at + 4] as usize, code[at + 5] as usize);
                 let (sections, squares) = (&code[first..squares_at], &code[squares_at..pairs_at]);
@@ -242,7 +243,7 @@ macro_rules! loops {
                 }
                 at = code[at + 3] as usize;
             }
-            true
+            Ok(())
         }
 
         /// Transposes a tile by five perfect shuffles, each of which interleaves the upper rows with the lower.
@@ -382,10 +383,10 @@ mod tests;
 
 impl Kernel {
     dispatch! {
-        /// Runs a program on a block; `false` if it was cancelled. The scratch memory has room for the block.
+        /// Runs a program on a block. The scratch memory has room for the block.
         pub(super) fn run(
             self, run: &Run<'_>, rows: &Rows<'_>, purpose: &mut Purpose<'_>, scratch: &mut Scratch, cancel: &Cancel,
-        ) -> bool;
+        ) -> Result<(), Interrupt>;
 
         /// Transposes a tile, and returns the largest number.
         pub(super) fn transpose(self, tile: &mut Tile) -> u16;

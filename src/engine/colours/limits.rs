@@ -40,7 +40,8 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new(size: BoardSize) -> Self {
         let n = size.get();
-        let bits = SubBoards::new(size, Colour::White, WhichCount::First).bits;
+        let bits = |colour| SubBoards::new(size, colour, WhichCount::First).bits;
+        let bits = bits(Colour::White).max(bits(Colour::Black));
         Self {
             block_labels: LANES.min(1 << (u64::BITS - bits)),
             section_words: 1 << 25,
@@ -71,32 +72,31 @@ impl Limits {
 
 /// The bytes with which a thread can count every unit.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
-    let sides = [size.get().div_ceil(2), size.get() / 2];
-    let most = (1..=sides[0]).map(|a| bytes_of(&Limits::new(size), sides[0], a));
+    let (limits, side) = (Limits::new(size), size.get().div_ceil(2));
     // What small boards keep is little.
-    most.max().unwrap_or(0) + (2 << 20)
+    (0..=side).map(|a| bytes_of(&limits, side, a)).max().unwrap_or(0) + (4 << 20)
 }
 
-/// The same for the units with so many white queens, or so many black ones, in the even rows of a board with
-/// as many even rows: one whole program and a part of the other; the light matrix; the weights; the heavy list
-/// and the words of a block of it, at each depth of a tree, and of the block that stands for all.
+/// The bytes for units with so many white queens in even rows, as on a board with as many odd rows and as many
+/// columns of either parity.
 fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
     let (heavy, light) = (a.max(side - a), a.min(side - a));
-    let programs = 9 * limits.part_len as u64;
     let labels = subsets(side, light);
     let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
     let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
-    let weights = PLANES as u64 * MOST_SETS * labels;
-    let [heavy_words, light_words] = [heavy, light].map(|rows| most_words(side, rows));
-    let found = heavy_words.min(limits.section_words as f64 * 1.05);
-    // The labels with the most words share a block, which has up to half as many more than others.
-    let block = heavy_words * 1.5 * (limits.block_labels as f64 / labels as f64).min(1.0);
-    // Found, then ordered; a block has less than twice its words in each of two trees' depths together.
-    let words = 16.0 * (found + light_words) + 8.0 * 2.0 * 2.5 * block;
-    programs
-        + rows * size_of::<Counts>() as u64
-        + weights * size_of::<Bytes>() as u64
-        + words as u64
+    let matrix = rows * size_of::<Counts>() as u64;
+    let weights = MOST_SETS * labels * (PLANES * size_of::<Bytes>()) as u64;
+    // For each colour a program, or a part of one with what is below a node.
+    let programs = 9 * limits.part_len as u64;
+    let words = |rows| most_words(side, rows);
+    let listed = words(heavy).min(1.05 * limits.section_words as f64);
+    // The labels of the first block have up to half as many words more than others.
+    let block = listed.min(1.5 * words(heavy) * limits.block_labels as f64 / labels as f64);
+    let halves = 2.0 * (words(heavy.div_ceil(2)) + words(heavy / 2));
+    // Words are found, then ordered; those of a block that stands for all, and of one at work, are kept at each
+    // depth of a tree.
+    let words = 2.0 * (listed + words(light)) + halves + 2.0 * block;
+    matrix + weights + programs + size_of::<u64>() as u64 * words as u64
 }
 
 /// The number of sets of so many of these numbers.
@@ -110,6 +110,7 @@ fn subsets(of: u32, size: u32) -> u64 {
 fn most_words(columns: u32, rows: u32) -> f64 {
     let (columns, rows) = (f64::from(columns), f64::from(rows));
     let ways: f64 = (0..rows as u32).map(|taken| columns - f64::from(taken)).product();
-    let shared = (0.65 + 1.1 * rows / columns) / columns;
+    let share = rows / columns;
+    let shared = (0.85 + 0.5 * share + 0.5 * share * share) / columns;
     ways * (-shared * rows * (rows - 1.0) / 2.0).exp()
 }

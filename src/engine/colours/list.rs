@@ -17,6 +17,8 @@ use crate::engine::unit::{Interrupt, WhichCount};
 
 /// The rows of a half, at most, if the other one has fewer.
 const MOST_ROWS_OF_HALF: u32 = 6;
+/// Words of a half that are tried at once with all of the other: there is room for all pairs.
+const MOST_AT_ONCE: usize = 64;
 /// Outer halves with more words than this, all together, are not kept.
 const MOST_KEPT: usize = 1 << 20;
 
@@ -62,7 +64,8 @@ impl List {
         rows: u32,
         outer: u32,
         labels: impl Iterator<Item = u32>,
-    ) {
+        cancel: &Cancel,
+    ) -> Result<(), Interrupt> {
         self.labels.clear();
         self.labels.extend(labels);
         self.section = 0..0;
@@ -79,17 +82,18 @@ impl List {
             centre_rows &= !outer_rows;
         }
         if self.centre.rows != centre_rows || self.centre.starts.is_empty() {
-            self.centre = Half::new(board, centre_rows);
+            self.centre = Half::new(board, centre_rows, cancel)?;
         }
         let known = self.outer.iter().position(|half| half.rows == outer_rows);
         let half = match known {
             Some(known) => self.outer.swap_remove(known),
-            None => Half::new(board, outer_rows),
+            None => Half::new(board, outer_rows, cancel)?,
         };
         if self.outer.iter().map(|half| half.words.len()).sum::<usize>() > MOST_KEPT {
             self.outer.clear();
         }
         self.outer.push(half);
+        Ok(())
     }
 
     /// Lists the labels from this one on, all of them or as many as there is room for; the next section begins
@@ -99,7 +103,6 @@ impl List {
         board: &SubBoard,
         from: usize,
         limits: &Limits,
-        which: WhichCount,
         cancel: &Cancel,
     ) -> Result<Option<usize>, Interrupt> {
         if from == self.labels.len() {
@@ -110,15 +113,13 @@ impl List {
         }
         let Self { labels, section, words, blocks, found, centre, outer } = self;
         let outer = outer.last().expect("the list has begun");
-        *section = from..from;
+        let mut end = from;
+        *section = 0..0;
         found.clear();
         blocks.clear();
         let mut listed: Vec<(u32, Range<usize>)> = Vec::new();
         let mut fitting = vec![0; centre.columns.len()];
         for label in &labels[from..] {
-            if cancel.is_cancelled() {
-                return Err(Interrupt::Cancelled);
-            }
             let start = found.len();
             let columns = board.label(*label);
             // No branches here nor in the innermost loop, for nobody could predict them.
@@ -128,29 +129,32 @@ impl List {
                 len += usize::from(one & !columns == 0);
             }
             for one in &fitting[..len] {
-                let (ones, others) = (centre.words(*one), outer.words(columns & !one));
-                let end = found.len();
-                found.resize(end + ones.len() * others.len(), 0);
-                let room = &mut found[end..];
-                let mut len = 0;
-                for one in ones {
-                    for other in others {
-                        room[len] = one | other;
-                        len += usize::from(one & other == 0);
-                    }
+                if cancel.is_cancelled() {
+                    return Err(Interrupt::Cancelled);
                 }
-                found.truncate(end + len);
+                let others = outer.words(columns & !one);
+                for ones in centre.words(*one).chunks(MOST_AT_ONCE) {
+                    let mut len = found.len();
+                    found.resize(len + ones.len() * others.len(), 0);
+                    for one in ones {
+                        for other in others {
+                            found[len] = one | other;
+                            len += usize::from(one & other == 0);
+                        }
+                    }
+                    found.truncate(len);
+                }
             }
             if found.len() > start {
                 listed.push((*label, start..found.len()));
             }
-            section.end += 1;
+            end += 1;
             if found.len() >= limits.section_words {
                 break;
             }
         }
 
-        if which == WhichCount::Second {
+        if board.which == WhichCount::Second {
             listed.reverse();
         }
         listed.sort_by_key(|(_, words)| Reverse(words.len()));
@@ -166,7 +170,8 @@ impl List {
             blocks.push(Block { words: start..words.len(), labels });
         }
         words.resize(found.len() + SLACK, 0);
-        Ok(Some(section.end))
+        *section = from..end;
+        Ok(Some(end))
     }
 
     pub(super) fn words(&self, block: usize) -> &[u64] {
@@ -199,29 +204,51 @@ struct Half {
 }
 
 impl Half {
-    fn new(board: &SubBoard, rows: u32) -> Self {
-        let mut all = vec![(Queens::default(), 0)];
-        for row in board.rows_from_middle.iter().filter(|row| rows >> *row & 1 == 1) {
-            let with_row = |(queens, word): (Queens, u64)| {
-                let columns = board.each(board.free(*row, queens));
-                columns
-                    .map(move |column| (queens.and(*row, column), word | board.word(*row, column)))
-            };
-            all = all.into_iter().flat_map(with_row).collect();
-        }
-        all.sort_by_key(|(queens, _)| queens.columns);
+    fn new(board: &SubBoard, rows: u32, cancel: &Cancel) -> Result<Self, Interrupt> {
+        let order: Vec<u32> =
+            board.rows_from_middle.iter().copied().filter(|row| rows >> row & 1 == 1).collect();
+        // All are found twice, for in between they would take three times the memory.
         let mut starts = vec![0; board.columns as usize + 2];
-        all.iter().for_each(|(queens, _)| starts[queens.columns as usize + 1] += 1);
-        let columns =
-            (0..=board.columns).filter(|columns| starts[*columns as usize + 1] > 0).collect();
+        let none = Queens::default();
+        each_placement(board, &order, none, 0, cancel, &mut |columns, _| {
+            starts[columns as usize + 1] += 1;
+        });
+        let sets = 0..=board.columns;
+        let columns = sets.filter(|columns| starts[*columns as usize + 1] > 0).collect();
         (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
-        // Not in the memory of `all`, of which it needs a third.
-        Self { rows, words: all.iter().map(|(_, word)| *word).collect(), starts, columns }
+        let mut ends = starts.clone();
+        let mut words = vec![0; ends[board.columns as usize + 1] as usize];
+        each_placement(board, &order, none, 0, cancel, &mut |columns, word| {
+            let end = &mut ends[columns as usize];
+            words[*end as usize] = word;
+            *end += 1;
+        });
+        let half = Self { rows, words, starts, columns };
+        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(half) }
     }
 
     /// The placements with these columns.
     fn words(&self, columns: u32) -> &[u64] {
         let columns = columns as usize;
         &self.words[self.starts[columns] as usize..self.starts[columns + 1] as usize]
+    }
+}
+
+/// Visits the placements with these rows: their columns and their word. After a cancellation some are left out.
+fn each_placement(
+    board: &SubBoard,
+    rows: &[u32],
+    queens: Queens,
+    word: u64,
+    cancel: &Cancel,
+    with: &mut impl FnMut(u32, u64),
+) {
+    let Some((&row, rows)) = rows.split_first() else { return with(queens.columns, word) };
+    if cancel.is_cancelled() {
+        return;
+    }
+    for column in board.each(board.free(row, queens)) {
+        let (queens, word) = (queens.and(row, column), word | board.word(row, column));
+        each_placement(board, rows, queens, word, cancel, with);
     }
 }

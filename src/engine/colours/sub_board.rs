@@ -32,6 +32,12 @@ pub(super) enum Colour {
     Black,
 }
 
+impl Colour {
+    pub(super) fn other(self) -> Self {
+        if self == Self::White { Self::Black } else { Self::White }
+    }
+}
+
 /// The squares with even or odd rows and even or odd columns. Those of a diagonal are neighbours in it, as
 /// on a whole board.
 #[derive(Clone, Debug)]
@@ -44,7 +50,7 @@ pub(super) struct SubBoard {
     words: [[u64; MOST_ROWS]; MOST_ROWS],
     /// Rows from the middle of the board outwards.
     pub(super) rows_from_middle: Vec<u32>,
-    which: WhichCount,
+    pub(super) which: WhichCount,
 }
 
 /// What the queens of a placement take.
@@ -169,15 +175,18 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::colours::limits::Limits;
 
     #[test]
     fn words_leave_room_for_labels() {
         for n in 4..=BoardSize::MAX {
             let size = BoardSize::new(n).expect("in range");
+            let room = Limits::new(size).tag_at();
+            assert!(room >= if n <= 30 { 58 } else { 61 }, "room for a block's labels at n = {n}");
             for colour in [Colour::White, Colour::Black] {
                 for which in [WhichCount::First, WhichCount::Second] {
                     let bits = SubBoards::new(size, colour, which).bits;
-                    assert!(bits <= if n <= 30 { 57 } else { 61 }, "{bits} bits at n = {n}");
+                    assert!(bits <= room, "{bits} bits at n = {n}");
                 }
             }
         }

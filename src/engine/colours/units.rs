@@ -34,6 +34,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::sub_board::Colour;
 use super::subsets::Subsets;
 use crate::board::size::BoardSize;
 use crate::engine::plain::{EVEN, halved};
@@ -41,6 +42,7 @@ use crate::engine::unit::RowDomains;
 
 /// All units of a board, without a list of them.
 pub(super) struct UnitList {
+    pub(super) size: BoardSize,
     pub(super) n: u32,
     /// Sets of even rows or columns.
     pub(super) even: Subsets,
@@ -78,7 +80,7 @@ impl UnitList {
     pub(super) fn new(size: BoardSize) -> Self {
         let n = size.get();
         let (even, odd) = (Subsets::new(n.div_ceil(2)), Subsets::new(n / 2));
-        let mut list = Self { n, even, odd, blocks: Vec::new(), len: 0 };
+        let mut list = Self { size, n, even, odd, blocks: Vec::new(), len: 0 };
         let sizes = if list.is_odd() { 1..=n.div_ceil(2) } else { 0..=n / 4 };
         for a in sizes {
             let x_classes = list.even.classes(a).to_vec();
@@ -202,12 +204,12 @@ impl UnitList {
     }
 
     /// The solutions that the unit counts.
-    pub(super) fn domains(self: &Arc<Self>, size: BoardSize, unit: usize) -> RowDomains {
+    pub(super) fn domains(self: &Arc<Self>, unit: usize) -> RowDomains {
         let Batch { units, a, x, ys, .. } = self.batch(unit);
         let y = ys[unit - units.start];
         let [white_even, white_odd] = [self.even.of_size(a)[x as usize], self.odd_set(a, y)];
-        let mut domains = RowDomains::whole_board(size);
-        for (row, allowed) in domains.allowed[..size.rows()].iter_mut().enumerate() {
+        let mut domains = RowDomains::whole_board(self.size);
+        for (row, allowed) in domains.allowed[..self.size.rows()].iter_mut().enumerate() {
             let is_even_row = row % 2 == 0;
             let set = if is_even_row { white_even } else { white_odd };
             let is_white = set >> (row / 2) & 1 == 1;
@@ -264,22 +266,29 @@ impl Columns<'_> {
         }
     }
 
-    /// What a set Ce says about the weight of its pairs.
-    pub(super) fn even_label(&self, even: u32) -> LabelWeight {
-        let UnitList { even: evens, .. } = self.list;
-        if self.list.is_odd() && !UnitList::at_most_reversed(evens, even) {
-            return LabelWeight::Dropped;
+    /// What a label of the list of this colour, or of the tree of the other one, says: Ce of white.
+    pub(super) fn label(&self, list: Colour, label: u32) -> LabelWeight {
+        let UnitList { even, odd, .. } = self.list;
+        match (list, self.list.is_odd()) {
+            (Colour::White, false) => self.compare(even.rank(label), 2),
+            (Colour::Black, false) => self.compare(odd.rank(odd.reversed(label)), 1),
+            (Colour::Black, true) => LabelWeight::Clear(1),
+            // The flip of the columns: of Ce and its reverse one is counted, twice.
+            _ if even.reversed(label) == label => self.compare(even.rank(label), 2),
+            _ if UnitList::at_most_reversed(even, label) => self.compare(even.rank(label), 4),
+            _ => LabelWeight::Dropped,
         }
-        let folded = self.list.is_odd() && evens.reversed(even) != even;
-        self.compare(evens.rank(even), if folded { 4 } else { 2 })
     }
 
-    /// What a set Co says about the weight of its pairs.
-    pub(super) fn odd_label(&self, odd: u32) -> LabelWeight {
-        if self.list.is_odd() {
-            return LabelWeight::Clear(1);
-        }
-        self.compare(self.list.odd.rank(self.list.odd.reversed(odd)), 1)
+    /// The labels of the list of this colour, or of the tree of the other one, that are not dropped.
+    pub(super) fn labels(self, list: Colour) -> impl Iterator<Item = u32> {
+        let UnitList { even, odd, .. } = self.list;
+        let sets = match list {
+            Colour::White => even.of_size(self.a),
+            Colour::Black => odd.of_size(self.list.odd_size(self.a)),
+        };
+        let counts = move |label: &u32| self.label(list, *label) != LabelWeight::Dropped;
+        sets.iter().copied().filter(counts)
     }
 
     /// How many times the unit with this y counts the solutions with these columns.

@@ -14,9 +14,9 @@
 //! another: the kernels multiply bytes, and small boards need one plane only.
 
 use super::kernel::{Bytes, Counts, LANES, TILE, Weights};
-use super::limits::Limits;
-use super::list::List;
+use super::list::Block;
 use super::program::Tree;
+use super::side::Side;
 use super::sub_board::Colour;
 use super::units::{Columns, LabelWeight};
 use crate::engine::simd::Kernel;
@@ -24,39 +24,26 @@ use crate::engine::unit::Interrupt;
 
 /// The light matrix, and what its labels weigh.
 pub(super) struct Light<'a> {
-    colour: Colour,
-    list: &'a List,
-    tree: &'a Tree,
+    side: &'a Side,
     matrix: &'a [Counts],
     columns: Columns<'a>,
     /// The y of each row set.
     ys: &'a [u32],
-    limits: &'a Limits,
     /// What the label in each lane of each block says.
     labels: Vec<Vec<LabelWeight>>,
 }
 
 impl<'a> Light<'a> {
     pub(super) fn new(
-        colour: Colour,
-        list: &'a List,
-        tree: &'a Tree,
+        side: &'a Side,
         matrix: &'a [Counts],
         columns: Columns<'a>,
         ys: &'a [u32],
-        limits: &'a Limits,
     ) -> Self {
-        let mut light =
-            Self { colour, list, tree, matrix, columns, ys, limits, labels: Vec::new() };
-        let weigh = |label: &u32| light.weight_of(*label, colour == Colour::White);
-        light.labels =
-            list.blocks.iter().map(|block| block.labels.iter().map(weigh).collect()).collect();
-        light
-    }
-
-    /// What a set Ce, or Co, says.
-    fn weight_of(&self, label: u32, is_even: bool) -> LabelWeight {
-        if is_even { self.columns.even_label(label) } else { self.columns.odd_label(label) }
+        let weigh = |label: &u32| columns.label(side.colour, *label);
+        let of_block = |block: &Block| block.labels.iter().map(weigh).collect();
+        let labels = side.list.blocks.iter().map(of_block).collect();
+        Self { side, matrix, columns, ys, labels }
     }
 
     /// Writes the weights for a block of these labels: for each row set, a row for each label of the heavy
@@ -74,11 +61,13 @@ impl<'a> Light<'a> {
         planes[0].resize(rows, Bytes([0; LANES]));
         more.clear();
         more.resize(rows, 0);
-        let row_of = |label: u32| self.tree.label(label).expect("kept for the whole class");
+        let Side { colour, limits, list, .. } = self.side;
+        let tree = self.side.tree();
+        let row_of = |label: u32| tree.label(label).expect("kept for the whole class");
         let light_rows: Vec<usize> = heavy_labels.iter().map(|label| row_of(*label)).collect();
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
         for (lane, label) in heavy_labels.iter().enumerate() {
-            match self.weight_of(*label, self.colour == Colour::Black) {
+            match self.columns.label(colour.other(), *label) {
                 LabelWeight::Clear(weight) => clear[lane] = weight,
                 LabelWeight::Tied => ties.push(lane),
                 LabelWeight::Dropped => unreachable!("no list has such labels"),
@@ -86,8 +75,8 @@ impl<'a> Light<'a> {
         }
         let mut tile = [[0; TILE]; TILE];
         for (place, y) in self.ys.iter().enumerate() {
-            for (number, block) in self.list.blocks.iter().enumerate() {
-                let first = (number * self.ys.len() + place) * self.tree.labels_len;
+            for (number, block) in list.blocks.iter().enumerate() {
+                let first = (number * self.ys.len() + place) * tree.labels_len;
                 let mut entries = [[0; LANES]; LANES];
                 let mut largest = 0;
                 for (heavy, light_rows) in light_rows.chunks(TILE).enumerate() {
@@ -101,10 +90,10 @@ impl<'a> Light<'a> {
                         }
                     }
                 }
-                if largest > self.limits.largest_entry {
+                if largest > limits.largest_entry {
                     return Err(Interrupt::Overflow);
                 }
-                let digit_bits = self.limits.digit_bits;
+                let digit_bits = limits.digit_bits;
                 let needed = ((4 * u32::from(largest)).max(1).ilog2() / digit_bits) as usize + 1;
                 let digit = u8::MAX >> (u8::BITS - digit_bits);
                 for plane in &mut planes[..needed] {
@@ -149,7 +138,7 @@ impl<'a> Light<'a> {
     /// What a pair of a light and a heavy label weighs in the unit with this y.
     fn pair(&self, y: u32, light: u32, heavy: u32) -> u16 {
         let (even, odd) =
-            if self.colour == Colour::White { (light, heavy) } else { (heavy, light) };
+            if self.side.colour == Colour::White { (light, heavy) } else { (heavy, light) };
         self.columns.weight(y, even, odd) as u16
     }
 }

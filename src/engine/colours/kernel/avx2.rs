@@ -3,10 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose, Rows, Run, SLOTS,
-    Scratch, TILE, TURNS_IN_A_BYTE, Tile, parts, parts_mut,
+    Bytes, Cancel, Counts, Interrupt, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose,
+    Rows, Run, SLOTS, Scratch, TILE, TURNS_IN_A_BYTE, Tile, parts, parts_mut,
 };
-use crate::cancel::Cancel;
 use crate::engine::x86::{LANES_TO_FRONT, avx2};
 
 type Vector = [__m256i; 2];

@@ -3,10 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, NO_BIT, PLANES, Planes, Purpose, Rows, Run,
-    Scratch, TILE, TURNS_IN_A_BYTE, Tile, parts_mut,
+    Bytes, Cancel, Counts, Interrupt, LANES, MOST_OPEN, MOST_TOGETHER, NO_BIT, PLANES, Planes,
+    Purpose, Rows, Run, Scratch, TILE, TURNS_IN_A_BYTE, Tile, parts_mut,
 };
-use crate::cancel::Cancel;
 use crate::engine::x86::avx512;
 
 type Vector = __m512i;

@@ -1,10 +1,9 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
 use super::{
-    Bytes, Counts, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose, Rows, Run, SLOTS,
-    Scratch, TILE, Tile, parts, parts_mut,
+    Bytes, Cancel, Counts, Interrupt, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose,
+    Rows, Run, SLOTS, Scratch, TILE, Tile, parts, parts_mut,
 };
-use crate::cancel::Cancel;
 
 /// Byte l is a byte of word l / 8.
 type Vector = [u64; 8];

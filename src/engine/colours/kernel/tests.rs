@@ -165,7 +165,7 @@ fn every_kernel_counts_what_plain_loops_count() {
             scratch.reserve(len);
             let mut counts = vec![Counts([start; LANES]); 2 * labels];
             let mut purpose = Purpose::Count(&mut counts);
-            assert!(kernel.run(&run, &rows, &mut purpose, &mut scratch, &cancel));
+            assert_eq!(kernel.run(&run, &rows, &mut purpose, &mut scratch, &cancel), Ok(()));
             for (row, (counts, expected)) in counts.iter().zip(&expected).enumerate() {
                 let expected = expected.map(|hits| hits.min(u16::MAX.into()) as u16);
                 assert_eq!(counts.0, expected, "{kernel}, row {row}, round {round}");
@@ -173,7 +173,7 @@ fn every_kernel_counts_what_plain_loops_count() {
 
             let mut totals = [[[0; 8]; PLANES]; 3];
             let mut purpose = Purpose::Sum(&weights, &mut totals);
-            assert!(kernel.run(&run, &rows, &mut purpose, &mut scratch, &cancel));
+            assert_eq!(kernel.run(&run, &rows, &mut purpose, &mut scratch, &cancel), Ok(()));
             for (set, totals) in totals.iter().enumerate() {
                 for (plane, lanes) in totals.iter().enumerate() {
                     let rows = at[set].map_or(0..0, |row| row..row + labels);
@@ -208,7 +208,8 @@ fn cancel_stops(
 ) {
     let cancelled = Cancel::new();
     cancelled.cancel();
-    assert!(!kernel.run(run, rows, &mut Purpose::Count(counts), scratch, &cancelled), "{kernel}");
+    let stopped = kernel.run(run, rows, &mut Purpose::Count(counts), scratch, &cancelled);
+    assert_eq!(stopped, Err(Interrupt::Cancelled), "{kernel}");
 }
 
 #[test]
