@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use super::kernel::{MOST_ITEMS, MOST_OPEN, MOST_TOGETHER};
-use super::limits::Limits;
 use super::sub_board::{Queens, SubBoard};
 
 /// The label of completions that do not count.
@@ -24,8 +23,6 @@ pub(super) struct Leaf {
     items: Items,
     /// The halves that fit one, and their columns or the label of both.
     fitting: Vec<(u32, u32)>,
-    most_halves: usize,
-    most_items: usize,
 }
 
 /// A way to fill some rows of a leaf.
@@ -41,12 +38,9 @@ struct Half {
 
 impl Leaf {
     /// Room for items with so many labels.
-    pub(super) fn new(labels: usize, limits: &Limits) -> Self {
-        let Limits { leaf_halves: most_halves, section_items: most_items, .. } = *limits;
-        assert!(most_halves <= MOST_OPEN && most_items <= MOST_ITEMS, "what kernels have room for");
+    pub(super) fn new(labels: usize) -> Self {
         let last = vec![NO_ITEM; labels];
-        let items = Items { last, ..Items::default() };
-        Self { items, most_halves, most_items, ..Self::default() }
+        Self { items: Items { last, ..Items::default() }, ..Self::default() }
     }
 
     /// Forgets the last leaf.
@@ -120,9 +114,9 @@ impl Leaf {
         self.items.write(set, &self.halves, code);
     }
 
-    /// Whether all halves have room among the open words.
-    pub(super) fn has_room(&self) -> bool {
-        self.halves.len() <= self.most_halves
+    /// How many squares, pairs and other halves it has, with none of them.
+    pub(super) fn halves_len(&self) -> usize {
+        self.halves.len()
     }
 
     /// Writes the completions of a row set, in one section or several. `labels` has the index of each label by
@@ -133,11 +127,12 @@ impl Leaf {
         set: u32,
         halves: &[Range<usize>; 2],
         queens: Queens,
+        most_items: usize,
         code: &mut Vec<u32>,
     ) {
         let [first, last] = halves;
         for one in first.clone() {
-            if self.items.list.len() + last.len() > self.most_items {
+            if self.items.list.len() + last.len() > most_items {
                 self.write(set, halves, code);
             }
             let taken = self.halves[one].queens;

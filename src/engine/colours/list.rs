@@ -19,7 +19,7 @@ use crate::engine::unit::{Interrupt, WhichCount};
 const MOST_ROWS_OF_HALF: u32 = 6;
 /// Words of a half that are tried at once with all of the other: there is room for all pairs.
 const MOST_AT_ONCE: usize = 64;
-/// Outer halves with more words than this, all together, are not kept.
+/// Halves with more words than this, all together, are not kept.
 const MOST_KEPT: usize = 1 << 20;
 
 #[derive(Default)]
@@ -32,10 +32,10 @@ pub(super) struct List {
     pub(super) blocks: Vec<Block>,
     /// The words as they are found.
     found: Vec<u64>,
-    /// The placements on the rows in the centre, which neighbours share.
-    centre: Half,
-    /// Those on outer rows, which all lists share, as far as they were needed; the last is that of this list.
-    outer: Vec<Half>,
+    /// The rows in the centre, and the outer ones.
+    rows: [u32; 2],
+    /// The placements on either rows, and on those of neighbours, which often are the same.
+    halves: Vec<Half>,
 }
 
 pub(super) struct Block {
@@ -54,6 +54,10 @@ pub(super) struct Slice {
 impl Slice {
     /// All words.
     pub(super) const WHOLE: Self = Self { number: 0, of: 1 };
+
+    pub(super) fn halves(self) -> [Self; 2] {
+        [0, 1].map(|half| Self { number: 2 * self.number + half, of: 2 * self.of })
+    }
 }
 
 impl List {
@@ -81,18 +85,17 @@ impl List {
             outer_rows |= 1 << centre_rows.ilog2();
             centre_rows &= !outer_rows;
         }
-        if self.centre.rows != centre_rows || self.centre.starts.is_empty() {
-            self.centre = Half::new(board, centre_rows, cancel)?;
+        self.rows = [centre_rows, outer_rows];
+        let is_known = |rows: &u32| self.halves.iter().any(|half| half.rows == *rows);
+        let kept: usize = self.halves.iter().map(|half| half.words.len()).sum();
+        if kept > MOST_KEPT && !self.rows.iter().all(is_known) {
+            self.halves.clear();
         }
-        let known = self.outer.iter().position(|half| half.rows == outer_rows);
-        let half = match known {
-            Some(known) => self.outer.swap_remove(known),
-            None => Half::new(board, outer_rows, cancel)?,
-        };
-        if self.outer.iter().map(|half| half.words.len()).sum::<usize>() > MOST_KEPT {
-            self.outer.clear();
+        for rows in self.rows {
+            if self.halves.iter().all(|half| half.rows != rows) {
+                self.halves.push(Half::new(board, rows, cancel)?);
+            }
         }
-        self.outer.push(half);
         Ok(())
     }
 
@@ -111,8 +114,10 @@ impl List {
         if self.section.start == from && !self.section.is_empty() {
             return Ok(Some(self.section.end));
         }
-        let Self { labels, section, words, blocks, found, centre, outer } = self;
-        let outer = outer.last().expect("the list has begun");
+        let Self { labels, section, words, blocks, found, rows, halves } = self;
+        let half =
+            |rows| halves.iter().find(|half| half.rows == rows).expect("made in the beginning");
+        let [centre, outer] = rows.map(half);
         let mut end = from;
         *section = 0..0;
         found.clear();
@@ -174,10 +179,6 @@ impl List {
         Ok(Some(end))
     }
 
-    pub(super) fn words(&self, block: usize) -> &[u64] {
-        &self.words[self.blocks[block].words.clone()]
-    }
-
     /// How many words of a block are in a slice, and these words with those that follow.
     pub(super) fn slice(&self, block: usize, slice: Slice) -> (usize, &[u64]) {
         let Range { start, end } = self.blocks[block].words;
@@ -192,7 +193,6 @@ impl List {
 }
 
 /// The placements on some of the rows.
-#[derive(Default)]
 struct Half {
     rows: u32,
     /// Ordered by columns.

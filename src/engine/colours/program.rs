@@ -36,7 +36,7 @@ use std::ops::Range;
 
 use super::leaf::{DROPPED, Leaf};
 use super::limits::Limits;
-use super::list::List;
+use super::list::{List, Slice};
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
 use crate::engine::unit::Interrupt;
@@ -146,8 +146,9 @@ impl<'a> Compiler<'a> {
         code: Vec<u32>,
         cancel: &'a Cancel,
     ) -> Self {
-        let sample = vec![list.words(list.blocks.len() / 2).to_vec()];
-        let leaf = Leaf::new(tree.labels_len, limits);
+        let (len, words) = list.slice(list.blocks.len() / 2, Slice::WHOLE);
+        let sample = vec![words[..len].to_vec()];
+        let leaf = Leaf::new(tree.labels_len);
         Self { tree, limits, sample, path: Vec::new(), code, leaf, cancel }
     }
 
@@ -231,7 +232,7 @@ impl<'a> Compiler<'a> {
     /// A leaf for nodes of so many words at most. Returns whether it has room for all squares and pairs; if it
     /// has none, or no completions, there is no code.
     fn leaf(&mut self, sets: Range<usize>, depth: usize, queens: Queens, most: usize) -> bool {
-        let Self { tree, code, leaf, .. } = self;
+        let Self { tree, limits, code, leaf, .. } = self;
         let (tree, start) = (*tree, code.len());
         code.extend([2 * depth as u32 + 1, 0, u32::try_from(most).unwrap_or(u32::MAX), 0, 0, 0]);
         let body = code.len();
@@ -245,11 +246,12 @@ impl<'a> Compiler<'a> {
             let rows = &tree.sets[set][depth..];
             let (first, last) = rows.split_at(rows.len() / 2);
             let halves = [first, last].map(|rows| leaf.halves(rows));
-            if !leaf.has_room() {
+            if leaf.halves_len() > limits.leaf_halves {
                 code.truncate(start);
                 return false;
             }
-            leaf.sections(&tree.labels, tree.numbers[set], &halves, queens, code);
+            let number = tree.numbers[set];
+            leaf.sections(&tree.labels, number, &halves, queens, limits.section_items, code);
         }
         if code.len() == body {
             code.truncate(start);

@@ -182,7 +182,7 @@ mod tests {
         for n in 4..=BoardSize::MAX {
             let size = BoardSize::new(n).expect("in range");
             let room = Limits::new(size).tag_at();
-            assert!(room >= if n <= 30 { 58 } else { 61 }, "room for a block's labels at n = {n}");
+            assert!(room <= 61, "blocks of eight labels and more at n = {n}");
             for colour in [Colour::White, Colour::Black] {
                 for which in [WhichCount::First, WhichCount::Second] {
                     let bits = SubBoards::new(size, colour, which).bits;

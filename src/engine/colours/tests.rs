@@ -79,7 +79,7 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
     let label = std::iter::once(even_columns);
     list.begin(&boards.list, even_rows, 0xe007, label, &cancel).expect("in time");
     list.fill(&boards.list, 0, &limits, &cancel).expect("in time");
-    assert_eq!(list.words(0).len(), 4944);
+    assert_eq!(list.longest_block(), 4944);
     let tree = Tree::new(&boards.tree, &[odd_rows], std::iter::once(odd_columns));
     let mut compiler = Compiler::new(&tree, &list, &limits, Vec::new(), &cancel);
     let (code, is_last) = compiler.next_part().expect("in time");

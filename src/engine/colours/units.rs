@@ -43,7 +43,6 @@ use crate::engine::unit::RowDomains;
 /// All units of a board, without a list of them.
 pub(super) struct UnitList {
     pub(super) size: BoardSize,
-    pub(super) n: u32,
     /// Sets of even rows or columns.
     pub(super) even: Subsets,
     /// Sets of odd rows or columns.
@@ -80,7 +79,7 @@ impl UnitList {
     pub(super) fn new(size: BoardSize) -> Self {
         let n = size.get();
         let (even, odd) = (Subsets::new(n.div_ceil(2)), Subsets::new(n / 2));
-        let mut list = Self { size, n, even, odd, blocks: Vec::new(), len: 0 };
+        let mut list = Self { size, even, odd, blocks: Vec::new(), len: 0 };
         let sizes = if list.is_odd() { 1..=n.div_ceil(2) } else { 0..=n / 4 };
         for a in sizes {
             let x_classes = list.even.classes(a).to_vec();
@@ -108,12 +107,12 @@ impl UnitList {
     }
 
     fn is_odd(&self) -> bool {
-        self.n % 2 == 1
+        self.size.get() % 2 == 1
     }
 
     /// Whether white and black have as many queens in even rows, on an even board.
     fn is_balanced(&self, a: u32) -> bool {
-        !self.is_odd() && 4 * a == self.n
+        !self.is_odd() && 4 * a == self.size.get()
     }
 
     /// The number of white queens in odd rows.

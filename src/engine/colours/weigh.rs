@@ -14,7 +14,6 @@
 //! another: the kernels multiply bytes, and small boards need one plane only.
 
 use super::kernel::{Bytes, Counts, LANES, TILE, Weights};
-use super::list::Block;
 use super::program::Tree;
 use super::side::Side;
 use super::sub_board::Colour;
@@ -24,28 +23,14 @@ use crate::engine::unit::Interrupt;
 
 /// The light matrix, and what its labels weigh.
 pub(super) struct Light<'a> {
-    side: &'a Side,
-    matrix: &'a [Counts],
-    columns: Columns<'a>,
+    pub(super) side: &'a Side,
+    pub(super) matrix: &'a [Counts],
+    pub(super) columns: Columns<'a>,
     /// The y of each row set.
-    ys: &'a [u32],
-    /// What the label in each lane of each block says.
-    labels: Vec<Vec<LabelWeight>>,
+    pub(super) ys: &'a [u32],
 }
 
-impl<'a> Light<'a> {
-    pub(super) fn new(
-        side: &'a Side,
-        matrix: &'a [Counts],
-        columns: Columns<'a>,
-        ys: &'a [u32],
-    ) -> Self {
-        let weigh = |label: &u32| columns.label(side.colour, *label);
-        let of_block = |block: &Block| block.labels.iter().map(weigh).collect();
-        let labels = side.list.blocks.iter().map(of_block).collect();
-        Self { side, matrix, columns, ys, labels }
-    }
-
+impl Light<'_> {
     /// Writes the weights for a block of these labels: for each row set, a row for each label of the heavy
     /// tree. Entries that are too large are an overflow.
     pub(super) fn weigh(
@@ -99,13 +84,11 @@ impl<'a> Light<'a> {
                 for plane in &mut planes[..needed] {
                     plane.resize(rows, Bytes([0; LANES]));
                 }
-                for ((entries, label), weight) in
-                    entries.iter().zip(&block.labels).zip(&self.labels[number])
-                {
+                for (entries, label) in entries.iter().zip(&block.labels) {
                     let row = heavy_tree.label(*label).expect("kept for the whole class");
                     let row = place * heavy_tree.labels_len + row;
                     let own = |lane: usize| self.pair(*y, *label, heavy_labels[lane]);
-                    let weights: [u16; LANES] = match *weight {
+                    let weights: [u16; LANES] = match self.columns.label(*colour, *label) {
                         LabelWeight::Clear(weight) => {
                             let mut weights = clear.map(|lane| lane * weight);
                             ties.iter().for_each(|lane| weights[*lane] = own(*lane));

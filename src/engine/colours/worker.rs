@@ -65,62 +65,22 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Counts as many of the first of these units as belong to one batch.
-    fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
-        let batch = self.units.batch(units.start);
-        if self.last_a.is_some_and(|a| a != batch.a) && !self.limits.keeps_memory {
-            // Where the lists and programs are long the matrix is small, and the other way round.
-            *self = Self::new(self.units, self.kernel, self.which, self.limits);
-        }
-        self.last_a = Some(batch.a);
-        // Of white queens there are a in even rows and as many, or one less, in odd ones.
-        let white_queens = batch.a + self.units.odd_size(batch.a);
-        let is_white_light = 2 * white_queens <= self.units.n;
-        if (self.light.colour == Colour::White) != is_white_light {
-            std::mem::swap(&mut self.light, &mut self.heavy);
-        }
-        self.light.prepare(self.units, &batch, cancel)?;
-        self.heavy.prepare(self.units, &batch, cancel)?;
-        self.light.fill_list(cancel)?;
-        let first = units.start - batch.units.start;
-        let wanted = &batch.ys[first..batch.ys.len().min(first + units.len())];
-        let rows_of_set = self.light.list.blocks.len() * self.light.tree().labels_len;
-        let sets_at_once = (self.limits.matrix_rows / rows_of_set.max(1)).max(1);
-        let mut counts = Vec::new();
-        for ys in wanted.chunks(sets_at_once) {
-            let columns = self.units.columns(batch.a, batch.x);
-            counts.extend(self.count_sets(&Task {
-                columns,
-                y_class: &batch.y_class,
-                ys,
-                cancel,
-            })?);
-        }
-        Ok(counts)
-    }
-
-    /// Counts each unit. If an entry is too large, slices of the light list are counted one by one: counting
-    /// is linear in the light matrix, so their counts add up.
-    fn count_sets(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
-        let mut of = 1;
-        'more_slices: loop {
-            let mut counts = vec![0_u64; task.ys.len()];
-            for number in 0..of {
-                self.fill(task, Slice { number, of })?;
-                let more = match self.sum(task) {
-                    // A word has entries of at most a!, since each of its hits with a label is a placement of
-                    // a queens on a columns; and light colours have an a of 8 at most.
-                    Err(Interrupt::Overflow) if of < self.light.list.longest_block() => {
-                        of *= 2;
-                        continue 'more_slices;
-                    }
-                    more => more?,
-                };
-                for (count, more) in counts.iter_mut().zip(more) {
+    /// Counts a slice of the light list in each unit: counting is linear in the light matrix, so the counts of
+    /// slices add up. A slice with too large an entry is halved. This ends, for a word has entries of at most
+    /// a!: its hits with a label are placements of a queens on a columns; and light colours have an a of 8 at
+    /// most.
+    fn count_slice(&mut self, task: &Task<'_>, slice: Slice) -> Result<Vec<u64>, Interrupt> {
+        self.fill(task, slice)?;
+        match self.sum(task) {
+            Err(Interrupt::Overflow) if slice.of < self.light.list.longest_block() => {
+                let [first, second] = slice.halves();
+                let mut counts = self.count_slice(task, first)?;
+                for (count, more) in counts.iter_mut().zip(self.count_slice(task, second)?) {
                     *count = count.checked_add(more).ok_or(Interrupt::Overflow)?;
                 }
+                Ok(counts)
             }
-            return Ok(counts);
+            counts => counts,
         }
     }
 
@@ -130,8 +90,6 @@ impl<'a> Worker<'a> {
         let labels = light.tree().labels_len;
         let rows = Rows { at: &task.rows_at(labels), labels };
         let rows_of_block = task.ys.len() * labels;
-        let needed = light.list.blocks.len() * rows_of_block;
-        matrix.reserve_exact(needed.saturating_sub(matrix.len()));
         light.each_block(slice, scratch, task.cancel, |step, scratch| {
             let (start, end) = (step.number * rows_of_block, (step.number + 1) * rows_of_block);
             // Block by block, so that a signal need not wait for gigabytes.
@@ -150,7 +108,7 @@ impl<'a> Worker<'a> {
         let labels = heavy.tree().labels_len;
         let rows = Rows { at: &task.rows_at(labels), labels };
         let mut totals = vec![[[0; 8]; PLANES]; task.y_class.len()];
-        let light = Light::new(light, matrix, task.columns, task.ys);
+        let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
         heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
             light.weigh(step.labels, step.tree, *kernel, weights)?;
             let mut purpose = Purpose::Sum(weights, &mut totals);
@@ -159,7 +117,7 @@ impl<'a> Worker<'a> {
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
             let mut count = 0_u64;
-            for (digit, lanes) in (0..).zip(totals[task.set(*y)]) {
+            for (digit, lanes) in (0..).zip(totals[(*y - task.y_class.start) as usize]) {
                 for lane in lanes {
                     count = count.checked_add(lane.checked_mul(1 << (digit_bits * digit))?)?;
                 }
@@ -179,16 +137,11 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// The number of each unit's row set in its class.
-    fn set(&self, y: u32) -> usize {
-        (y - self.y_class.start) as usize
-    }
-
     /// Where the rows of each row set of the class begin in a block.
     fn rows_at(&self, labels: usize) -> Vec<Option<usize>> {
         let mut rows_at = vec![None; self.y_class.len()];
         for (place, y) in self.ys.iter().enumerate() {
-            rows_at[self.set(*y)] = Some(place * labels);
+            rows_at[(*y - self.y_class.start) as usize] = Some(place * labels);
         }
         rows_at
     }
@@ -196,10 +149,35 @@ impl Task<'_> {
 
 impl unit::Worker for Worker<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        Ok(self.count_batch(unit..unit + 1, cancel)?[0])
+        Ok(self.count_first(unit..unit + 1, cancel)?[0])
     }
 
     fn count_first(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
-        self.count_batch(units, cancel)
+        let batch = self.units.batch(units.start);
+        if self.last_a.is_some_and(|a| a != batch.a) && !self.limits.keeps_memory {
+            // Where the lists and programs are long the matrix is small, and the other way round.
+            *self = Self::new(self.units, self.kernel, self.which, self.limits);
+        }
+        self.last_a = Some(batch.a);
+        // Of white queens there are a in even rows and as many, or one less, in odd ones.
+        let white_queens = batch.a + self.units.odd_size(batch.a);
+        let is_white_light = 2 * white_queens <= self.units.size.get();
+        if (self.light.colour == Colour::White) != is_white_light {
+            std::mem::swap(&mut self.light, &mut self.heavy);
+        }
+        self.light.prepare(self.units, &batch, cancel)?;
+        self.heavy.prepare(self.units, &batch, cancel)?;
+        self.light.fill_list(cancel)?;
+        let first = units.start - batch.units.start;
+        let wanted = &batch.ys[first..batch.ys.len().min(first + units.len())];
+        let rows_of_set = self.light.list.blocks.len() * self.light.tree().labels_len;
+        let sets_at_once = (self.limits.matrix_rows / rows_of_set.max(1)).max(1);
+        let mut counts = Vec::new();
+        for ys in wanted.chunks(sets_at_once) {
+            let columns = self.units.columns(batch.a, batch.x);
+            let task = Task { columns, y_class: &batch.y_class, ys, cancel };
+            counts.extend(self.count_slice(&task, Slice::WHOLE)?);
+        }
+        Ok(counts)
     }
 }
