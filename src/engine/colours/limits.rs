@@ -107,7 +107,7 @@ fn subsets(of: u32, size: u32) -> u64 {
 /// The placements of queens in some rows of a sub-board with as many columns, at most, within some percent:
 /// two queens of different columns share a diagonal with a chance of 1 to 2 in as many as there are columns, the
 /// less the farther their rows are apart. Measured for 10 to 15 columns and four rows and more.
-fn most_words(columns: u32, rows: u32) -> f64 {
+pub(super) fn most_words(columns: u32, rows: u32) -> f64 {
     let (columns, rows) = (f64::from(columns), f64::from(rows));
     let ways: f64 = (0..rows as u32).map(|taken| columns - f64::from(taken)).product();
     let share = rows / columns;

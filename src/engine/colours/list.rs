@@ -20,7 +20,7 @@ const MOST_ROWS_OF_HALF: u32 = 6;
 /// Words of a half that are tried at once with all of the other: there is room for all pairs.
 const MOST_AT_ONCE: usize = 64;
 /// Halves with more words than this, all together, are not kept.
-const MOST_KEPT: usize = 1 << 20;
+const MOST_KEPT: usize = 1 << 18;
 
 #[derive(Default)]
 pub(super) struct List {
@@ -235,7 +235,7 @@ impl Half {
 }
 
 /// Visits the placements with these rows: their columns and their word. After a cancellation some are left out.
-fn each_placement(
+pub(super) fn each_placement(
     board: &SubBoard,
     rows: &[u32],
     queens: Queens,

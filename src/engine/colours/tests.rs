@@ -1,10 +1,13 @@
 //! Small boards with tiny limits take the paths of large boards.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use super::kernel::{Counts, LANES, Purpose, Rows, Run, Scratch};
-use super::limits::Limits;
-use super::list::{List, Slice};
+use super::limits::{Limits, most_words};
+use super::list::{List, Slice, each_placement};
 use super::program::{Compiler, Tree};
-use super::sub_board::{Colour, SubBoards};
+use super::sub_board::{Colour, Queens, SubBoards};
 use super::*;
 use crate::cancel::Cancel;
 use crate::engine::count_domains;
@@ -27,8 +30,8 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
         let most = (1 << (3 * limits.digit_bits - 2)) - 1;
         limits.largest_entry = limits.largest_entry.min(u16::try_from(most).unwrap_or(u16::MAX));
     });
-    // A word fits 3! placements on three rows and columns, at most.
-    some(&mut |limits, random| limits.largest_entry = limits.largest_entry.min(random.u16(6..12)));
+    // The least that is allowed: a word fits 3! placements on three rows and columns.
+    some(&mut |limits, _| limits.largest_entry = 6);
     some(&mut |limits, random| {
         let most: [&[usize]; 3] =
             [&[usize::MAX; 2], &[usize::MAX, usize::MAX, 5, 9], &[usize::MAX; 6]];
@@ -62,6 +65,89 @@ fn tiny_limits_change_no_count() {
                     assert_eq!(counts, recounted, "{n}, {kernel}, {which} count, {limits:?}");
                 }
             }
+        }
+    }
+}
+
+/// Wherever it was stopped, a worker goes on as if it had not been.
+#[test]
+fn a_stopped_worker_counts_what_another_one_counts() {
+    let colours = Colours::new(size(18));
+    let limits = Limits { keeps_memory: false, part_len: 5000, ..Limits::new(size(18)) };
+    let new = || Worker::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
+    let mut stopped = new();
+    let mut random = random();
+    for round in 0..40 {
+        let first = random.usize(..colours.len());
+        let units = first..colours.units.batch(first).units.end;
+        let (begun, time) = (Instant::now(), Duration::from_micros(round * 60));
+        let cancel = Cancel::new();
+        let counts = thread::scope(|scope| {
+            scope.spawn(|| {
+                while begun.elapsed() < time {}
+                cancel.cancel();
+            });
+            unit::Worker::count_first(&mut stopped, units.clone(), &cancel)
+        });
+        let whole = unit::Worker::count_first(&mut new(), units.clone(), &Cancel::new());
+        assert!(counts == Err(unit::Interrupt::Cancelled) || counts == whole, "{counts:?}");
+        assert_eq!(unit::Worker::count_first(&mut stopped, units, &Cancel::new()), whole);
+    }
+}
+
+/// Of a list whose rows are nearly all in the centre, and of another one after it.
+#[test]
+fn a_list_has_each_placement_once() {
+    let (size, cancel) = (size(26), Cancel::new());
+    let limits = Limits::new(size);
+    let boards = SubBoards::new(size, Colour::Black, WhichCount::First);
+    let mut list = List::default();
+    for rows in [0x3f8, 0x3f1, 0x2f8, 0x1c07] {
+        let labels =
+            || (0..1 << 13).filter(|label: &u32| 13 - label.count_ones() == u32::count_ones(rows));
+        list.begin(&boards.list, rows, 0x1c07, labels(), &cancel).expect("in time");
+        list.fill(&boards.list, 0, &limits, &cancel).expect("in time");
+        let mut listed = Vec::new();
+        for (number, block) in list.blocks.iter().enumerate() {
+            let (len, words) = list.slice(number, Slice::WHOLE);
+            let tag = |word: &u64| (word >> limits.tag_at()) as usize;
+            let untagged = |word: &u64| word & ((1 << limits.tag_at()) - 1);
+            listed
+                .extend(words[..len].iter().map(|word| (block.labels[tag(word)], untagged(word))));
+        }
+        let mut placed = Vec::new();
+        let order: Vec<u32> = (0..13).filter(|row| rows >> row & 1 == 1).collect();
+        each_placement(
+            &boards.list,
+            &order,
+            Queens::default(),
+            0,
+            &cancel,
+            &mut |columns, word| {
+                placed.push((boards.list.label(columns), word));
+            },
+        );
+        listed.sort_unstable();
+        placed.sort_unstable();
+        assert_eq!(listed.len(), placed.len(), "rows {rows:x}");
+        assert!(listed == placed, "rows {rows:x}");
+    }
+}
+
+/// Rows at both ends of the sub-board leave the most placements.
+#[test]
+fn the_formula_of_memory_knows_how_many_placements_there_are() {
+    for columns in 10..=11 {
+        let board = SubBoards::new(size(2 * columns), Colour::White, WhichCount::First).list;
+        for rows in 3..=columns {
+            let order: Vec<u32> = (0..columns)
+                .filter(|row| *row < rows / 2 || *row >= columns - rows.div_ceil(2))
+                .collect();
+            let mut placements = 0.0;
+            let mut count = |_, _| placements += 1.0;
+            each_placement(&board, &order, Queens::default(), 0, &Cancel::new(), &mut count);
+            let ratio = most_words(columns, rows) / placements;
+            assert!((0.95..1.6).contains(&ratio), "{columns} columns, {rows} rows: {ratio}");
         }
     }
 }
