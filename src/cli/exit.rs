@@ -144,7 +144,9 @@ impl From<Error> for Failure {
             E::SquareOffBoard { .. } => with(Usage, "--place: ", ""),
             E::SquaresClash { .. } => with(Usage, "--place: ", ": choose others"),
             E::QueensGiven => with(Usage, "--place: ", ": leave out the queens or the rest"),
-            E::UnitOverflow { .. } => with(Failed, "", ": split off more rows (--split-rows)"),
+            E::UnitOverflow { .. } => {
+                with(Failed, "", ": cut it finer (--engine subtrees --split-rows 4)")
+            }
             // The message ends with that of the fault.
             E::Stopped { journal_fault: Some(fault), .. } => match &**fault {
                 E::Journal { path, error } => with(Failed, "", &journal_way_out(path, error).1),

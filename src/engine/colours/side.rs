@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::kernel::{Run, Scratch};
 use super::limits::Limits;
-use super::list::{List, Slice};
+use super::list::{Block, List, Slice};
 use super::program::{Compiler, Tree};
 use super::sub_board::{Colour, SubBoards};
 use super::units::{Batch, UnitList};
@@ -34,9 +34,8 @@ struct Planted {
 /// A program, or a part of one, and a block to run it on.
 pub(super) struct Step<'a> {
     pub(super) run: Run<'a>,
-    /// The block's number, and its labels.
     pub(super) number: usize,
-    pub(super) labels: &'a [u32],
+    pub(super) block: &'a Block,
     pub(super) tree: &'a Tree,
     /// Whether it is the first part.
     pub(super) is_first: bool,
@@ -106,28 +105,28 @@ impl Side {
                 for (number, block) in list.blocks.iter().enumerate() {
                     let (len, words) = list.slice(number, slice);
                     let run = Run { code, len, words, tag_at: limits.tag_at() };
-                    let labels = &block.labels;
-                    with(&Step { run, number, labels, tree, is_first }, scratch)?;
+                    with(&Step { run, number, block, tree, is_first }, scratch)?;
                 }
                 Ok(())
             };
-            if list.blocks.is_empty() {
-                continue;
-            } else if let Some(code) = program {
-                run(code, true)?;
-                continue;
+            match program {
+                _ if list.blocks.is_empty() => {}
+                Some(code) => run(code, true)?,
+                None => {
+                    let code = std::mem::take(spare);
+                    let mut compiler = Compiler::new(tree, list, limits, code, cancel);
+                    let (part, is_whole) = compiler.next_part()?;
+                    run(part, true)?;
+                    let mut is_last = is_whole;
+                    while !is_last {
+                        let part;
+                        (part, is_last) = compiler.next_part()?;
+                        run(part, false)?;
+                    }
+                    let code = compiler.into_code();
+                    if is_whole { *program = Some(code) } else { *spare = code }
+                }
             }
-            let mut compiler = Compiler::new(tree, list, limits, std::mem::take(spare), cancel);
-            let (part, mut is_last) = compiler.next_part()?;
-            run(part, true)?;
-            let is_whole = is_last;
-            while !is_last {
-                let part;
-                (part, is_last) = compiler.next_part()?;
-                run(part, false)?;
-            }
-            let code = compiler.into_code();
-            if is_whole { *program = Some(code) } else { *spare = code }
         }
         Ok(())
     }

@@ -110,7 +110,7 @@ impl<'a> Worker<'a> {
         let mut totals = vec![[[0; 8]; PLANES]; task.y_class.len()];
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
         heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
-            light.weigh(step.labels, step.tree, *kernel, weights)?;
+            light.weigh(&step.block.labels, step.tree, *kernel, weights)?;
             let mut purpose = Purpose::Sum(weights, &mut totals);
             kernel.run(&step.run, &rows, &mut purpose, scratch, task.cancel)
         })?;
