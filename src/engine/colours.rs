@@ -51,6 +51,8 @@ mod weigh;
 mod worker;
 
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;

@@ -1,0 +1,132 @@
+//! The method of docs/COLOURS.md with plain sets: no words, lists, trees or kernels. It takes nothing from the
+//! engine, and agrees with it about every unit and every pair of column sets.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use super::{Colours, Kernel, SMALLEST, Units, WhichCount};
+use crate::board::known::known;
+use crate::cancel::Cancel;
+use crate::engine::tests::size;
+
+/// Rows or columns of the whole board, bit i for number i: Re and Ro together, or Ce and Co.
+type Set = u32;
+const EVEN: Set = 0x5555_5555;
+
+fn others(n: u32, set: Set) -> Set {
+    !set & ((1 << n) - 1)
+}
+
+fn reversed(n: u32, set: Set) -> Set {
+    set.reverse_bits() >> (32 - n)
+}
+
+/// What can be white rows, or white columns: a even ones and a odd ones, or a - 1 if n is odd.
+fn sets(n: u32) -> impl Iterator<Item = Set> {
+    let a = move |set: &Set| (set & !EVEN).count_ones() + n % 2;
+    (0..1 << n).filter(move |set| (set & EVEN).count_ones() == a(set))
+}
+
+/// Sets are compared by a, then by even numbers, then by odd ones, reversed if n is even.
+fn rank(n: u32, set: Set) -> [u32; 3] {
+    let [even, odd] = [set & EVEN, set & !EVEN];
+    [even.count_ones(), even, if n % 2 == 1 { odd } else { reversed(n, odd) }]
+}
+
+/// The ranks of what flips of the board make of a set; the first is its key. If n is even, a flip of rows alone
+/// exchanges the colours.
+fn images(n: u32, set: Set) -> BTreeSet<[u32; 3]> {
+    let kept = [set, reversed(n, set)];
+    let exchanged = if n % 2 == 1 { kept } else { kept.map(|set| others(n, set)) };
+    kept.into_iter().chain(exchanged).map(|image| rank(n, image)).collect()
+}
+
+/// The white rows of all units, in order. The weight of each is the number of its images.
+fn units(n: u32) -> Vec<Set> {
+    let is_key = |rows: &Set| images(n, *rows).first() == Some(&rank(n, *rows));
+    let mut units: Vec<Set> = sets(n).filter(is_key).collect();
+    units.sort_by_key(|rows| rank(n, *rows));
+    units
+}
+
+/// How many times white columns count: a solution stands for the transposed one if its rows have the lower key,
+/// and if n is odd, for the one with flipped columns if its Ce is lower.
+fn columns_weigh(n: u32, rows: Set, columns: Set) -> u64 {
+    let two_if_less = |order: Ordering| (1 - order as i8) as u64;
+    let transposed = two_if_less(images(n, rows).first().cmp(&images(n, columns).first()));
+    let flipped = two_if_less((columns & EVEN).cmp(&(reversed(n, columns) & EVEN)));
+    if n % 2 == 1 { transposed * flipped } else { transposed }
+}
+
+/// The ways to fill rows and columns with queens on squares whose row + column has this parity.
+fn placements(n: u32, parity: u32, rows: Set, columns: Set, queens: &[[u32; 2]]) -> u64 {
+    let Some(row) = (0..n).find(|row| rows >> row & 1 == 1) else {
+        return u64::from(columns == 0);
+    };
+    let own = (0..n).filter(|c| columns >> c & 1 == 1 && (row + c) % 2 == parity);
+    let is_free = |c: &u32| queens.iter().all(|q| q[0].abs_diff(row) != q[1].abs_diff(*c));
+    let with_queen = |c| {
+        let queens = [queens, &[[row, c]]].concat();
+        placements(n, parity, rows & !(1 << row), columns & !(1 << c), &queens)
+    };
+    own.filter(is_free).map(with_queen).sum()
+}
+
+/// The dot product of W and B, with what columns weigh.
+fn count(n: u32, rows: Set) -> u64 {
+    let product = |columns| {
+        let white = placements(n, 0, rows, columns, &[]);
+        let black = placements(n, 1, others(n, rows), others(n, columns), &[]);
+        columns_weigh(n, rows, columns) * white * black
+    };
+    sets(n).map(product).sum()
+}
+
+#[test]
+fn plain_sets_agree_about_every_unit() {
+    for n in 1..=9 {
+        let mut total = 0;
+        let colours = (n >= SMALLEST as u32).then(|| Colours::new(size(n)));
+        assert!(colours.as_ref().is_none_or(|colours| colours.len() == units(n).len()), "{n}");
+        for (unit, rows) in units(n).into_iter().enumerate() {
+            let (weight, count) = (images(n, rows).len() as u64, count(n, rows));
+            total += weight * count;
+            let Some(colours) = &colours else { continue };
+            assert_eq!(colours.weight(unit), weight, "n = {n}, {rows:b}");
+            let domains = colours.domains(unit);
+            for (row, allowed) in (0..n).zip(domains.allowed) {
+                let columns = if rows >> row & 1 == row % 2 { !EVEN } else { EVEN };
+                assert_eq!(allowed, columns & others(n, 0), "n = {n}, {rows:b}");
+            }
+            let weigh = domains.weight.expect("columns weigh");
+            for columns in sets(n).filter(|set| set.count_ones() == rows.count_ones()) {
+                assert_eq!(weigh(columns), columns_weigh(n, rows, columns), "{rows:b}");
+            }
+            for which in [WhichCount::First, WhichCount::Second] {
+                let counted = colours.worker(which, Kernel::detect()).count(unit, &Cancel::new());
+                assert_eq!(counted, Ok(count), "n = {n}, {rows:b}, {which} count");
+            }
+        }
+        assert_eq!(Some(total.into()), known(size(n)).total, "n = {n}");
+    }
+}
+
+/// A search over all squares found as many with 1, 3, 5, .. and with 0, 2, 4, .. white queens.
+#[test]
+fn each_number_of_white_queens_has_its_solutions() {
+    let (odd, even) = ([0, 48, 304, 0, 0], [0, 0, 76, 1_143_066, 12_486_228, 1_143_066, 76, 0, 0]);
+    for (n, expected) in [(9, &odd[..]), (16, &even)] {
+        let (colours, mut twice) = (Colours::new(size(n)), vec![0; expected.len()]);
+        let mut worker = colours.worker(WhichCount::First, Kernel::detect());
+        for unit in 0..colours.len() {
+            let count = worker.count(unit, &Cancel::new()).expect("small");
+            let place = colours.units.batch(unit).a as usize - n as usize % 2;
+            // If n is even, half of what the unit stands for has exchanged the colours.
+            let other = if n % 2 == 1 { place } else { expected.len() - 1 - place };
+            for place in [place, other] {
+                twice[place] += colours.weight(unit) * count;
+            }
+        }
+        assert_eq!(twice.iter().map(|twice| twice / 2).collect::<Vec<u64>>(), expected);
+    }
+}
