@@ -104,7 +104,7 @@ impl RowDomains {
 pub(crate) enum Interrupt {
     /// The count was cancelled.
     Cancelled,
-    /// The unit's count passed `u64::MAX`.
+    /// The unit's count passed `u64::MAX`, or, within an engine, a number on the way to it what it has room for.
     Overflow,
 }
 
