@@ -45,12 +45,12 @@ impl Limits {
         Self {
             block_labels: LANES.min(1 << (u64::BITS - bits)),
             section_words: 1 << 25,
-            // 3, 10, 48 and 64 MiB.
+            // 4, 12, 56 and 72 MiB.
             part_len: match n {
-                ..=20 => 3 << 18,
-                21..=22 => 5 << 19,
-                23..=24 => 12 << 20,
-                _ => 16 << 20,
+                ..=20 => 1 << 20,
+                21..=22 => 3 << 20,
+                23..=24 => 14 << 20,
+                _ => 18 << 20,
             },
             matrix_rows: 7 << 19,
             // What is larger may have been cut off.

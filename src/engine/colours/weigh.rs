@@ -99,8 +99,9 @@ impl Light<'_> {
                         }),
                     };
                     if needed == 1 {
-                        planes[0][row].0 =
-                            std::array::from_fn(|lane| (entries[lane] * weights[lane]) as u8);
+                        planes[0][row].0 = std::array::from_fn(|lane| {
+                            (entries[lane] * weights[lane]) as u8 & digit
+                        });
                         continue;
                     }
                     for (number, plane) in (0..).zip(&mut planes[..needed]) {
