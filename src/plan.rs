@@ -57,10 +57,10 @@ pub struct UnitsDone {
 
 /// Increases whenever units change their meaning but their hash would stay the same.
 const HASH_VERSION: u32 = 1;
-/// The bytes of a thread's stack, as Rust starts them.
-const STACK: u64 = 2 << 20;
 /// Of longer lists, this many units are hashed, evenly spread.
 const HASHED_UNITS: usize = 1024;
+/// The bytes of a thread's stack, as Rust starts them.
+const STACK: u64 = 2 << 20;
 
 impl Plan {
     /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
