@@ -71,11 +71,11 @@ impl Count<'_> {
         self.on_its_threads(|| Job::whole(self).run())?
     }
 
-    /// Counts only one shard of the units, and records them for
-    /// [`Record::read`](crate::record::Record::read). `out` is a journal if it is a file or ends in `.journal`; otherwise it is a folder, in which every
-    /// process creates its own journal. Units that journals in the folder already hold are not
-    /// counted again, and the plan is taken from those journals. Without any, an engine and split
-    /// rows that are not set depend on the board alone. [`Count::journal`] has no effect on shards.
+    /// Counts only one shard of the units, and records them for [`Record::read`]. `out` is a journal if it is a
+    /// file or ends in `.journal`; otherwise it is a folder, in which every process creates its own journal.
+    /// Units that journals in the folder already hold are not counted again, and the plan is taken from those
+    /// journals. Without any, an engine and split rows that are not set depend on the board alone.
+    /// [`Count::journal`] has no effect on shards.
     ///
     /// # Errors
     ///
@@ -137,49 +137,32 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self) -> Result<Outcome, Error> {
-        let begun = Instant::now();
-        let Self { count, shard, threads, .. } = *self;
+        let (begun, threads) = (Instant::now(), self.threads);
         let Opened { locked, record, left_out } = self.open()?;
         let plan = self.plan(record.as_ref())?;
-        let units: UnitSet = shard.ranges(plan.units()).collect();
+        let units: UnitSet = self.shard.ranges(plan.units()).collect();
         let before = record.as_ref().map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;
         let todo = record.as_ref().map_or(units.clone(), |held| &units - held.finished());
-        let kernel = count.kernel_of(plan.engine());
+        let run = Run::begin(self.count.kernel_of(plan.engine()), threads, self.shard);
+        let start = Start {
+            plan: &plan,
+            shard: self.shard,
+            kernel: self.count.kernel_of(plan.engine()),
+            threads,
+            units: units.len(),
+            done: before,
+            cut_off: locked.as_ref().map_or(0, Locked::cut_off),
+            time_left: &self.time_left(&plan, record.as_ref(), &run, before, &todo),
+        };
         let runs = record.iter().flat_map(Record::runs).cloned().collect();
         let mut closed = Closed { done: before, runs, journal: None, fault: None };
         if !todo.is_empty() {
             plan.check_memory(threads)?;
-            let run = Run::begin(kernel, threads, shard);
-            let start = Start {
-                plan: &plan,
-                shard,
-                kernel,
-                threads,
-                units: units.len(),
-                done: before,
-                cut_off: locked.as_ref().map_or(0, Locked::cut_off),
-                time_left: &self.time_left(&plan, record.as_ref(), &run, before, &todo),
-            };
             let journal = self.begin(locked, &plan, &run)?;
             let counted = self.drive(&start, &todo, journal.as_ref())?;
             self.close(&start, counted, journal, &mut closed)?;
         }
-        Ok(Outcome {
-            size: count.size,
-            shard,
-            total: closed.done.solutions,
-            engine: plan.engine(),
-            kernel,
-            threads,
-            units: units.len(),
-            units_before: before.units,
-            elapsed: begun.elapsed(),
-            published: Published::compare(closed.done.solutions, self.published_total()),
-            runs: closed.runs,
-            journal: closed.journal,
-            journal_fault: closed.fault,
-            left_out,
-        })
+        Ok(self.outcome(&start, closed, left_out, begun.elapsed()))
     }
 
     /// Locks the journal, and reads what is finished. In a folder, this is what journals hold that may
@@ -295,6 +278,31 @@ impl<'a> Job<'a> {
         }
         let journal_fault = closed.fault.take().map(Box::new);
         Err(Error::Stopped { done, units: start.units, journal_fault })
+    }
+
+    fn outcome(
+        &self,
+        start: &Start<'_>,
+        closed: Closed,
+        left_out: Vec<Error>,
+        elapsed: Duration,
+    ) -> Outcome {
+        Outcome {
+            size: self.count.size,
+            shard: self.shard,
+            total: closed.done.solutions,
+            engine: start.plan.engine(),
+            kernel: start.kernel,
+            threads: self.threads,
+            units: start.units,
+            units_before: start.done.units,
+            elapsed,
+            published: Published::compare(closed.done.solutions, self.published_total()),
+            runs: closed.runs,
+            journal: closed.journal,
+            journal_fault: closed.fault,
+            left_out,
+        }
     }
 
     /// The published total, if all solutions are counted.
