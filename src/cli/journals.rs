@@ -205,9 +205,8 @@ impl Journals {
             }
             Some(missing) => format!("{lacks}, in {missing}: run these again"),
             None => format!(
-                "{lacks}, {}: run their shards again (the journals do not agree on how many there \
-                 are; --shards names those that are missing)",
-                joined(self.record.missing().ranges(), ", ", PRINTED)
+                "{lacks}; the journals do not agree on how many shards there are: --shards names \
+                 those that are missing"
             ),
         }
     }

@@ -1,6 +1,5 @@
 //! `nqueens merge FILE|FOLDER...`.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -158,7 +157,7 @@ impl Twice {
         };
         let mut report = Report::default();
         report
-            .plan(&first.record.plan())
+            .plan(first.record.plan())
             .number("total", total)
             .published(published)
             .row("twice", format_args!("{}, {agree}", self.counted_twice()))
@@ -182,13 +181,8 @@ impl Twice {
             report.row(label, format_args!("{units}, {cpu} CPU time on {machines}"));
             report.field(label, json);
         }
-        match total {
-            Some(total) => {
-                for (label, journals) in [("record", first), ("", second)] {
-                    report.row(label, record(total, journals));
-                }
-            }
-            None => report.without_text(),
+        if total.is_none() {
+            report.without_text();
         }
         report
     }
@@ -209,20 +203,4 @@ impl Twice {
         });
         differences.collect()
     }
-}
-
-/// The row of the record book. Journals do not know the wall time of all processes together, nor what else
-/// was checked.
-fn record(total: u128, journals: &Journals) -> String {
-    let plan = &journals.record.plan();
-    let versions: BTreeSet<&str> = journals.record.runs().map(|run| run.version.as_str()).collect();
-    format!(
-        "| {} | {total} | {}, {} count | {} | | {} | {} | |",
-        plan.size(),
-        plan.engine(),
-        plan.which_count(),
-        machines(journals.record.runs()),
-        duration(journals.record.cpu_time()),
-        versions.into_iter().collect::<Vec<_>>().join(", ")
-    )
 }

@@ -24,10 +24,10 @@ use crate::machine::cpu::thread_time;
 use crate::plan::{Plan, Worker};
 use crate::record::Journal;
 
-/// Finished units are recorded once they have taken this part of the age of the run, which is all
+/// Finished units are recorded once they have taken this share of the age of the run, which is all
 /// that a kill can lose of them. Short intervals would make a journal of long units several times
 /// as large.
-const RECORDED_PART: u32 = 100;
+const RECORDED_SHARE: u32 = 100;
 const RECORD_EVERY: RangeInclusive<Duration> = REPORT_EVERY..=Duration::from_secs(10);
 
 /// Counts units on all threads of a rayon pool.
@@ -77,8 +77,8 @@ impl Driver<'_> {
                 self.observer.units_done(&done);
             }
             unrecorded.units.extend(done);
-            let part = self.begun.elapsed() / RECORDED_PART;
-            if unrecorded.since.elapsed() >= part.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end())
+            let share = self.begun.elapsed() / RECORDED_SHARE;
+            if unrecorded.since.elapsed() >= share.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end())
             {
                 unrecorded.record();
             }

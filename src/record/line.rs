@@ -67,7 +67,7 @@ impl Seal {
 
     /// The text of a line with its CRC and line feed.
     pub(super) fn close(self, text: &str) -> String {
-        let crc = self.crc(&text);
+        let crc = self.crc(text);
         format!("{text} {crc:08x}\n")
     }
 

@@ -51,7 +51,7 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     };
     let mut differing = Vec::new();
     for start in (0..first.plan().units()).step_by(AT_ONCE) {
-        let window = &both & &UnitSet::from_iter([start..start + AT_ONCE]);
+        let window = &both & &UnitSet::from_iter(Some(start..start + AT_ONCE));
         let counts = [first.counts(&window)?, second.counts(&window)?];
         let differs = |(unit, count): &(usize, u64)| counts[1].get(*unit) != Some(*count);
         differing.extend(counts[0].iter().filter(differs).map(|(unit, _)| unit));

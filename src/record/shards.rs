@@ -31,7 +31,7 @@ impl Record {
 
     /// The units that are not finished.
     pub fn missing(&self) -> UnitSet {
-        &UnitSet::from_iter([0..self.plan().units()]) - self.finished()
+        &UnitSet::from_iter(Some(0..self.plan().units())) - self.finished()
     }
 
     /// The number of shards, if all processes agree on it.

@@ -18,7 +18,7 @@ use crate::cli::format::{duration, grouped, many, sum, time, utc};
 use crate::cli::stderr::escaped;
 
 /// Longer tables are cut.
-const MOST_ROWS: usize = 40;
+const SHOWN_ROWS: usize = 40;
 
 /// The page of the first count, the second, or both; `paths` as they were named.
 pub(super) fn page(counts: &[Status], paths: &[PathBuf]) -> String {
@@ -146,7 +146,7 @@ fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Mark
             table {
                 thead { tr { @for title in titles { th class=[class(title)] { (title) } } } }
                 tbody {
-                    @for row in rows.iter().take(MOST_ROWS) {
+                    @for row in rows.iter().take(SHOWN_ROWS) {
                         tr {
                             @for (title, cell) in titles.iter().zip(row.as_ref()) {
                                 td class=[class(title)] { (escaped(cell)) }
@@ -156,8 +156,8 @@ fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Mark
                 }
             }
         }
-        @if rows.len() > MOST_ROWS {
-            p.note { (many(rows.len() - MOST_ROWS, "row")) " more not shown." }
+        @if rows.len() > SHOWN_ROWS {
+            p.note { (many(rows.len() - SHOWN_ROWS, "row")) " more not shown." }
         }
     }
 }
