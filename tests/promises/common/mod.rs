@@ -121,7 +121,7 @@ pub(crate) fn contents(path: &Path) -> Record {
 
 /// All counts of a record.
 pub(crate) fn counts(record: &Record) -> Counts {
-    record.counts(&record.finished()).expect("readable")
+    record.counts(record.finished()).expect("readable")
 }
 
 /// The error of a journal, which is expected.
