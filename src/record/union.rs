@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -26,6 +26,9 @@ use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::forecast::Blocks;
 use crate::plan::Plan;
+
+/// The units of which all counts are held at once, if each has one or two.
+const AT_ONCE: usize = 1 << 23;
 
 /// What journals of one plan hold together.
 #[derive(Clone, Debug)]
@@ -143,18 +146,35 @@ impl Record {
         let unbegun = Vec::new();
         let mut record =
             Self { plan, finished, solutions, files, unbegun, repeated, left_out, shared, blocks };
-        let shared = record.gather(&record.shared)?;
-        record.solutions -= shared.repeated;
-        if !shared.conflicts.is_empty() {
-            let mut witnesses = record.witnesses(&shared.conflicts)?;
-            witnesses.sort_by_key(|witness| witness.unit);
-            let units = witnesses.chunk_by(|one, next| one.unit == next.unit);
-            record.left_out.extend(units.map(conflict));
-            let kept = shared.iter().filter(|(unit, _)| shared.conflicts.contains(*unit));
-            record.solutions -= record.weighted(kept);
-            record.finished = &record.finished - &shared.conflicts;
-        }
+        record.settle()?;
         Ok(record)
+    }
+
+    /// Takes units that are held more than once for what they are: one unit, or none if the counts differ.
+    fn settle(&mut self) -> Result<(), Error> {
+        let mut disputed = Vec::new();
+        for units in self.windows(&self.shared) {
+            for counts in self.gather(&units)?.chunk_by(|(unit, _), (next, _)| unit == next) {
+                let is_settled = counts.iter().all(|(_, count)| *count == counts[0].1);
+                self.solutions -= self.weighted(counts[usize::from(is_settled)..].iter().copied());
+                disputed.extend((!is_settled).then_some(counts[0].0));
+            }
+        }
+        let disputed: UnitSet = disputed.into_iter().collect();
+        let mut witnesses = self.witnesses(&disputed)?;
+        witnesses.sort_by_key(|witness| witness.unit);
+        let units = witnesses.chunk_by(|one, next| one.unit == next.unit);
+        self.left_out.extend(units.map(conflict));
+        self.finished = &self.finished - &disputed;
+        Ok(())
+    }
+
+    /// Some units, cut into sets of which all counts can be held at once, a quarter of a gigabyte.
+    pub(super) fn windows(&self, units: &UnitSet) -> Vec<UnitSet> {
+        let windows = (0..self.plan.units()).step_by(AT_ONCE);
+        let windows =
+            windows.map(|start| units & &UnitSet::from_iter(Some(start..start + AT_ONCE)));
+        windows.filter(|units| !units.is_empty()).collect()
     }
 
     /// The plan.
@@ -236,20 +256,27 @@ impl Record {
     ///
     /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
     pub fn counts(&self, units: &UnitSet) -> Result<Counts, Error> {
-        self.gather(&(units & &self.finished))
+        let mut counts = self.gather(&(units & &self.finished))?;
+        counts.dedup_by_key(|(unit, _)| *unit);
+        Ok(Counts::of(counts))
     }
 
-    fn gather(&self, units: &UnitSet) -> Result<Counts, Error> {
-        let counts = Mutex::new(Counts::of(units));
-        let holds = |file: &&JournalFile| !file.units.is_disjoint(units);
-        let holders: Vec<_> = self.files.iter().filter(holds).collect();
-        holders.par_iter().try_for_each(|file| {
+    /// The counts of some units in increasing order of the units, each as often as a line holds it.
+    fn gather(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
+        let holders: Vec<_> =
+            self.files.iter().filter(|file| !file.units.is_disjoint(units)).collect();
+        let of_file = |file: &&JournalFile| {
+            let mut counts = Vec::new();
             self.rescan(file, |_, done| {
-                let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                counts.add(&self.plan, done.units.start, &done.counts);
-            })
-        })?;
-        Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
+                let all = done.units.zip(done.counts);
+                counts.extend(all.filter(|(unit, _)| units.contains(*unit)));
+            })?;
+            Ok(counts)
+        };
+        let counts = holders.par_iter().map(of_file).collect::<Result<Vec<_>, Error>>()?;
+        let mut counts = counts.concat();
+        counts.par_sort_unstable();
+        Ok(counts)
     }
 
     /// Reads one of the files again, as far as it was read before.
