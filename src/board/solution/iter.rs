@@ -27,17 +27,18 @@ pub struct Solutions {
     columns: Vec<u32>,
 }
 
-/// The state of a search before a row is filled; bit c stands for column c.
+/// The state of a search before a row is filled; bit c of a word stands for column c. Kernels have a vector of words
+/// in the place of each.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
+pub(crate) struct Node<Word = u32> {
     /// Columns taken.
-    pub(crate) columns: u32,
+    pub(crate) columns: Word,
     /// Squares of this row on falling diagonals of the queens above.
-    pub(crate) falling: u32,
+    pub(crate) falling: Word,
     /// Squares of this row on rising diagonals of the queens above.
-    pub(crate) rising: u32,
+    pub(crate) rising: Word,
     /// Squares of this row that are left to try.
-    pub(crate) free: u32,
+    pub(crate) free: Word,
 }
 
 impl Node {
@@ -48,10 +49,16 @@ impl Node {
 
     /// The node below this one and a queen in its row.
     pub(crate) fn with_queen(self, queen: u32, blocked_below: u32) -> Self {
-        let columns = self.columns | queen;
-        let falling = (self.falling | queen) << 1;
-        let rising = (self.rising | queen) >> 1;
-        Self { columns, falling, rising, free: !(columns | falling | rising | blocked_below) }
+        let Self { columns, falling, rising, .. } = self;
+        let (columns, falling, rising) = (columns | queen, falling | queen, rising | queen);
+        Self { columns, falling, rising, ..self }.next_row(blocked_below)
+    }
+
+    /// The node below this one, without a queen in its row.
+    pub(crate) fn next_row(self, blocked_below: u32) -> Self {
+        let (falling, rising) = (self.falling << 1, self.rising >> 1);
+        let free = !(self.columns | falling | rising | blocked_below);
+        Self { falling, rising, free, ..self }
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Levels {
 
 impl Levels {
     pub(crate) fn new(size: BoardSize) -> Self {
-        Self { size, levels: vec![Level::new(); size.rows().saturating_sub(2)] }
+        Self { size, levels: vec![Level::EMPTY; size.rows().saturating_sub(2)] }
     }
 
     /// Counts the solutions below a node of `first_row`.

@@ -10,7 +10,7 @@ const LENGTHS: [usize; 12] = [1, 7, 8, 9, 15, 16, 17, 31, 33, 95, 96, 191];
 /// A level of nodes on a board of `n` columns, with `queens` columns taken in each.
 fn level(n: u32, queens: u32, len: usize, random: &mut fastrand::Rng) -> Level {
     let board = u32::MAX >> (32 - n);
-    let mut level = Level::new();
+    let mut level = Level::EMPTY;
     while level.len < len {
         let mut columns = 0u32;
         while columns.count_ones() < queens {
@@ -27,8 +27,7 @@ fn level(n: u32, queens: u32, len: usize, random: &mut fastrand::Rng) -> Level {
 }
 
 fn nodes(level: &Level) -> Vec<[u32; 4]> {
-    let fields = [&level.columns, &level.falling, &level.rising, &level.free];
-    (0..level.len).map(|at| fields.map(|field| field.lanes::<1>(at)[0])).collect()
+    (0..level.len).map(|at| level.lanes::<1>(at).map(|lane| lane[0])).collect()
 }
 
 /// A pass over a level from a node on, given the next level and the forbidden squares below.
