@@ -48,16 +48,16 @@ impl Node {
     }
 
     /// The node below this one and a queen in its row.
-    pub(crate) fn with_queen(self, queen: u32, blocked_below: u32) -> Self {
+    pub(crate) fn with_queen(self, queen: u32, allowed_below: u32) -> Self {
         let Self { columns, falling, rising, .. } = self;
         let (columns, falling, rising) = (columns | queen, falling | queen, rising | queen);
-        Self { columns, falling, rising, ..self }.next_row(blocked_below)
+        Self { columns, falling, rising, ..self }.next_row(allowed_below)
     }
 
     /// The node below this one, without a queen in its row.
-    pub(crate) fn next_row(self, blocked_below: u32) -> Self {
+    pub(crate) fn next_row(self, allowed_below: u32) -> Self {
         let (falling, rising) = (self.falling << 1, self.rising >> 1);
-        let free = !(self.columns | falling | rising | blocked_below);
+        let free = allowed_below & !(self.columns | falling | rising);
         Self { falling, rising, free, ..self }
     }
 }
@@ -101,7 +101,7 @@ impl Iterator for Solutions {
                 columns.push(column);
                 return Some(Solution::of_legal(columns));
             }
-            let below = open_row.with_queen(queen, !self.allowed[row + 1]);
+            let below = open_row.with_queen(queen, self.allowed[row + 1]);
             self.columns.push(column);
             self.open_rows.push(below);
         }

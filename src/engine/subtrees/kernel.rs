@@ -23,15 +23,15 @@
 macro_rules! vector_passes {
     ($features:literal) => {
         #[target_feature(enable = $features)]
-        pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]) {
-            let limits = blocked.map(|row| splat((!row).cast_signed()));
+        pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]) {
+            let allowed = allowed.map(|row| splat(row.cast_signed()));
             let len = level.len;
             let (mut kept, mut added) = (from, next.len);
             for at in (from..len).step_by(LANES) {
                 let present = first_lanes(len - at);
-                let child = next_child(level, at, present, &mut kept, limits[0]);
-                let below = next_row(child, limits[1]);
-                let below_that = next_row(below, limits[2]);
+                let child = next_child(level, at, present, &mut kept, allowed[0]);
+                let below = next_row(child, allowed[1]);
+                let below_that = next_row(below, allowed[2]);
                 let free = min(child.free, min(below.free, below_that.free));
                 added += pack(next, added, child, nonzero(present, free));
             }
@@ -39,16 +39,16 @@ macro_rules! vector_passes {
         }
 
         #[target_feature(enable = $features)]
-        pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u32) -> u64 {
-            let limits = blocked.map(|row| splat((!row).cast_signed()));
+        pub(super) fn finish(level: &mut Level, from: usize, allowed: [u32; 2], board: u32) -> u64 {
+            let allowed = allowed.map(|row| splat(row.cast_signed()));
             let board = splat(board.cast_signed());
             let len = level.len;
             let mut kept = from;
             let mut solutions = 0;
             for at in (from..len).step_by(LANES) {
                 let present = first_lanes(len - at);
-                let child = next_child(level, at, present, &mut kept, limits[0]);
-                let last = next_row(child, limits[1]);
+                let child = next_child(level, at, present, &mut kept, allowed[0]);
+                let last = next_row(child, allowed[1]);
                 let unused = and_not(child.columns, board);
                 let adjacent = and(unused, left::<1>(unused));
                 let uncovered = xor(or(child.free, last.free), unused);
@@ -73,25 +73,25 @@ macro_rules! vector_passes {
             at: usize,
             present: Lanes,
             kept: &mut usize,
-            limit: Vector,
+            allowed: Vector,
         ) -> Node<Vector> {
-            let [columns, falling, rising, free] = level.lanes(at);
-            let [columns, falling] = [load::<_, LANES>(columns), load::<_, LANES>(falling)];
-            let [rising, free] = [load::<_, LANES>(rising), load::<_, LANES>(free)];
+            let [columns, falling, rising, free] = level.lanes::<LANES>(at);
+            let [columns, falling] = [load(columns), load(falling)];
+            let [rising, free] = [load(rising), load(free)];
             let rest = and(free, add(free, splat(-1)));
             let queen = xor(free, rest);
             let node = Node { columns, falling, rising, free: rest };
             *kept += pack(level, *kept, node, nonzero(present, rest));
             let [columns, falling, rising] =
                 [or(columns, queen), or(falling, queen), or(rising, queen)];
-            next_row(Node { columns, falling, rising, free }, limit)
+            next_row(Node { columns, falling, rising, free }, allowed)
         }
 
-        /// The same queens, with what they leave of the next row within the limit.
+        /// The nodes one row further down, without a queen in the row above.
         #[target_feature(enable = $features)]
-        fn next_row(above: Node<Vector>, limit: Vector) -> Node<Vector> {
+        fn next_row(above: Node<Vector>, allowed: Vector) -> Node<Vector> {
             let (falling, rising) = (left::<1>(above.falling), right::<1>(above.rising));
-            let free = and_not(or(above.columns, or(falling, rising)), limit);
+            let free = and_not(or(above.columns, or(falling, rising)), allowed);
             Node { falling, rising, free, ..above }
         }
 
@@ -99,11 +99,11 @@ macro_rules! vector_passes {
         #[target_feature(enable = $features)]
         fn pack(level: &mut Level, at: usize, nodes: Node<Vector>, chosen: Lanes) -> usize {
             let order = order(chosen);
-            let [columns, falling, rising, free] = level.lanes_mut(at);
-            store::<_, LANES>(columns, to_front(order, nodes.columns));
-            store::<_, LANES>(falling, to_front(order, nodes.falling));
-            store::<_, LANES>(rising, to_front(order, nodes.rising));
-            store::<_, LANES>(free, to_front(order, nodes.free));
+            let [columns, falling, rising, free] = level.lanes_mut::<LANES>(at);
+            store(columns, to_front(order, nodes.columns));
+            store(falling, to_front(order, nodes.falling));
+            store(rising, to_front(order, nodes.rising));
+            store(free, to_front(order, nodes.free));
             chosen.count_ones() as usize
         }
     };
@@ -118,39 +118,35 @@ mod portable;
 use super::level::{CAPACITY, Level};
 use crate::engine::simd::Kernel;
 
-/// Moves children from `level` to `next`. `blocked` are the forbidden squares of the three rows
+/// Moves children from `level` to `next`. `allowed` are the columns in which queens may stand in the three rows
 /// below the level's.
+///
+/// # Panics
+///
+/// If the next level has no room for a child of each node: nodes beyond the capacity would overwrite others
+/// and make the count wrong.
 pub(super) fn expand(
     kernel: Kernel,
     level: &mut Level,
     next: &mut Level,
     from: usize,
-    blocked: [u32; 3],
+    allowed: [u32; 3],
 ) {
-    if next.len + level.len.saturating_sub(from) > CAPACITY {
-        overflows(next.len);
-    }
-    kernel.expand(level, next, from, blocked);
+    let room = CAPACITY.saturating_sub(next.len);
+    assert!(level.len.saturating_sub(from) <= room, "a level of {} nodes overflows", next.len);
+    kernel.expand(level, next, from, allowed);
 }
 
 impl Kernel {
     dispatch! {
-        fn expand(self, level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]);
+        fn expand(self, level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]);
 
-        /// Counts the solutions below the next children. `blocked` are the forbidden squares of the last
+        /// Counts the solutions below the next children. `allowed` are the columns in which queens may stand in the last
         /// two rows, `board` has a bit for each column.
         pub(super) fn finish(
-            self, level: &mut Level, from: usize, blocked: [u32; 2], board: u32,
+            self, level: &mut Level, from: usize, allowed: [u32; 2], board: u32,
         ) -> u64;
     }
-}
-
-/// Stops the process: nodes beyond the capacity would overwrite others and make the count wrong. One
-/// comparison before each pass is enough, since a pass writes at most one child for each node.
-#[cold]
-#[inline(never)]
-fn overflows(len: usize) -> ! {
-    panic!("a level of {len} nodes overflows");
 }
 
 #[cfg(test)]

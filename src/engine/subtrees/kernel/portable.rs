@@ -8,12 +8,12 @@ use super::super::level::Level;
 use crate::board::solution::Node;
 
 #[inline(never)]
-pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]) {
+pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]) {
     let (mut kept, mut added) = (from, next.len);
     for at in from..level.len {
-        let child = next_child(level, at, &mut kept, blocked[0]);
-        let below = child.next_row(blocked[1]);
-        let below_that = below.next_row(blocked[2]);
+        let child = next_child(level, at, &mut kept, allowed[0]);
+        let below = child.next_row(allowed[1]);
+        let below_that = below.next_row(allowed[2]);
         next.set(added, child);
         added += usize::from((child.free != 0) & (below.free != 0) & (below_that.free != 0));
     }
@@ -24,12 +24,12 @@ pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: 
 /// other. Otherwise there is one way if each row has a free square and each column is free in some
 /// row, and there are two ways if both rows have both squares free.
 #[inline(never)]
-pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u32) -> u64 {
+pub(super) fn finish(level: &mut Level, from: usize, allowed: [u32; 2], board: u32) -> u64 {
     let mut kept = from;
     let mut solutions = 0;
     for at in from..level.len {
-        let child = next_child(level, at, &mut kept, blocked[0]);
-        let last = child.next_row(blocked[1]);
+        let child = next_child(level, at, &mut kept, allowed[0]);
+        let last = child.next_row(allowed[1]);
         let unused = board & !child.columns;
         let one_way = (unused & unused << 1 == 0)
             & (child.free | last.free == unused)
@@ -44,10 +44,10 @@ pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u
 
 /// A node's child on its lowest free square. If the node has more, it moves to `kept`.
 #[inline(always)]
-fn next_child(level: &mut Level, at: usize, kept: &mut usize, blocked: u32) -> Node {
+fn next_child(level: &mut Level, at: usize, kept: &mut usize, allowed: u32) -> Node {
     let node = level.get(at);
     let rest = node.free & node.free.wrapping_sub(1);
     level.set(*kept, Node { free: rest, ..node });
     *kept += usize::from(rest != 0);
-    node.with_queen(node.free ^ rest, blocked)
+    node.with_queen(node.free ^ rest, allowed)
 }
