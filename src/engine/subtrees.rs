@@ -49,7 +49,7 @@ mod levels;
 use super::simd::Kernel;
 use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
 use crate::board::size::{BoardSize, Squares};
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use cases::Case;

@@ -1,6 +1,6 @@
 //! The buffer that holds the nodes of one row.
 
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 
 /// The capacity of a level, a power of two so that one instruction keeps an index below it.
 pub(super) const CAPACITY: usize = 256;

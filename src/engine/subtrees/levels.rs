@@ -17,7 +17,7 @@
 use super::kernel;
 use super::level::{CAPACITY, Level};
 use crate::board::size::BoardSize;
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;

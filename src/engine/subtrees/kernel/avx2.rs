@@ -9,7 +9,7 @@ use std::arch::x86_64::{
 };
 
 use super::super::level::Level;
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 use crate::engine::x86::LANES_TO_FRONT;
 use crate::engine::x86::avx2::{load, store};
 

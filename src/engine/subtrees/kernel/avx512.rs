@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 };
 
 use super::super::level::Level;
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 use crate::engine::x86::avx512::{load, store};
 
 const LANES: usize = 16;

@@ -5,7 +5,7 @@
 //! instead of 0.56 s at n = 16).
 
 use super::super::level::Level;
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 
 #[inline(never)]
 pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]) {

@@ -1,7 +1,7 @@
 //! Every kernel against the portable one, on the same levels, at edge lengths.
 
 use super::*;
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 use crate::engine::tests::{kernels, random};
 
 /// Lengths around those of a vector and of a full pass.

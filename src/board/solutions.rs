@@ -3,8 +3,8 @@
 //! The search is that of engine `bitmask`, with an explicit stack, so that it can stop at each
 //! solution. It stores only the queens placed so far.
 
-use super::Solution;
 use crate::board::size::{BoardSize, Squares};
+use crate::board::solution::Solution;
 use crate::board::square::FixedQueens;
 
 /// An iterator over the solutions of a board.
