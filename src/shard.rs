@@ -105,7 +105,7 @@ impl Deal {
     }
 }
 
-/// As `3/12`.
+/// Shard 3 of 12 is written `3/12`.
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index, self.shards)

@@ -21,7 +21,7 @@ use crate::board::square::FixedQueens;
 pub struct Solutions {
     size: BoardSize,
     allowed: Squares,
-    /// The rows that are being tried.
+    /// The rows that are being tried, and the one below the board.
     open_rows: Vec<Node>,
     /// The queens of the rows above the last of them.
     columns: Vec<u32>,
@@ -83,26 +83,20 @@ impl Iterator for Solutions {
         loop {
             let row = self.columns.len();
             let open_row = self.open_rows.last_mut()?;
-            if n == 0 {
-                // The empty board has one solution, the empty one.
-                self.open_rows.clear();
-                return Some(Solution::of_legal(Vec::new()));
-            }
-            if open_row.free == 0 {
+            if row == n || open_row.free == 0 {
+                let found = (row == n).then(|| Solution::of_legal(self.columns.clone()));
                 self.open_rows.pop();
                 self.columns.pop();
+                if found.is_some() {
+                    return found;
+                }
                 continue;
             }
             let queen = open_row.free & open_row.free.wrapping_neg();
             open_row.free ^= queen;
-            let column = queen.trailing_zeros();
-            if row + 1 == n {
-                let mut columns = self.columns.clone();
-                columns.push(column);
-                return Some(Solution::of_legal(columns));
-            }
-            let below = open_row.with_queen(queen, self.allowed[row + 1]);
-            self.columns.push(column);
+            let below = self.allowed.get(row + 1).copied().unwrap_or(0);
+            let below = open_row.with_queen(queen, below);
+            self.columns.push(queen.trailing_zeros());
             self.open_rows.push(below);
         }
     }

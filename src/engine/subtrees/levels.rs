@@ -1,17 +1,17 @@
 //! One buffer of nodes for each row, and the order in which they are processed.
 //!
-//! A *level* holds nodes whose rows above are filled. A pass takes up to [`BATCH`] nodes from the
+//! A *level* holds nodes whose rows above are filled. A pass takes up to [`PASS`] nodes from the
 //! end of a level, moves each one's next child down and keeps the nodes that have more children.
 //!
 //! ```text
 //! loop:
-//!   if this level has a full batch:  make a pass; go down a level if that one is now full
+//!   if this level has a full pass:   make it; go down a level if that one is now full
 //!   else if there are levels above:  go up one
 //!   else:                            make a pass over the highest level with nodes; done if none
 //! ```
 //!
-//! Going down first keeps the levels short: a level has fewer than [`BATCH`] nodes before a pass over
-//! the one above adds at most [`BATCH`]. Passes of the last kind, with fewer nodes, are rare: a
+//! Going down first keeps the levels short: a level has fewer than [`PASS`] nodes before a pass over
+//! the one above adds at most [`PASS`]. Passes of the last kind, with fewer nodes, are rare: a
 //! subtree of a million nodes has a hundred of them.
 
 use super::kernel;
@@ -24,9 +24,9 @@ use crate::engine::unit::Interrupt;
 
 /// Nodes in a full pass: a multiple of all kernels' lanes, large enough that the mispredicted
 /// branch at its end is cheap, small enough that all levels stay in the first-level cache.
-const BATCH: usize = 96;
+const PASS: usize = 96;
 
-const _: () = assert!(2 * BATCH <= CAPACITY && CAPACITY.is_power_of_two());
+const _: () = assert!(2 * PASS <= CAPACITY && CAPACITY.is_power_of_two());
 
 /// The buffers of one thread.
 pub(super) struct Levels {
@@ -56,7 +56,7 @@ impl Levels {
         self.levels[0].push(root);
         let (mut row, mut solutions) = (0, 0_u64);
         loop {
-            if self.levels[row].len < BATCH {
+            if self.levels[row].len < PASS {
                 if row > 0 {
                     row -= 1;
                     continue;
@@ -71,7 +71,7 @@ impl Levels {
             }
             let found = self.pass(row, allowed);
             solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
-            if self.levels.get(row + 1).is_some_and(|next| next.len >= BATCH) {
+            if self.levels.get(row + 1).is_some_and(|next| next.len >= PASS) {
                 row += 1;
             }
         }
@@ -80,7 +80,7 @@ impl Levels {
     /// Takes the next child of each of the last nodes of a row; returns the solutions found.
     fn pass(&mut self, row: usize, allowed: &[u32]) -> u64 {
         let below = |rows| allowed[row + rows];
-        let from = self.levels[row].len.saturating_sub(BATCH);
+        let from = self.levels[row].len.saturating_sub(PASS);
         match &mut self.levels[row..] {
             [last] => self.kernel.finish(last, from, [1, 2].map(below), self.board),
             [level, next, ..] => {

@@ -21,7 +21,8 @@ vector_passes!("avx2,bmi1,bmi2,popcnt");
 #[target_feature(enable = "avx2")]
 fn zero(lanes: Lanes, words: Vector) -> Lanes {
     let are_zero = _mm256_cmpeq_epi32(words, _mm256_setzero_si256());
-    lanes & _mm256_movemask_ps(_mm256_castsi256_ps(are_zero)) as Lanes
+    let bits = _mm256_movemask_ps(_mm256_castsi256_ps(are_zero));
+    lanes & Lanes::try_from(bits).unwrap_or_else(|_| unreachable!("eight lanes"))
 }
 
 #[target_feature(enable = "avx2")]
