@@ -60,7 +60,7 @@ pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64
     if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
 }
 
-/// The same for solutions with weights.
+/// Counts the solutions with these rows, with weights that depend on the columns of their white queens.
 fn by_colour(rows: &[(usize, u32)], board: u32, weight: &Weight, cancel: &Cancel) -> u64 {
     let is_white = |(row, columns): &(usize, u32)| (row % 2 == 0) == (columns & EVEN != 0);
     let (white, black): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_white);

@@ -106,16 +106,14 @@ impl Cores {
     pub(crate) fn of_next(&self, seconds: f64, most: f64) -> Option<Approximate> {
         // What threads have spent since their last reports is not known yet.
         let known = self.end() - SHORTEST - self.longest;
-        let whole = self.slices.iter().rev().skip_while(|slice| slice.end > known);
-        let (mut time, mut number) = (0.0, 0);
-        let late: Vec<&Slice> = whole
-            .take_while(|slice| {
-                let is_late = time < seconds.max(SHORTEST_TIME) || number < FEWEST;
-                (time, number) = (time + slice.length(), number + 1);
-                is_late
-            })
-            .collect();
-        let time: f64 = late.iter().map(|slice| slice.length()).sum();
+        let (mut time, mut late) = (0.0, Vec::new());
+        for slice in self.slices.iter().rev().skip_while(|slice| slice.end > known) {
+            if time >= seconds.max(SHORTEST_TIME) && late.len() >= FEWEST {
+                break;
+            }
+            time += slice.length();
+            late.push(slice);
+        }
         let mean = late.iter().map(|slice| slice.cpu_seconds).sum::<f64>() / time;
         let deviation = |slice: &&Slice| slice.cpu_seconds / slice.length() - mean;
         let variance =

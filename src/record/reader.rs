@@ -13,7 +13,7 @@ use super::name::named_host;
 use super::units::UnitSet;
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
-use crate::forecast::{Blocks, Cores};
+use crate::forecast::{Clusters, Cores};
 use crate::plan::Plan;
 
 /// The plan that a journal names, and the line in which it does.
@@ -68,7 +68,7 @@ pub(super) struct Contents {
     /// Why lines were left out.
     pub(super) left_out: Vec<Error>,
     /// What units took, if times were asked for.
-    pub(super) blocks: Blocks,
+    pub(super) clusters: Clusters,
 }
 
 impl Contents {
@@ -83,8 +83,8 @@ impl Contents {
             named,
             cores: Cores::default(),
         };
-        let (ranges, left_out, blocks) = (Vec::new(), Vec::new(), Blocks::default());
-        Self { file, solutions: 0, ranges, left_out, blocks }
+        let (ranges, left_out, clusters) = (Vec::new(), Vec::new(), Clusters::default());
+        Self { file, solutions: 0, ranges, left_out, clusters }
     }
 
     /// Adds a line to the last run.

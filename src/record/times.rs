@@ -3,7 +3,7 @@
 use super::line::Run;
 use super::reader::JournalFile;
 use crate::done::UnitsDone;
-use crate::forecast::{Blocks, Cores};
+use crate::forecast::{Clusters, Cores};
 
 /// What a reader wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Wanted {
 /// machine say nothing of those on this one.
 #[derive(Default)]
 pub(super) struct Times {
-    pub(super) blocks: Blocks,
+    pub(super) clusters: Clusters,
     /// The cores that the last run got.
     pub(super) cores: Cores,
     /// The number of runs so far.
@@ -27,7 +27,7 @@ impl Times {
     /// Adds a line of the last run.
     pub(super) fn add(&mut self, file: &JournalFile, done: &UnitsDone) {
         self.begin(file);
-        self.blocks.add(done.units.start, done.tally(), done.cpu_time);
+        self.clusters.add(done.units.start, done.tally(), done.cpu_time);
         self.cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
     }
 
@@ -35,7 +35,7 @@ impl Times {
     pub(super) fn begin(&mut self, file: &JournalFile) {
         let runs = &file.runs[self.runs.saturating_sub(1)..];
         if self.runs == 0 || !runs.is_sorted_by(Run::is_like) {
-            self.blocks = Blocks::new(file.named.plan.units());
+            self.clusters = Clusters::new(file.named.plan.units());
         }
         if file.runs.len() > self.runs {
             self.cores = Cores::default();

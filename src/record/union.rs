@@ -24,7 +24,7 @@ use super::times::{Times, Wanted};
 use super::units::{Counts, UnitSet};
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
-use crate::forecast::Blocks;
+use crate::forecast::Clusters;
 use crate::plan::Plan;
 
 /// The units of which all counts are held at once, if each has one or two.
@@ -44,7 +44,7 @@ pub struct Record {
     pub(super) shared: UnitSet,
     /// What units took in the last run of each journal, and in those before it that were like it, if times were
     /// asked for.
-    pub(super) blocks: Blocks,
+    pub(super) clusters: Clusters,
 }
 
 /// A count of a unit, and where it comes from.
@@ -132,9 +132,9 @@ impl Record {
     /// Unites what journals hold.
     fn of(plan: Arc<Plan>, journals: Vec<Contents>) -> Result<Self, Error> {
         let (mut files, mut ranges, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut solutions, mut blocks) = (0_u128, Blocks::new(plan.units()));
+        let (mut solutions, mut clusters) = (0_u128, Clusters::new(plan.units()));
         for journal in journals {
-            blocks.merge(&journal.blocks);
+            clusters.merge(&journal.clusters);
             files.push(journal.file);
             ranges.extend(journal.ranges);
             left_out.extend(journal.left_out);
@@ -144,8 +144,17 @@ impl Record {
         let (finished, shared) = unite(ranges);
         let repeated = lines - finished.len();
         let unbegun = Vec::new();
-        let mut record =
-            Self { plan, finished, solutions, files, unbegun, repeated, left_out, shared, blocks };
+        let mut record = Self {
+            plan,
+            finished,
+            solutions,
+            files,
+            unbegun,
+            repeated,
+            left_out,
+            shared,
+            clusters,
+        };
         record.settle()?;
         Ok(record)
     }
@@ -246,8 +255,8 @@ impl Record {
     }
 
     /// What units took, if times were asked for and the last run is like this one.
-    pub(crate) fn times_of(&self, run: &Run) -> Option<&Blocks> {
-        self.runs().last().is_some_and(|last| last.is_like(run)).then_some(&self.blocks)
+    pub(crate) fn times_of(&self, run: &Run) -> Option<&Clusters> {
+        self.runs().last().is_some_and(|last| last.is_like(run)).then_some(&self.clusters)
     }
 
     /// Reads the counts of some units. Units that are not finished have none.
@@ -330,7 +339,7 @@ fn read_one(
     Ok(read?.map(|contents| {
         times.begin(&contents.file);
         let file = JournalFile { modified, cores: times.cores, ..contents.file };
-        Contents { file, blocks: times.blocks, ..contents }
+        Contents { file, clusters: times.clusters, ..contents }
     }))
 }
 
