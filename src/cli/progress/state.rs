@@ -10,7 +10,7 @@ use crate::cli::format::{duration, many, scientific, to_go};
 const BAR_FROM_COLUMNS: usize = 58;
 
 pub(crate) struct State {
-    name: String,
+    pub(super) name: String,
     pub(super) begun: Instant,
     /// When something is shown next.
     pub(super) due: Duration,
