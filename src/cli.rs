@@ -20,7 +20,6 @@ mod merge;
 mod out_of_memory;
 mod progress;
 mod report;
-mod rows;
 mod salvage;
 mod session;
 mod shard;
