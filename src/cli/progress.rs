@@ -22,7 +22,7 @@ use console::{Term, is_dumb};
 use nqueens::forecast::core_hours;
 use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
 
-use super::format::{date_in, duration, rounded_to_figures, time};
+use super::format::{date_in, rounded_to_figures, time};
 use super::stderr::message;
 use state::State;
 pub(crate) use state::Work;
@@ -180,7 +180,7 @@ fn draw(line: &str) {
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
-        let Start { plan, shard, kernel, threads, units, units_done, solutions, .. } = *start;
+        let Start { plan, shard, kernel, threads, units, done, .. } = *start;
         let (size, engine) = (plan.size(), plan.engine());
         if let bytes @ 1.. = start.cut_off {
             message!(
@@ -192,8 +192,9 @@ impl Observer for Progress {
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        self.begin(&name, [units_done, units], Work::Count { solutions, left: start.time_left() });
-        let Some(advice) = self.advice.filter(|_| units_done == 0) else { return };
+        let (solutions, left) = (done.solutions, start.time_left.clone());
+        self.begin(&name, [done.units, units], Work::Count { solutions, left });
+        let Some(advice) = self.advice.filter(|_| done.units == 0) else { return };
         let rough = rough_seconds(size, engine, kernel, threads);
         let advice = match rough {
             ..LONG => return,
@@ -206,31 +207,29 @@ impl Observer for Progress {
     }
 
     fn units_done(&self, done: &UnitsDone) {
-        self.update(|state| {
-            let elapsed = state.begun.elapsed();
-            match &mut state.work {
-                Work::Sample { units } => {
-                    *units += done.units.len();
-                    state.done = state.all.min(elapsed.as_millis() as usize);
-                }
-                work => {
-                    state.done += done.units.len();
-                    if let Work::Count { solutions, left } = work {
-                        *solutions += done.solutions;
-                        left.record(done, elapsed);
-                    }
+        self.update(|state| match &mut state.work {
+            Work::Sample { units } => {
+                *units += done.units.len();
+                let elapsed = done.elapsed.as_millis().try_into();
+                state.done = state.all.min(elapsed.unwrap_or(usize::MAX));
+            }
+            work => {
+                state.done += done.units.len();
+                if let Work::Count { solutions, left } = work {
+                    *solutions += done.solutions;
+                    left.record(done);
                 }
             }
         });
     }
 
-    fn disk_hangs(&self, waited: Duration, total: Option<u128>) {
-        let Some(total) = total else { return };
+    fn waits_for_disk(&self, total: Option<u128>) {
+        let counted = total
+            .map_or(String::new(), |total| format!("all units are counted, {total} solutions; "));
         self.suspend(|| {
             message!(
-                "all units are counted, {total} solutions; the disk has not taken the last lines of \
-                 the journal for {}; a second signal ends the program at once, without them",
-                duration(waited)
+                "{counted}the disk has not taken the last lines of the journal yet; a signal ends the \
+                 program at once, without them"
             );
         });
     }
