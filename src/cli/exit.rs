@@ -144,7 +144,7 @@ fn way_out(error: &Error) -> (Exit, String) {
             (NotNow, "; ask for fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }
         E::SquaresClash { .. } => (Usage, ": choose others"),
-        E::QueensGiven => (Usage, ": leave out the queens or the rest"),
+        E::QueensGiven => (Usage, ": leave out --place or the rest"),
         E::UnitOverflow { .. } => (Failed, ": cut it finer (--engine subtrees --split-rows 4)"),
         // The message ends with that of the fault.
         E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),
