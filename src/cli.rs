@@ -20,7 +20,6 @@ mod merge;
 mod out_of_memory;
 mod progress;
 mod report;
-mod rows;
 mod session;
 mod shard;
 mod signals;
@@ -31,7 +30,6 @@ mod usage;
 mod values;
 mod verify;
 
-use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -103,13 +101,9 @@ impl Command {
     }
 }
 
-/// The definition of the arguments, complete: `man` takes the names of the commands.
+/// The definition of the arguments, complete.
 fn program() -> clap::Command {
-    let program = CommandLine::command();
-    let names = program.get_subcommands().map(|command| command.get_name().to_owned());
-    let names = PossibleValuesParser::new(names.collect::<Vec<_>>());
-    let mut program = program
-        .mut_subcommand("man", |man| man.mut_arg("command", |name| name.value_parser(names)));
+    let mut program = CommandLine::command();
     program.build();
     program
 }

@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use nqueens::Shard;
 use nqueens::forecast::Approximate;
-use serde::Serializer;
 
 /// A time in the unit that suits it, to a tenth of a second or three figures: `446 µs`, `190 ms`, `2.8 s`,
 /// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
@@ -112,11 +111,6 @@ pub(crate) fn rounded(number: f64, decimals: i32) -> f64 {
 /// Seconds in JSON, to the microsecond.
 pub(crate) fn json_seconds(time: Duration) -> f64 {
     rounded(time.as_secs_f64(), 6)
-}
-
-/// A field that is a string in JSON and CSV.
-pub(crate) fn as_string<S: Serializer>(value: &impl ToString, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(&value.to_string())
 }
 
 /// A number of many digits with so many decimals: `4.97e9`; short ones are written out.

@@ -176,12 +176,8 @@ impl Journals {
     /// Prints it if the total is not the published one. Nor is all well if something was left out.
     pub(crate) fn check(&self) -> Exit {
         if let Published::Differs { expected } = self.published {
-            print_differs(
-                "Q",
-                self.record.plan().size().get(),
-                self.record.tally().solutions,
-                expected,
-            );
+            let (n, total) = (self.record.plan().size(), self.record.tally().solutions);
+            print_differs(format_args!("Q({n}) = {total}"), expected);
             return Exit::Failed;
         }
         if self.record.left_out().is_empty() { Exit::Done } else { Exit::Failed }

