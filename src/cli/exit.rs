@@ -218,10 +218,6 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             (Failed, ": finish it with the version that began it, or count with another file")
         }
         J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
-        J::OtherPlan { holds, .. } if holds.contains(" engine=halves ") => (
-            Failed,
-            ": engine halves has left the program; count anew, with engine colours it is faster",
-        ),
         J::OtherPlan { .. } => (Failed, ": finish it with that version"),
         J::Damaged { .. } => {
             return (Failed, salvage(path, "keeps its good lines; then move the old file away"));

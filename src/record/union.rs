@@ -37,7 +37,6 @@ pub struct Record {
     finished: UnitSet,
     solutions: u128,
     pub(super) files: Vec<JournalFile>,
-    unbegun: Vec<PathBuf>,
     repeated: usize,
     pub(super) left_out: Vec<Error>,
     /// The units that are held more than once.
@@ -101,18 +100,19 @@ impl Record {
             read_one(Some(named), path, &file, &file, wanted)
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
-        let (mut read, mut unbegun, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        for (path, file) in paths.iter().zip(files) {
+        let (mut read, mut left_out) = (Vec::new(), Vec::new());
+        for file in files {
             match file {
                 Ok(Some(file)) => read.push(file),
-                Ok(None) => unbegun.push(path.clone()),
+                // It is empty, or ends within its first line.
+                Ok(None) => {}
                 Err(error @ Error::Journal { .. }) => left_out.push(error),
                 Err(error) => return Err(error),
             }
         }
         let mut record = Self::of(Arc::clone(&named.plan), read)?;
         record.left_out.splice(0..0, left_out);
-        Ok(Self { unbegun, ..record })
+        Ok(record)
     }
 
     /// Reads the journal at a path through an open file; all of it is read from `input`. `None` if it
@@ -143,18 +143,8 @@ impl Record {
         let lines: usize = ranges.iter().map(Range::len).sum();
         let (finished, shared) = unite(ranges);
         let repeated = lines - finished.len();
-        let unbegun = Vec::new();
-        let mut record = Self {
-            plan,
-            finished,
-            solutions,
-            files,
-            unbegun,
-            repeated,
-            left_out,
-            shared,
-            clusters,
-        };
+        let mut record =
+            Self { plan, finished, solutions, files, repeated, left_out, shared, clusters };
         record.settle()?;
         Ok(record)
     }
@@ -204,11 +194,6 @@ impl Record {
     /// The journals, in the order in which they were named.
     pub fn files(&self) -> &[JournalFile] {
         &self.files
-    }
-
-    /// Journals that hold nothing: they are empty, or end within their first line.
-    pub fn unbegun(&self) -> &[PathBuf] {
-        &self.unbegun
     }
 
     /// How many times a unit is held once more, with an equal count.
