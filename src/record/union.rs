@@ -19,8 +19,7 @@ use rayon::prelude::*;
 
 use super::disk::open;
 use super::line::Run;
-use super::reader::{Contents, JournalFile, Named};
-use super::times::{Times, Wanted};
+use super::reader::{Contents, JournalFile, Named, Wanted};
 use super::units::{Counts, UnitSet};
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
@@ -280,7 +279,7 @@ impl Record {
         take: impl FnMut(&JournalFile, UnitsDone),
     ) -> Result<(), Error> {
         let input = open(&file.path)?.take(file.bytes);
-        match Named::scan(Some(&file.named), &file.path, input, take)? {
+        match Named::scan(Some(&file.named), &file.path, input, Wanted::UnitsAlone, take)? {
             Some(held) if held.file.bytes == file.bytes => Ok(()),
             _ => {
                 let what = "it was changed while it was read".to_owned();
@@ -315,17 +314,8 @@ fn read_one(
 ) -> Result<Option<Contents>, Error> {
     // Asked before it is read: what is written later is read as well, or is not old.
     let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
-    let mut times = Times::default();
-    let read = Named::scan(known, path, input, |file, done| {
-        if wanted == Wanted::TimesToo {
-            times.add(file, &done);
-        }
-    });
-    Ok(read?.map(|contents| {
-        times.begin(&contents.file);
-        let file = JournalFile { modified, cores: times.cores, ..contents.file };
-        Contents { file, clusters: times.clusters, ..contents }
-    }))
+    let read = Named::scan(known, path, input, wanted, |_, _| ())?;
+    Ok(read.map(|read| Contents { file: JournalFile { modified, ..read.file }, ..read }))
 }
 
 /// The error that some witnesses of a unit differ: the first of them, and the first that says something

@@ -8,9 +8,7 @@ use nqueens::record::JournalError;
 use nqueens::{Count, Engine, Error, Plan, WhichCount};
 use proptest::prelude::*;
 
-use crate::common::{
-    contents, journal_error, read, seal, seal_first, size, unsealed,
-};
+use crate::common::{contents, journal_error, read, seal, seal_first, size, unsealed};
 
 fn fresh(name: &str) -> PathBuf {
     crate::common::fresh(&format!("{name}.journal"))

@@ -8,9 +8,7 @@ use nqueens::record::journals_in;
 use serde_json::Value;
 
 use crate::common::processes::send;
-use crate::common::{
-    contents, fresh_folder, json, nqueens, output, refused, run, stderr, stdout,
-};
+use crate::common::{contents, fresh_folder, json, nqueens, output, refused, run, stderr, stdout};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
