@@ -35,13 +35,7 @@ impl Units for SingleUnit {
     }
 
     fn worker(&self, _: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(self.clone())
-    }
-}
-
-impl Worker for SingleUnit {
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        count_domains(&self.domains(unit), cancel)
+        Box::new(|unit: usize, cancel: &Cancel| count_domains(&self.domains(unit), cancel))
     }
 }
 
