@@ -19,7 +19,6 @@ use crate::cancel::Cancel;
 
 /// A whole board with some queens given, counted by the plain backtracker. The empty board has one
 /// solution (A000170).
-#[derive(Clone, Debug)]
 pub(crate) struct SingleUnit {
     pub(crate) size: BoardSize,
     pub(crate) queens: FixedQueens,

@@ -19,7 +19,6 @@ use crate::cancel::Cancel;
 pub(crate) type CountWithQueen = fn(n: usize, first_column: usize, cancel: &Cancel) -> u64;
 
 /// A textbook engine's units, for boards of one row or more.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstRowUnits {
     pub(crate) size: BoardSize,
     pub(crate) count: CountWithQueen,
