@@ -19,7 +19,6 @@ use crate::cancel::Cancel;
 
 /// A whole board with some queens given, counted by the plain backtracker. The empty board has one
 /// solution (A000170).
-#[derive(Clone, Debug)]
 pub(crate) struct SingleUnit {
     pub(crate) size: BoardSize,
     pub(crate) queens: FixedQueens,
@@ -35,13 +34,7 @@ impl Units for SingleUnit {
     }
 
     fn worker(&self, _: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(self.clone())
-    }
-}
-
-impl Worker for SingleUnit {
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        count_domains(&self.domains(unit), cancel)
+        Box::new(|unit: usize, cancel: &Cancel| count_domains(&self.domains(unit), cancel))
     }
 }
 

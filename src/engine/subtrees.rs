@@ -47,7 +47,7 @@ mod level;
 mod levels;
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
+use super::unit::{RowDomains, Units, WhichCount, Worker};
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
@@ -142,28 +142,17 @@ impl Units for Subtrees {
     }
 
     fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Worker + '_> {
-        let levels = Levels::new(kernel, self.size, self.first_row);
-        Box::new(SubtreesCounter { units: self, which, levels })
-    }
-}
-
-struct SubtreesCounter<'a> {
-    units: &'a Subtrees,
-    which: WhichCount,
-    levels: Levels,
-}
-
-impl Worker for SubtreesCounter<'_> {
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let Subtrees { size, first_row, cases, subtrees } = self.units;
-        let Subtree { case, root, .. } = subtrees[unit];
-        let allowed = cases[case].allowed;
-        // The second count takes the free squares of every row in the other order.
-        let (root, allowed) = match self.which {
-            WhichCount::First => (root, allowed),
-            WhichCount::Second => mirrored(*size, root, allowed),
-        };
-        self.levels.count(root, &allowed[*first_row..], cancel)
+        let mut levels = Levels::new(kernel, self.size, self.first_row);
+        Box::new(move |unit: usize, cancel: &Cancel| {
+            let Subtree { case, root, .. } = self.subtrees[unit];
+            let allowed = self.cases[case].allowed;
+            // The second count takes the free squares of every row in the other order.
+            let (root, allowed) = match which {
+                WhichCount::First => (root, allowed),
+                WhichCount::Second => mirrored(self.size, root, allowed),
+            };
+            levels.count(root, &allowed[self.first_row..], cancel)
+        })
     }
 }
 

@@ -19,7 +19,6 @@ use crate::cancel::Cancel;
 pub(crate) type CountWithQueen = fn(n: usize, first_column: usize, cancel: &Cancel) -> u64;
 
 /// A textbook engine's units, for boards of one row or more.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstRowUnits {
     pub(crate) size: BoardSize,
     pub(crate) count: CountWithQueen,
@@ -37,23 +36,14 @@ impl Units for FirstRowUnits {
     }
 
     fn worker(&self, which: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(FirstRowCounter { units: *self, which })
-    }
-}
-
-struct FirstRowCounter {
-    units: FirstRowUnits,
-    which: WhichCount,
-}
-
-impl Worker for FirstRowCounter {
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let (n, count) = (self.units.size.rows(), self.units.count);
-        let first_column = match self.which {
-            WhichCount::First => unit,
-            WhichCount::Second => n - 1 - unit,
-        };
-        let count = count(n, first_column, cancel);
-        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+        let (n, count) = (self.size.rows(), self.count);
+        Box::new(move |unit: usize, cancel: &Cancel| {
+            let first_column = match which {
+                WhichCount::First => unit,
+                WhichCount::Second => n - 1 - unit,
+            };
+            let count = count(n, first_column, cancel);
+            if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+        })
     }
 }
