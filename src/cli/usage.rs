@@ -9,9 +9,9 @@ use super::format::with_short_words;
 const ARGUMENT: usize = 60;
 
 /// Explains an error of the parser. `first` is the first argument, which names the command.
-pub(super) fn explain(error: &clap::Error, program: &Command, first: Option<&str>) -> String {
-    let is_command = |name: &str| name != "help" && program.find_subcommand(name).is_some();
-    let called = first.filter(|name| is_command(name)).map(|name| format!(" {name}"));
+pub(super) fn explain(error: &clap::Error, program: &Command, first: &str) -> String {
+    let is_command = |name: &str| program.find_subcommand(name).is_some();
+    let called = if is_command(first) { format!(" {first}") } else { String::new() };
     let reason = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(name)) if is_command(name) => {
             format!("help explains one command at a time: try 'nqueens help {name}'")
@@ -25,7 +25,7 @@ pub(super) fn explain(error: &clap::Error, program: &Command, first: Option<&str
         _ => in_one_line(&error.render().to_string()),
     };
     let reason = with_short_words(&reason, ARGUMENT);
-    format!("{reason}; see 'nqueens{} --help'", called.unwrap_or_default())
+    format!("{reason}; see 'nqueens{called} --help'")
 }
 
 /// Whether the command that clap proposes lacks at most one of the letters typed: it proposes `verify` for
@@ -50,15 +50,15 @@ fn in_one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use clap::{CommandFactory as _, Parser as _};
 
     use super::*;
-    use crate::cli::{CommandLine, program};
+    use crate::cli::CommandLine;
 
     fn explained(args: &[&str]) -> String {
         let error =
             CommandLine::try_parse_from([&["nqueens"], args].concat()).expect_err("refused");
-        explain(&error, &program(), args.first().copied())
+        explain(&error, &CommandLine::command(), args[0])
     }
 
     #[test]
