@@ -20,7 +20,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use console::{Term, is_dumb};
 use nqueens::forecast::core_hours;
-use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
+use nqueens::{Observer, Shard, Start, UnitsDone};
 
 use super::format::{date_in, rounded_to_figures, time};
 use super::stderr::message;
@@ -79,14 +79,9 @@ pub(crate) struct Progress {
     state: Mutex<State>,
 }
 
-/// The seconds of a count by what boards cost, roughly.
-pub(crate) fn rough_seconds(
-    size: BoardSize,
-    engine: Engine,
-    kernel: Kernel,
-    threads: usize,
-) -> f64 {
-    3600.0 * core_hours(size, engine, kernel) / threads.min(num_cpus::get()) as f64
+/// The seconds of a count that roughly costs so many hours of a core.
+pub(crate) fn rough_seconds(core_hours: f64, threads: usize) -> f64 {
+    3600.0 * core_hours / threads.min(num_cpus::get()) as f64
 }
 
 impl Progress {
@@ -180,7 +175,7 @@ impl Observer for Progress {
         let (solutions, left) = (done.solutions, start.time_left.clone());
         self.begin(&name, [done.units, units], Work::Count { solutions, left });
         let Some(advice) = self.advice.filter(|_| done.units == 0) else { return };
-        let rough = rough_seconds(size, engine, kernel, threads);
+        let rough = rough_seconds(core_hours(size, engine, kernel), threads);
         let advice = match rough {
             ..LONG => return,
             _ if !engine.has_kernels() => "; --engine auto is faster",
