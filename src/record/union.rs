@@ -26,7 +26,7 @@ use crate::error::{Error, JournalError};
 use crate::forecast::Clusters;
 use crate::plan::Plan;
 
-/// The units of which all counts are held at once, if each has one or two.
+/// Of so many units all counts are held at once, half a gigabyte if each has two.
 const AT_ONCE: usize = 1 << 23;
 
 /// What journals of one plan hold together.
@@ -167,7 +167,7 @@ impl Record {
         Ok(())
     }
 
-    /// Some units, cut into sets of which all counts can be held at once, a quarter of a gigabyte.
+    /// Some units, cut into sets of which all counts can be held at once.
     pub(super) fn windows(&self, units: &UnitSet) -> Vec<UnitSet> {
         let windows = (0..self.plan.units()).step_by(AT_ONCE);
         let windows =
