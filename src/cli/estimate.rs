@@ -45,7 +45,7 @@ impl EstimateArgs {
         let session = Session::counting(&self.engine)?;
         let count = session.set_up(self.engine.count(self.n));
         let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
-        session.progress.begin("estimate", [0, all], Work::Sample { units: 0 });
+        session.progress.begin("estimate", [0, all], Work::Sample(0));
         let estimate = session.end(count.estimate(self.seconds))?;
         let report = report(self.n, &estimate);
         let exit = if estimate.cancelled { Exit::Stopped } else { Exit::Done };
