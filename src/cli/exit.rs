@@ -208,10 +208,6 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             (Failed, ": finish it with the version that began it, or count with another file")
         }
         J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
-        J::OtherPlan { holds, .. } if holds.contains(" engine=halves ") => (
-            Failed,
-            ": engine halves has left the program; count anew, with engine colours it is faster",
-        ),
         J::OtherPlan { .. } => (Failed, ": finish it with that version"),
         J::Damaged { .. } => {
             let salvage = format!("'nqueens merge {} --into NEW'", quoted(path));
