@@ -25,7 +25,6 @@ impl Level {
     pub(super) fn lanes<const W: usize>(&self, at: usize) -> [&[u32; W]; 4] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
-
         let fields = self.fields.each_ref();
         fields.map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most LANES"))
     }
