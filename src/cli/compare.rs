@@ -118,8 +118,7 @@ impl CompareArgs {
         let reference = contestants.iter().find(|contestant| contestant.engine == reference);
         let reference = *reference.unwrap_or(&contestants[0]);
         let progress = Progress::new(self.progress);
-        let (args, pools, progress, cancel) = (&self.rounds, &pools, &progress, &cancel);
-        let mut rounds = Rounds { args, contestants, pools, cancel, progress };
+        let mut rounds = Rounds { args: &self.rounds, contestants, pools, cancel, progress };
         let mut exit = Exit::Done;
         let repeats = many(self.rounds.repeat, "run");
         let ratio = format!("ratio: to {reference} (two standard errors)");
@@ -133,18 +132,21 @@ impl CompareArgs {
             for runs in &board {
                 for (total, published) in runs.differing() {
                     let computed = format!("Q({size}) = {total} by {}", runs.contestant);
-                    progress.suspend(|| print_differs(computed, published));
+                    rounds.progress.suspend(|| print_differs(computed, published));
                     exit = Exit::Failed;
                 }
                 let row = runs.row(reference, &board, cpu);
-                let written = progress.suspend(|| row.write_row(self.format, all.is_empty()));
+                let written =
+                    rounds.progress.suspend(|| row.write_row(self.format, all.is_empty()));
                 all.push(runs.clone());
                 if let Err(error) = written {
                     return Ok(exit.unprinted(&error));
                 }
             }
-            if cancel.is_cancelled() {
-                progress.suspend(|| message!("stopped at n = {size} after {done} of {of} runs"));
+            if rounds.cancel.is_cancelled() {
+                rounds
+                    .progress
+                    .suspend(|| message!("stopped at n = {size} after {done} of {of} runs"));
                 return Ok(exit.or(Exit::Stopped));
             }
             result?;
@@ -152,7 +154,7 @@ impl CompareArgs {
         if all.is_empty() {
             return Err(Exit::Failed.because("nothing was measured: raise --seconds-limit"));
         }
-        progress.clear();
+        rounds.progress.clear();
         let text = conclusion(all, reference.threads);
         let written = text.map_or(Ok(()), |text| self.format.remark(text));
         Ok(written.map_or_else(|error| exit.unprinted(&error), |()| exit))

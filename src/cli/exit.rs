@@ -149,28 +149,25 @@ fn way_out(error: &Error) -> (Exit, String) {
         // The message ends with that of the fault.
         E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),
         E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => (Stopped, ""),
-        E::LacksMemory { engine, per_thread, usable, .. } => {
+        E::LacksMemory { per_thread, usable, .. } => {
             let fits = match usable / per_thread {
                 0 => String::new(),
                 threads => format!("it fits with --threads {threads}; "),
             };
-            let slower =
-                if *engine == "colours" { ", or much longer with --engine subtrees" } else { "" };
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
-            return (NotNow, format!(": {fits}{elsewhere}{slower}"));
+            return (NotNow, format!(": {fits}{elsewhere}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
         E::Journal { path, error } => return journal_way_out(path, error),
         E::PlansDiffer { .. } => (Usage, ": name the files or folders of one of them"),
-        E::CountsDiffer { files: [first, second], .. } if first == second => {
-            return (Failed, salvage(first, "leaves the unit out"));
-        }
-        E::CountsDiffer { unit, .. } => {
-            let way_out = format!(
-                ": one of the two machines is faulty; 'nqueens verify' of each file shows which, \
-                 'nqueens merge JOURNAL --into NEW --without {unit}' leaves the unit out"
+        E::CountsDiffer { files: [first, second], unit, .. } => {
+            let which =
+                if first == second { "" } else { " ('nqueens verify' of each shows which)" };
+            let leave_out = format!("'nqueens merge JOURNAL --into NEW --without {unit}'");
+            return (
+                Failed,
+                format!(": a machine is faulty{which}; {leave_out} leaves the unit out"),
             );
-            return (Failed, way_out);
         }
     };
     (exit, text.to_owned())
@@ -194,19 +191,12 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
                 _ => (Failed, ": check the disk, then run the same command again"),
             }
         }
-        J::NotAFile => (Usage, ": name a file, or one that does not exist yet"),
-        J::NotAsWritten { .. } => (
-            Failed,
-            "; another process or the disk has changed it, so set it aside, and count again with \
-             another file",
-        ),
+        J::NotAFile | J::Exists => (Usage, ": name a file that does not exist yet"),
+        J::NotAsWritten { .. } => (Failed, "; set it aside, and count again with another file"),
         J::InUse => (NotNow, ": wait for it, or name another file"),
-        J::NoLocks { .. } => (
-            Usage,
-            ": name one elsewhere, or use 'nqueens shard --index 0 --shards 1 --out FOLDER', whose \
-             processes write files of their own",
-        ),
-        J::Exists => (Usage, ": name a file that does not exist yet"),
+        J::NoLocks { .. } => {
+            (Usage, ": name one elsewhere, or use 'nqueens shard', whose processes share no file")
+        }
         J::NotAJournal | J::Damaged { line: 1, .. } => {
             let exit = if *error == J::NotAJournal { Usage } else { Failed };
             let merge = format!("'nqueens merge {} OTHER --into NEW'", quoted(path));
@@ -218,21 +208,14 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             (Failed, ": finish it with the version that began it, or count with another file")
         }
         J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
-        J::OtherPlan { holds, .. } if holds.contains(" engine=halves ") => (
-            Failed,
-            ": engine halves has left the program; count anew, with engine colours it is faster",
-        ),
         J::OtherPlan { .. } => (Failed, ": finish it with that version"),
         J::Damaged { .. } => {
-            return (Failed, salvage(path, "keeps its good lines; then move the old file away"));
+            let salvage = format!("'nqueens merge {} --into NEW'", quoted(path));
+            let way_out = "keeps its good lines; then move the old file away";
+            return (Failed, format!(": {salvage} {way_out}"));
         }
     };
     (exit, text.to_owned())
-}
-
-/// The command that copies what is good of a journal, and what it does for the user.
-fn salvage(path: &Path, what: &str) -> String {
-    format!(": 'nqueens merge {} --into NEW' {what}", quoted(path))
 }
 
 /// For writing to stdout.
@@ -253,8 +236,8 @@ mod tests {
             let error = Error::LacksMemory { engine, n: 24, threads, per_thread, usable, limit };
             way_out(&error).1
         };
-        let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or \
-                    much longer with --engine subtrees";
+        let fits =
+            ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu')";
         assert_eq!(text(4, 2 << 30), fits);
         assert!(!text(4, 300 << 20).contains("--threads"));
     }

@@ -6,7 +6,6 @@ use std::fmt::Display;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use nqueens::Shard;
 use nqueens::forecast::Approximate;
 
 /// A time in the unit that suits it, to a tenth of a second or three figures: `446 µs`, `190 ms`, `2.8 s`,
@@ -136,11 +135,6 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 /// A text whose longest words are shortened.
 pub(crate) fn with_short_words(text: &str, most: usize) -> String {
     text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
-}
-
-/// `shard 2 (of 0 to 9)`.
-pub(crate) fn shard(shard: Shard) -> String {
-    format!("shard {} (of 0 to {})", shard.index(), shard.shards() - 1)
 }
 
 /// As `2026-11-22 05:45:12 UTC`; 1970 for a time that no calendar has, since files tell any time.

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::{fs, iter};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -22,7 +21,6 @@ Examples:
   nqueens completions zsh > ~/.zfunc/_nqueens       with ~/.zfunc in $fpath")]
 pub(crate) struct CompletionsArgs {
     /// The shell
-    #[arg(value_parser = PossibleValuesParser::new(["bash", "fish", "zsh"]).try_map(|name| name.parse::<Shell>()))]
     shell: Shell,
 }
 

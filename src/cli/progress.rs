@@ -20,7 +20,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use console::{Term, is_dumb};
 use nqueens::forecast::core_hours;
-use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
+use nqueens::{Observer, Shard, Start, UnitsDone};
 
 use super::format::{date_in, rounded_to_figures, time};
 use super::stderr::message;
@@ -57,59 +57,38 @@ pub(crate) enum ProgressWhen {
     Always,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Display {
-    Nothing,
-    Bar,
-    Lines,
-}
-
 impl ProgressWhen {
-    /// What is shown on the standard error of this process.
-    fn display(self) -> Display {
-        match (self, io::stderr().is_terminal() && !is_dumb()) {
-            (Self::Never, _) | (Self::Auto, false) => Display::Nothing,
-            (Self::Always, false) => Display::Lines,
-            (_, true) => Display::Bar,
-        }
-    }
-}
-
-impl Display {
-    /// When to show something again after so much time; `None` if it is not yet time for the first.
-    fn next(self, elapsed: Duration) -> Option<Duration> {
-        let (first, gap) = match self {
-            Self::Nothing => return None,
-            Self::Bar => (QUIET_START, TICK),
+    /// After what time to show something for the first time, and what time later again; `None` for never.
+    fn pace(self, is_terminal: bool, elapsed: Duration) -> Option<[Duration; 2]> {
+        match (self, is_terminal) {
+            (Self::Never, _) | (Self::Auto, false) => None,
+            (_, true) => Some([QUIET_START, TICK]),
             // The gaps double up to the longest.
-            Self::Lines => (FIRST_LINE, elapsed.min(LONGEST_GAP)),
-        };
-        (elapsed >= first).then_some(elapsed + gap)
+            (Self::Always, false) => Some([FIRST_LINE, elapsed.min(LONGEST_GAP)]),
+        }
     }
 }
 
 /// Shows the progress of one piece of work after the other.
 pub(crate) struct Progress {
-    display: Display,
+    when: ProgressWhen,
+    /// Whether lines can be redrawn.
+    is_terminal: bool,
     /// What helps against long counts, if they are to be announced.
     pub(crate) advice: Option<&'static str>,
     state: Mutex<State>,
 }
 
-/// The seconds of a count by what boards cost, roughly.
-pub(crate) fn rough_seconds(
-    size: BoardSize,
-    engine: Engine,
-    kernel: Kernel,
-    threads: usize,
-) -> f64 {
-    3600.0 * core_hours(size, engine, kernel) / threads.min(num_cpus::get()) as f64
+/// The seconds of a count that roughly costs so many hours of a core.
+pub(crate) fn rough_seconds(core_hours: f64, threads: usize) -> f64 {
+    3600.0 * core_hours / threads.min(num_cpus::get()) as f64
 }
 
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
-        let state = State::new("", [0, 0], Work::Verify);
-        Self { display: when.display(), advice: None, state: Mutex::new(state) }
+        let is_terminal = io::stderr().is_terminal() && !is_dumb();
+        let state = Mutex::new(State::new("", [0, 0], Work::Verify));
+        Self { when, is_terminal, advice: None, state }
     }
 
     /// Work of so many steps begins.
@@ -124,11 +103,12 @@ impl Progress {
         let mut state = self.lock();
         change(&mut state);
         let elapsed = state.begun.elapsed();
-        let Some(next) = self.display.next(elapsed).filter(|_| elapsed >= state.due) else {
+        let Some([first, gap]) = self.when.pace(self.is_terminal, elapsed) else { return };
+        if elapsed < first.max(state.due) {
             return;
-        };
-        state.due = next;
-        if self.display == Display::Lines {
+        }
+        state.due = elapsed + gap;
+        if !self.is_terminal {
             return message!("{}", state.text(elapsed, usize::MAX));
         }
         state.drawn = state.bar(elapsed, columns());
@@ -195,7 +175,7 @@ impl Observer for Progress {
         let (solutions, left) = (done.solutions, start.time_left.clone());
         self.begin(&name, [done.units, units], Work::Count { solutions, left });
         let Some(advice) = self.advice.filter(|_| done.units == 0) else { return };
-        let rough = rough_seconds(size, engine, kernel, threads);
+        let rough = rough_seconds(core_hours(size, engine, kernel), threads);
         let advice = match rough {
             ..LONG => return,
             _ if !engine.has_kernels() => "; --engine auto is faster",
@@ -244,8 +224,10 @@ mod tests {
         let (mut due, mut shown) = (Duration::ZERO, Vec::new());
         for second in 0..250 {
             let now = Duration::from_secs(second);
-            if let Some(next) = Display::Lines.next(now).filter(|_| now >= due) {
-                due = next;
+            let pace = ProgressWhen::Always.pace(false, now);
+            let [first, gap] = pace.expect("lines");
+            if now >= first.max(due) {
+                due = now + gap;
                 shown.push(second);
             }
         }

@@ -84,7 +84,7 @@ impl Report {
     }
 
     /// A field of the object.
-    pub(crate) fn field(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
+    pub(crate) fn field(&mut self, name: &str, value: impl Into<Value>) -> &mut Self {
         self.fields.insert(name.to_owned(), value.into());
         self
     }
@@ -98,17 +98,13 @@ impl Report {
         self.row(name, &value).field(name, value)
     }
 
-    /// A field for a number, and one for half the width of its interval of 95 %: null if that is not known.
-    pub(crate) fn approximate(
-        &mut self,
-        name: &'static str,
-        error_name: &'static str,
-        number: Option<Approximate>,
-    ) -> &mut Self {
-        let error =
-            number.map(|number| 2.0 * number.standard_error).filter(|error| error.is_finite());
+    /// A field for a number, and one, with `_error` in its name, for half the width of its interval of 95 %:
+    /// null if that is not known.
+    pub(crate) fn approximate(&mut self, name: &str, number: Option<Approximate>) -> &mut Self {
+        let error = number.map(|number| 2.0 * number.standard_error);
+        let error = error.filter(|error| error.is_finite()).map(|error| rounded(error, 6));
         self.field(name, number.map(|number| rounded(number.value, 6)));
-        self.field(error_name, error.map(|error| rounded(error, 6)))
+        self.field(&format!("{name}_error"), error)
     }
 
     /// A number that `--quiet` prints as well; without it there is no line, and the field is null.

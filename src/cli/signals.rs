@@ -4,7 +4,6 @@
 //! Programs that start others may send a signal twice: `timeout` sends it to its child and then to the
 //! whole process group. So a signal shortly after the first one is the same.
 
-use std::io;
 use std::mem::MaybeUninit;
 use std::ptr::null;
 use std::sync::Arc;
@@ -23,14 +22,35 @@ const SAME_SIGNAL: u64 = 250;
 /// In place of the time of the first signal, until it comes.
 const NO_SIGNAL: u64 = u64::MAX;
 
-/// A cancellation that the signals raise.
+/// A cancellation that the first signal raises; a later one ends the program.
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
     let (begun, first) = (Instant::now(), Arc::new(AtomicU64::new(NO_SIGNAL)));
-    let register = |signal| on_signal(signal, cancel.clone(), begun, Arc::clone(&first));
+    let on_signal = |signal| {
+        let (cancel, first) = (cancel.clone(), Arc::clone(&first));
+        let handler = move || {
+            cancel.cancel();
+            let now = u64::try_from(begun.elapsed().as_millis()).unwrap_or(NO_SIGNAL);
+            let first = first.fetch_min(now, Ordering::Relaxed);
+            if now > first.saturating_add(SAME_SIGNAL) {
+                if std::process::id() == 1 {
+                    // The first process of a container: for it, Linux has no default.
+                    exit(128 + signal);
+                }
+                // It fails only for signals that have no default.
+                let _ = emulate_default_handler(signal);
+            }
+        };
+        // SAFETY: the handler uses atomics, the monotonic clock, the process's number (POSIX lists
+        // `clock_gettime` and `getpid` as safe there), `exit` and `emulate_default_handler`, which are
+        // made for handlers. It neither allocates nor locks nor panics.
+        #[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
+        let registered = unsafe { register(signal, handler) };
+        registered.map(|_| ())
+    };
     // A program that `nohup` started outlives its terminal.
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-    let registered = [SIGINT, SIGTERM].into_iter().chain(hangup).try_for_each(register);
+    let registered = [SIGINT, SIGTERM].into_iter().chain(hangup).try_for_each(on_signal);
     registered.map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
     Ok(cancel)
 }
@@ -50,27 +70,4 @@ fn is_ignored(signal: i32) -> bool {
 pub(crate) fn survive_file_size_limit() {
     // A signal that is caught leaves the write to fail. If it cannot be caught, it kills as before.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-}
-
-/// Raises the cancellation at the first signal, and ends the program at a later one; `first` holds the
-/// milliseconds from `begun` to the first signal.
-#[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
-fn on_signal(signal: i32, cancel: Cancel, begun: Instant, first: Arc<AtomicU64>) -> io::Result<()> {
-    let handler = move || {
-        cancel.cancel();
-        let now = u64::try_from(begun.elapsed().as_millis()).unwrap_or(NO_SIGNAL);
-        let first = first.fetch_min(now, Ordering::Relaxed);
-        if now > first.saturating_add(SAME_SIGNAL) {
-            if std::process::id() == 1 {
-                // The first process of a container: for it, Linux has no default.
-                exit(128 + signal);
-            }
-            // It fails only for signals that have no default.
-            let _ = emulate_default_handler(signal);
-        }
-    };
-    // SAFETY: the handler uses atomics, the monotonic clock, the process's number (POSIX lists
-    // `clock_gettime` and `getpid` as safe there), `exit` and `emulate_default_handler`, which are made
-    // for handlers. It neither allocates nor locks nor panics.
-    unsafe { register(signal, handler) }.map(|_| ())
 }

@@ -19,15 +19,14 @@ use rayon::prelude::*;
 
 use super::disk::open;
 use super::line::Run;
-use super::reader::{Contents, JournalFile, Named};
-use super::times::{Times, Wanted};
+use super::reader::{Contents, JournalFile, Named, Wanted};
 use super::units::{Counts, UnitSet};
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::forecast::Clusters;
 use crate::plan::Plan;
 
-/// The units of which all counts are held at once, if each has one or two.
+/// Of so many units all counts are held at once, half a gigabyte if each has two.
 const AT_ONCE: usize = 1 << 23;
 
 /// What journals of one plan hold together.
@@ -37,7 +36,6 @@ pub struct Record {
     finished: UnitSet,
     solutions: u128,
     pub(super) files: Vec<JournalFile>,
-    unbegun: Vec<PathBuf>,
     repeated: usize,
     pub(super) left_out: Vec<Error>,
     /// The units that are held more than once.
@@ -101,18 +99,19 @@ impl Record {
             read_one(Some(named), path, &file, &file, wanted)
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
-        let (mut read, mut unbegun, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        for (path, file) in paths.iter().zip(files) {
+        let (mut read, mut left_out) = (Vec::new(), Vec::new());
+        for file in files {
             match file {
                 Ok(Some(file)) => read.push(file),
-                Ok(None) => unbegun.push(path.clone()),
+                // It is empty, or ends within its first line.
+                Ok(None) => {}
                 Err(error @ Error::Journal { .. }) => left_out.push(error),
                 Err(error) => return Err(error),
             }
         }
         let mut record = Self::of(Arc::clone(&named.plan), read)?;
         record.left_out.splice(0..0, left_out);
-        Ok(Self { unbegun, ..record })
+        Ok(record)
     }
 
     /// Reads the journal at a path through an open file; all of it is read from `input`. `None` if it
@@ -143,18 +142,8 @@ impl Record {
         let lines: usize = ranges.iter().map(Range::len).sum();
         let (finished, shared) = unite(ranges);
         let repeated = lines - finished.len();
-        let unbegun = Vec::new();
-        let mut record = Self {
-            plan,
-            finished,
-            solutions,
-            files,
-            unbegun,
-            repeated,
-            left_out,
-            shared,
-            clusters,
-        };
+        let mut record =
+            Self { plan, finished, solutions, files, repeated, left_out, shared, clusters };
         record.settle()?;
         Ok(record)
     }
@@ -178,7 +167,7 @@ impl Record {
         Ok(())
     }
 
-    /// Some units, cut into sets of which all counts can be held at once, a quarter of a gigabyte.
+    /// Some units, cut into sets of which all counts can be held at once.
     pub(super) fn windows(&self, units: &UnitSet) -> Vec<UnitSet> {
         let windows = (0..self.plan.units()).step_by(AT_ONCE);
         let windows =
@@ -204,11 +193,6 @@ impl Record {
     /// The journals, in the order in which they were named.
     pub fn files(&self) -> &[JournalFile] {
         &self.files
-    }
-
-    /// Journals that hold nothing: they are empty, or end within their first line.
-    pub fn unbegun(&self) -> &[PathBuf] {
-        &self.unbegun
     }
 
     /// How many times a unit is held once more, with an equal count.
@@ -295,7 +279,7 @@ impl Record {
         take: impl FnMut(&JournalFile, UnitsDone),
     ) -> Result<(), Error> {
         let input = open(&file.path)?.take(file.bytes);
-        match Named::scan(Some(&file.named), &file.path, input, take)? {
+        match Named::scan(Some(&file.named), &file.path, input, Wanted::UnitsAlone, take)? {
             Some(held) if held.file.bytes == file.bytes => Ok(()),
             _ => {
                 let what = "it was changed while it was read".to_owned();
@@ -330,17 +314,8 @@ fn read_one(
 ) -> Result<Option<Contents>, Error> {
     // Asked before it is read: what is written later is read as well, or is not old.
     let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
-    let mut times = Times::default();
-    let read = Named::scan(known, path, input, |file, done| {
-        if wanted == Wanted::TimesToo {
-            times.add(file, &done);
-        }
-    });
-    Ok(read?.map(|contents| {
-        times.begin(&contents.file);
-        let file = JournalFile { modified, cores: times.cores, ..contents.file };
-        Contents { file, clusters: times.clusters, ..contents }
-    }))
+    let read = Named::scan(known, path, input, wanted, |_, _| ())?;
+    Ok(read.map(|read| Contents { file: JournalFile { modified, ..read.file }, ..read }))
 }
 
 /// The error that some witnesses of a unit differ: the first of them, and the first that says something

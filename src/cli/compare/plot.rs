@@ -3,8 +3,6 @@
 //! There is a line for each engine with each kernel. Engines differ in colour, kernels in dashes. The
 //! background is white, whatever the page around it.
 
-use std::fmt::Write as _;
-
 use maud::{Markup, PreEscaped, html};
 use nqueens::{Engine, Kernel};
 
@@ -77,7 +75,13 @@ pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)
             viewBox={ "0 0 " (width) " " (height) } {
             title { "Counting n queens: engines compared" }
-            desc { (description(&lines)) }
+            desc {
+                "Median seconds."
+                @for line in &lines {
+                    " " (line.name) ":"
+                    @for runs in &line.points { (format!(" n = {}: {:.1e};", runs.size, runs.times()[1])) }
+                }
+            }
             rect width=(width) height=(height) fill="#fff" {}
             g font-family="sans-serif" font-size="15" fill="#202020" {
                 text x="14" y="28" font-size="20" { "Counting n queens: engines compared" }
@@ -177,18 +181,6 @@ impl Line<'_> {
             text x=(LEGEND + 40.0) y=(y + 5.0) { (self.name) }
         }
     }
-}
-
-/// The picture for those who cannot see it.
-fn description(lines: &[Line<'_>]) -> String {
-    let mut text = "Median seconds.".to_owned();
-    for line in lines {
-        let _ = write!(text, " {}:", line.name);
-        for runs in &line.points {
-            let _ = write!(text, " n = {}: {:.1e};", runs.size, runs.times()[1]);
-        }
-    }
-    text
 }
 
 #[cfg(test)]
