@@ -41,7 +41,7 @@
 //! queen and border tests). Database engines know passes over buffers with branch-free packing as
 //! selection vectors.
 
-pub(crate) mod cases;
+mod cases;
 mod kernel;
 mod level;
 mod levels;
