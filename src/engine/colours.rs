@@ -38,6 +38,7 @@
     reason = "row sets have at most 32 bits, and there are few of them"
 )]
 
+mod code;
 mod kernel;
 mod leaf;
 mod limits;
@@ -50,8 +51,6 @@ mod units;
 mod weigh;
 mod worker;
 
-#[cfg(test)]
-mod reference;
 #[cfg(test)]
 mod tests;
 

@@ -1,11 +1,11 @@
 //! The completions of a leaf: the ways to fill its last rows.
 //!
 //! They are made of two halves, and found without a search: all pairs of halves are tried, and those that
-//! fit each other have items in the code, see [`program`](super::program).
+//! fit each other have items in the [code](super::code).
 
 use std::ops::Range;
 
-use super::kernel::{MOST_ITEMS, MOST_OPEN, MOST_TOGETHER};
+use super::code::{Code, Groups, MOST_ITEMS, MOST_OPEN, MOST_TOGETHER, two};
 use super::sub_board::{Queens, SubBoard};
 
 /// The label of completions that do not count.
@@ -59,7 +59,7 @@ impl Leaf {
         for column in board.each(board.free(row, queens)) {
             let word = board.word(row, column);
             let rest = word & word.wrapping_sub(1);
-            self.squares.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
+            self.squares.push(two(word.trailing_zeros(), rest.trailing_zeros()));
             let number = self.squares.len() as u32;
             let queens = Queens::default().and(row, column);
             self.halves.push(Half { queens, number, ..Half::default() });
@@ -97,7 +97,7 @@ impl Leaf {
             return number;
         }
         let [one, other] = parts.map(|part| self.number(part as usize));
-        self.pairs.push(one | other << 16);
+        self.pairs.push(two(one, other));
         let number = self.squares.len() + self.pairs.len();
         assert!(number < MOST_OPEN, "a leaf with more halves has no room");
         self.halves[half].number = number as u32;
@@ -105,7 +105,7 @@ impl Leaf {
     }
 
     /// Moves the items to the code, if there are any. Their halves are in these ranges.
-    fn write(&mut self, set: u32, halves: &[Range<usize>; 2], code: &mut Vec<u32>) {
+    fn write(&mut self, set: u32, halves: &[Range<usize>; 2], code: &mut Code) {
         for half in halves.iter().cloned().flatten() {
             if std::mem::take(&mut self.halves[half].is_needed) {
                 self.number(half);
@@ -128,7 +128,7 @@ impl Leaf {
         halves: &[Range<usize>; 2],
         queens: Queens,
         most_items: usize,
-        code: &mut Vec<u32>,
+        code: &mut Code,
     ) {
         let [first, last] = halves;
         for one in first.clone() {
@@ -170,8 +170,7 @@ struct Items {
     last: Vec<u32>,
     /// The labels with items.
     labels: Vec<u32>,
-    /// The groups by their length.
-    groups: [Vec<u32>; MOST_TOGETHER],
+    groups: Groups,
 }
 
 const NO_ITEM: u32 = u32::MAX;
@@ -187,7 +186,7 @@ impl Items {
     }
 
     /// Moves the items to the code, if there are any.
-    fn write(&mut self, set: u32, halves: &[Half], code: &mut Vec<u32>) {
+    fn write(&mut self, set: u32, halves: &[Half], code: &mut Code) {
         if self.list.is_empty() {
             return;
         }
@@ -198,24 +197,14 @@ impl Items {
                 let (mut group, mut len) = ([0; MOST_TOGETHER], 0);
                 while next != NO_ITEM && len < MOST_TOGETHER {
                     let ([one, other], before) = self.list[next as usize];
-                    group[len] = halves[one as usize].number | halves[other as usize].number << 16;
+                    group[len] = two(halves[one as usize].number, halves[other as usize].number);
                     next = before;
                     len += 1;
                 }
-                let groups = &mut self.groups[len - 1];
-                groups.push(label);
-                groups.extend(&group[..len]);
+                self.groups.add(label, &group[..len]);
             }
         }
         self.list.clear();
-        let start = code.len();
-        code.extend([set, 0]);
-        for (length, groups) in (1..).zip(&mut self.groups) {
-            if !groups.is_empty() {
-                code.extend([length, groups.len() as u32 / (length + 1)]);
-                code.append(groups);
-            }
-        }
-        code[start + 1] = code.len() as u32;
+        code.section(set, &mut self.groups);
     }
 }

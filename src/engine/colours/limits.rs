@@ -2,7 +2,8 @@
 //!
 //! All of it is one value. Tests make it tiny, so that small boards take every path that large ones take.
 
-use super::kernel::{Bytes, Counts, LANES, MOST_ITEMS, MOST_OPEN, PLANES};
+use super::code::{MOST_ITEMS, MOST_OPEN};
+use super::kernel::{Bytes, DIGITS, Entries, LANES};
 use super::sub_board::{Colour, SubBoards};
 use crate::board::size::BoardSize;
 use crate::engine::unit::WhichCount;
@@ -84,8 +85,8 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
     let labels = subsets(side, light);
     let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
     let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
-    let matrix = rows * size_of::<Counts>() as u64;
-    let weights = MOST_SETS * labels * (PLANES * size_of::<Bytes>()) as u64;
+    let matrix = rows * size_of::<Entries>() as u64;
+    let weights = MOST_SETS * labels * (DIGITS * size_of::<Bytes>()) as u64;
     // For each colour a program, or a part of one with what is below a node.
     let programs = 9 * limits.part_len as u64;
     let words = |rows| most_words(side, rows);

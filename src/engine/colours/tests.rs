@@ -1,9 +1,11 @@
 //! Small boards with tiny limits take the paths of large boards.
 
+mod reference;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::kernel::{Counts, LANES, Purpose, Rows, Run, Scratch};
+use super::kernel::{Entries, Input, LANES, Scratch};
 use super::limits::{Limits, most_words};
 use super::list::{List, Slice, each_placement};
 use super::program::{Compiler, Tree};
@@ -109,11 +111,10 @@ fn a_list_has_each_placement_once() {
         list.fill(&boards.list, 0, &limits, &cancel).expect("in time");
         let mut listed = Vec::new();
         for (number, block) in list.blocks.iter().enumerate() {
-            let (len, words) = list.slice(number, Slice::WHOLE);
+            let words = list.slice(number, Slice::WHOLE).own();
             let tag = |word: &u64| (word >> limits.tag_at()) as usize;
             let untagged = |word: &u64| word & ((1 << limits.tag_at()) - 1);
-            listed
-                .extend(words[..len].iter().map(|word| (block.labels[tag(word)], untagged(word))));
+            listed.extend(words.iter().map(|word| (block.labels[tag(word)], untagged(word))));
         }
         let mut placed = Vec::new();
         let order: Vec<u32> = (0..13).filter(|row| rows >> row & 1 == 1).collect();
@@ -176,12 +177,10 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
         let entries = |of: usize| {
             let mut entries = Vec::new();
             for number in 0..of {
-                let (len, words) = list.slice(0, Slice { number, of });
-                let run = Run { code, len, words, tag_at: limits.tag_at() };
-                let mut row = [Counts([0; LANES])];
-                let rows = Rows { at: &[Some(0)], labels: 1 };
-                let mut purpose = Purpose::Count(&mut row);
-                kernel.run(&run, &rows, &mut purpose, &mut scratch, &cancel).expect("in time");
+                let input = Input { code, block: list.slice(0, Slice { number, of }) };
+                let mut row = [Entries([0; LANES])];
+                let counted = kernel.count(input, &[Some(0..1)], &mut row, &mut scratch, &cancel);
+                counted.expect("in time");
                 entries.push(u32::from(row[0].0[0]));
             }
             entries

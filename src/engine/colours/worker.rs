@@ -1,4 +1,4 @@
-//! Counts batches of units.
+//! Entries batches of units.
 //!
 //! For each unit of a batch, the matrix of the colour with fewer queens (light) is filled: a block of
 //! labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{Counts, LANES, PLANES, Purpose, Rows, Scratch, Weights};
+use super::kernel::{DIGITS, Entries, LANES, Scratch, Weights};
 use super::limits::Limits;
 use super::list::Slice;
 use super::program::MAPPED;
@@ -33,7 +33,7 @@ pub(super) struct Worker<'a> {
     light: Side,
     heavy: Side,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
-    matrix: Vec<Counts>,
+    matrix: Vec<Entries>,
     /// Of one block of the heavy list.
     weights: Weights,
     scratch: Scratch,
@@ -48,9 +48,9 @@ impl<'a> Worker<'a> {
         which: WhichCount,
         limits: Limits,
     ) -> Self {
-        let weight_bits = limits.digit_bits * PLANES as u32;
+        let weight_bits = limits.digit_bits * DIGITS as u32;
         assert!(4 * u32::from(limits.largest_entry) < 1 << weight_bits, "digits for all weights");
-        let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<Counts>() };
+        let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<Entries>() };
         Self {
             units,
             kernel,
@@ -65,7 +65,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Counts a slice of the light list in each unit: counting is linear in the light matrix, so the counts of
+    /// Entries a slice of the light list in each unit: counting is linear in the light matrix, so the counts of
     /// slices add up. A slice with too large an entry is halved. This ends, for a word has entries of at most
     /// a!: its hits with a label are placements of a queens on a columns; and light colours have an a of 8 at
     /// most.
@@ -88,31 +88,29 @@ impl<'a> Worker<'a> {
     fn fill(&mut self, task: &Task<'_>, slice: Slice) -> Result<(), Interrupt> {
         let Self { kernel, light, matrix, scratch, .. } = self;
         let labels = light.tree().labels_len;
-        let rows = Rows { at: &task.rows_at(labels), labels };
+        let rows = task.rows(labels);
         let rows_of_block = task.ys.len() * labels;
         light.each_block(slice, scratch, task.cancel, |step, scratch| {
             let (start, end) = (step.number * rows_of_block, (step.number + 1) * rows_of_block);
             // Block by block, so that a signal need not wait for gigabytes.
-            matrix.resize(matrix.len().max(end), Counts([0; LANES]));
-            let counts = &mut matrix[start..end];
+            matrix.resize(matrix.len().max(end), Entries([0; LANES]));
+            let entries = &mut matrix[start..end];
             if step.is_first {
-                counts.fill(Counts([0; LANES]));
+                entries.fill(Entries([0; LANES]));
             }
-            kernel.run(&step.run, &rows, &mut Purpose::Count(counts), scratch, task.cancel)
+            kernel.count(step.input, &rows, entries, scratch, task.cancel)
         })
     }
 
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
         let Self { kernel, light, heavy, matrix, weights, scratch, .. } = self;
-        let labels = heavy.tree().labels_len;
-        let rows = Rows { at: &task.rows_at(labels), labels };
-        let mut totals = vec![[[0; 8]; PLANES]; task.y_class.len()];
+        let rows = task.rows(heavy.tree().labels_len);
+        let mut totals = vec![[[0; 8]; DIGITS]; task.y_class.len()];
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
         heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
             light.weigh(&step.block.labels, step.tree, *kernel, weights)?;
-            let mut purpose = Purpose::Sum(weights, &mut totals);
-            kernel.run(&step.run, &rows, &mut purpose, scratch, task.cancel)
+            kernel.sum(step.input, &rows, weights, &mut totals, scratch, task.cancel)
         })?;
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
@@ -137,13 +135,13 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Where the rows of each row set of the class begin in a block.
-    fn rows_at(&self, labels: usize) -> Vec<Option<usize>> {
-        let mut rows_at = vec![None; self.y_class.len()];
+    /// The rows in a block of each row set of the class: of these units, one for each label.
+    fn rows(&self, labels: usize) -> Vec<Option<Range<usize>>> {
+        let mut rows = vec![None; self.y_class.len()];
         for (place, y) in self.ys.iter().enumerate() {
-            rows_at[(*y - self.y_class.start) as usize] = Some(place * labels);
+            rows[(*y - self.y_class.start) as usize] = Some(place * labels..(place + 1) * labels);
         }
-        rows_at
+        rows
     }
 }
 

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::{Colours, Kernel, SMALLEST, Units, WhichCount};
+use super::super::{Colours, Kernel, SMALLEST, Units, WhichCount};
 use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::engine::tests::size;
