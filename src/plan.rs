@@ -152,7 +152,7 @@ impl Plan {
 
     /// The units around this one that are counted fastest together.
     pub(crate) fn batch(&self, unit: usize) -> Range<usize> {
-        self.list.batch(unit)
+        self.list.neighbours(unit)
     }
 
     /// Makes sure that this machine has the memory for so many threads, under the limit that lets the fewest
@@ -184,7 +184,7 @@ impl Plan {
 
     /// What counts units on one thread.
     pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
-        Worker { worker: self.list.worker(self.which, kernel) }
+        Worker { worker: self.list.counter(self.which, kernel) }
     }
 
     /// Counts one unit by another method than the plan's: the plain backtracker, on any units.
@@ -243,7 +243,7 @@ impl fmt::Debug for Plan {
 
 /// Counts units on one thread, in its own memory.
 pub struct Worker<'a> {
-    worker: Box<dyn unit::Worker + 'a>,
+    worker: Box<dyn unit::Counter + 'a>,
 }
 
 impl Worker<'_> {
@@ -269,7 +269,7 @@ impl Worker<'_> {
         cancel: &Cancel,
     ) -> Result<Vec<u64>, Error> {
         let first = units.start;
-        self.worker.count_first(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
+        self.worker.count_batch(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
     }
 }
 

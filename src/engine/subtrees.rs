@@ -47,7 +47,7 @@ mod level;
 mod levels;
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
+use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Node;
 use crate::board::square::FixedQueens;
@@ -164,20 +164,20 @@ impl Units for Subtrees {
         domains
     }
 
-    fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(SubtreeWorker { units: self, which, kernel, levels: Levels::new(self.size) })
+    fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
+        Box::new(SubtreesCounter { units: self, which, kernel, levels: Levels::new(self.size) })
     }
 }
 
 /// One thread's buffers.
-struct SubtreeWorker<'a> {
+struct SubtreesCounter<'a> {
     units: &'a Subtrees,
     which: WhichCount,
     kernel: Kernel,
     levels: Levels,
 }
 
-impl Worker for SubtreeWorker<'_> {
+impl Counter for SubtreesCounter<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         let Subtree { case, root, .. } = self.units.subtrees[unit];
         let blocked = self.units.cases[case].blocked;

@@ -11,7 +11,7 @@ pub(super) mod column_array;
 pub(super) mod permutation;
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
+use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 
@@ -37,17 +37,17 @@ impl Units for FirstRowUnits {
         domains
     }
 
-    fn worker(&self, which: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(FirstRowWorker { units: *self, which })
+    fn counter(&self, which: WhichCount, _: Kernel) -> Box<dyn Counter + '_> {
+        Box::new(FirstRowCounter { units: *self, which })
     }
 }
 
-struct FirstRowWorker {
+struct FirstRowCounter {
     units: FirstRowUnits,
     which: WhichCount,
 }
 
-impl Worker for FirstRowWorker {
+impl Counter for FirstRowCounter {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         let (n, count) = (self.units.size.rows(), self.units.count);
         if n == 0 {

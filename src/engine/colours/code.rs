@@ -3,16 +3,18 @@
 //! ```text
 //!     filter   2 depth      length  low and high half of the queen's word
 //!     leaf     2 depth + 1  length  most words  lengths of its sections, squares and pairs
-//!              sections: the number of a row set, the length of its groups, groups
+//!              sections: the number of a row set, length, groups
 //!              for each square its two bits of a word, one | other << 16
 //!              for each pair its two parts, one | other << 16
-//!     groups   items of each, number of groups, and for each of them its label and items
+//!     groups   items of each, length, and for each group of so many its label and items
 //!     item     one half | other half << 16
 //! ```
 //!
-//! A filter and its subtree have one length, and so have a leaf and the rest of its node: a subtree for blocks
-//! with more words, or nothing. Squares and pairs have numbers from 1 in their leaf; 0 stands for none. A
+//! A length counts words of the code from the first word of the piece on. That of a filter goes on to the end of
+//! its subtree, that of a leaf to the end of its node, for there may be a subtree for blocks with more words. Squares and pairs have numbers from 1 in their leaf; 0 stands for none. A
 //! group's items have one label.
+
+use std::slice::ChunksExact;
 
 /// The bit of a word that none has.
 pub(super) const NO_BIT: u32 = 64;
@@ -56,21 +58,19 @@ impl Code {
         self.begin([2 * depth as u32 + 1, 0, most_words, 0, 0, 0])
     }
 
-    fn begin<const WORDS: usize>(&mut self, instruction: [u32; WORDS]) -> usize {
-        self.0.extend(instruction);
+    fn begin<const WORDS: usize>(&mut self, piece: [u32; WORDS]) -> usize {
+        self.0.extend(piece);
         self.0.len() - WORDS
     }
 
-    /// Moves groups to a section for a row set.
-    pub(super) fn section(&mut self, set: u32, groups: &mut Groups) {
-        let start = self.begin([set, 0]);
-        for (items, groups) in (1..).zip(&mut groups.0) {
-            if !groups.is_empty() {
-                self.0.extend([items, groups.len() as u32 / (1 + items)]);
-                self.0.append(groups);
-            }
-        }
-        self.0[start + 1] = (self.0.len() - start - 2) as u32;
+    /// Ends the subtree, node or other piece that begins here.
+    pub(super) fn end(&mut self, start: usize) {
+        self.0[start + 1] = (self.0.len() - start) as u32;
+    }
+
+    /// Ends the subtree of a filter; without anything below it there is none.
+    pub(super) fn end_subtree(&mut self, start: usize) {
+        if self.0.len() == start + FILTER { self.0.truncate(start) } else { self.end(start) }
     }
 
     /// Ends a leaf with its squares and pairs; without sections there is none.
@@ -79,21 +79,21 @@ impl Code {
         if sections == 0 {
             return self.0.truncate(start);
         }
-        self.0[start + LEAF - 3..][..3]
-            .copy_from_slice(&[sections, squares.len(), pairs.len()].map(|len| len as u32));
-        self.0.extend(squares);
-        self.0.extend(pairs);
+        let lens = [sections, squares.len(), pairs.len()].map(|len| len as u32);
+        self.0[start + 3..start + LEAF].copy_from_slice(&lens);
+        self.0.extend([squares, pairs].into_iter().flatten());
         self.end(start);
     }
 
-    /// Ends the subtree of a filter; without anything below it there is none.
-    pub(super) fn end_subtree(&mut self, start: usize) {
-        if self.0.len() == start + FILTER { self.0.truncate(start) } else { self.end(start) }
-    }
-
-    /// Ends the subtree or node that begins with this instruction.
-    pub(super) fn end(&mut self, start: usize) {
-        self.0[start + 1] = (self.0.len() - start) as u32;
+    /// Moves groups to a section for a row set.
+    pub(super) fn section(&mut self, set: u32, groups: &mut Groups) {
+        let start = self.begin([set, 0]);
+        for (items, groups) in (1..).zip(&mut groups.0).filter(|(_, groups)| !groups.is_empty()) {
+            let start = self.begin([items, 0]);
+            self.0.append(groups);
+            self.end(start);
+        }
+        self.end(start);
     }
 }
 
@@ -160,24 +160,27 @@ impl<'a> LeafCode<'a> {
     /// The number of the row set of each section, and its groups.
     #[inline(always)]
     pub(super) fn sections(&self) -> impl Iterator<Item = (usize, &'a [u32])> + use<'a> {
-        let mut rest = self.sections;
-        std::iter::from_fn(move || {
-            let [set, length, after @ ..] = rest else { return None };
-            let (groups, next) = after.split_at(*length as usize);
-            rest = next;
-            Some((*set as usize, groups))
-        })
+        pieces(self.sections)
     }
 }
 
-/// The groups of a section: the number of items of each, and those with so many.
+/// The groups of a section: a label and its items, those with one item first.
 #[inline(always)]
-pub(super) fn groups(section: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
-    let mut rest = section;
+pub(super) fn groups(section: &[u32]) -> impl Iterator<Item = ChunksExact<'_, u32>> {
+    pieces(section).map(|(items, groups)| {
+        assert!(items <= MOST_TOGETHER, "its hits might not fit a byte");
+        groups.chunks_exact(1 + items)
+    })
+}
+
+/// What is in each of some pieces, and the number with which it begins.
+#[inline(always)]
+fn pieces(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
+    let mut rest = code;
     std::iter::from_fn(move || {
-        let [items, number, after @ ..] = rest else { return None };
-        let (groups, next) = after.split_at((1 + *items as usize) * *number as usize);
+        let [number, length, ..] = rest else { return None };
+        let (piece, next) = rest.split_at(*length as usize);
         rest = next;
-        Some((*items, groups))
+        Some((*number as usize, &piece[2..]))
     })
 }

@@ -1,4 +1,4 @@
-//! What the size of a board decides inside a worker, and the memory that follows from it.
+//! What the size of a board decides inside a counter, and the memory that follows from it.
 //!
 //! All of it is one value. Tests make it tiny, so that small boards take every path that large ones take.
 
@@ -33,7 +33,7 @@ pub(super) struct Limits {
     pub(super) leaf_halves: usize,
     /// The items of a section of a leaf.
     pub(super) section_items: usize,
-    /// Whether a worker keeps its few megabytes between batches that are not alike: up to n = 20 it would
+    /// Whether a counter keeps its few megabytes between batches that are not alike: up to n = 20 it would
     /// take 5 % of the time to get them again.
     pub(super) keeps_memory: bool,
 }

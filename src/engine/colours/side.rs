@@ -68,7 +68,7 @@ impl Side {
             // The labels that count with some x of the class count with its first.
             let labels = units.columns(a, x_class.start).labels(self.colour.other());
             let tree = Tree::new(&self.boards.tree, &class, labels);
-            let units = units.block(batch.units.start);
+            let units = units.of_classes(batch.units.start);
             let last = self.planted.replace(Planted { units, tree, program: None });
             if let Some(code) = last.and_then(|last| last.program) {
                 self.spare = code;

@@ -14,6 +14,7 @@ use super::*;
 use crate::cancel::Cancel;
 use crate::engine::count_domains;
 use crate::engine::tests::{kernels, random, size};
+use crate::engine::unit::Interrupt;
 
 /// Limits of which some are tiny. Entries of small boards have few bits, so that digits are short.
 fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
@@ -45,7 +46,7 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     limits
 }
 
-/// Each round takes other limits and other batches, in any order, on one worker.
+/// Each round takes other limits and other batches, in any order, on one counter.
 #[test]
 fn tiny_limits_change_no_count() {
     let (mut random, cancel) = (random(), Cancel::new());
@@ -57,11 +58,11 @@ fn tiny_limits_change_no_count() {
             for round in 0..8 {
                 let which = [WhichCount::First, WhichCount::Second][round % 2];
                 let limits = tiny(size(n), &mut random);
-                let mut worker = Worker::new(&colours.units, kernel, which, limits);
+                let mut counter = ColoursCounter::new(&colours.units, kernel, which, limits);
                 for _ in 0..8 {
                     let first = random.usize(..units);
                     let end = random.usize(first..units) + 1;
-                    let counts = unit::Worker::count_first(&mut worker, first..end, &cancel);
+                    let counts = counter.count_batch(first..end, &cancel);
                     let counts = counts.expect("no overflow");
                     let recounted: Vec<u64> = (first..first + counts.len()).map(recount).collect();
                     assert_eq!(counts, recounted, "{n}, {kernel}, {which} count, {limits:?}");
@@ -71,12 +72,12 @@ fn tiny_limits_change_no_count() {
     }
 }
 
-/// Wherever it was stopped, a worker goes on as if it had not been.
+/// Wherever it was stopped, a counter goes on as if it had not been.
 #[test]
-fn a_stopped_worker_counts_what_another_one_counts() {
+fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
     let limits = Limits { keeps_memory: false, part_len: 5000, ..Limits::new(size(18)) };
-    let new = || Worker::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
+    let new = || ColoursCounter::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
     let mut stopped = new();
     let mut random = random();
     for round in 0..40 {
@@ -89,11 +90,11 @@ fn a_stopped_worker_counts_what_another_one_counts() {
                 while begun.elapsed() < time {}
                 cancel.cancel();
             });
-            unit::Worker::count_first(&mut stopped, units.clone(), &cancel)
+            stopped.count_batch(units.clone(), &cancel)
         });
-        let whole = unit::Worker::count_first(&mut new(), units.clone(), &Cancel::new());
-        assert!(counts == Err(unit::Interrupt::Cancelled) || counts == whole, "{counts:?}");
-        assert_eq!(unit::Worker::count_first(&mut stopped, units, &Cancel::new()), whole);
+        let whole = new().count_batch(units.clone(), &Cancel::new());
+        assert!(counts == Err(Interrupt::Cancelled) || counts == whole, "{counts:?}");
+        assert_eq!(stopped.count_batch(units, &Cancel::new()), whole);
     }
 }
 
@@ -202,9 +203,9 @@ fn each_number_of_white_queens_has_its_solutions() {
     let (odd, even) = ([0, 48, 304, 0, 0], [0, 0, 76, 1_143_066, 12_486_228, 1_143_066, 76, 0, 0]);
     for (n, expected) in [(9, &odd[..]), (16, &even)] {
         let (colours, mut twice) = (Colours::new(size(n)), vec![0; expected.len()]);
-        let mut worker = colours.worker(WhichCount::First, Kernel::detect());
+        let mut counter = colours.counter(WhichCount::First, Kernel::detect());
         for unit in 0..colours.len() {
-            let count = worker.count(unit, &Cancel::new()).expect("small");
+            let count = counter.count(unit, &Cancel::new()).expect("small");
             let place = colours.units.batch(unit).a as usize - n as usize % 2;
             // If n is even, half of what the unit stands for has exchanged the colours.
             let other = if n % 2 == 1 { place } else { expected.len() - 1 - place };

@@ -1,7 +1,6 @@
 //! 64 labels in two vectors; population counts by a table of nibbles.
 
 use std::arch::x86_64::*;
-use std::ops::Range;
 
 pub(super) use super::portable::transpose;
 use super::portable::transpose_words;

@@ -1,7 +1,6 @@
 //! 64 labels in a vector, with population counts of bytes and sums of products.
 
 use std::arch::x86_64::*;
-use std::ops::Range;
 
 pub(super) use super::portable::transpose;
 use super::{

@@ -1,21 +1,5 @@
-//! The loops of a leaf, which a macro defines for each kernel: only functions that are compiled for the same
-//! instructions are inlined into each other.
-
-/// Does something with groups of a length, one of these numbers of items, as arrays of this length.
-macro_rules! of_length {
-    ($items:expr, |$groups:ident| $body:expr, $($each:literal)*) => {
-        const { assert!([$($each),*].len() == MOST_TOGETHER, "an arm for each length") };
-        match $items {
-            $($each => {
-                const { assert!($each <= MOST_TOGETHER, "its hits might not fit a byte") };
-                let ($groups, rest) = $groups.as_chunks::<{ 1 + $each }>();
-                assert!(rest.is_empty(), "whole groups");
-                $body;
-            })*
-            items => unreachable!("a group of {items} items"),
-        }
-    };
-}
+//! The loops of a leaf. A macro defines them for each kernel, since functions are inlined only into functions
+//! that are compiled for the same instructions.
 
 /// Defines the loops of a kernel.
 macro_rules! loops {
@@ -41,25 +25,13 @@ macro_rules! loops {
                 for (set, section) in leaf.sections() {
                     let Some(rows) = &rows[set] else { continue };
                     let entries = &mut entries[rows.clone()];
-                    for (items, groups) in groups(section) {
-                        let (turns, labels) = (indices.as_chunks().0, &layer.labels);
-                        of_length!(items, |groups| count_groups(groups, entries, turns, labels, open), 1 2 3 4 5 6 7 8);
+                    for groups in groups(section) {
+                        for group in groups {
+                            let (label, hits) = hits(group, open);
+                            count(&mut entries[label], hits, indices.as_chunks().0, &layer.labels);
+                        }
                     }
                 }
-            }
-        }
-
-        $(#[$compiled])*
-        fn count_groups<const WORDS: usize>(
-            groups: &[[u32; WORDS]],
-            entries: &mut [Entries],
-            turns: &[Index],
-            labels: &Bytes,
-            open: &[Bytes; MOST_OPEN],
-        ) {
-            for group in groups {
-                let (label, hits) = hits(group, open);
-                count(&mut entries[label], hits, turns, labels);
             }
         }
 
@@ -80,11 +52,21 @@ macro_rules! loops {
                 let labels = index(&layer.labels);
                 for (set, section) in leaf.sections() {
                     let Some(rows) = &rows[set] else { continue };
-                    let mut sums = ([zero(); 4], [zero(); DIGITS - 1]);
-                    for (items, groups) in groups(section) {
-                        of_length!(items, |groups| sum_groups(groups, weights, rows, &labels, open, &mut sums), 1 2 3 4 5 6 7 8);
+                    let [lowest_digits, upper_digits @ ..] = &weights.digits;
+                    let (lowest_digits, more) = (&lowest_digits[rows.clone()], &weights.more[rows.clone()]);
+                    // In turn, since each addition waits for the one before it.
+                    let mut lowest = [zero(); 4];
+                    let mut upper = [zero(); DIGITS - 1];
+                    for groups in groups(section) {
+                        for group in groups {
+                            let (label, hits) = hits(group, open);
+                            let [a, b, c, d] = lowest;
+                            lowest = [b, c, d, add_products(a, hits, &lowest_digits[label], &labels)];
+                            for (sum, digits) in upper.iter_mut().zip(upper_digits).take(more[label].into()) {
+                                *sum = add_products(*sum, hits, &digits[rows.start + label], &labels);
+                            }
+                        }
                     }
-                    let (lowest, upper) = sums;
                     let [lowest_totals, upper_totals @ ..] = &mut totals[set];
                     widen(lowest, lowest_totals);
                     for (sum, totals) in upper.into_iter().zip(upper_totals) {
@@ -94,33 +76,11 @@ macro_rules! loops {
             }
         }
 
-        /// The lowest digits of weights have four sums, in turn, since each addition waits for the one before it.
-        $(#[$compiled])*
-        fn sum_groups<const WORDS: usize>(
-            groups: &[[u32; WORDS]],
-            weights: &Weights,
-            rows: &Range<usize>,
-            labels: &Index,
-            open: &[Bytes; MOST_OPEN],
-            (lowest, upper): &mut ([Sums; 4], [Sums; DIGITS - 1]),
-        ) {
-            let [lowest_digits, upper_digits @ ..] = &weights.digits;
-            let (lowest_digits, more) = (&lowest_digits[rows.clone()], &weights.more[rows.clone()]);
-            for group in groups {
-                let (label, hits) = hits(group, open);
-                let [a, b, c, d] = *lowest;
-                *lowest = [b, c, d, add_products(a, hits, &lowest_digits[label], labels)];
-                for (sum, digits) in upper.iter_mut().zip(upper_digits).take(more[label].into()) {
-                    *sum = add_products(*sum, hits, &digits[rows.start + label], labels);
-                }
-            }
-        }
-
         /// The label of a group, and its hits with each lane.
         $(#[$compiled])*
         #[inline]
-        fn hits<const WORDS: usize>(group: &[u32; WORDS], open: &[Bytes; MOST_OPEN]) -> (usize, Vector) {
-            let [label, first, items @ ..] = &group[..] else { unreachable!("a label and items") };
+        fn hits(group: &[u32], open: &[Bytes; MOST_OPEN]) -> (usize, Vector) {
+            let [label, first, items @ ..] = group else { unreachable!("a label and items") };
             let mut hits = hits_of(*first, open);
             for item in items {
                 hits = add(hits, hits_of(*item, open));

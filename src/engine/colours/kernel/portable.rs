@@ -1,10 +1,8 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
-use std::ops::Range;
-
 use super::{
-    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
-    RowsOfSets, SLOTS, TILE, Tile, Totals, Weights, Words, both, groups, parts, parts_mut,
+    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, Planes, RowsOfSets,
+    SLOTS, TILE, Tile, Totals, Weights, Words, both, groups, parts, parts_mut,
 };
 
 /// Byte l is a byte of word l / 8.

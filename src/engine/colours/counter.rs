@@ -23,9 +23,9 @@ use super::units::{Columns, UnitList};
 use super::weigh::Light;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
-use crate::engine::unit::{self, Interrupt, WhichCount};
+use crate::engine::unit::{Counter, Interrupt, WhichCount};
 
-pub(super) struct Worker<'a> {
+pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
     kernel: Kernel,
     which: WhichCount,
@@ -41,7 +41,7 @@ pub(super) struct Worker<'a> {
     last_a: Option<u32>,
 }
 
-impl<'a> Worker<'a> {
+impl<'a> ColoursCounter<'a> {
     pub(super) fn new(
         units: &'a UnitList,
         kernel: Kernel,
@@ -145,12 +145,12 @@ impl Task<'_> {
     }
 }
 
-impl unit::Worker for Worker<'_> {
+impl Counter for ColoursCounter<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        Ok(self.count_first(unit..unit + 1, cancel)?[0])
+        Ok(self.count_batch(unit..unit + 1, cancel)?[0])
     }
 
-    fn count_first(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
+    fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         let batch = self.units.batch(units.start);
         if self.last_a.is_some_and(|a| a != batch.a) && !self.limits.keeps_memory {
             // Where the lists and programs are long the matrix is small, and the other way round.
@@ -166,8 +166,7 @@ impl unit::Worker for Worker<'_> {
         self.light.prepare(self.units, &batch, cancel)?;
         self.heavy.prepare(self.units, &batch, cancel)?;
         self.light.fill_list(cancel)?;
-        let first = units.start - batch.units.start;
-        let wanted = &batch.ys[first..batch.ys.len().min(first + units.len())];
+        let wanted: Vec<u32> = self.units.ys_of(&batch, units).collect();
         let rows_of_set = self.light.list.blocks.len() * self.light.tree().labels_len;
         let sets_at_once = (self.limits.matrix_rows / rows_of_set.max(1)).max(1);
         let mut counts = Vec::new();
