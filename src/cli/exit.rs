@@ -42,6 +42,11 @@ impl Exit {
         if self == Self::Done { other } else { self }
     }
 
+    /// A failure that ends the program with this code.
+    pub(crate) fn because(self, text: impl Into<String>) -> Failure {
+        Failure { exit: self, text: text.into() }
+    }
+
     /// Prints an answer that ends with this code.
     pub(crate) fn answer(self, format: impl Into<Format>, report: Report) -> Self {
         self.print(|out| report.write(format.into(), out))
@@ -89,13 +94,6 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// Empty if nothing is left to say.
     text: String,
-}
-
-impl Exit {
-    /// A failure that ends the program with this code.
-    pub(crate) fn because(self, text: impl Into<String>) -> Failure {
-        Failure { exit: self, text: text.into() }
-    }
 }
 
 impl Failure {
@@ -149,13 +147,15 @@ fn way_out(error: &Error) -> (Exit, String) {
         // The message ends with that of the fault.
         E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),
         E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => (Stopped, ""),
-        E::LacksMemory { per_thread, usable, .. } => {
+        E::LacksMemory { engine, per_thread, usable, .. } => {
             let fits = match usable / per_thread {
                 0 => String::new(),
                 threads => format!("it fits with --threads {threads}; "),
             };
+            let slower =
+                if *engine == "colours" { ", or much longer with --engine subtrees" } else { "" };
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
-            return (NotNow, format!(": {fits}{elsewhere}"));
+            return (NotNow, format!(": {fits}{elsewhere}{slower}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
         E::Journal { path, error } => return journal_way_out(path, error),

@@ -30,7 +30,7 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// The same of a time that was measured.
+/// A measured time in the unit that suits it.
 pub(crate) fn duration(time: Duration) -> String {
     self::time(time.as_secs_f64())
 }

@@ -57,7 +57,7 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// The same, in a folder that is there: no work is lost for a wrong path.
+/// A file to write, in a folder that is there: no work is lost for a wrong path.
 pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
     file().try_map(|path| match Path::new(".").join(&path).parent() {
         Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),
