@@ -6,7 +6,6 @@ use std::fmt;
 use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::path::Path;
-use std::process::ExitCode;
 
 use nqueens::Error;
 use nqueens::record::JournalError;
@@ -28,12 +27,6 @@ pub(crate) enum Exit {
     Stopped = 3,
     /// Not here and now: another machine or another time may do.
     NotNow = 4,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
 }
 
 impl Exit {
@@ -81,8 +74,7 @@ pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
         std::panic::set_hook(Box::new(|panic| {
             let fault = panic.to_string().replace('\n', " ");
             message!(
-                "the program has a fault: {fault}; please report it; finished units are in the \
-                 journal, if there is one"
+                "the program has a fault: {fault}; please report it; a journal keeps its units"
             );
         }));
     }
@@ -160,14 +152,11 @@ fn way_out(error: &Error) -> (Exit, String) {
         E::Inconsistent { .. } => (Failed, ""),
         E::Journal { path, error } => return journal_way_out(path, error),
         E::PlansDiffer { .. } => (Usage, ": name the files or folders of one of them"),
-        E::CountsDiffer { files: [first, second], unit, .. } => {
-            let which =
-                if first == second { "" } else { " ('nqueens verify' of each shows which)" };
-            let leave_out = format!("'nqueens merge JOURNAL --into NEW --without {unit}'");
-            return (
-                Failed,
-                format!(": a machine is faulty{which}; {leave_out} leaves the unit out"),
-            );
+        E::CountsDiffer { unit, .. } => {
+            let verify = "'nqueens verify' shows which count is wrong";
+            let leave_out =
+                format!("'nqueens merge FILE --into NEW --without {unit}' leaves it out");
+            return (Failed, format!(": a machine is faulty; {verify}; {leave_out}"));
         }
     };
     (exit, text.to_owned())

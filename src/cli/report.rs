@@ -109,11 +109,10 @@ impl Report {
 
     /// A number that `--quiet` prints as well; without it there is no line, and the field is null.
     pub(crate) fn number(&mut self, name: &'static str, number: Option<u128>) -> &mut Self {
-        self.numbers.extend(number.map(|number| number.to_string()));
-        match number {
-            Some(number) => self.entry(name, number.to_string()),
-            None => self.field(name, Value::Null),
+        if let Some(number) = number {
+            self.bare(number).row(name, number);
         }
+        self.field(name, number.map(|number| number.to_string()))
     }
 
     /// A number that only `--quiet` prints.
