@@ -41,8 +41,8 @@ impl Exit {
     }
 
     /// Prints an answer that ends with this code.
-    pub(crate) fn answer(self, format: impl Into<Format>, report: Report) -> Self {
-        self.print(|out| report.write(format.into(), out))
+    pub(crate) fn answer(self, format: Format, report: Report) -> Self {
+        self.print(|out| report.write(format, out))
     }
 
     /// Writes to standard output.

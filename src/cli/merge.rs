@@ -159,7 +159,7 @@ impl Twice {
         report
             .plan(first.record.plan())
             .number("total", total)
-            .published(published)
+            .entry("published", published.to_string())
             .row("twice", format_args!("{}, {agree}", self.counted_twice()))
             .field("counted_twice", comparison.units)
             .field("differing", comparison.differing)

@@ -50,9 +50,7 @@ pub(crate) fn range<T: PartialOrd + Copy>(
 pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|path| match path.to_str() {
         Some("") => Err("this is no name: name a file"),
-        Some("-") => {
-            Err("this is not read as standard output: name a file, or ./- for one of this name")
-        }
+        Some("-") => Err("standard output cannot be meant: name a file, or ./- for this name"),
         _ => Ok(PathBuf::from(path)),
     })
 }

@@ -75,13 +75,6 @@ pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)
             viewBox={ "0 0 " (width) " " (height) } {
             title { "Counting n queens: engines compared" }
-            desc {
-                "Median seconds."
-                @for line in &lines {
-                    " " (line.name) ":"
-                    @for runs in &line.points { (format!(" n = {}: {:.1e};", runs.size, runs.times()[1])) }
-                }
-            }
             rect width=(width) height=(height) fill="#fff" {}
             g font-family="sans-serif" font-size="15" fill="#202020" {
                 text x="14" y="28" font-size="20" { "Counting n queens: engines compared" }
