@@ -132,7 +132,8 @@ fn twice(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
 
     let mut report = Report::default();
     report.plan(plan).number("total", first.total.filter(|_| is_proof));
-    report.published(if is_proof { first.published } else { Published::Unknown });
+    let published = if is_proof { first.published } else { Published::Unknown };
+    report.entry("published", published.to_string());
     report
         .row("twice", format_args!("{counted}, all with equal counts"))
         .field("counted_twice", comparison.units)
