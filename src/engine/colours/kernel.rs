@@ -39,7 +39,7 @@
 use std::ops::Range;
 
 use super::code::{
-    Instruction, LeafCode, MOST_OPEN, MOST_TOGETHER, NO_BIT, Operation, both, groups,
+    Instruction, LeafCode, MOST_OPEN, MOST_TOGETHER, NO_BIT, Operation, both, pieces,
 };
 use super::sub_board::MOST_ROWS;
 use crate::cancel::Cancel;
@@ -152,15 +152,15 @@ impl Scratch {
     }
 }
 
-/// The parts of an array; nothing is left over.
-fn parts<T, const LEN: usize, const PART: usize>(of: &[T; LEN]) -> &[[T; PART]] {
-    const { assert!(LEN.is_multiple_of(PART), "whole parts") };
+/// The chunks of an array; nothing is left over.
+fn chunks<T, const LEN: usize, const CHUNK: usize>(of: &[T; LEN]) -> &[[T; CHUNK]] {
+    const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
     of.as_chunks().0
 }
 
-/// As [`parts`], to be written to.
-fn parts_mut<T, const LEN: usize, const PART: usize>(of: &mut [T; LEN]) -> &mut [[T; PART]] {
-    const { assert!(LEN.is_multiple_of(PART), "whole parts") };
+/// The chunks of an array, to be written to; nothing is left over.
+fn chunks_mut<T, const LEN: usize, const CHUNK: usize>(of: &mut [T; LEN]) -> &mut [[T; CHUNK]] {
+    const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
     of.as_chunks_mut().0
 }
 

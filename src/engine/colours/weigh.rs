@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Entries of most pairs of labels weigh alike. Where a label ties with the rows, each pair has a weight of
-//! its own. Weights are cut into digits of a byte, the lowest digits of all in one plane, the next ones in
-//! another: the kernels multiply bytes, and small boards need one plane only.
+//! its own. Weights are cut into digits of a byte, the lowest digits of all in one list, the next ones in
+//! another: the kernels multiply bytes, and small boards need the lowest digits only.
 
 use super::kernel::{Bytes, Entries, LANES, TILE, Weights};
 use super::program::Tree;

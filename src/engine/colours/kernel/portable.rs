@@ -1,8 +1,8 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
 use super::{
-    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, Planes, RowsOfSets,
-    SLOTS, TILE, Tile, Totals, Weights, Words, both, groups, parts, parts_mut,
+    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
+    RowsOfSets, SLOTS, TILE, Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
 };
 
 /// Byte l is a byte of word l / 8.
@@ -14,13 +14,13 @@ loops! {}
 
 #[inline(always)]
 fn load(bytes: &Bytes) -> Vector {
-    let words = parts(&bytes.0);
+    let words = chunks(&bytes.0);
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
 #[inline(always)]
 fn store(bytes: &mut Bytes, vector: Vector) {
-    parts_mut(&mut bytes.0).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
+    chunks_mut(&mut bytes.0).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
 }
 
 fn and(a: Vector, b: Vector) -> Vector {
@@ -103,7 +103,7 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
     for (lane, start) in starts.iter().enumerate() {
         let words = &words.and_more[*start as usize..][..SLOTS];
         for (slot, word) in words.iter().enumerate() {
-            let plane: &mut [[u8; 8]] = parts_mut(&mut planes[lane % 8 * SLOTS + slot].0);
+            let plane: &mut [[u8; 8]] = chunks_mut(&mut planes[lane % 8 * SLOTS + slot].0);
             plane[lane / 8] = word.to_le_bytes();
         }
     }
@@ -129,7 +129,7 @@ pub(super) fn transpose(tile: &mut Tile) -> u16 {
     for _ in 0..TILE.ilog2() {
         let rows = *tile;
         let (upper, lower) = rows.split_at(TILE / 2);
-        for ((pair, a), b) in parts_mut(tile).iter_mut().zip(upper).zip(lower) {
+        for ((pair, a), b) in chunks_mut(tile).iter_mut().zip(upper).zip(lower) {
             let interleaved = |from: usize| std::array::from_fn(|at| [a, b][at % 2][from + at / 2]);
             *pair = [interleaved(0), interleaved(TILE / 2)];
         }
