@@ -17,11 +17,11 @@ ROOMS = """
 main
 cli
 verify count
-record forecast serialize
+record forecast
 shard plan
 engine
 board machine
-cancel error
+done cancel error
 """
 DEPTH = {room: depth for depth, line in enumerate(ROOMS.splitlines()) for room in line.split()}
 

@@ -6,9 +6,7 @@ use std::fmt::Display;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use nqueens::Shard;
 use nqueens::forecast::Approximate;
-use serde::Serializer;
 
 /// A time in the unit that suits it, to a tenth of a second or three figures: `446 µs`, `190 ms`, `2.8 s`,
 /// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
@@ -114,14 +112,17 @@ pub(crate) fn json_seconds(time: Duration) -> f64 {
     rounded(time.as_secs_f64(), 6)
 }
 
-/// A field that is a string in JSON and CSV.
-pub(crate) fn as_string<S: Serializer>(value: &impl ToString, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(&value.to_string())
-}
-
 /// A number of many digits with so many decimals: `4.97e9`; short ones are written out.
 pub(crate) fn scientific(number: f64, decimals: usize) -> String {
     if number < 1e5 { format!("{number:.0}") } else { format!("{number:.decimals$e}") }
+}
+
+/// Bytes in the unit that suits them: `1.27 GiB`.
+pub(crate) fn bytes(number: u64) -> String {
+    let power = (number.max(1).ilog2() / 10).min(4);
+    let unit = ["B", "KiB", "MiB", "GiB", "TiB"][power as usize];
+    let decimals = if power == 0 { 0 } else { 2 };
+    format!("{:.decimals$} {unit}", number as f64 / 1024_f64.powi(power as i32))
 }
 
 /// `1 unit`, `2 units`.
@@ -144,11 +145,6 @@ pub(crate) fn with_short_words(text: &str, most: usize) -> String {
     text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
 }
 
-/// `shard 2 (of 0 to 9)`.
-pub(crate) fn shard(shard: Shard) -> String {
-    format!("shard {} (of 0 to {})", shard.index(), shard.shards() - 1)
-}
-
 /// As `2026-11-22 05:45:12 UTC`; 1970 for a time that no calendar has, since files tell any time.
 pub(crate) fn utc(time: SystemTime) -> String {
     Timestamp::try_from(time).unwrap_or_default().strftime("%F %T UTC").to_string()
@@ -166,6 +162,12 @@ mod tests {
     fn a_sum_of_times_has_a_limit() {
         let times = [Duration::MAX, Duration::from_secs(1)];
         assert_eq!(sum(times.into_iter()), Duration::MAX);
+    }
+
+    #[test]
+    fn bytes_have_the_unit_that_suits_them() {
+        let texts = [0, 1023, 1024, 1536 << 20, 3 << 50].map(bytes);
+        assert_eq!(texts, ["0 B", "1023 B", "1.00 KiB", "1.50 GiB", "3072.00 TiB"]);
     }
 
     #[test]

@@ -3,111 +3,102 @@
 //! A journal may hold a hundred million counts, and most readers need none of them. So counts are read
 //! when they are asked for, and only as many as are.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{BitAnd, Range, Sub};
 
-use crate::plan::Plan;
+use range_set_blaze::RangeSetBlaze;
 
 /// A set of unit numbers, kept as disjoint ranges.
-pub type Units = range_set_blaze::RangeSetBlaze<usize>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnitSet(RangeSetBlaze<usize>);
 
-/// The ranges of a set in increasing order, the ends excluded.
-pub fn half_open(units: &Units) -> impl Iterator<Item = Range<usize>> {
-    units.ranges().map(|range| *range.start()..range.end() + 1)
+impl UnitSet {
+    /// How many units there are.
+    pub fn len(&self) -> usize {
+        self.0.len() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this unit is one of them.
+    pub fn contains(&self, unit: usize) -> bool {
+        self.0.contains(unit)
+    }
+
+    /// Whether all of them are in another set.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.is_subset(&other.0)
+    }
+
+    /// Whether none of them is in another set.
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        self.0.is_disjoint(&other.0)
+    }
+
+    /// The units in increasing order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter()
+    }
+
+    /// The ranges of consecutive units in increasing order, the ends excluded.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.0.ranges().map(|range| *range.start()..range.end() + 1)
+    }
 }
 
 /// The units of some ranges, the ends excluded.
-pub(crate) fn units_of(ranges: impl IntoIterator<Item = Range<usize>>) -> Units {
-    let inclusive = |range: Range<usize>| range.start..=range.end - 1;
-    ranges.into_iter().filter(|range| !range.is_empty()).map(inclusive).collect()
+impl FromIterator<Range<usize>> for UnitSet {
+    fn from_iter<I: IntoIterator<Item = Range<usize>>>(ranges: I) -> Self {
+        let ranges = ranges.into_iter().filter(|range| !range.is_empty());
+        Self(ranges.map(|range| range.start..=range.end - 1).collect())
+    }
 }
 
-/// How many units there are.
-#[doc(hidden)]
-pub fn len(units: &Units) -> usize {
-    units.len() as usize
+impl FromIterator<usize> for UnitSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(units: I) -> Self {
+        Self(units.into_iter().collect())
+    }
 }
 
-/// Marks a count that is not known. No count is this large: a unit that reaches it is an overflow.
-const UNKNOWN: u64 = u64::MAX;
+/// The units in both sets.
+impl BitAnd for &UnitSet {
+    type Output = UnitSet;
+
+    fn bitand(self, other: Self) -> UnitSet {
+        UnitSet(&self.0 & &other.0)
+    }
+}
+
+/// The units that the other set does not have.
+impl Sub for &UnitSet {
+    type Output = UnitSet;
+
+    fn sub(self, other: Self) -> UnitSet {
+        UnitSet(&self.0 - &other.0)
+    }
+}
 
 /// The counts of some units of a plan, each before its weight.
 #[derive(Clone, Debug, Default)]
-pub struct Counts {
-    /// Counts of consecutive units, by the first of them.
-    ranges: BTreeMap<usize, Vec<u64>>,
-    /// The solutions, with weights, in counts of units that were known before.
-    pub(super) repeated: u128,
-    /// The units with two different counts; the first one is kept.
-    pub(super) conflicts: Units,
-}
+pub struct Counts(Vec<(usize, u64)>);
 
 impl Counts {
-    /// Room for the counts of these units; none is known yet.
-    pub(super) fn of(units: &Units) -> Self {
-        let room = |range: Range<usize>| (range.start, vec![UNKNOWN; range.len()]);
-        Self { ranges: half_open(units).map(room).collect(), ..Self::default() }
+    /// Of units that have one count each, in increasing order.
+    pub(super) fn of(counts: Vec<(usize, u64)>) -> Self {
+        debug_assert!(counts.is_sorted_by(|(unit, _), (next, _)| unit < next), "one count a unit");
+        Self(counts)
     }
 
     /// The count of a unit; `None` if it is not known.
     pub fn get(&self, unit: usize) -> Option<u64> {
-        let (first, counts) = self.ranges.range(..=unit).next_back()?;
-        counts.get(unit - first).copied().filter(|count| *count != UNKNOWN)
+        let place = self.0.binary_search_by_key(&unit, |(unit, _)| *unit);
+        place.ok().map(|place| self.0[place].1)
     }
 
     /// The units and their counts, in increasing order of the units.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        let all = self.ranges.iter().flat_map(|(first, counts)| (*first..).zip(counts));
-        all.map(|(unit, count)| (unit, *count)).filter(|(_, count)| *count != UNKNOWN)
-    }
-
-    /// Adds consecutive units from `first` on, as far as there is room for them.
-    pub(super) fn add(&mut self, plan: &Plan, first: usize, counts: &[u64]) {
-        let end = first + counts.len();
-        let start = self.ranges.range(..=first).next_back().map_or(first, |(start, _)| *start);
-        for (start, room) in self.ranges.range_mut(start..end) {
-            for unit in first.max(*start)..end.min(start + room.len()) {
-                let (count, known) = (counts[unit - first], &mut room[unit - start]);
-                if *known == UNKNOWN {
-                    *known = count;
-                    continue;
-                }
-                self.repeated += weighted_sum(plan, unit, &[count]);
-                if *known != count {
-                    self.conflicts.insert(unit);
-                }
-            }
-        }
-    }
-}
-
-/// The weighted sum of the counts of consecutive units. It fits: weights and numbers of units are far
-/// below 2^32.
-pub(super) fn weighted_sum(plan: &Plan, first: usize, counts: &[u64]) -> u128 {
-    let terms = (first..).zip(counts);
-    terms.map(|(unit, count)| u128::from(*count) * u128::from(plan.weight(unit))).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::board::size::BoardSize;
-    use crate::engine::Engine;
-
-    #[test]
-    fn counts_are_those_for_which_there_is_room() {
-        let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
-        let mut counts = Counts::of(&Units::from_iter([1..=3, 5..=6]));
-        let repeated = [(0, &[4, 8, 16][..]), (2, &[16, 18, 18, 16, 8]), (5, &[16, 9])];
-        let repeated = repeated.map(|(first, each)| {
-            counts.add(&plan, first, each);
-            counts.repeated
-        });
-        assert_eq!(repeated, [0, 16, 16 + 16 + 9], "unit 2, then units 5 and 6 again");
-        assert_eq!(counts.conflicts, Units::from_iter([6]));
-        let known: Vec<_> = counts.iter().collect();
-        assert_eq!(known, [(1, 8), (2, 16), (3, 18), (5, 16), (6, 8)]);
-        let each = [0, 1, 3, 4, 6, 7].map(|unit| counts.get(unit));
-        assert_eq!(each, [None, Some(8), Some(18), None, Some(8), None]);
+        self.0.iter().copied()
     }
 }

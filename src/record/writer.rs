@@ -16,38 +16,36 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle, sleep};
-use std::time::{Duration, Instant};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
-use super::disk::{create, drop_cache, identity, lock, sync_folder};
-use super::line::{DoneLine, Line, Run};
+use super::disk::{create, drop_cache, lock, open, sync_folder};
+use super::line::{Run, done_text};
 use super::name::file_name;
-use super::reader::Named;
+use super::reader::{JournalFile, Named, Wanted};
 use super::union::Record;
+use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
 /// How often the file is forced to disk, if that takes no longer than this.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
-/// A disk that takes longer than this to answer is reported as hanging, and again every ten times as
-/// long.
+/// Whoever waits longer than this for the disk at the end should know why.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often it is looked at while nothing else is left to do.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// A journal that no other process writes, and that this one may write.
 pub(crate) struct Locked {
     path: PathBuf,
-    /// `None` if there is no file yet; the error if it can only be read.
-    file: Result<Option<File>, JournalError>,
-    /// Bytes that were read.
-    seen: u64,
+    file: File,
+    /// What was read, unless the journal has not begun.
+    held: Option<(JournalFile, Tally)>,
 }
 
 /// A journal that is being written.
 pub(crate) struct Journal {
     pub(crate) path: PathBuf,
-    begun: Instant,
+    /// What it held before.
+    held: Tally,
     shared: Arc<Shared>,
     /// The thread that syncs. `None` once it was told to end.
     syncer: Option<JoinHandle<()>>,
@@ -69,79 +67,51 @@ struct State {
     synced: u64,
     /// Whether no more lines will come.
     is_ending: bool,
+    /// Whether the thread that syncs has ended.
+    has_ended: bool,
     /// Why no more lines can be written.
     failure: Option<JournalError>,
-    /// Since when the disk has been at work.
-    syncing: Option<Instant>,
-    /// When its work takes so long that it is reported.
-    patience: Duration,
 }
 
 impl Locked {
-    /// Locks the journal at a path and reads it. If there is none, it is created when it begins.
+    /// Locks the journal at a path and reads it. If there is none, it is created, empty.
     pub(crate) fn open(path: &Path) -> Result<(Self, Option<Record>), Error> {
-        use io::ErrorKind as Kind;
         let of_file = |error: JournalError| error.at(path);
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(of_file(JournalError::NotAFile));
         }
-        let file = match OpenOptions::new().read(true).append(true).open(path) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) => match error.kind() {
-                Kind::NotFound => Ok(None),
-                // Perhaps nothing is left to write.
-                Kind::PermissionDenied | Kind::ReadOnlyFilesystem | Kind::ExecutableFileBusy => {
-                    Err(JournalError::cannot_write(error))
-                }
-                _ => return Err(of_file(JournalError::cannot_open(error))),
-            },
-        };
-        let (record, seen) = match &file {
-            Ok(None) => (None, 0),
-            Ok(Some(file)) => {
-                lock(file).map_err(of_file)?;
-                // What waits in the cache would stay there.
-                file.sync_data().map_err(JournalError::cannot_write).map_err(of_file)?;
-                read_from_disk(path, file, None)?
-            }
-            Err(_) => {
-                let file = File::open(path).map_err(JournalError::cannot_open).map_err(of_file)?;
-                read_from_disk(path, &file, None)?
-            }
-        };
-        Ok((Self { path: path.to_owned(), file, seen }, record))
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let file = file.map_err(JournalError::cannot_open).map_err(of_file)?;
+        lock(&file).map_err(of_file)?;
+        let mut record = None;
+        if file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+            // What waits in the cache would stay there.
+            file.sync_data().map_err(JournalError::cannot_write).map_err(of_file)?;
+            record = read_from_disk(path, &file, None, Wanted::TimesToo)?;
+        }
+        let held = record.as_ref().map(|record| (record.files[0].clone(), record.tally()));
+        Ok((Self { path: path.to_owned(), file, held }, record))
+    }
+
+    /// Bytes of a last line that was cut off in the middle of a write. They are dropped when it begins.
+    pub(crate) fn cut_off(&self) -> u64 {
+        self.held.as_ref().map_or(0, |(file, _)| file.cut_off)
     }
 
     /// Begins to write behind what it holds, with the lines that tell who counts.
-    pub(crate) fn begin(
-        self,
-        record: Option<&Record>,
-        plan: &Arc<Plan>,
-        run: &Run,
-    ) -> Result<Journal, Error> {
-        let Self { path, file, seen } = self;
-        let held = record.map(|record| &record.files[0]);
-        let bytes = held.map_or(0, |held| held.bytes);
-        let prepare = || {
-            let Some(file) = file? else {
-                // The path may be a link to a file that is not there yet.
-                let mut options = OpenOptions::new();
-                options.read(true).append(true).create(true);
-                let file = options.open(&path).map_err(JournalError::cannot_open)?;
-                lock(&file)?;
-                let length = file.metadata().map_err(JournalError::cannot_open)?.len();
-                // Another process has just begun it.
-                return if length == 0 { Ok(file) } else { Err(JournalError::InUse) };
-            };
-            if bytes < seen {
-                file.set_len(bytes).map_err(JournalError::cannot_write)?;
-            }
-            Ok(file)
-        };
-        let file = prepare().map_err(|error: JournalError| error.at(&path))?;
-        let new = || Named::of(Arc::clone(plan), &path);
-        let named = held.map_or_else(new, |held| held.named.clone());
-        Journal::begin(path, file, bytes, named, run)
+    pub(crate) fn begin(self, plan: &Arc<Plan>, run: &Run) -> Result<Journal, Error> {
+        let Self { path, file, held } = self;
+        let bytes = held.as_ref().map_or(0, |(file, _)| file.bytes);
+        let length =
+            file.metadata().map_err(|error| JournalError::cannot_open(error).at(&path))?.len();
+        if bytes < length {
+            file.set_len(bytes).map_err(|error| JournalError::cannot_write(error).at(&path))?;
+        }
+        let new = || (Named::of(Arc::clone(plan), &path), Tally::default());
+        let (named, held) = held.map_or_else(new, |(file, held)| (file.named, held));
+        let mut journal = Journal::begin(path, file, bytes, named, run)?;
+        journal.held = held;
+        Ok(journal)
     }
 }
 
@@ -173,27 +143,31 @@ impl Journal {
         run: &Run,
     ) -> Result<Self, Error> {
         let first = if bytes == 0 { named.first_line() } else { String::new() };
+        let line = first + &named.seal().close(&run.to_string());
         let state = Mutex::new(State { bytes, synced: bytes, ..State::default() });
         let shared = Arc::new(Shared { file, named, state, changed: Condvar::new() });
-        shared.append(first, &Line::Run(run.clone()));
+        shared.append(&line);
         if let Some(failure) = shared.state().failure.take() {
             return Err(failure.at(&path));
         }
         let name = "nqueens-journal".to_owned();
         let syncer = Builder::new().name(name).spawn({
             let (shared, new) = (Arc::clone(&shared), (bytes == 0).then(|| path.clone()));
-            move || shared.sync_until_end(new)
+            move || {
+                shared.sync_until_end(new);
+                shared.state().has_ended = true;
+                shared.changed.notify_all();
+            }
         });
         let no_thread =
             |error: io::Error| Error::ThreadsNotStarted { threads: 1, reason: error.to_string() };
         let syncer = Some(syncer.map_err(no_thread)?);
-        Ok(Self { path, begun: Instant::now(), shared, syncer })
+        Ok(Self { path, held: Tally::default(), shared, syncer })
     }
 
     /// Appends finished units. If that fails, [`Journal::has_failed`].
-    pub(crate) fn append(&self, done: DoneLine) {
-        let done = DoneLine { elapsed: self.begun.elapsed(), ..done };
-        self.shared.append(String::new(), &Line::Done(done));
+    pub(crate) fn append(&self, done: &UnitsDone) {
+        self.shared.append(&self.shared.named.seal().close(&done_text(done)));
     }
 
     /// Whether no more lines can be written.
@@ -201,57 +175,37 @@ impl Journal {
         self.shared.state().failure.is_some()
     }
 
-    /// How long the last lines have been waiting for the disk, if it is time to report that.
-    pub(crate) fn hangs(&self) -> Option<Duration> {
-        let mut state = self.shared.state();
-        let waited = state.syncing?.elapsed();
-        let is_due = waited >= state.patience;
-        is_due.then(|| {
-            state.patience = waited * 10;
-            waited
-        })
-    }
-
-    /// Waits until the disk has everything, and reads it back from there. Meanwhile it reports how long
-    /// the disk hangs.
-    pub(crate) fn close(mut self, report: &dyn Fn(Duration)) -> Result<Record, Error> {
-        self.end(report).map_err(|error| error.at(&self.path))?;
-        let not_as_written = |what| JournalError::NotAsWritten { what }.at(&self.path);
-        if let Some(what) = self.change() {
-            return Err(not_as_written(what));
+    /// Waits until the disk has everything, reads it back from there, and makes sure that it is what was held
+    /// before and what was counted since. Calls `waits` once if the disk takes its time.
+    pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
+        self.end(waits).map_err(|error| error.at(&self.path))?;
+        let not_as_written =
+            |what: &str| JournalError::NotAsWritten { what: what.to_owned() }.at(&self.path);
+        if matches!(fs::metadata(&self.path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+        {
+            return Err(not_as_written("it was removed or moved"));
         }
-        let Shared { file, named, .. } = &*self.shared;
-        let (record, _) = read_from_disk(&self.path, file, Some(named))?;
-        record.ok_or_else(|| not_as_written("it is empty".to_owned()))
-    }
-
-    /// What somebody else has done to the file.
-    fn change(&self) -> Option<String> {
-        let (expected, own) = (self.shared.state().bytes, self.shared.file.metadata().ok()?);
-        match fs::metadata(&self.path) {
-            Ok(there) if identity(&there) != identity(&own) => {
-                Some("it was replaced by another file".to_owned())
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Some("it was removed or moved".to_owned())
-            }
-            _ if own.len() != expected => {
-                Some(format!("it has {} bytes, and {expected} were written", own.len()))
-            }
-            _ => None,
+        let (file, named) = (open(&self.path)?, &self.shared.named);
+        let record = read_from_disk(&self.path, &file, Some(named), Wanted::UnitsAlone)?;
+        let record = record.ok_or_else(|| not_as_written("it is empty"))?;
+        if record.tally() != self.held + counted {
+            return Err(not_as_written("units are missing or have different counts"));
         }
+        Ok(record)
     }
 
-    fn end(&mut self, report: &dyn Fn(Duration)) -> Result<(), JournalError> {
+    /// Waits until the thread that syncs has ended.
+    fn end(&mut self, waits: &dyn Fn()) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
         let mut state = self.shared.state();
-        // Whoever waits now should know at once why.
-        (state.is_ending, state.patience) = (true, PATIENCE);
-        drop(state);
+        state.is_ending = true;
         self.shared.changed.notify_all();
-        while !syncer.is_finished() {
-            sleep(LOOK_EVERY);
-            self.hangs().map(report);
+        let is_at_work = |state: &mut State| !state.has_ended;
+        let waited = self.shared.changed.wait_timeout_while(state, PATIENCE, is_at_work);
+        let (state, time) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(state);
+        if time.timed_out() {
+            waits();
         }
         syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         self.shared.state().failure.take().map_or(Ok(()), Err)
@@ -262,7 +216,7 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         // The panic is the error to report.
-        let _ = self.end(&|_| ());
+        let _ = self.end(&|| ());
     }
 }
 
@@ -271,19 +225,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends a line behind what may come before it. If this fails, the part that was written is cut off
-    /// again.
-    fn append(&self, before: String, line: &Line) {
-        let line = before + &self.named.seal().close(line);
+    /// Appends text. If this fails, what was written of it is cut off again.
+    fn append(&self, text: &str) {
         let mut state = self.state();
         if state.failure.is_some() {
             return;
         }
-        let text = self.named.with_copy(line, state.bytes);
         if let Err(error) = (&self.file).write_all(text.as_bytes()) {
             let written = state.bytes..state.bytes + text.len() as u64;
             if self.length().is_ok_and(|length| written.contains(&length)) {
-                // If this fails too, the reader leaves the part out.
+                // If this fails too, the reader leaves the rest out.
                 let _ = self.file.set_len(state.bytes);
             }
             state.failure = Some(JournalError::cannot_write(error));
@@ -311,13 +262,11 @@ impl Shared {
                 self.changed.wait_timeout_while(state, SYNC_EVERY, |state| !state.is_ending);
             state = paused.unwrap_or_else(PoisonError::into_inner).0;
             let bytes = state.bytes;
-            (state.syncing, state.patience) = (Some(Instant::now()), PATIENCE);
             drop(state);
             let folder = new.take();
             let synced = folder.as_deref().map_or(Ok(()), sync_folder);
             let synced = synced.and_then(|()| self.file.sync_data());
             state = self.state();
-            state.syncing = None;
             match synced {
                 Ok(()) => state.synced = bytes,
                 Err(error) => return self.cut_back(&mut state, error),
@@ -338,23 +287,22 @@ impl Shared {
     }
 }
 
-/// Reads a journal not from the cache, as far as the system allows that. Returns the bytes read, too.
+/// Reads a journal not from the cache, as far as the system allows that.
 fn read_from_disk(
     path: &Path,
     mut file: &File,
     known: Option<&Named>,
-) -> Result<(Option<Record>, u64), Error> {
+    wanted: Wanted,
+) -> Result<Option<Record>, Error> {
     let cannot_read = |error| JournalError::cannot_read(error).at(path);
     drop_cache(file);
     file.rewind().map_err(cannot_read)?;
     let mut input = file.take(u64::MAX);
-    let record = Record::read_open(path, file, &mut input, known)?;
-    let read = u64::MAX - input.limit();
-    // A read that ended early must not make anybody cut off the rest.
-    match file.metadata().map_err(cannot_read)?.len() {
-        length if length == read => Ok((record, length)),
-        length => {
-            Err(cannot_read(io::Error::other(format!("{read} of {length} bytes could be read"))))
-        }
+    let record = Record::read_open(path, file, &mut input, known, wanted)?;
+    let (read, length) = (u64::MAX - input.limit(), file.metadata().map_err(cannot_read)?.len());
+    if read == length {
+        return Ok(record);
     }
+    // A read that ended early must not make anybody cut off the rest.
+    Err(cannot_read(io::Error::other(format!("{read} of {length} bytes could be read"))))
 }

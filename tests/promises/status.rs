@@ -1,6 +1,5 @@
 //! `status` tells which processes write now, and draws what it knows.
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::time::{Duration, SystemTime};
@@ -8,10 +7,8 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::journals_in;
 use serde_json::Value;
 
-use crate::common::processes::{send, wait_until};
-use crate::common::{
-    contents, finish, fresh_folder, json, nqueens, output, refused, run, stderr, stdout,
-};
+use crate::common::processes::send;
+use crate::common::{contents, fresh_folder, json, nqueens, output, refused, run, stderr, stdout};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -259,40 +256,11 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     assert_eq!(output(&[&count[..], &[text(&path)]].concat()).status.code(), Some(0));
     let shown = output(&["status", text(&path)]);
     assert!(stdout(&shown).contains("total        2\u{202f}279\u{202f}184\n"), "{shown:?}");
-    let (done, units) = ("done         ", contents(&path).units_done());
+    let (done, units) = ("done         ", contents(&path).tally().units);
     let with_space = format!("{done}{}\u{202f}{:03} units, 100 %,", units / 1000, units % 1000);
     assert!(stdout(&shown).contains(&with_space), "{shown:?}");
     assert_eq!(json(&output(&["status", "--json", text(&path)]))["total"], "2279184");
     assert!(page("finished", &[text(&path)]).contains("<dd>2\u{202f}279\u{202f}184</dd>"));
-}
-
-/// Where nothing can be redrawn, the watch prints only what is new; it writes the page as well.
-#[test]
-fn a_watch_ends_when_all_is_finished() {
-    let folder = fresh_folder("status-watch");
-    let (path, out) = (folder.join("q.journal"), folder.join("page.html"));
-    assert_eq!(output(&["count", "11", "--journal", text(&path)]).status.code(), Some(0));
-    let whole = fs::read(&path).expect("a journal");
-    keep_lines(&path, 3);
-    let watch = ["status", text(&path), "--watch", "--html", text(&out)];
-    let mut watch = nqueens(&watch).spawn().expect("it starts");
-    wait_until("a page", &mut watch, || out.exists());
-    let mut journal = File::options().append(true).open(&path).expect("it is there");
-    let rest = &whole[fs::read(&path).expect("a journal").len()..];
-    // Looks at what has not changed print nothing.
-    std::thread::sleep(Duration::from_secs(4));
-    journal.write_all(rest).expect("room");
-    let watched = finish(watch);
-    let shown = stdout(&watched);
-    assert_eq!((watched.status.code(), stderr(&watched)), (Some(0), ""), "{shown}");
-    assert_eq!(
-        (shown.matches("n            11\n").count(), shown.matches("total ").count()),
-        (2, 1)
-    );
-    assert!(fs::read_to_string(out).expect("a page").contains("100 %"));
-    for format in ["--json", "--quiet"] {
-        refused(&output(&["status", "--watch", format, text(&path)]), 2, &["--watch", format]);
-    }
 }
 
 #[test]
