@@ -93,10 +93,10 @@ pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
 #[inline(always)]
 pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     const LOW_HALVES: [u64; 6] = [
-        0xffff_ffff,
-        0xffff_0000_ffff,
-        0xff00_ff00_ff00_ff,
-        0xf0f_0f0f_0f0f_0f0f,
+        0x0000_0000_ffff_ffff,
+        0x0000_ffff_0000_ffff,
+        0x00ff_00ff_00ff_00ff,
+        0x0f0f_0f0f_0f0f_0f0f,
         0x3333_3333_3333_3333,
         0x5555_5555_5555_5555,
     ];
@@ -107,8 +107,8 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
             plane[lane / 8] = word.to_le_bytes();
         }
     }
-    for stage in 0..6 {
-        let (distance, mask) = (32 >> stage, LOW_HALVES[stage]);
+    for (stage, mask) in LOW_HALVES.into_iter().enumerate() {
+        let distance = 32 >> stage;
         for pair in 0..32 {
             let one = pair & (distance - 1) | (pair & !(distance - 1)) << 1;
             let [mut a, mut b] = [one, one + distance].map(|at| load(&planes[at]));
