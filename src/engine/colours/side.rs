@@ -31,7 +31,7 @@ struct Planted {
     program: Option<Vec<u32>>,
 }
 
-/// A program, or a part of one, and a block to run it on.
+/// A program, or a part of one, and a block to run it on; of the block its number and labels.
 pub(super) struct Step<'a> {
     pub(super) input: Input<'a>,
     pub(super) number: usize,
