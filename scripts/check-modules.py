@@ -17,7 +17,7 @@ ROOMS = """
 main
 cli
 verify count
-record forecast serialize
+record forecast
 shard plan
 engine
 board machine

@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || usage "which package?"
 
-if [ "${NQUEENS_INSTALL:-}" != yes ]; then
+if ! may_install; then
   echo "missing: the Debian package(s) $*; install them, or allow it: scripts/check.sh --install" >&2
   exit 77
 fi

@@ -25,7 +25,7 @@ if [ "$(cat "$folder/complete" 2>/dev/null)" != "${packages[*]}" ]; then
   if ! { python3 -m venv "$folder" &&
     timeout 300 "$folder/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}"; } >&2; then
     echo "the Python packages cannot be installed: ${packages[*]}" >&2
-    [ "${NQUEENS_INSTALL:-}" = yes ] && exit 1
+    may_install && exit 1
     exit 77
   fi
   echo "${packages[*]}" >"$folder/complete"
