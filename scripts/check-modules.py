@@ -21,7 +21,7 @@ record forecast
 shard plan
 engine
 board machine
-cancel error
+done cancel error
 """
 DEPTH = {room: depth for depth, line in enumerate(ROOMS.splitlines()) for room in line.split()}
 

@@ -21,7 +21,6 @@ mod out_of_memory;
 mod progress;
 mod report;
 mod rows;
-mod salvage;
 mod session;
 mod shard;
 mod signals;
@@ -80,7 +79,6 @@ enum Command {
     Merge(merge::MergeArgs),
     Status(status::StatusArgs),
     Verify(verify::VerifyArgs),
-    Salvage(salvage::SalvageArgs),
     Cpu(cpu::CpuArgs),
     Completions(generate::CompletionsArgs),
     Man(generate::ManArgs),
@@ -98,7 +96,6 @@ impl Command {
             Self::Merge(args) => on_readers(|| args.run()),
             Self::Status(args) => on_readers(|| args.run()),
             Self::Verify(args) => on_readers(|| args.run()),
-            Self::Salvage(args) => on_readers(|| args.run()),
             Self::Cpu(args) => args.run(),
             Self::Completions(args) => args.run(program()),
             Self::Man(args) => args.run(CommandLine::command().disable_help_subcommand(true)),

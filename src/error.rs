@@ -8,6 +8,8 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use crate::done::Tally;
+
 /// Why a count could not start or finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -36,7 +38,7 @@ pub enum Error {
     },
 
     /// The operating system refused to start the threads.
-    #[error("cannot start {threads} threads: {reason}")]
+    #[error("cannot start {}: {reason}", many_threads(*threads))]
     ThreadsNotStarted {
         /// How many were asked for.
         threads: usize,
@@ -87,16 +89,16 @@ pub enum Error {
 
     /// The count was cancelled before its end.
     #[error(
-        "stopped after {done} of {units} units, {solutions} solutions so far{}",
+        "stopped after {} of {units} units, {} solutions so far{}",
+        done.units,
+        done.solutions,
         journal_fault.as_ref().map(|fault| format!("; {fault}")).unwrap_or_default()
     )]
     Stopped {
-        /// Units finished.
-        done: usize,
-        /// Units in the plan.
+        /// What is finished, together with what was before.
+        done: Tally,
+        /// Units that were to be finished.
         units: usize,
-        /// Solutions in the finished units, with their weights.
-        solutions: u128,
         /// Why the journal cannot be relied on.
         journal_fault: Option<Box<Self>>,
     },
@@ -110,8 +112,10 @@ pub enum Error {
 
     /// The count needs more memory than this machine has now.
     #[error(
-        "engine {engine} needs {} bytes for n = {n} on {threads} threads, of {usable} bytes that {limit} leaves",
-        per_thread * *threads as u64
+        "engine {engine} needs {} MiB for n = {n} on {}, and {limit} leaves only {} MiB for it",
+        (per_thread.saturating_mul(*threads as u64) >> 20).max(1),
+        many_threads(*threads),
+        usable >> 20
     )]
     LacksMemory {
         /// The engine.
@@ -175,6 +179,10 @@ pub enum Error {
         /// Their counts, before the weight of the unit.
         counts: [u64; 2],
     },
+}
+
+fn many_threads(threads: usize) -> String {
+    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
 }
 
 impl Error {
@@ -290,10 +298,6 @@ pub enum JournalError {
         /// The name of the plan, as in the first line.
         holds: String,
     },
-
-    /// The line that names the plan has changed since it was written, and so has every copy of it.
-    #[error("line 1 is damaged, no good copy of it follows, and the file is left unchanged")]
-    NoPlan,
 
     /// A line has changed since it was written. Line 1 names the plan.
     #[error("line {line} is damaged ({what}), and the file is left unchanged")]

@@ -32,10 +32,12 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
+//! | [`UnitsDone`], [`Tally`] | finished units with their counts; how many, and their solutions |
 //! | [`WhichCount`] | the first and the second count of a plan |
 //! | [`record`] | what is finished, in journals on disk |
+//! | [`verify`] | counting recorded units again in another way |
 //! | [`forecast`] | time and total from a sample of the units |
-//! | [`cpu`], [`memory`] | the CPU and memory of this machine, and how much memory a count takes |
+//! | [`cpu`], [`memory`], [`thread_pool`] | the CPU, memory and threads of this machine |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its result, the [`Outcome`] |
 //!
@@ -51,6 +53,7 @@
 mod board;
 mod cancel;
 mod count;
+mod done;
 mod engine;
 mod error;
 pub mod forecast;
@@ -58,7 +61,6 @@ mod machine;
 mod plan;
 pub mod record;
 mod shard;
-#[doc(hidden)]
 pub mod verify;
 
 pub use board::known::Published;
@@ -68,12 +70,11 @@ pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, Outcome, Start, count};
+pub use done::{Tally, UnitsDone};
 pub use engine::{Engine, Kernel, WhichCount};
 pub use error::Error;
-#[doc(hidden)]
-pub use machine::{MAX_THREADS, thread_pool};
-pub use machine::{cpu, memory};
-pub use plan::{Plan, UnitsDone, Worker};
+pub use machine::{MAX_THREADS, cpu, memory, thread_pool};
+pub use plan::{Plan, Worker};
 pub use shard::Shard;
 
 /// Runs the README's Rust examples as tests.

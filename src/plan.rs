@@ -20,7 +20,6 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::time::Duration;
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
@@ -38,21 +37,6 @@ pub struct Plan {
     split_rows: Option<usize>,
     which: WhichCount,
     list: Box<dyn Units>,
-}
-
-/// Finished units: their counts, and what they took.
-#[derive(Clone, Debug)]
-pub struct UnitsDone {
-    /// Their numbers in the plan.
-    pub units: Range<usize>,
-    /// The count of each, before its weight.
-    pub counts: Vec<u64>,
-    /// Their solutions, with weights.
-    pub solutions: u128,
-    /// Wall time that one thread spent on them.
-    pub busy: Duration,
-    /// CPU time of that thread.
-    pub cpu_time: Duration,
 }
 
 /// Increases whenever units change their meaning but their hash would stay the same.
@@ -150,8 +134,15 @@ impl Plan {
         self.list.weight(unit)
     }
 
-    /// The units around this one that are counted fastest together.
-    pub(crate) fn batch(&self, unit: usize) -> Range<usize> {
+    /// The solutions in consecutive units from `first` on, given the count of each: the sum of the counts times
+    /// the weights. It fits: weights and numbers of units are far below 2^32.
+    pub(crate) fn solutions(&self, first: usize, counts: &[u64]) -> u128 {
+        let terms = (first..).zip(counts);
+        terms.map(|(unit, count)| u128::from(*count) * u128::from(self.weight(unit))).sum()
+    }
+
+    /// The units around this one that one thread counts fastest one after the other.
+    pub(crate) fn neighbours(&self, unit: usize) -> Range<usize> {
         self.list.batch(unit)
     }
 
@@ -261,9 +252,9 @@ impl Worker<'_> {
         self.worker.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 
-    /// Counts the first of these units, of which there is one at least, and with it those that follow in
+    /// Counts the first of these units, of which there is one at least, and with it those of them that are of
     /// its batch.
-    pub(crate) fn count_first(
+    pub(crate) fn count_batch(
         &mut self,
         units: Range<usize>,
         cancel: &Cancel,

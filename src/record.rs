@@ -18,7 +18,6 @@
 //!   the CPU time of the thread that counted them.
 //! * The CRC of all lines after the first starts from that of the plan's text (from `n=` on). So a line
 //!   of another plan or count never has the right CRC, and one of the same plan is true wherever it lies.
-//! * A copy of the first line follows each line that passes a multiple of 64 KiB.
 //!
 //! docs/JOURNAL.md describes the format for other programs, and what is guaranteed.
 //!
@@ -35,26 +34,18 @@ mod reader;
 mod save;
 mod second;
 mod shards;
+mod times;
 mod union;
 mod units;
 mod writer;
 
 pub use crate::error::{IoError, JournalError};
-#[doc(hidden)]
-pub use disk::is_locked;
-pub use folder::journals_in;
 pub(crate) use folder::read_shard;
-#[doc(hidden)]
-pub use folder::split_by_plan;
-pub(crate) use line::DoneLine;
+pub use folder::{journals_in, split_by_plan};
 pub use line::Run;
 pub use reader::JournalFile;
 pub use second::{Comparison, compare};
-#[doc(hidden)]
 pub use shards::ShardUnits;
 pub use union::{Record, Witness};
-pub(crate) use units::units_of;
-pub use units::{Counts, Units};
-#[doc(hidden)]
-pub use units::{half_open, len};
+pub use units::{Counts, UnitSet};
 pub(crate) use writer::{Journal, Locked};

@@ -14,10 +14,11 @@ use rayon::prelude::*;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::record::{Counts, Units, len};
+use crate::record::{Counts, UnitSet};
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The number of units chosen.
     pub chosen: usize,
@@ -40,9 +41,9 @@ pub struct Difference {
 
 /// Chooses so many of the finished units, or all if they are fewer, without repetition; the same seed
 /// chooses the same units.
-pub fn sample(finished: &Units, units: usize, seed: u64) -> Units {
+pub fn sample(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
     let mut random = fastrand::Rng::with_seed(seed);
-    Units::from_iter(random.choose_multiple(finished.iter(), units.min(len(finished))))
+    random.choose_multiple(finished.iter(), units.min(finished.len())).into_iter().collect()
 }
 
 /// Recounts units on the current rayon pool, and compares the counts. `recounted` is called after

@@ -168,7 +168,7 @@ impl From<Error> for Failure {
             E::CountsDiffer { unit, .. } => {
                 let way_out = format!(
                     ": one of the two machines is faulty; 'nqueens verify' of each file shows which, \
-                     'nqueens salvage JOURNAL --into NEW --without {unit}' leaves the unit out"
+                     'nqueens merge JOURNAL --into NEW --without {unit}' leaves the unit out"
                 );
                 with(Failed, "", &way_out)
             }
@@ -202,8 +202,8 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
              processes write files of their own",
         ),
         J::Exists => (Usage, ": name a file that does not exist yet"),
-        J::NotAJournal | J::NoPlan => {
-            let exit = if *error == J::NoPlan { Failed } else { Usage };
+        J::NotAJournal | J::Damaged { line: 1, .. } => {
+            let exit = if *error == J::NotAJournal { Usage } else { Failed };
             let merge = format!("'nqueens merge {} OTHER --into NEW'", quoted(path));
             let way_out = ": name another file; if the beginning of this one is damaged,";
             let other = "keeps its good lines, with another journal of the count as OTHER";
@@ -227,7 +227,7 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
 
 /// The command that copies what is good of a journal, and what it does for the user.
 fn salvage(path: &Path, what: &str) -> String {
-    format!(": 'nqueens salvage {} --into NEW' {what}", quoted(path))
+    format!(": 'nqueens merge {} --into NEW' {what}", quoted(path))
 }
 
 /// What the user can do if writing fails.

@@ -69,7 +69,7 @@ fn with_lists(shell: Shell, script: &str, commands: &str) -> String {
 
 const BASH: &str = r#"prev="$3"; [[ $3 == = ]] && prev="${COMP_WORDS[COMP_CWORD-2]}"
     local hidden=
-    case "${COMP_WORDS[1]}$2" in merge|status|verify|salvage|man|completions) hidden='-*' ;; esac"#;
+    case "${COMP_WORDS[1]}$2" in merge|status|verify|man|completions) hidden='-*' ;; esac"#;
 
 const FISH: &str = include_str!("generate/lists.fish");
 

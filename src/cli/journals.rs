@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Record, Run, Units, journals_in, len, split_by_plan};
+use nqueens::record::{Record, Run, UnitSet, journals_in, split_by_plan};
 use nqueens::{Error, Published, Shard};
 use serde_json::json;
 
@@ -44,24 +45,25 @@ impl JournalsArgs {
     pub(crate) fn read(&self) -> Result<Journals, Failure> {
         let [first, second] = self.files()?;
         if self.second || first.is_empty() {
-            return self.read_files(&second);
+            return self.read_files(&second, Record::read);
         }
         if !second.is_empty() {
             let journals = many(second.len(), "journal");
             message!("{journals} of the second count left out: --second reads those instead");
         }
-        self.read_files(&first)
+        self.read_files(&first, Record::read)
     }
 
     /// Reads those of the first count, and those of the second one, as far as there are any.
     pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
         let [first, second] = self.files()?;
-        let read = |files: Vec<_>| (!files.is_empty()).then(|| self.read_files(&files)).transpose();
+        let read = |files: &[PathBuf]| self.read_files(files, Record::read);
+        let read = |files: Vec<_>| (!files.is_empty()).then(|| read(&files)).transpose();
         Ok([read(first)?, read(second)?])
     }
 
-    /// Reads those of each count of each plan, also in the folders that lie in the named ones. Warns of
-    /// counts that cannot be read if there are others.
+    /// Reads those of each count of each plan, also in the folders that lie in the named ones, and what their
+    /// units took. Warns of counts that cannot be read if there are others.
     pub(crate) fn read_plans(&self) -> Result<(Vec<Journals>, Exit), Failure> {
         let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
         let inner = folders.flatten().flatten().map(|entry| entry.path());
@@ -71,7 +73,7 @@ impl JournalsArgs {
         let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
         let counts = plans.into_iter().flat_map(|plan| plan.into_iter().skip(self.second.into()));
         for files in counts.filter(|files| !files.is_empty()) {
-            match self.read_files(&files) {
+            match self.read_files(&files, Record::read_with_times) {
                 Ok(count) => journals.push(count),
                 Err(failure) => failures.push(failure),
             }
@@ -101,17 +103,21 @@ impl JournalsArgs {
     }
 
     /// Reads journals of one count.
-    fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
-        let record = Record::read(files)?.ok_or_else(|| self.nothing())?;
+    fn read_files(
+        &self,
+        files: &[PathBuf],
+        read: fn(&[PathBuf]) -> Result<Option<Record>, Error>,
+    ) -> Result<Journals, Failure> {
+        let record = read(files)?.ok_or_else(|| self.nothing())?;
         let journals = Journals::new(record, self.shards);
         if self.is_warned {
             return Ok(journals);
         }
-        warn_of_damage(&journals.record.left_out);
-        for path in &journals.record.unbegun {
+        warn_of_damage(journals.record.left_out());
+        for path in journals.record.unbegun() {
             message!("warning: nothing is recorded in {}; it is left out", path.display());
         }
-        for file in journals.record.files.iter().filter(|file| file.cut_off > 0) {
+        for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
         }
@@ -151,9 +157,8 @@ pub(crate) struct Journals {
 
 impl Journals {
     fn new(record: Record, shards: Option<usize>) -> Self {
-        let plan = &record.plan;
-        let total = record.is_complete().then_some(record.solutions);
-        let compare = |total| Published::compare(total, known(plan.size()).total);
+        let total = record.is_complete().then_some(record.tally().solutions);
+        let compare = |total| Published::compare(total, known(record.plan().size()).total);
         Self {
             missing: MissingShards::new(&record, shards),
             total,
@@ -162,26 +167,37 @@ impl Journals {
         }
     }
 
+    /// The same journals without some units: they count as not finished.
+    pub(crate) fn without(self, units: &UnitSet) -> Result<Self, Failure> {
+        let shards = self.missing.as_ref().map(|missing| missing.shards);
+        Ok(Self::new(self.record.without(units)?, shards))
+    }
+
     /// Prints it if the total is not the published one. Nor is all well if something was left out.
     pub(crate) fn check(&self) -> Exit {
         if let Published::Differs { expected } = self.published {
-            print_differs("Q", self.record.plan.size().get(), self.record.solutions, expected);
+            print_differs(
+                "Q",
+                self.record.plan().size().get(),
+                self.record.tally().solutions,
+                expected,
+            );
             return Exit::Failed;
         }
-        if self.record.left_out.is_empty() { Exit::Done } else { Exit::Failed }
+        if self.record.left_out().is_empty() { Exit::Done } else { Exit::Failed }
     }
 
     /// The journals of which something is damaged and left out.
     fn damaged(&self) -> Vec<String> {
-        let mut files: Vec<_> = self.record.left_out.iter().filter_map(file_of).collect();
+        let mut files: Vec<_> = self.record.left_out().iter().filter_map(file_of).collect();
         files.dedup();
         files.iter().map(|path| escaped(path.display())).collect()
     }
 
     /// What is not finished, and what to do about it.
     pub(crate) fn lacks(&self) -> String {
-        let units = self.record.plan.units() - self.record.units_done();
-        let all = many(self.record.plan.units(), "unit");
+        let units = self.record.plan().units() - self.record.tally().units;
+        let all = many(self.record.plan().units(), "unit");
         let lacks = format!("{units} of {all} {} missing", if units == 1 { "is" } else { "are" });
         match &self.missing {
             Some(missing) if missing.shards == 1 => {
@@ -189,21 +205,20 @@ impl Journals {
             }
             Some(missing) => format!("{lacks}, in {missing}: run these again"),
             None => format!(
-                "{lacks}, {}: run their shards again (the journals do not agree on how many there \
-                 are; --shards names those that are missing)",
-                joined(&self.record.missing(), ", ", PRINTED)
+                "{lacks}; the journals do not agree on how many shards there are: --shards names \
+                 those that are missing"
             ),
         }
     }
 
     /// The lines and fields that all reports on journals have, with a total as it is to be read.
     pub(crate) fn report(&self, text: impl Fn(u128) -> String) -> Report {
-        let Record { plan, solutions, files, repeated, .. } = &self.record;
+        let (plan, done) = (self.record.plan(), self.record.tally());
         let missing = self.missing.as_ref();
         let missing = json!({
-            "units": plan.units() - self.record.units_done(),
+            "units": plan.units() - done.units,
             "shards": missing.map(|missing| missing.shards),
-            "indices": missing.map(|missing| joined(&missing.indices, ",", usize::MAX)),
+            "indices": missing.map(|missing| joined(ranges(&missing.indices), ",", usize::MAX)),
         });
         let (mut report, damaged) = (Report::default(), self.damaged());
         report.plan(plan);
@@ -217,11 +232,11 @@ impl Journals {
         report
             .field("total", self.total.map(|total| total.to_string()))
             .field("published", self.published.to_string())
-            .field("finished", self.record.units_done())
-            .field("solutions", solutions.to_string())
-            .field("files", files.len())
+            .field("finished", done.units)
+            .field("solutions", done.solutions.to_string())
+            .field("files", self.record.files().len())
             .field("damaged", damaged)
-            .field("twice", *repeated)
+            .field("twice", self.record.repeated())
             .field("cpu_seconds", json_seconds(self.record.cpu_time()))
             .field("missing", missing);
         report
@@ -232,7 +247,8 @@ impl Journals {
 pub(crate) struct MissingShards {
     /// How many shards there are.
     pub(crate) shards: usize,
-    pub(crate) indices: Units,
+    /// In increasing order.
+    pub(crate) indices: Vec<usize>,
 }
 
 impl MissingShards {
@@ -247,9 +263,9 @@ impl MissingShards {
 /// As `shards 3, 7-9 (of 0 to 9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shards, missing) = (self.shards, len(&self.indices));
-        let first = joined(&self.indices, ", ", PRINTED);
-        if self.indices.ranges_len() > PRINTED {
+        let (shards, missing) = (self.shards, self.indices.len());
+        let first = joined(ranges(&self.indices), ", ", PRINTED);
+        if ranges(&self.indices).count() > PRINTED {
             return write!(f, "{missing} of {shards} shards, the first {first}, ...");
         }
         let shard = if missing == 1 { "shard" } else { "shards" };
@@ -257,13 +273,23 @@ impl fmt::Display for MissingShards {
     }
 }
 
-/// The first ranges of some numbers, as a job array is written: `3,7-9`.
-pub(crate) fn joined(numbers: &Units, separator: &str, most: usize) -> String {
-    let ranges = numbers.ranges().take(most).map(|range| match range.into_inner() {
-        (first, last) if first == last => first.to_string(),
-        (first, last) => format!("{first}-{last}"),
+/// The ranges of consecutive numbers, given in increasing order.
+pub(crate) fn ranges(numbers: &[usize]) -> impl Iterator<Item = Range<usize>> {
+    let consecutive = numbers.chunk_by(|one, next| one + 1 == *next);
+    consecutive.map(|numbers| numbers[0]..numbers[0] + numbers.len())
+}
+
+/// The first ranges, as a job array is written: `3,7-9`.
+pub(crate) fn joined(
+    ranges: impl Iterator<Item = Range<usize>>,
+    separator: &str,
+    most: usize,
+) -> String {
+    let texts = ranges.take(most).map(|range| match range.len() {
+        1 => range.start.to_string(),
+        _ => format!("{}-{}", range.start, range.end - 1),
     });
-    ranges.collect::<Vec<_>>().join(separator)
+    texts.collect::<Vec<_>>().join(separator)
 }
 
 /// Processors and kernels that have counted, each with its number of runs if there are several.
@@ -286,9 +312,8 @@ mod tests {
 
     #[test]
     fn missing_shards_are_written_as_text_and_as_job_arrays() {
-        let missing =
-            |indices: &[usize]| MissingShards { shards: 100, indices: indices.iter().collect() };
-        let array = |indices: &[usize]| joined(&indices.iter().collect(), ",", usize::MAX);
+        let missing = |indices: &[usize]| MissingShards { shards: 100, indices: indices.to_vec() };
+        let array = |indices: &[usize]| joined(ranges(indices), ",", usize::MAX);
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
         assert_eq!(array(&[0, 1]), "0-1");

@@ -1,12 +1,12 @@
 //! `nqueens merge FILE|FOLDER...`.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::BinaryBytes;
 use nqueens::Published;
-use nqueens::record::{Comparison, Record, Units, Witness, compare, len};
+use nqueens::record::{Comparison, Record, Witness, compare};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
@@ -14,7 +14,13 @@ use crate::cli::format::{duration, json_seconds, many};
 use crate::cli::journals::{Journals, JournalsArgs, machines};
 use crate::cli::report::{Format, Report, units};
 use crate::cli::stderr::{escaped, message, print_first};
-use crate::cli::values::file_in_folder;
+use crate::cli::values::{file_in_folder, range, whole_number};
+
+/// Units as they are written on the command line: `17`, `40-43` or `40..=43`.
+fn units_of(text: &str) -> Result<Range<usize>, String> {
+    let units = range(text, whole_number::<usize>)?;
+    Ok(*units.start()..units.end().saturating_add(1))
+}
 
 /// Add up the shards: the total, if no unit is missing
 #[derive(Debug, Args)]
@@ -22,7 +28,8 @@ use crate::cli::values::file_in_folder;
 #[command(after_help = "\
 Examples:
   nqueens merge q24                        the total of the shards in folder q24
-  nqueens merge q24 --into q24.journal     and one journal in place of many")]
+  nqueens merge q24 --into q24.journal     and one journal in place of many
+  nqueens merge old.journal --into new.journal    what is good of a damaged one")]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     format: Format,
@@ -34,6 +41,10 @@ pub(crate) struct MergeArgs {
     /// process writes any more can then be removed
     #[arg(long, value_name = "NEW", value_parser = file_in_folder())]
     into: Option<PathBuf>,
+
+    /// Leave these units out of it: numbers and ranges, for example 17,40-43
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units_of, requires = "into")]
+    without: Vec<Range<usize>>,
 
     /// Compare the first count with the second one, unit by unit: the total, if every unit was counted
     /// twice with equal counts
@@ -47,11 +58,16 @@ impl MergeArgs {
             let (exit, report) = twice(self.journals.read_both()?)?;
             return Ok(exit.answer(self.format, report));
         }
-        let journals = self.journals.read()?;
+        let mut journals = self.journals.read()?;
+        // What is left out on purpose is no damage.
+        let mut exit = journals.check();
+        if !self.without.is_empty() {
+            journals = journals.without(&self.without.into_iter().collect())?;
+        }
         let mut report = report(&journals);
         if let Some(into) = &self.into {
-            let packed = journals.record.save(into, &Units::new())?;
-            let bytes = |record: &Record| record.files.iter().map(|file| file.bytes).sum::<u64>();
+            let packed = journals.record.save(into)?;
+            let bytes = |record: &Record| record.files().iter().map(|file| file.bytes).sum::<u64>();
             let (bytes_before, bytes) = (bytes(&journals.record), bytes(&packed));
             let file = escaped(into.display());
             // The text of an unfinished count goes to stderr.
@@ -59,7 +75,6 @@ impl MergeArgs {
             let packed = json!({ "file": file, "bytes": bytes, "bytes_before": bytes_before });
             report.field("packed", packed);
         }
-        let mut exit = journals.check();
         if journals.total.is_none() {
             message!("{}", journals.lacks());
             report.without_text();
@@ -71,7 +86,7 @@ impl MergeArgs {
 
 /// The report on the journals of one count.
 fn report(journals: &Journals) -> Report {
-    let (files, twice) = (journals.record.files.len(), units(journals.record.repeated));
+    let (files, twice) = (journals.record.files().len(), units(journals.record.repeated()));
     let mut report = journals.report(|total| total.to_string());
     journals.total.iter().for_each(|total| _ = report.bare(total));
     report
@@ -113,7 +128,7 @@ impl Twice {
             let units = many(*differing, "unit");
             message!(
                 "the counts differ in {units}: one machine at least made errors; nqueens verify tells \
-                 which count is wrong, nqueens salvage --without leaves its units out"
+                 which count is wrong, merge --without leaves its units out"
             );
             return Exit::Failed;
         }
@@ -142,7 +157,7 @@ impl Twice {
         };
         let mut report = Report::default();
         report
-            .plan(&first.record.plan)
+            .plan(first.record.plan())
             .number("total", total)
             .published(published)
             .row("twice", format_args!("{}, {agree}", self.counted_twice()))
@@ -154,31 +169,26 @@ impl Twice {
         {
             let machines = machines(journals.record.runs());
             let (finished, cpu) =
-                (journals.record.units_done(), duration(journals.record.cpu_time()));
+                (journals.record.tally().units, duration(journals.record.cpu_time()));
             let units = many(finished, "unit");
             let json = json!({
                 "finished": finished,
-                "files": journals.record.files.len(),
+                "files": journals.record.files().len(),
                 "machines": machines,
                 "cpu_seconds": json_seconds(journals.record.cpu_time()),
-                "once": len(once),
+                "once": once.len(),
             });
             report.row(label, format_args!("{units}, {cpu} CPU time on {machines}"));
             report.field(label, json);
         }
-        match total {
-            Some(total) => {
-                for (label, journals) in [("record", first), ("", second)] {
-                    report.row(label, record(total, journals));
-                }
-            }
-            None => report.without_text(),
+        if total.is_none() {
+            report.without_text();
         }
         report
     }
 
     fn counted_twice(&self) -> String {
-        let all = many(self.first.record.plan.units(), "unit");
+        let all = many(self.first.record.plan().units(), "unit");
         format!("{} of {all} counted twice", self.comparison.units)
     }
 
@@ -193,20 +203,4 @@ impl Twice {
         });
         differences.collect()
     }
-}
-
-/// The row of the record book. Journals do not know the wall time of all processes together, nor what else
-/// was checked.
-fn record(total: u128, journals: &Journals) -> String {
-    let plan = &journals.record.plan;
-    let versions: BTreeSet<&str> = journals.record.runs().map(|run| run.version.as_str()).collect();
-    format!(
-        "| {} | {total} | {}, {} count | {} | | {} | {} | |",
-        plan.size(),
-        plan.engine(),
-        plan.which_count(),
-        machines(journals.record.runs()),
-        duration(journals.record.cpu_time()),
-        versions.into_iter().collect::<Vec<_>>().join(", ")
-    )
 }

@@ -21,7 +21,7 @@ use console::is_dumb;
 use nqueens::forecast::{Approximate, core_hours};
 use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
 
-use super::format::{date_in, duration, expected, rounded_to_figures, time};
+use super::format::{date_in, expected, rounded_to_figures, time};
 use super::stderr::message;
 use bar::{Bar, columns};
 pub(crate) use state::Work;
@@ -155,7 +155,7 @@ impl Progress {
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
-        let Start { plan, shard, kernel, threads, units, units_done, solutions, .. } = *start;
+        let Start { plan, shard, kernel, threads, units, done, .. } = *start;
         if let bytes @ 1.. = start.cut_off {
             message!(
                 "warning: the journal's last line was cut off ({bytes} bytes): it is dropped, and \
@@ -166,10 +166,11 @@ impl Observer for Progress {
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let (left, is_textbook) = (start.time_left(), !plan.engine().has_kernels());
-        let work = Work::Count { solutions_before: solutions, solutions, left };
-        self.begin(&name, [units_done, units], work);
-        let Some(advice) = self.advice.filter(|_| units_done == 0) else { return };
+        let (left, is_textbook) = (start.time_left.clone(), !plan.engine().has_kernels());
+        let work =
+            Work::Count { solutions_before: done.solutions, solutions: done.solutions, left };
+        self.begin(&name, [done.units, units], work);
+        let Some(advice) = self.advice.filter(|_| done.units == 0) else { return };
         let rough = rough_seconds(plan.size(), plan.engine(), kernel, threads);
         let what = format!("n = {}", plan.size());
         let advice = match rough {
@@ -197,20 +198,19 @@ impl Observer for Progress {
                 state.done += done.units.len();
                 if let Work::Count { solutions, left, .. } = work {
                     *solutions += done.solutions;
-                    left.record(done, state.begun.elapsed());
+                    left.record(done);
                 }
             }
         });
     }
 
-    fn disk_hangs(&self, waited: Duration, total: Option<u128>) {
+    fn waits_for_disk(&self, total: Option<u128>) {
         let counted = total
             .map_or(String::new(), |total| format!("all units are counted, {total} solutions; "));
         self.suspend(|| {
             message!(
-                "{counted}the disk has not taken the last lines of the journal for {}; a second signal \
-                 ends the program at once, without them",
-                duration(waited)
+                "{counted}the disk has not taken the last lines of the journal yet; a signal ends the \
+                 program at once, without them"
             );
         });
     }

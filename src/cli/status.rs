@@ -61,7 +61,7 @@ impl StatusArgs {
         loop {
             let begun = Instant::now();
             let (exit, counts) = self.look()?;
-            let state = |count: &Status| [count.journals.record.units_done(), count.running.len()];
+            let state = |count: &Status| [count.journals.record.tally().units, count.running.len()];
             let state: Vec<_> = counts.iter().map(state).collect();
             if out.is_term() && !shown.is_empty() {
                 out.clear_screen()?;
@@ -98,7 +98,7 @@ impl StatusArgs {
 
 /// Whether these are counts of several plans, and not just the first and the second one of a plan.
 fn are_several(counts: &[Status]) -> bool {
-    let hash = |count: &Status| count.journals.record.plan.hash();
+    let hash = |count: &Status| count.journals.record.plan().hash();
     counts.iter().any(|count| hash(count) != hash(&counts[0]))
 }
 

@@ -1,7 +1,6 @@
 //! `nqueens verify FILE|FOLDER...`.
 
 use clap::Args;
-use nqueens::record::Record;
 use nqueens::verify::{Difference, Verdict, sample, verify};
 use serde_json::{Value, json};
 
@@ -47,10 +46,10 @@ impl VerifyArgs {
         let session = Session::new(&self.machine)?;
         let journals = self.journals.read()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let Record { plan, finished, .. } = &journals.record;
+        let (plan, finished) = (journals.record.plan(), journals.record.finished());
         let counts = journals.record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
-        let chosen = journals.record.units_done().min(self.units);
+        let chosen = journals.record.tally().units.min(self.units);
         progress.begin("verify", [0, chosen], Work::Verify);
         let counted = || progress.update(|state| state.done += 1);
         let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
@@ -96,8 +95,8 @@ impl Check {
 
     fn report(&self) -> Report {
         let Verdict { recounted, differences, .. } = &self.verdict;
-        let finished = units(self.journals.record.units_done());
-        let undetected_part = self.verdict.undetected_part(self.journals.record.units_done());
+        let finished = units(self.journals.record.tally().units);
+        let undetected_part = self.verdict.undetected_part(self.journals.record.tally().units);
         let found = match differences.len() {
             0 => "no difference".to_owned(),
             differences => format!("{differences} DIFFER"),

@@ -4,9 +4,8 @@
 //! microseconds. The ranges are taken in a scattered order, the same in every run, see
 //! [`ranges`](super::ranges).
 //!
-//! A thread records what it has finished in batches: the longer the run, the longer the batches, so
-//! that a journal stays small and a kill loses a hundredth of the work at most. The observer learns of
-//! finished units at once.
+//! The observer learns of finished units at once. A line of the journal holds more of them, the more the longer
+//! the run, so that the journal stays small and a kill loses a hundredth of the work at most.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,16 +17,17 @@ use rayon::prelude::*;
 use super::observe::Observer;
 use super::ranges::{REPORT_EVERY, Ranges};
 use crate::cancel::Cancel;
+use crate::done::{Tally, UnitsDone};
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::machine::cpu::thread_time;
-use crate::plan::{Plan, UnitsDone, Worker};
-use crate::record::{DoneLine, Journal, Record};
+use crate::plan::{Plan, Worker};
+use crate::record::Journal;
 
-/// Finished units are recorded once they have taken this part of the age of the run, which is all
+/// Finished units are recorded once they have taken this share of the age of the run, which is all
 /// that a kill can lose of them. Short intervals would make a journal of long units several times
 /// as large.
-const RECORDED_PART: u32 = 100;
+const RECORDED_SHARE: u32 = 100;
 const RECORD_EVERY: RangeInclusive<Duration> = REPORT_EVERY..=Duration::from_secs(10);
 
 /// Counts units on all threads of a rayon pool.
@@ -42,31 +42,13 @@ pub(super) struct Driver<'a> {
     pub(super) stop: &'a AtomicBool,
 }
 
-/// The sum over some units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    pub(super) units: usize,
-    pub(super) solutions: u128,
-}
-
-impl Tally {
-    /// What a record holds.
-    pub(super) fn of(record: &Record) -> Self {
-        Self { units: record.units_done(), solutions: record.solutions }
-    }
-
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
-    }
-}
-
 impl Driver<'_> {
     /// Counts these units on the current rayon pool, unless the count must stop.
     pub(super) fn run(&self, todo: impl Iterator<Item = Range<usize>>) -> Result<Tally, Error> {
         let todo: Vec<_> = todo.collect();
         let threads = rayon::current_num_threads();
-        let ranges = Ranges::new(&todo, threads, |unit| self.plan.batch(unit));
-        // Scratch memory passes from range to range: each thread takes a set and returns it.
+        let ranges = Ranges::new(&todo, threads, |unit| self.plan.neighbours(unit));
+        // Scratch memory passes from range to range: each thread takes a worker and returns it.
         let idle: Mutex<Vec<Worker<'_>>> = Mutex::default();
         (0..ranges.len())
             .into_par_iter()
@@ -79,28 +61,26 @@ impl Driver<'_> {
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
                 tally
             })
-            .try_reduce(Tally::default, |one, other| Ok(one.plus(other)))
+            .try_reduce(Tally::default, |one, other| Ok(one + other))
     }
 
     /// Counts the units of a range until its end or until the count must stop.
     fn count_range(&self, worker: &mut Worker<'_>, mut rest: Range<usize>) -> Result<Tally, Error> {
         let mut whole = Tally::default();
-        let line = DoneLine { units: rest.start..rest.start, ..DoneLine::default() };
-        let mut batch = Batch { driver: self, busy: Duration::ZERO, line };
+        let (units, since) = (UnitsDone::none_from(rest.start), Instant::now());
+        let mut unrecorded = Unrecorded { driver: self, units, since };
         while !rest.is_empty() && !self.must_stop() {
             let (done, ended) = self.count_some(worker, rest.clone());
             rest.start = done.units.end;
-            whole = whole.plus(Tally { units: done.units.len(), solutions: done.solutions });
+            whole = whole + done.tally();
             if !done.units.is_empty() {
                 self.observer.units_done(&done);
             }
-            if let Some(waited) = self.journal.and_then(Journal::hangs) {
-                self.observer.disk_hangs(waited, None);
-            }
-            batch.add(done);
-            let part = self.begun.elapsed() / RECORDED_PART;
-            if batch.busy >= part.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end()) {
-                batch.record();
+            unrecorded.units.extend(done);
+            let share = self.begun.elapsed() / RECORDED_SHARE;
+            if unrecorded.since.elapsed() >= share.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end())
+            {
+                unrecorded.record();
             }
             match ended {
                 Ok(()) => {}
@@ -128,17 +108,13 @@ impl Driver<'_> {
         range: Range<usize>,
     ) -> (UnitsDone, Result<(), Error>) {
         let (begun, cpu_begun) = (Instant::now(), thread_time());
-        let (first, mut counts, mut solutions) = (range.start, Vec::new(), 0);
-        let mut ended = Ok(());
-        while first + counts.len() < range.end && begun.elapsed() < REPORT_EVERY {
-            match worker.count_first(first + counts.len()..range.end, self.cancel) {
-                Ok(some) => {
-                    let weights = (first + counts.len()..).map(|unit| self.plan.weight(unit));
-                    let weighed = some.iter().zip(weights);
-                    solutions += weighed
-                        .map(|(count, weight)| u128::from(*count) * u128::from(weight))
-                        .sum::<u128>();
-                    counts.extend(some);
+        let (mut done, mut ended) = (UnitsDone::none_from(range.start), Ok(()));
+        while done.units.end < range.end && begun.elapsed() < REPORT_EVERY {
+            match worker.count_batch(done.units.end..range.end, self.cancel) {
+                Ok(counts) => {
+                    done.solutions += self.plan.solutions(done.units.end, &counts);
+                    done.units.end += counts.len();
+                    done.counts.extend(counts);
                 }
                 Err(error) => {
                     ended = Err(error);
@@ -146,48 +122,33 @@ impl Driver<'_> {
                 }
             }
         }
-        let units = first..first + counts.len();
-        let cpu_time = thread_time().saturating_sub(cpu_begun);
-        let busy = begun.elapsed();
-        (UnitsDone { units, counts, solutions, busy, cpu_time }, ended)
+        done.elapsed = self.begun.elapsed();
+        done.cpu_time = thread_time().saturating_sub(cpu_begun);
+        (done, ended)
     }
 }
 
 /// Consecutive units of one thread that are finished, but not recorded.
-struct Batch<'a> {
+struct Unrecorded<'a> {
     driver: &'a Driver<'a>,
-    /// Wall time that they took.
-    busy: Duration,
-    line: DoneLine,
+    units: UnitsDone,
+    /// When the last ones were recorded.
+    since: Instant,
 }
 
-impl Batch<'_> {
-    /// Adds the units that follow.
-    fn add(&mut self, done: UnitsDone) {
-        debug_assert_eq!(
-            self.line.units.end, done.units.start,
-            "units are missing between the two"
-        );
-        self.busy += done.busy;
-        self.line.units.end = done.units.end;
-        self.line.counts.extend(done.counts);
-        self.line.solutions += done.solutions;
-        self.line.cpu_time += done.cpu_time;
-    }
-
+impl Unrecorded<'_> {
     fn record(&mut self) {
-        let end = self.line.units.end;
-        let next = DoneLine { units: end..end, ..DoneLine::default() };
-        let line = std::mem::replace(&mut self.line, next);
-        self.busy = Duration::ZERO;
-        if let Some(journal) = self.driver.journal.filter(|_| !line.units.is_empty()) {
-            journal.append(line);
+        self.since = Instant::now();
+        let next = UnitsDone::none_from(self.units.units.end);
+        let done = std::mem::replace(&mut self.units, next);
+        if let Some(journal) = self.driver.journal.filter(|_| !done.units.is_empty()) {
+            journal.append(&done);
         }
     }
 }
 
 /// Neither a stop between two units nor a panic in one must lose those before it.
-impl Drop for Batch<'_> {
+impl Drop for Unrecorded<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.driver.stop.store(true, Ordering::Relaxed);

@@ -6,18 +6,18 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::driver::Driver;
-use super::job::Job;
 use super::observe::Observer;
 use super::settings::Count;
 use crate::board::known::known;
 use crate::cancel::Cancel;
+use crate::done::UnitsDone;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Approximate, Blocks, Rest, TimeLeft, core_hours};
-use crate::plan::UnitsDone;
 
 /// The expected time and result of a count.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The engine that would count.
     pub engine: Engine,
@@ -70,14 +70,14 @@ impl Count<'_> {
 
     /// Begins the count, and says what its forecast was in the end.
     fn begin(&self, time: Duration, begun: Instant, cancel: &Cancel) -> Result<Estimate, Error> {
-        let job = Job::whole(self);
-        let plan = &*job.plan(None)?;
-        let (kernel, threads, units) = (job.kernel_of(plan), job.threads, plan.units());
+        let threads = rayon::current_num_threads();
+        let plan = &self.plan(threads);
+        let (kernel, units) = (self.kernel_of(plan.engine()), plan.units());
         plan.check_memory(threads)?;
         let rest = Rest { units, solutions: known(self.size).total.map(|total| total as f64) };
         let left = TimeLeft::new(Blocks::new(units), rest, threads);
         let (left, stop, observer) = (Mutex::new(left), AtomicBool::new(false), self.observer);
-        let beginning = &Beginning { time, observer, begun, left, stop };
+        let beginning = &Beginning { time, observer, left, stop };
         let (observer, stop) = (beginning, &beginning.stop);
         let driver = Driver { plan, kernel, journal: None, observer, cancel, begun, stop };
         let units_sampled = driver.run(once(0..units))?.units;
@@ -120,18 +120,16 @@ impl Count<'_> {
 struct Beginning<'a> {
     time: Duration,
     observer: &'a dyn Observer,
-    begun: Instant,
     left: Mutex<TimeLeft>,
     stop: AtomicBool,
 }
 
 impl Observer for Beginning<'_> {
     fn units_done(&self, done: &UnitsDone) {
-        let elapsed = self.begun.elapsed();
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.record(done, elapsed);
+        left.record(done);
         let is_exact = || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
-        if elapsed >= longest(self.time) || elapsed >= self.time && is_exact() {
+        if done.elapsed >= longest(self.time) || done.elapsed >= self.time && is_exact() {
             self.stop.store(true, Ordering::Relaxed);
         }
         drop(left);

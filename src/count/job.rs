@@ -1,20 +1,21 @@
-//! The one way through a count or a shard: open its journal, plan, prepare, drive, close.
+//! The one way through a count or a shard: open its journal, plan, check the memory, drive, close.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::driver::{Driver, Tally};
+use super::driver::Driver;
 use super::observe::Start;
 use super::settings::Count;
 use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
+use crate::done::Tally;
 use crate::engine::{Engine, Kernel};
 use crate::error::{Error, JournalError};
-use crate::forecast::{Blocks, Rest};
+use crate::forecast::{Blocks, Rest, TimeLeft};
 use crate::plan::Plan;
-use crate::record::{Journal, Locked, Record, Run, half_open, len, read_shard, units_of};
+use crate::record::{Journal, Locked, Record, Run, UnitSet, read_shard};
 use crate::shard::Shard;
 
 /// Shards choose their split rows as if for this many threads, so that every machine makes the same
@@ -23,6 +24,7 @@ const SHARD_THREADS: usize = 64;
 
 /// A finished count, or a finished shard of one.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The board.
     pub size: BoardSize,
@@ -69,11 +71,11 @@ impl Count<'_> {
         self.on_its_threads(|| Job::whole(self).run())?
     }
 
-    /// Counts only one shard of the units, and records them for
-    /// [`Record::read`](crate::record::Record::read). `out` is a journal if it is a file or ends in `.journal`; otherwise it is a folder, in which every
-    /// process creates its own journal. Units that journals in the folder already hold are not
-    /// counted again, and the plan is taken from those journals. Without any, an engine and split
-    /// rows that are not set depend on the board alone. [`Count::journal`] has no effect on shards.
+    /// Counts only one shard of the units, and records them for [`Record::read`]. `out` is a journal if it is a
+    /// file or ends in `.journal`; otherwise it is a folder, in which every process creates its own journal.
+    /// Units that journals in the folder already hold are not counted again, and the plan is taken from those
+    /// journals. Without any, an engine and split rows that are not set depend on the board alone.
+    /// [`Count::journal`] has no effect on shards.
     ///
     /// # Errors
     ///
@@ -104,23 +106,21 @@ struct Opened {
 }
 
 /// The units to count, and where to record them.
-pub(super) struct Job<'a> {
+struct Job<'a> {
     count: &'a Count<'a>,
     shard: Shard,
     place: Place,
-    kernel: Kernel,
-    pub(super) threads: usize,
+    threads: usize,
     /// How many threads the split rows should suit.
     suited: usize,
 }
 
 impl<'a> Job<'a> {
     /// All units.
-    pub(super) fn whole(count: &'a Count<'a>) -> Self {
+    fn whole(count: &'a Count<'a>) -> Self {
         let place = count.journal.clone().map_or(Place::Nowhere, Place::File);
-        let kernel = count.kernel.unwrap_or_else(Kernel::detect);
         let threads = rayon::current_num_threads();
-        Self { count, shard: Shard::WHOLE, place, kernel, threads, suited: threads }
+        Self { count, shard: Shard::WHOLE, place, threads, suited: threads }
     }
 
     /// The units of a shard, recorded in a journal or in a folder, which is created if it is missing.
@@ -137,109 +137,39 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self) -> Result<Outcome, Error> {
-        let begun = Instant::now();
-        let Self { count, shard, threads, .. } = *self;
-        count.check_queens(!matches!(self.place, Place::Nowhere))?;
+        let (begun, threads) = (Instant::now(), self.threads);
         let Opened { locked, record, left_out } = self.open()?;
         let plan = self.plan(record.as_ref())?;
-        let units = units_of(shard.ranges(plan.units()));
-        let (mut todo, mut before) = (units.clone(), Tally::default());
-        if let Some(record) = &record {
-            let solutions = record.solutions_in(&units)?;
-            todo = &units - &record.finished;
-            before = Tally { units: len(&units) - len(&todo), solutions };
-        }
-        let mut outcome = Outcome {
-            size: count.size,
-            shard,
-            total: before.solutions,
-            engine: plan.engine(),
-            kernel: self.kernel_of(&plan),
+        let units: UnitSet = self.shard.ranges(plan.units()).collect();
+        let before = record.as_ref().map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;
+        let todo = record.as_ref().map_or(units.clone(), |held| &units - held.finished());
+        let run = Run::begin(self.count.kernel_of(plan.engine()), threads, self.shard);
+        let start = Start {
+            plan: &plan,
+            shard: self.shard,
+            kernel: self.count.kernel_of(plan.engine()),
             threads,
-            units: len(&units),
-            units_before: before.units,
-            elapsed: begun.elapsed(),
-            published: Published::Unknown,
-            runs: record.iter().flat_map(Record::runs).cloned().collect(),
-            journal: None,
-            journal_fault: None,
-            left_out,
+            units: units.len(),
+            done: before,
+            cut_off: locked.as_ref().map_or(0, Locked::cut_off),
+            time_left: &self.time_left(&plan, record.as_ref(), &run, before, &todo),
         };
+        let runs = record.iter().flat_map(Record::runs).cloned().collect();
+        let mut closed = Closed { done: before, runs, journal: None, fault: None };
         if !todo.is_empty() {
             plan.check_memory(threads)?;
-            // In a folder, what others have recorded is not read back.
-            let held = record.as_ref().filter(|_| locked.is_some());
-            let recorded = held.map_or(Tally::default(), Tally::of);
-            let cut_off = held.map_or(0, |record| record.files[0].cut_off);
-            let run = Run::begin(outcome.kernel, threads, shard);
-            let journal = self.begin(locked, held, &plan, &run)?;
-            let is_like =
-                |record: &&Record| record.runs().last().is_some_and(|last| last.is_like(&run));
-            let blocks = record.as_ref().filter(is_like).map(|record| record.blocks.clone());
-            let is_plain = shard == Shard::WHOLE && count.queens.is_empty();
-            let total = known(count.size).total.filter(|_| is_plain);
-            count.observer.started(&Start {
-                plan: &plan,
-                shard,
-                threads,
-                units: outcome.units,
-                units_done: before.units,
-                solutions: before.solutions,
-                cut_off,
-                kernel: outcome.kernel,
-                blocks: &blocks.unwrap_or_else(|| Blocks::new(plan.units())),
-                rest: Rest {
-                    units: len(&todo),
-                    solutions: total.map(|total| total as f64 - before.solutions as f64),
-                },
-            });
-            let driver = Driver {
-                plan: &plan,
-                kernel: outcome.kernel,
-                journal: journal.as_ref(),
-                observer: count.observer,
-                cancel: &count.cancel,
-                begun: Instant::now(),
-                stop: &AtomicBool::new(false),
-            };
-            let counted = driver.run(half_open(&todo));
-            let has_failed = journal.as_ref().is_some_and(Journal::has_failed);
-            let is_complete = counted.as_ref().is_ok_and(|now| now.units == len(&todo));
-            let total = counted.as_ref().ok().filter(|_| is_complete);
-            let total = total.map(|now| before.plus(*now).solutions);
-            outcome.journal = journal.as_ref().map(|journal| journal.path.clone());
-            let closed = journal
-                .map(|journal| journal.close(&|waited| count.observer.disk_hangs(waited, total)));
-            let now = counted?;
-            let check = |record| check_written(record, recorded.plus(now));
-            match closed.map(|closed| closed.and_then(check)) {
-                None => {}
-                Some(Ok(record)) => outcome.runs = record.runs().cloned().collect(),
-                // A journal that failed is the reason why the count stopped.
-                Some(Err(error)) if !is_complete && has_failed => return Err(error),
-                Some(Err(error)) => outcome.journal_fault = Some(error),
-            }
-            let sum = before.plus(now);
-            if !is_complete {
-                return Err(Error::Stopped {
-                    done: sum.units,
-                    units: outcome.units,
-                    solutions: sum.solutions,
-                    journal_fault: outcome.journal_fault.map(Box::new),
-                });
-            }
-            outcome.total = sum.solutions;
+            let journal = self.begin(locked, &plan, &run)?;
+            let counted = self.drive(&start, &todo, journal.as_ref())?;
+            self.close(&start, counted, journal, &mut closed)?;
         }
-        if shard == Shard::WHOLE && count.queens.is_empty() {
-            outcome.published = Published::compare(outcome.total, known(count.size).total);
-        }
-        outcome.elapsed = begun.elapsed();
-        Ok(outcome)
+        Ok(self.outcome(&start, closed, left_out, begun.elapsed()))
     }
 
     /// Locks the journal, and reads what is finished. In a folder, this is what journals hold that may
     /// have units of the shard; those of the other count are not read.
     fn open(&self) -> Result<Opened, Error> {
+        let Count { size, which, .. } = *self.count;
+        self.count.check_queens(!matches!(self.place, Place::Nowhere))?;
         match &self.place {
             Place::Nowhere => Ok(Opened::default()),
             Place::File(path) => {
@@ -247,7 +177,6 @@ impl<'a> Job<'a> {
                 Ok(Opened { locked: Some(locked), record, left_out: Vec::new() })
             }
             Place::Folder(path) => {
-                let Count { size, which, .. } = *self.count;
                 let (record, left_out) = read_shard(path, size, which, self.shard)?;
                 // A machine made errors. Whatever this one counts, it would not be settled.
                 let differ = |error: &&Error| matches!(error, Error::CountsDiffer { .. });
@@ -259,55 +188,134 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The plan of the record, if it is the one that is asked for; without a record, the one that suits.
-    pub(super) fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
-        let asked = self.count.plan(record.map(|record| &*record.plan), self.suited);
-        let Some(record) = record else { return Ok(Arc::new(asked)) };
-        let path = record.files.first().map_or(Path::new(""), |file| &file.path);
-        check_same(&asked, &record.plan).map_err(|error| error.at(path))?;
-        Ok(Arc::clone(&record.plan))
+    /// The plan of the record, if it is one that is asked for; without a record, the one that suits.
+    fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
+        let Some(record) = record else { return Ok(Arc::new(self.count.plan(self.suited))) };
+        let path = record.files().first().map_or(Path::new(""), |file| &file.path);
+        self.count.check_plan(record.plan()).map_err(|error| error.at(path))?;
+        Ok(Arc::clone(record.plan()))
     }
 
     /// Begins the journal that this process writes, if there is to be one.
     fn begin(
         &self,
         locked: Option<Locked>,
-        held: Option<&Record>,
         plan: &Arc<Plan>,
         run: &Run,
     ) -> Result<Option<Journal>, Error> {
         match (locked, &self.place) {
-            (Some(locked), _) => locked.begin(held, plan, run).map(Some),
+            (Some(locked), _) => locked.begin(plan, run).map(Some),
             (None, Place::Folder(folder)) => Journal::create_in(folder, plan, run).map(Some),
             (None, _) => Ok(None),
         }
     }
 
-    /// The kernel that an engine uses.
-    pub(super) fn kernel_of(&self, plan: &Plan) -> Kernel {
-        if plan.engine().has_kernels() { self.kernel } else { Kernel::Portable }
+    /// The forecast of a count that begins: what is recorded is part of the sample if a run like this one
+    /// recorded it.
+    fn time_left(
+        &self,
+        plan: &Plan,
+        record: Option<&Record>,
+        run: &Run,
+        before: Tally,
+        todo: &UnitSet,
+    ) -> TimeLeft {
+        let recorded = record.and_then(|record| record.times_of(run)).cloned();
+        let total = self.published_total();
+        let rest = Rest {
+            units: todo.len(),
+            solutions: total.map(|total| total as f64 - before.solutions as f64),
+        };
+        let recorded = recorded.unwrap_or_else(|| Blocks::new(plan.units()));
+        TimeLeft::new(recorded, rest, self.threads)
+    }
+
+    /// Counts on all threads.
+    fn drive(
+        &self,
+        start: &Start<'_>,
+        todo: &UnitSet,
+        journal: Option<&Journal>,
+    ) -> Result<Tally, Error> {
+        let Count { observer, cancel, .. } = self.count;
+        observer.started(start);
+        let driver = Driver {
+            plan: start.plan,
+            kernel: start.kernel,
+            journal,
+            observer: *observer,
+            cancel,
+            begun: Instant::now(),
+            stop: &AtomicBool::new(false),
+        };
+        driver.run(todo.ranges())
+    }
+
+    /// Waits until the disk has everything, reads it back, and compares it with what was counted.
+    fn close(
+        &self,
+        start: &Start<'_>,
+        counted: Tally,
+        journal: Option<Journal>,
+        closed: &mut Closed,
+    ) -> Result<(), Error> {
+        let done = start.done + counted;
+        let is_complete = done.units == start.units;
+        let total = is_complete.then_some(done.solutions);
+        closed.done = done;
+        if let Some(journal) = journal {
+            let has_failed = journal.has_failed();
+            closed.journal = Some(journal.path.clone());
+            match journal.close(counted, &|| self.count.observer.waits_for_disk(total)) {
+                Ok(record) => closed.runs = record.runs().cloned().collect(),
+                // A journal that failed is the reason why the count stopped.
+                Err(error) if has_failed && !is_complete => return Err(error),
+                Err(error) => closed.fault = Some(error),
+            }
+        }
+        if is_complete {
+            return Ok(());
+        }
+        let journal_fault = closed.fault.take().map(Box::new);
+        Err(Error::Stopped { done, units: start.units, journal_fault })
+    }
+
+    fn outcome(
+        &self,
+        start: &Start<'_>,
+        closed: Closed,
+        left_out: Vec<Error>,
+        elapsed: Duration,
+    ) -> Outcome {
+        Outcome {
+            size: self.count.size,
+            shard: self.shard,
+            total: closed.done.solutions,
+            engine: start.plan.engine(),
+            kernel: start.kernel,
+            threads: self.threads,
+            units: start.units,
+            units_before: start.done.units,
+            elapsed,
+            published: Published::compare(closed.done.solutions, self.published_total()),
+            runs: closed.runs,
+            journal: closed.journal,
+            journal_fault: closed.fault,
+            left_out,
+        }
+    }
+
+    /// The published total, if all solutions are counted.
+    fn published_total(&self) -> Option<u128> {
+        let is_all = self.shard == Shard::WHOLE && self.count.queens.is_empty();
+        known(self.count.size).total.filter(|_| is_all)
     }
 }
 
-/// Makes sure that a recorded plan is the one that is asked for.
-fn check_same(asked: &Plan, held: &Plan) -> Result<(), JournalError> {
-    let fields = |plan: &Plan| {
-        [
-            format!("n = {}", plan.size()),
-            format!("engine = {}", plan.engine()),
-            format!("split rows = {}", plan.split_rows().unwrap_or(0)),
-            format!("count = {}", plan.which_count()),
-        ]
-    };
-    let differing = fields(held).into_iter().zip(fields(asked)).find(|(held, asked)| held != asked);
-    differing.map_or(Ok(()), |(holds, asked)| Err(JournalError::OtherCount { holds, asked }))
-}
-
-/// Makes sure that a journal, read back, holds what was counted.
-fn check_written(record: Record, expected: Tally) -> Result<Record, Error> {
-    if Tally::of(&record) == expected {
-        return Ok(record);
-    }
-    let what = "units are missing or have different counts".to_owned();
-    Err(JournalError::NotAsWritten { what }.at(&record.files[0].path))
+/// How a count has ended.
+struct Closed {
+    done: Tally,
+    runs: Vec<Run>,
+    journal: Option<PathBuf>,
+    fault: Option<Error>,
 }

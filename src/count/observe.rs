@@ -1,10 +1,9 @@
 //! What a running count reports to its observer.
 
-use std::time::Duration;
-
+use crate::done::{Tally, UnitsDone};
 use crate::engine::Kernel;
-use crate::forecast::{Blocks, Rest, TimeLeft};
-use crate::plan::{Plan, UnitsDone};
+use crate::forecast::TimeLeft;
+use crate::plan::Plan;
 use crate::shard::Shard;
 
 /// Watches a count. By default every method does nothing. The counting threads call them, so they
@@ -17,9 +16,9 @@ pub trait Observer: Sync {
     /// Some units are finished.
     fn units_done(&self, done: &UnitsDone) {}
 
-    /// The last lines of the journal have been waiting for the disk for this long. The count continues;
-    /// if all units are counted, their solutions are given.
-    fn disk_hangs(&self, waited: Duration, total: Option<u128>) {}
+    /// The count has ended, and for a second the disk has not taken the last lines of the journal. If all
+    /// units are counted, this is the total: it may be printed before the disk answers.
+    fn waits_for_disk(&self, total: Option<u128>) {}
 }
 
 impl std::fmt::Debug for dyn Observer + '_ {
@@ -40,6 +39,7 @@ impl<F: Fn(&UnitsDone) + Sync> Observer for F {
 
 /// The state of a count as it starts.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Start<'a> {
     /// The plan of the whole count.
     pub plan: &'a Plan,
@@ -51,20 +51,10 @@ pub struct Start<'a> {
     pub threads: usize,
     /// Units in the shard.
     pub units: usize,
-    /// Units of the shard that journals already hold.
-    pub units_done: usize,
-    /// Their solutions, with weights.
-    pub solutions: u128,
+    /// Those of them that journals already hold.
+    pub done: Tally,
     /// Bytes of a last line that was cut off in the middle of a write; they are dropped.
     pub cut_off: u64,
-    /// What is finished, as far as it tells how long the rest takes here, and the rest.
-    pub(crate) blocks: &'a Blocks,
-    pub(crate) rest: Rest,
-}
-
-impl Start<'_> {
-    /// The forecast of the time that is left. What the journal holds is part of its sample.
-    pub fn time_left(&self) -> TimeLeft {
-        TimeLeft::new(self.blocks.clone(), self.rest, self.threads)
-    }
+    /// How long the rest takes, as far as it is known. What the journal holds is part of the sample.
+    pub time_left: &'a TimeLeft,
 }

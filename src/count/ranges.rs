@@ -19,20 +19,20 @@ const RANGES_PER_THREAD: usize = 256;
 /// the limits of 256 and 1024 made no difference that could be resolved (4 %).
 const LONGEST_RANGE: usize = 1024;
 
-/// Neighbours that share the programs of `colours`, at most, 20 batches of 20: units of n = 24 in ranges of 7, 30
+/// Units that share the programs of `colours`, at most, 20 batches of 20: units of n = 24 in ranges of 7, 30
 /// and 60 take 2.6, 1.4 and 1.2 times as long. So ranges have as many, but at most eight times the length that makes
 /// 256 for each thread; the last eighth of the units comes in that length, so that threads end together.
-const NEIGHBOURS: usize = 400;
+const MOST_SHARING: usize = 400;
 const AT_THE_END: usize = 8;
 
 /// The first ranges are short, so that a long count soon knows its time: so many for each thread have the
-/// length of a batch, as many twice that, then four times, and so on. So what a thread is at is never more
-/// than a small part of what it has finished, and dear ranges, which are finished later, are not missing in
-/// the sample.
+/// length of the longest neighbourhood, as many twice that, then four times, and so on. So what a thread is at is
+/// never more than a small part of what it has finished, and dear ranges, which are finished later, are not missing
+/// in the sample.
 ///
-/// No range is shorter than the longest batch. Long batches are cheap for each unit, and the batch of a unit
-/// chosen at random is a long one more often than not: with such ranges the first forecasts of n = 21 were
-/// a fifth too short.
+/// No range is shorter than the longest neighbourhood (`Plan::neighbours`). In a long one each unit is cheap, and the
+/// one around a unit chosen at random is a long one more often than not: with such ranges the first forecasts of
+/// n = 21 were a fifth too short.
 const RANGES_OF_A_LENGTH: usize = 16;
 
 /// With fewer units there are no short ranges. Hundreds of them take a millisecond, which would be 1.5 % of
@@ -46,27 +46,27 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// Cuts these units into ranges for so many threads, none of them within a batch.
+    /// Cuts these units into ranges for so many threads, none of them within a neighbourhood.
     pub(crate) fn new(
         todo: &[Range<usize>],
         threads: usize,
-        batch: impl Fn(usize) -> Range<usize>,
+        neighbours: impl Fn(usize) -> Range<usize>,
     ) -> Self {
         let all: usize = todo.iter().map(Range::len).sum();
         let cut = |length| -> Vec<Range<usize>> {
-            todo.iter().flat_map(|units| pieces(units.clone(), length, &batch)).collect()
+            todo.iter().flat_map(|units| pieces(units.clone(), length, &neighbours)).collect()
         };
         let short = (all / (threads * RANGES_PER_THREAD)).clamp(1, LONGEST_RANGE);
-        let longest_batch =
-            cut(short).iter().map(|range| batch(range.start).len()).max().unwrap_or(1);
-        let long = longest_batch.pow(2).min(NEIGHBOURS).min(AT_THE_END * short).max(short);
-        let shortest = if all < FEWEST_UNITS { long } else { longest_batch };
-        let order = in_order(&cut(long), shortest, RANGES_OF_A_LENGTH * threads, &batch);
+        let most_neighbours =
+            cut(short).iter().map(|range| neighbours(range.start).len()).max().unwrap_or(1);
+        let long = most_neighbours.pow(2).min(MOST_SHARING).min(AT_THE_END * short).max(short);
+        let shortest = if all < FEWEST_UNITS { long } else { most_neighbours };
+        let order = in_order(&cut(long), shortest, RANGES_OF_A_LENGTH * threads, &neighbours);
         let mut left = all;
         let shortened = order.into_iter().flat_map(|range| {
             let length = if left <= all / AT_THE_END { short } else { range.len() };
             left -= range.len();
-            pieces(range, length, &batch)
+            pieces(range, length, &neighbours)
         });
         Self { ranges: shortened.collect(), next: AtomicUsize::new(0) }
     }
@@ -81,13 +81,13 @@ impl Ranges {
     }
 }
 
-/// The pieces of a plan in a scattered order: of the first ones a part each, the shortest of this length, the
+/// The pieces of a plan in a scattered order: of the first ones a short piece each, the shortest of this length, the
 /// other pieces whole, and what is left of the first ones.
 fn in_order(
     pieces: &[Range<usize>],
     shortest: usize,
     of_a_length: usize,
-    batch: &impl Fn(usize) -> Range<usize>,
+    neighbours: &impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
     let stride = scattering_stride(pieces.len());
     let (mut order, mut rests) = (Vec::new(), Vec::new());
@@ -95,9 +95,9 @@ fn in_order(
         let piece = pieces[turn * stride % pieces.len()].clone();
         // No piece is longer than ten doublings of the shortest.
         let length = shortest << (turn / of_a_length).min(10);
-        // Any of its parts, so that the period of the plan does not matter.
-        let parts = self::pieces(piece.clone(), length, batch);
-        let Range { start, end } = parts[turn * SCATTERED % parts.len()];
+        // Any of its short pieces, so that the period of the plan does not matter.
+        let short = self::pieces(piece.clone(), length, neighbours);
+        let Range { start, end } = short[turn * SCATTERED % short.len()];
         order.push(start..end);
         rests.extend([piece.start..start, end..piece.end]);
     }
@@ -108,14 +108,14 @@ fn in_order(
 /// 2^16 divided by the golden ratio: its multiples are spread evenly.
 const SCATTERED: usize = 40_503;
 
-/// Cuts a range into pieces of this length, or a little more or less, between two batches.
+/// Cuts a range into pieces of this length, or a little more or less, between two neighbourhoods.
 fn pieces(
     units: Range<usize>,
     length: usize,
-    batch: &impl Fn(usize) -> Range<usize>,
+    neighbours: &impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
     let first = units.start;
-    let cuts = units.clone().step_by(length).map(|at| batch(at).start.max(first));
+    let cuts = units.clone().step_by(length).map(|at| neighbours(at).start.max(first));
     let mut cuts: Vec<usize> = cuts.chain([units.end]).collect();
     cuts.dedup();
     cuts.windows(2).map(|ends| ends[0]..ends[1]).collect()

@@ -8,7 +8,7 @@ use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::suited_split_rows;
 use crate::engine::{Engine, Kernel, WhichCount};
-use crate::error::Error;
+use crate::error::{Error, JournalError};
 use crate::machine::thread_pool;
 use crate::plan::Plan;
 
@@ -39,7 +39,7 @@ use crate::plan::Plan;
 pub struct Count<'a> {
     pub(super) size: BoardSize,
     engine: Option<Engine>,
-    pub(super) kernel: Option<Kernel>,
+    kernel: Option<Kernel>,
     split_rows: Option<usize>,
     pub(super) which: WhichCount,
     threads: Option<usize>,
@@ -134,16 +134,48 @@ impl<'a> Count<'a> {
         })
     }
 
-    /// The plan that is asked for. Settings that are missing come from the plan of a journal;
-    /// without one, they suit this number of threads.
-    pub(super) fn plan(&self, held: Option<&Plan>, threads: usize) -> Plan {
-        let split_rows = self.split_rows.or(held.and_then(Plan::split_rows));
-        let split_rows = split_rows.unwrap_or_else(|| suited_split_rows(self.size, threads));
-        let is_split = self.split_rows.is_some() || !self.queens.is_empty();
-        let engine = self.engine.or(is_split.then_some(Engine::Subtrees));
-        let engine = engine.or(held.map(Plan::engine)).unwrap_or(Engine::auto(self.size));
-        let plan = Plan::new(self.size, engine, Some(split_rows)).of_count(self.which);
+    /// The plan of a count that begins. Settings that are missing suit this number of threads.
+    pub(super) fn plan(&self, threads: usize) -> Plan {
+        let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
+        let suited = || suited_split_rows(self.size, threads);
+        let split_rows =
+            (engine == Engine::Subtrees).then(|| self.split_rows.unwrap_or_else(suited));
+        let plan = Plan::new(self.size, engine, split_rows).of_count(self.which);
         if self.queens.is_empty() { plan } else { plan.with_queens(self.queens.clone()) }
+    }
+
+    /// Makes sure that a recorded plan is one of this count. Settings that are missing allow any.
+    pub(super) fn check_plan(&self, held: &Plan) -> Result<(), JournalError> {
+        let rows = |rows: Option<usize>| rows.map_or("none".to_owned(), |rows| rows.to_string());
+        let (engine, split_rows) = (self.engine_asked(), self.split_rows.or(held.split_rows()));
+        let fields = [
+            ("n", held.size().to_string(), self.size.to_string()),
+            ("engine", held.engine().to_string(), engine.unwrap_or(held.engine()).to_string()),
+            ("split rows", rows(held.split_rows()), rows(split_rows)),
+            ("count", held.which_count().to_string(), self.which.to_string()),
+        ];
+        match fields.into_iter().find(|(_, holds, asked)| holds != asked) {
+            None => Ok(()),
+            Some((name, holds, asked)) => Err(JournalError::OtherCount {
+                holds: format!("{name} = {holds}"),
+                asked: format!("{name} = {asked}"),
+            }),
+        }
+    }
+
+    /// The engine that is set, or that other settings need.
+    fn engine_asked(&self) -> Option<Engine> {
+        let is_split = self.split_rows.is_some() || !self.queens.is_empty();
+        self.engine.or(is_split.then_some(Engine::Subtrees))
+    }
+
+    /// The kernel with which an engine counts: portable for engines without kernels.
+    pub(super) fn kernel_of(&self, engine: Engine) -> Kernel {
+        if engine.has_kernels() {
+            self.kernel.unwrap_or_else(Kernel::detect)
+        } else {
+            Kernel::Portable
+        }
     }
 
     /// Given queens work only with engine `subtrees`, and without a journal.

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::ratio::{Approximate, RatioEstimator};
+use crate::done::Tally;
 
 /// Blocks of a plan. The sample is no larger, and the memory for it.
 const BLOCKS: usize = 1024;
@@ -50,10 +51,10 @@ impl Blocks {
     }
 
     /// Adds neighbouring units.
-    pub(crate) fn add(&mut self, first: usize, units: usize, solutions: u128, cpu_time: Duration) {
+    pub(crate) fn add(&mut self, first: usize, done: Tally, cpu_time: Duration) {
         let block = self.blocks.entry(first / self.length.max(1)).or_default();
-        block.units += units as f64;
-        block.solutions += solutions as f64;
+        block.units += done.units as f64;
+        block.solutions += done.solutions as f64;
         block.cpu_seconds += cpu_time.as_secs_f64();
     }
 
@@ -100,7 +101,8 @@ mod tests {
         let mut blocks = Blocks::new(100_000);
         for first in (0..100_000).step_by(2000) {
             let units = 100 + first / 5000;
-            blocks.add(first, units, 10_000, Duration::from_millis(10));
+            let done = Tally { units, solutions: 10_000 };
+            blocks.add(first, done, Duration::from_millis(10));
         }
         let rest = Rest { units: 94_500, solutions: None };
         let left = |rest| blocks.cpu_seconds(rest).expect("fifty blocks").value;
@@ -116,7 +118,7 @@ mod tests {
         assert!(all.cpu_seconds(rest).is_none() && all.is_empty());
         for first in 0..30 {
             let blocks = if first % 2 == 0 { &mut all } else { &mut other };
-            blocks.add(100 * first, 2, 7, Duration::from_secs(4));
+            blocks.add(100 * first, Tally { units: 2, solutions: 7 }, Duration::from_secs(4));
         }
         let error = |blocks: &Blocks| blocks.cpu_seconds(rest).expect("some").standard_error;
         assert!(error(&all).is_infinite(), "fifteen blocks are too few");

@@ -4,39 +4,37 @@
 //! on units that are not reported yet is about what they wait at the end for the last of them.
 
 use std::thread::available_parallelism;
-use std::time::Duration;
 
 use super::blocks::{Blocks, Rest};
 use super::cores::Cores;
 use super::ratio::Approximate;
-use crate::plan::UnitsDone;
+use crate::done::UnitsDone;
 
 /// The remaining time of a count, estimated from what its [`Observer`](crate::Observer) is told.
 ///
 /// ```
 /// use std::sync::Mutex;
-/// use std::time::Instant;
 ///
 /// use nqueens::forecast::TimeLeft;
 /// use nqueens::{BoardSize, Count, Observer, Start, UnitsDone};
 ///
-/// struct Watch(Instant, Mutex<TimeLeft>);
+/// struct Watch(Mutex<TimeLeft>);
 ///
 /// impl Observer for Watch {
 ///     fn started(&self, start: &Start<'_>) {
-///         *self.1.lock().expect("no panic") = start.time_left();
+///         *self.0.lock().expect("no panic") = start.time_left.clone();
 ///     }
 ///
 ///     fn units_done(&self, done: &UnitsDone) {
-///         let mut left = self.1.lock().expect("no panic");
-///         left.record(done, self.0.elapsed());
+///         let mut left = self.0.lock().expect("no panic");
+///         left.record(done);
 ///         if let Some(seconds) = left.estimate() {
 ///             println!("{:.0} s, ± {:.0}", seconds.value, 2.0 * seconds.standard_error);
 ///         }
 ///     }
 /// }
 ///
-/// let watch = Watch(Instant::now(), Mutex::default());
+/// let watch = Watch(Mutex::default());
 /// let outcome = Count::new(BoardSize::new(12)?).observer(&watch).run()?;
 /// # Ok::<(), nqueens::Error>(())
 /// ```
@@ -56,10 +54,10 @@ impl TimeLeft {
         Self { blocks, rest, threads, ..Self::default() }
     }
 
-    /// Learns of finished units, after so much time.
-    pub fn record(&mut self, done: &UnitsDone, elapsed: Duration) {
-        let UnitsDone { units, solutions, cpu_time, .. } = done;
-        self.blocks.add(units.start, units.len(), *solutions, *cpu_time);
+    /// Learns of finished units.
+    pub fn record(&mut self, done: &UnitsDone) {
+        let UnitsDone { units, solutions, elapsed, cpu_time, .. } = done;
+        self.blocks.add(units.start, done.tally(), *cpu_time);
         self.rest.units = self.rest.units.saturating_sub(units.len());
         self.rest.solutions = self.rest.solutions.map(|left| left - *solutions as f64);
         self.cores.record(elapsed.as_secs_f64(), cpu_time.as_secs_f64());

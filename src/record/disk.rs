@@ -39,7 +39,7 @@ pub(super) fn lock(file: &File) -> Result<(), JournalError> {
 }
 
 /// Whether a process is writing a journal, as far as locks tell.
-pub fn is_locked(path: &Path) -> bool {
+pub(super) fn is_locked(path: &Path) -> bool {
     open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 

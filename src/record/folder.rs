@@ -28,6 +28,7 @@ use super::disk::identity;
 use super::header::{count_of, header_of};
 use super::name::named_shard;
 use super::reader::Named;
+use super::times::Wanted;
 use super::union::Record;
 use crate::board::size::BoardSize;
 use crate::engine::WhichCount;
@@ -67,7 +68,7 @@ pub(crate) fn read_shard(
     let Some(named) = paths.find_map(|path| Named::at(path).ok().flatten()) else {
         return Ok((None, files.iter().filter_map(|path| Named::at(path).err()).collect()));
     };
-    let mut record = Record::read_named(&files, &named)?;
+    let mut record = Record::read_named(&files, &named, Wanted::TimesToo)?;
     let left_out = mem::take(&mut record.left_out);
     Ok((Some(record), left_out))
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::disk::open;
-use super::line::{LONGEST_LINE, Seal, without_zeros};
+use super::line::{Seal, without_zeros};
 use crate::engine::WhichCount;
 use crate::error::JournalError;
 use crate::plan::Plan;
@@ -63,21 +63,9 @@ impl Header {
         }
     }
 
-    /// The first good copy of a first line that is damaged.
-    pub(super) fn find_copy(input: &mut impl BufRead) -> Option<Self> {
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            input.take(LONGEST_LINE).read_until(b'\n', &mut line).ok().filter(|read| *read > 0)?;
-            if let Some(Ok(header)) = line.strip_suffix(b"\n").map(Self::parse) {
-                return Some(header);
-            }
-        }
-    }
-
-    /// Reads a first line, or a copy of it, without its line feed.
+    /// Reads a first line, given without its line feed.
     pub(super) fn parse(line: &[u8]) -> Result<Self, JournalError> {
-        if !Self::begins(line) {
+        if !line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" ")) {
             return Err(foreign(line));
         }
         let damaged = |what| JournalError::Damaged { line: 1, what };
@@ -91,11 +79,6 @@ impl Header {
             JournalError::UnknownFormat { format, known: FORMAT }
         })?;
         Ok(Self { version: version.to_owned(), plan: plan.to_owned() })
-    }
-
-    /// Whether a line begins as a first line does, and as no other.
-    pub(super) fn begins(line: &[u8]) -> bool {
-        line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" "))
     }
 
     /// What tells the plan, whichever count of it the journal holds.
@@ -154,6 +137,7 @@ pub(super) fn count_of(path: &Path) -> Option<WhichCount> {
     header_of(path).as_ref().map(Header::which_count)
 }
 
+/// The first line without its CRC.
 impl fmt::Display for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{MAGIC} {FORMAT} version={} {}", self.version, self.plan)

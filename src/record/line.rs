@@ -3,13 +3,15 @@
 //! Reading is strict: a line that would not be written again with the same bytes is damaged, even
 //! if its CRC is right.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::done::UnitsDone;
 use crate::engine::Kernel;
 use crate::machine::cpu::Cpu;
+use crate::plan::Plan;
 use crate::shard::Shard;
 
 /// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
@@ -17,6 +19,7 @@ pub(super) const LONGEST_LINE: u64 = 1 << 20;
 
 /// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Run {
     /// The program's version.
     pub version: String,
@@ -36,24 +39,11 @@ pub struct Run {
     pub cpu_time: Duration,
 }
 
-/// Finished units.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DoneLine {
-    pub(crate) units: Range<usize>,
-    pub(crate) solutions: u128,
-    /// Wall time since the run began, in whole milliseconds.
-    pub(crate) elapsed: Duration,
-    /// CPU time, in whole microseconds.
-    pub(crate) cpu_time: Duration,
-    pub(crate) counts: Vec<u64>,
-}
-
 /// A line after the first one.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// The start of a process's work.
     Run(Run),
-    Done(DoneLine),
+    Done(UnitsDone),
 }
 
 /// What the CRC-32 of a line starts from: nothing for the first line, the CRC-32 of the plan that the
@@ -76,9 +66,8 @@ impl Seal {
     }
 
     /// The text of a line with its CRC and line feed.
-    pub(super) fn close(self, text: &impl fmt::Display) -> String {
-        let text = text.to_string();
-        let crc = self.crc(&text);
+    pub(super) fn close(self, text: &str) -> String {
+        let crc = self.crc(text);
         format!("{text} {crc:08x}\n")
     }
 
@@ -97,15 +86,23 @@ impl Seal {
 const MISWRITTEN: &str = "its CRC is right, but its fields are not";
 
 impl Line {
-    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+    /// Reads a line without its CRC, and makes sure that the plan has its units, and that their sum is right.
+    pub(super) fn parse(text: &str, plan: &Plan) -> Result<Self, &'static str> {
         // Almost all lines are of this kind. Writing each again would take most of the time.
         if let Some(rest) = text.strip_prefix("done ") {
-            return DoneLine::parse(rest).map(Self::Done).ok_or(MISWRITTEN);
+            let done = parse_done(rest).ok_or(MISWRITTEN)?;
+            if done.units.end > plan.units() {
+                return Err("the plan has no such units");
+            }
+            if plan.solutions(done.units.start, &done.counts) != done.solutions {
+                return Err("its sum is not the sum of its counts");
+            }
+            return Ok(Self::Done(done));
         }
         // Control characters are refused, so that none can reach a terminal.
-        let run = text.strip_prefix("run ").and_then(Run::parse).map(Self::Run);
-        run.filter(|run| !text.contains(char::is_control) && run.to_string() == text)
-            .ok_or(MISWRITTEN)
+        let run = text.strip_prefix("run ").and_then(Run::parse);
+        let run = run.filter(|run| !text.contains(char::is_control) && run.to_string() == text);
+        run.map(Self::Run).ok_or(MISWRITTEN)
     }
 }
 
@@ -144,26 +141,24 @@ impl Run {
     }
 }
 
-impl DoneLine {
-    /// Reads only what would be written in the same way.
-    fn parse(text: &str) -> Option<Self> {
-        let mut fields = text.split(' ');
-        let mut field = |name| fields.next()?.strip_prefix(name);
-        let (start, end) = field("units=")?.split_once("..")?;
-        let line = Self {
-            units: parse_number(start)?..parse_number(end)?,
-            solutions: parse_number(field("solutions=")?)?,
-            elapsed: Duration::from_millis(parse_number(field("elapsed-ms=")?)?),
-            cpu_time: Duration::from_micros(parse_number(field("busy-us=")?)?),
-            // The largest number stands for unknown counts; a unit that reaches it is an overflow.
-            counts: field("counts=")?
-                .split(',')
-                .map(|count| parse_number(count).filter(|count| *count != u64::MAX))
-                .collect::<Option<_>>()?,
-        };
-        let is_whole = fields.next().is_none() && line.units.len() == line.counts.len();
-        is_whole.then_some(line)
-    }
+/// Finished units, read only if they would be written in the same way.
+fn parse_done(text: &str) -> Option<UnitsDone> {
+    let mut fields = text.split(' ');
+    let mut field = |name| fields.next()?.strip_prefix(name);
+    let (start, end) = field("units=")?.split_once("..")?;
+    let done = UnitsDone {
+        units: parse_number(start)?..parse_number(end)?,
+        solutions: parse_number(field("solutions=")?)?,
+        elapsed: Duration::from_millis(parse_number(field("elapsed-ms=")?)?),
+        cpu_time: Duration::from_micros(parse_number(field("busy-us=")?)?),
+        // The largest number stands for unknown counts; a unit that reaches it is an overflow.
+        counts: field("counts=")?
+            .split(',')
+            .map(|count| parse_number(count).filter(|count| *count != u64::MAX))
+            .collect::<Option<_>>()?,
+    };
+    let is_whole = fields.next().is_none() && done.units.len() == done.counts.len();
+    is_whole.then_some(done)
 }
 
 /// A number without a sign or leading zeros.
@@ -193,28 +188,27 @@ pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() - zeros]
 }
 
-impl fmt::Display for Line {
+/// The text of finished units, of which there is one at least, without the CRC.
+pub(super) fn done_text(done: &UnitsDone) -> String {
+    let UnitsDone { units, counts, solutions, elapsed, cpu_time } = done;
+    let (Range { start, end }, elapsed, cpu_time) =
+        (units, elapsed.as_millis(), cpu_time.as_micros());
+    let mut text = format!(
+        "done units={start}..{end} solutions={solutions} elapsed-ms={elapsed} busy-us={cpu_time} counts="
+    );
+    // Writing to a string cannot fail.
+    counts.iter().for_each(|count| _ = write!(text, "{count},"));
+    text.pop();
+    text
+}
+
+/// The text that begins a run, without the CRC.
+impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Run(Run { version, kernel, threads, shard, machine, .. }) => write!(
-                f,
-                "run version={version} kernel={kernel} threads={threads} shard={shard} \
-                 machine={machine}"
-            ),
-            Self::Done(DoneLine { units, solutions, elapsed, cpu_time, counts }) => {
-                let Range { start, end } = units;
-                let (elapsed, cpu_time) = (elapsed.as_millis(), cpu_time.as_micros());
-                write!(
-                    f,
-                    "done units={start}..{end} solutions={solutions} elapsed-ms={elapsed} \
-                     busy-us={cpu_time} counts="
-                )?;
-                for (index, count) in counts.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { "," };
-                    write!(f, "{comma}{count}")?;
-                }
-                Ok(())
-            }
-        }
+        let Self { version, kernel, threads, shard, machine, .. } = self;
+        write!(
+            f,
+            "run version={version} kernel={kernel} threads={threads} shard={shard} machine={machine}"
+        )
     }
 }

@@ -6,18 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::disk::open;
+use super::disk::{is_locked, open};
 use super::header::Header;
-use super::line::{DoneLine, LONGEST_LINE, Line, Run, Seal, may_be_cut_off, without_zeros};
+use super::line::{LONGEST_LINE, Line, Run, Seal, may_be_cut_off};
 use super::name::named_host;
-use super::units::{Units, units_of, weighted_sum};
+use super::units::UnitSet;
+use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
 use crate::forecast::{Blocks, Cores};
 use crate::plan::Plan;
-
-/// A journal has a copy of its first line at least once in so many bytes and a line, so that damage to
-/// the first line costs no other.
-const COPY_EVERY: u64 = 1 << 16;
 
 /// The plan that a journal names, and the line in which it does.
 #[derive(Clone, Debug)]
@@ -29,13 +26,14 @@ pub(super) struct Named {
 
 /// One of the journals of a record.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct JournalFile {
     /// Where it is.
     pub path: PathBuf,
     /// The processes that wrote it.
     pub runs: Vec<Run>,
     /// The units that it holds.
-    pub units: Units,
+    pub units: UnitSet,
     /// Bytes of its lines.
     pub bytes: u64,
     /// Bytes after them, of a line that was cut off in the middle of a write.
@@ -43,20 +41,64 @@ pub struct JournalFile {
     /// When it was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
     pub(super) named: Named,
-    /// The solutions in its lines, and the units of these, which may overlap.
-    pub(super) solutions: u128,
-    pub(super) ranges: Vec<Range<usize>>,
-    /// What units took in the last run, and in those before it that were like it.
-    pub(super) blocks: Blocks,
-    /// The cores that the last run got.
+    /// The cores that the last run got, if times were asked for.
     pub(super) cores: Cores,
-    pub(super) left_out: Vec<Error>,
 }
 
 impl JournalFile {
     /// The host in the name of the file, if the process of a shard made it.
     pub fn host(&self) -> Option<&str> {
         named_host(&self.path)
+    }
+
+    /// Whether a process is writing it now, as far as its lock tells. Where a file system does not show the
+    /// locks of other hosts, their processes are not seen.
+    pub fn is_being_written(&self) -> bool {
+        is_locked(&self.path)
+    }
+}
+
+/// What a journal holds.
+pub(super) struct Contents {
+    pub(super) file: JournalFile,
+    /// The solutions in its lines.
+    pub(super) solutions: u128,
+    /// The units of its lines, which may overlap.
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Why lines were left out.
+    pub(super) left_out: Vec<Error>,
+    /// What units took, if times were asked for.
+    pub(super) blocks: Blocks,
+}
+
+impl Contents {
+    fn begin(named: Named, path: &Path) -> Self {
+        let file = JournalFile {
+            path: path.to_owned(),
+            runs: Vec::new(),
+            units: UnitSet::default(),
+            bytes: 0,
+            cut_off: 0,
+            modified: None,
+            named,
+            cores: Cores::default(),
+        };
+        let (ranges, left_out, blocks) = (Vec::new(), Vec::new(), Blocks::default());
+        Self { file, solutions: 0, ranges, left_out, blocks }
+    }
+
+    /// Adds a line to the last run.
+    fn add(&mut self, done: &UnitsDone) {
+        if let Some(run) = self.file.runs.last_mut() {
+            run.units += done.units.len();
+            run.elapsed = run.elapsed.max(done.elapsed);
+            run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
+        }
+        self.solutions = self.solutions.saturating_add(done.solutions);
+        match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
+            Some(last) => last.end = done.units.end,
+            None => self.ranges.push(done.units.clone()),
+        }
     }
 }
 
@@ -66,15 +108,9 @@ impl Named {
         Self { header: Header::of(&plan), plan, path: path.to_owned() }
     }
 
-    /// The plan that a journal names, in its first line or a copy of it. `None` if it has not begun.
+    /// The plan that a journal names in its first line. `None` if it has not begun.
     pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
-        let mut input = BufReader::new(open(path)?);
-        let header = Header::read(&mut input).or_else(|error| {
-            Header::find_copy(&mut input).map(Some).ok_or(match error {
-                JournalError::Damaged { .. } => JournalError::NoPlan,
-                error => error,
-            })
-        });
+        let header = Header::read(&mut BufReader::new(open(path)?));
         let header = header.map_err(|error| error.at(path))?;
         header.map(|header| Self::by(path, header)).transpose()
     }
@@ -84,7 +120,7 @@ impl Named {
         Ok(Self { plan: Arc::new(plan), header, path: path.to_owned() })
     }
 
-    /// The same plan, named by the first line of another journal.
+    /// The plan of this journal, if the first line of another one names it as well.
     fn also_by(&self, path: &Path, header: Header) -> Result<Self, Error> {
         if header.plan != self.header.plan {
             return Err(Error::PlansDiffer {
@@ -102,20 +138,12 @@ impl Named {
 
     /// The first line.
     pub(super) fn first_line(&self) -> String {
-        Seal::FIRST_LINE.close(&self.header)
-    }
-
-    /// A line that is to be written at this place of the file, with a copy of the first one if it is time.
-    pub(super) fn with_copy(&self, line: String, at: u64) -> String {
-        match at / COPY_EVERY == (at + line.len() as u64) / COPY_EVERY {
-            true => line,
-            false => line + &self.first_line(),
-        }
+        Seal::FIRST_LINE.close(&self.header.to_string())
     }
 
     /// Reads a journal of this plan, or of any plan, which is then made. Every line with finished units is
-    /// passed to `take`, with the number of its run; lines that are not as they were written are left out.
-    /// `None` if the journal has not begun; then all of it was read as well.
+    /// passed to `take`, after what was read before it and the run that finished them, the last one; lines that
+    /// are not as they were written are left out. `None` if the journal has not begun; then all of it was read as well.
     ///
     /// # Errors
     ///
@@ -124,8 +152,8 @@ impl Named {
         known: Option<&Self>,
         path: &Path,
         input: impl Read,
-        mut take: impl FnMut(usize, DoneLine),
-    ) -> Result<Option<JournalFile>, Error> {
+        mut take: impl FnMut(&JournalFile, UnitsDone),
+    ) -> Result<Option<Contents>, Error> {
         use JournalError::{Damaged, NotAJournal};
         let of_file = |error: JournalError| error.at(path);
         let mut input = BufReader::with_capacity(1 << 16, input.take(u64::MAX));
@@ -141,27 +169,15 @@ impl Named {
             }
             (Err(error), _) => return Err(of_file(error)),
         };
-        let bytes = u64::MAX - input.get_ref().limit() - input.buffer().len() as u64;
-        let left_out = first_error.iter().cloned().collect();
-        let mut scan = JournalFile {
-            path: path.to_owned(),
-            runs: Vec::new(),
-            units: Units::new(),
-            bytes,
-            cut_off: 0,
-            modified: None,
-            named,
-            solutions: 0,
-            ranges: Vec::new(),
-            blocks: Blocks::default(),
-            cores: Cores::default(),
-            left_out,
-        };
-        let seal = scan.named.seal();
+        let mut contents = Contents::begin(named, path);
+        contents.file.bytes = u64::MAX - input.get_ref().limit() - input.buffer().len() as u64;
+        contents.left_out.extend(first_error.clone());
+        let Self { plan, header, .. } = contents.file.named.clone();
+        let seal = Seal::of(&header.plan);
         // Whether it is known who counted the units of the next line.
         let mut is_begun = false;
         let mut text = Vec::new();
-        // Line 1 was the header. A line of any length is read in parts, and all of them are damaged.
+        // Line 1 was the header. A line of any length is read in pieces, and all of them are damaged.
         let mut number = 2;
         loop {
             text.clear();
@@ -169,87 +185,41 @@ impl Named {
             let length = length.map_err(JournalError::cannot_read).map_err(of_file)? as u64;
             let line = match text.split_last() {
                 None => break,
-                Some((b'\n', text)) if Header::begins(text) => match Header::parse(text) {
-                    Ok(copy) if copy == scan.named.header => Ok(None),
-                    _ => Err("it differs from the first one"),
-                },
-                Some((b'\n', text)) => {
-                    let line = seal.open(text).and_then(Line::parse);
-                    line.and_then(|line| check(&scan.named.plan, line)).map(Some)
+                // Journals that were joined have several first lines, and some versions wrote copies.
+                Some((b'\n', text))
+                    if Header::parse(text).is_ok_and(|it| it.plan == header.plan) =>
+                {
+                    contents.file.bytes += length;
+                    number += 1;
+                    continue;
                 }
-                Some(_) if length < LONGEST_LINE && scan.named.may_be_cut_off(&text) => {
-                    scan.cut_off = length;
+                Some((b'\n', text)) => seal.open(text).and_then(|text| Line::parse(text, &plan)),
+                Some(_) if length < LONGEST_LINE && may_be_cut_off(&text) => {
+                    contents.file.cut_off = length;
                     break;
                 }
                 Some(_) => Err("it has no end"),
             };
-            scan.bytes += length;
-            let is_alone = !is_begun && matches!(line, Ok(Some(Line::Done(_))));
-            // Damage may have hidden the beginning of another run.
-            is_begun = matches!(line, Ok(Some(_))) || is_begun && line.is_ok();
+            contents.file.bytes += length;
+            let was_begun = std::mem::replace(&mut is_begun, line.is_ok());
             match line {
-                Ok(None) => {}
-                Ok(Some(Line::Run(run))) => scan.begin(run),
-                Ok(Some(Line::Done(done))) => {
-                    if is_alone {
-                        scan.begin(Run::unknown());
+                Ok(Line::Run(run)) => contents.file.runs.push(run),
+                Ok(Line::Done(done)) => {
+                    // Damage may have hidden the beginning of another run.
+                    if !was_begun {
+                        contents.file.runs.push(Run::unknown());
                     }
-                    scan.take(done, &mut take);
+                    contents.add(&done);
+                    take(&contents.file, done);
                 }
-                Err(what) => scan.left_out.push(of_file(Damaged { line: number, what })),
+                Err(what) => contents.left_out.push(of_file(Damaged { line: number, what })),
             }
             number += usize::from(text.ends_with(b"\n"));
         }
-        scan.units = units_of(scan.ranges.iter().cloned());
-        match first_error.filter(|_| scan.runs.is_empty()) {
+        contents.file.units = contents.ranges.iter().cloned().collect();
+        match first_error.filter(|_| contents.file.runs.is_empty()) {
             Some(error) => Err(error),
-            None => Ok(Some(scan)),
+            None => Ok(Some(contents)),
         }
     }
-
-    /// Whether a line without an end may be the beginning of one that was being written.
-    fn may_be_cut_off(&self, tail: &[u8]) -> bool {
-        may_be_cut_off(tail) || self.first_line().as_bytes().starts_with(without_zeros(tail))
-    }
-}
-
-impl JournalFile {
-    /// Adds a run. Times on another machine say nothing of those on this one.
-    fn begin(&mut self, run: Run) {
-        if !self.runs.last().is_some_and(|last| last.is_like(&run)) {
-            self.blocks = Blocks::new(self.named.plan.units());
-        }
-        self.cores = Cores::default();
-        self.runs.push(run);
-    }
-
-    /// Adds a line to the last run.
-    fn take(&mut self, done: DoneLine, take: &mut impl FnMut(usize, DoneLine)) {
-        let last = self.runs.len() - 1;
-        let run = &mut self.runs[last];
-        run.units += done.units.len();
-        run.elapsed = run.elapsed.max(done.elapsed);
-        run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
-        self.solutions = self.solutions.saturating_add(done.solutions);
-        self.cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
-        self.blocks.add(done.units.start, done.units.len(), done.solutions, done.cpu_time);
-        match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
-            Some(last) => last.end = done.units.end,
-            None => self.ranges.push(done.units.clone()),
-        }
-        take(last, done);
-    }
-}
-
-/// Makes sure that the plan has a line's units, and that their sum is right.
-fn check(plan: &Plan, line: Line) -> Result<Line, &'static str> {
-    if let Line::Done(DoneLine { units, solutions, counts, .. }) = &line {
-        if units.end > plan.units() {
-            return Err("the plan has no such units");
-        }
-        if weighted_sum(plan, units.start, counts) != *solutions {
-            return Err("its sum is not the sum of its counts");
-        }
-    }
-    Ok(line)
 }

@@ -1,7 +1,7 @@
 //! Compares the first and the second count of a plan, unit by unit.
 
 use super::union::{Record, Witness};
-use super::units::{Units, len, units_of};
+use super::units::UnitSet;
 use crate::engine::WhichCount;
 use crate::error::Error;
 
@@ -13,6 +13,7 @@ const NAMED: usize = 100;
 
 /// What two counts of a plan say about each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The number of units that both have finished.
     pub units: usize,
@@ -21,9 +22,9 @@ pub struct Comparison {
     /// The first of these, with what the first and the second count say.
     pub disagreements: Vec<[Witness; 2]>,
     /// The units that only the first count has finished.
-    pub only_first: Units,
+    pub only_first: UnitSet,
     /// The units that only the second count has finished.
-    pub only_second: Units,
+    pub only_second: UnitSet,
 }
 
 /// Compares the first count of a plan with the second.
@@ -32,31 +33,32 @@ pub struct Comparison {
 ///
 /// [`Error::PlansDiffer`] if these are not the two counts of one plan, else as [`Record::counts`].
 pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
-    let passes = (first.plan.which_count(), second.plan.which_count());
-    if first.plan.hash() != second.plan.hash() || passes != (WhichCount::First, WhichCount::Second)
+    let passes = (first.plan().which_count(), second.plan().which_count());
+    if first.plan().hash() != second.plan().hash()
+        || passes != (WhichCount::First, WhichCount::Second)
     {
-        let path = |record: &Record| record.files.first().map(|file| file.path.clone());
+        let path = |record: &Record| record.files().first().map(|file| file.path.clone());
         let files = [first, second].map(|record| path(record).unwrap_or_default());
-        let plans = [first, second].map(|record| record.plan.to_string());
+        let plans = [first, second].map(|record| record.plan().to_string());
         return Err(Error::PlansDiffer { files, plans });
     }
-    let both = &first.finished & &second.finished;
+    let both = first.finished() & second.finished();
     let mut comparison = Comparison {
-        units: len(&both),
-        only_first: &first.finished - &both,
-        only_second: &second.finished - &both,
+        units: both.len(),
+        only_first: first.finished() - &both,
+        only_second: second.finished() - &both,
         ..Comparison::default()
     };
     let mut differing = Vec::new();
-    for start in (0..first.plan.units()).step_by(AT_ONCE) {
-        let window = &both & &units_of(Some(start..start + AT_ONCE));
+    for start in (0..first.plan().units()).step_by(AT_ONCE) {
+        let window = &both & &UnitSet::from_iter(Some(start..start + AT_ONCE));
         let counts = [first.counts(&window)?, second.counts(&window)?];
         let differs = |(unit, count): &(usize, u64)| counts[1].get(*unit) != Some(*count);
         differing.extend(counts[0].iter().filter(differs).map(|(unit, _)| unit));
     }
     comparison.differing = differing.len();
     differing.truncate(NAMED);
-    let units = Units::from_iter(&differing);
+    let units = differing.iter().copied().collect::<UnitSet>();
     let witnesses = [first.witnesses(&units)?, second.witnesses(&units)?];
     let of = |unit| {
         let find = |all: &Vec<Witness>| all.iter().find(|witness| witness.unit == unit).cloned();
@@ -69,6 +71,6 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
 impl Comparison {
     /// Whether every unit of the plan was counted twice, with equal counts.
     pub fn is_proof(&self, first: &Record) -> bool {
-        self.units == first.plan.units() && self.differing == 0
+        self.units == first.plan().units() && self.differing == 0
     }
 }

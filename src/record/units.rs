@@ -4,28 +4,88 @@
 //! when they are asked for, and only as many as are.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{BitAnd, Range, Sub};
+
+use range_set_blaze::RangeSetBlaze;
 
 use crate::plan::Plan;
 
 /// A set of unit numbers, kept as disjoint ranges.
-pub type Units = range_set_blaze::RangeSetBlaze<usize>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnitSet(RangeSetBlaze<usize>);
 
-/// The ranges of a set in increasing order, the ends excluded.
-pub fn half_open(units: &Units) -> impl Iterator<Item = Range<usize>> {
-    units.ranges().map(|range| *range.start()..range.end() + 1)
+impl UnitSet {
+    /// How many units there are.
+    pub fn len(&self) -> usize {
+        self.0.len() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this unit is one of them.
+    pub fn contains(&self, unit: usize) -> bool {
+        self.0.contains(unit)
+    }
+
+    /// Whether all of them are in another set.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.is_subset(&other.0)
+    }
+
+    /// Whether none of them is in another set.
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        self.0.is_disjoint(&other.0)
+    }
+
+    /// Adds a unit.
+    pub fn insert(&mut self, unit: usize) {
+        self.0.insert(unit);
+    }
+
+    /// The units in increasing order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter()
+    }
+
+    /// The ranges of consecutive units in increasing order, the ends excluded.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.0.ranges().map(|range| *range.start()..range.end() + 1)
+    }
 }
 
 /// The units of some ranges, the ends excluded.
-pub(crate) fn units_of(ranges: impl IntoIterator<Item = Range<usize>>) -> Units {
-    let inclusive = |range: Range<usize>| range.start..=range.end - 1;
-    ranges.into_iter().filter(|range| !range.is_empty()).map(inclusive).collect()
+impl FromIterator<Range<usize>> for UnitSet {
+    fn from_iter<I: IntoIterator<Item = Range<usize>>>(ranges: I) -> Self {
+        let ranges = ranges.into_iter().filter(|range| !range.is_empty());
+        Self(ranges.map(|range| range.start..=range.end - 1).collect())
+    }
 }
 
-/// How many units there are.
-#[doc(hidden)]
-pub fn len(units: &Units) -> usize {
-    units.len() as usize
+impl FromIterator<usize> for UnitSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(units: I) -> Self {
+        Self(units.into_iter().collect())
+    }
+}
+
+/// The units in both sets.
+impl BitAnd for &UnitSet {
+    type Output = UnitSet;
+
+    fn bitand(self, other: Self) -> UnitSet {
+        UnitSet(&self.0 & &other.0)
+    }
+}
+
+/// The units that the other set does not have.
+impl Sub for &UnitSet {
+    type Output = UnitSet;
+
+    fn sub(self, other: Self) -> UnitSet {
+        UnitSet(&self.0 - &other.0)
+    }
 }
 
 /// Marks a count that is not known. No count is this large: a unit that reaches it is an overflow.
@@ -39,14 +99,14 @@ pub struct Counts {
     /// The solutions, with weights, in counts of units that were known before.
     pub(super) repeated: u128,
     /// The units with two different counts; the first one is kept.
-    pub(super) conflicts: Units,
+    pub(super) conflicts: UnitSet,
 }
 
 impl Counts {
     /// Room for the counts of these units; none is known yet.
-    pub(super) fn of(units: &Units) -> Self {
+    pub(super) fn of(units: &UnitSet) -> Self {
         let room = |range: Range<usize>| (range.start, vec![UNKNOWN; range.len()]);
-        Self { ranges: half_open(units).map(room).collect(), ..Self::default() }
+        Self { ranges: units.ranges().map(room).collect(), ..Self::default() }
     }
 
     /// The count of a unit; `None` if it is not known.
@@ -72,20 +132,13 @@ impl Counts {
                     *known = count;
                     continue;
                 }
-                self.repeated += weighted_sum(plan, unit, &[count]);
+                self.repeated += plan.solutions(unit, &[count]);
                 if *known != count {
                     self.conflicts.insert(unit);
                 }
             }
         }
     }
-}
-
-/// The weighted sum of the counts of consecutive units. It fits: weights and numbers of units are far
-/// below 2^32.
-pub(super) fn weighted_sum(plan: &Plan, first: usize, counts: &[u64]) -> u128 {
-    let terms = (first..).zip(counts);
-    terms.map(|(unit, count)| u128::from(*count) * u128::from(plan.weight(unit))).sum()
 }
 
 #[cfg(test)]
@@ -97,14 +150,14 @@ mod tests {
     #[test]
     fn counts_are_those_for_which_there_is_room() {
         let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
-        let mut counts = Counts::of(&Units::from_iter([1..=3, 5..=6]));
+        let mut counts = Counts::of(&UnitSet::from_iter([1..4, 5..7]));
         let repeated = [(0, &[4, 8, 16][..]), (2, &[16, 18, 18, 16, 8]), (5, &[16, 9])];
         let repeated = repeated.map(|(first, each)| {
             counts.add(&plan, first, each);
             counts.repeated
         });
         assert_eq!(repeated, [0, 16, 16 + 16 + 9], "unit 2, then units 5 and 6 again");
-        assert_eq!(counts.conflicts, Units::from_iter([6]));
+        assert_eq!(counts.conflicts, UnitSet::from_iter([6]));
         let known: Vec<_> = counts.iter().collect();
         assert_eq!(known, [(1, 8), (2, 16), (3, 18), (5, 16), (6, 8)]);
         let each = [0, 1, 3, 4, 6, 7].map(|unit| counts.get(unit));

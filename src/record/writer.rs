@@ -16,24 +16,23 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle, sleep};
-use std::time::{Duration, Instant};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use super::disk::{create, drop_cache, identity, lock, sync_folder};
-use super::line::{DoneLine, Line, Run};
+use super::line::{Run, done_text};
 use super::name::file_name;
-use super::reader::Named;
+use super::reader::{JournalFile, Named};
+use super::times::Wanted;
 use super::union::Record;
+use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
 /// How often the file is forced to disk, if that takes no longer than this.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
-/// A disk that takes longer than this to answer is reported as hanging, and again every ten times as
-/// long.
+/// Whoever waits longer than this for the disk at the end should know why.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often it is looked at while nothing else is left to do.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// A journal that no other process writes, and that this one may write.
 pub(crate) struct Locked {
@@ -42,12 +41,15 @@ pub(crate) struct Locked {
     file: Result<Option<File>, JournalError>,
     /// Bytes that were read.
     seen: u64,
+    /// What was read, unless the journal has not begun.
+    held: Option<(JournalFile, Tally)>,
 }
 
 /// A journal that is being written.
 pub(crate) struct Journal {
     pub(crate) path: PathBuf,
-    begun: Instant,
+    /// What it held before.
+    held: Tally,
     shared: Arc<Shared>,
     /// The thread that syncs. `None` once it was told to end.
     syncer: Option<JoinHandle<()>>,
@@ -69,12 +71,10 @@ struct State {
     synced: u64,
     /// Whether no more lines will come.
     is_ending: bool,
+    /// Whether the thread that syncs has ended.
+    has_ended: bool,
     /// Why no more lines can be written.
     failure: Option<JournalError>,
-    /// Since when the disk has been at work.
-    syncing: Option<Instant>,
-    /// When its work takes so long that it is reported.
-    patience: Duration,
 }
 
 impl Locked {
@@ -102,26 +102,26 @@ impl Locked {
                 lock(file).map_err(of_file)?;
                 // What waits in the cache would stay there.
                 file.sync_data().map_err(JournalError::cannot_write).map_err(of_file)?;
-                read_from_disk(path, file, None)?
+                read_from_disk(path, file, None, Wanted::TimesToo)?
             }
             Err(_) => {
                 let file = File::open(path).map_err(JournalError::cannot_open).map_err(of_file)?;
-                read_from_disk(path, &file, None)?
+                read_from_disk(path, &file, None, Wanted::TimesToo)?
             }
         };
-        Ok((Self { path: path.to_owned(), file, seen }, record))
+        let held = record.as_ref().map(|record| (record.files[0].clone(), record.tally()));
+        Ok((Self { path: path.to_owned(), file, seen, held }, record))
+    }
+
+    /// Bytes of a last line that was cut off in the middle of a write. They are dropped when it begins.
+    pub(crate) fn cut_off(&self) -> u64 {
+        self.held.as_ref().map_or(0, |(file, _)| file.cut_off)
     }
 
     /// Begins to write behind what it holds, with the lines that tell who counts.
-    pub(crate) fn begin(
-        self,
-        record: Option<&Record>,
-        plan: &Arc<Plan>,
-        run: &Run,
-    ) -> Result<Journal, Error> {
-        let Self { path, file, seen } = self;
-        let held = record.map(|record| &record.files[0]);
-        let bytes = held.map_or(0, |held| held.bytes);
+    pub(crate) fn begin(self, plan: &Arc<Plan>, run: &Run) -> Result<Journal, Error> {
+        let Self { path, file, seen, held } = self;
+        let bytes = held.as_ref().map_or(0, |(file, _)| file.bytes);
         let prepare = || {
             let Some(file) = file? else {
                 // The path may be a link to a file that is not there yet.
@@ -139,9 +139,11 @@ impl Locked {
             Ok(file)
         };
         let file = prepare().map_err(|error: JournalError| error.at(&path))?;
-        let new = || Named::of(Arc::clone(plan), &path);
-        let named = held.map_or_else(new, |held| held.named.clone());
-        Journal::begin(path, file, bytes, named, run)
+        let new = || (Named::of(Arc::clone(plan), &path), Tally::default());
+        let (named, held) = held.map_or_else(new, |(file, held)| (file.named, held));
+        let mut journal = Journal::begin(path, file, bytes, named, run)?;
+        journal.held = held;
+        Ok(journal)
     }
 }
 
@@ -173,27 +175,31 @@ impl Journal {
         run: &Run,
     ) -> Result<Self, Error> {
         let first = if bytes == 0 { named.first_line() } else { String::new() };
+        let line = first + &named.seal().close(&run.to_string());
         let state = Mutex::new(State { bytes, synced: bytes, ..State::default() });
         let shared = Arc::new(Shared { file, named, state, changed: Condvar::new() });
-        shared.append(first, &Line::Run(run.clone()));
+        shared.append(&line);
         if let Some(failure) = shared.state().failure.take() {
             return Err(failure.at(&path));
         }
         let name = "nqueens-journal".to_owned();
         let syncer = Builder::new().name(name).spawn({
             let (shared, new) = (Arc::clone(&shared), (bytes == 0).then(|| path.clone()));
-            move || shared.sync_until_end(new)
+            move || {
+                shared.sync_until_end(new);
+                shared.state().has_ended = true;
+                shared.changed.notify_all();
+            }
         });
         let no_thread =
             |error: io::Error| Error::ThreadsNotStarted { threads: 1, reason: error.to_string() };
         let syncer = Some(syncer.map_err(no_thread)?);
-        Ok(Self { path, begun: Instant::now(), shared, syncer })
+        Ok(Self { path, held: Tally::default(), shared, syncer })
     }
 
     /// Appends finished units. If that fails, [`Journal::has_failed`].
-    pub(crate) fn append(&self, done: DoneLine) {
-        let done = DoneLine { elapsed: self.begun.elapsed(), ..done };
-        self.shared.append(String::new(), &Line::Done(done));
+    pub(crate) fn append(&self, done: &UnitsDone) {
+        self.shared.append(&self.shared.named.seal().close(&done_text(done)));
     }
 
     /// Whether no more lines can be written.
@@ -201,28 +207,22 @@ impl Journal {
         self.shared.state().failure.is_some()
     }
 
-    /// How long the last lines have been waiting for the disk, if it is time to report that.
-    pub(crate) fn hangs(&self) -> Option<Duration> {
-        let mut state = self.shared.state();
-        let waited = state.syncing?.elapsed();
-        let is_due = waited >= state.patience;
-        is_due.then(|| {
-            state.patience = waited * 10;
-            waited
-        })
-    }
-
-    /// Waits until the disk has everything, and reads it back from there. Meanwhile it reports how long
-    /// the disk hangs.
-    pub(crate) fn close(mut self, report: &dyn Fn(Duration)) -> Result<Record, Error> {
-        self.end(report).map_err(|error| error.at(&self.path))?;
+    /// Waits until the disk has everything, reads it back from there, and makes sure that it is what was held
+    /// before and what was counted since. Calls `waits` once if the disk takes its time.
+    pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
+        self.end(waits).map_err(|error| error.at(&self.path))?;
         let not_as_written = |what| JournalError::NotAsWritten { what }.at(&self.path);
         if let Some(what) = self.change() {
             return Err(not_as_written(what));
         }
         let Shared { file, named, .. } = &*self.shared;
-        let (record, _) = read_from_disk(&self.path, file, Some(named))?;
-        record.ok_or_else(|| not_as_written("it is empty".to_owned()))
+        let (record, _) = read_from_disk(&self.path, file, Some(named), Wanted::UnitsAlone)?;
+        let record = record.ok_or_else(|| not_as_written("it is empty".to_owned()))?;
+        if record.tally() != self.held + counted {
+            let what = "units are missing or have different counts".to_owned();
+            return Err(not_as_written(what));
+        }
+        Ok(record)
     }
 
     /// What somebody else has done to the file.
@@ -242,16 +242,18 @@ impl Journal {
         }
     }
 
-    fn end(&mut self, report: &dyn Fn(Duration)) -> Result<(), JournalError> {
+    /// Waits until the thread that syncs has ended.
+    fn end(&mut self, waits: &dyn Fn()) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
         let mut state = self.shared.state();
-        // Whoever waits now should know at once why.
-        (state.is_ending, state.patience) = (true, PATIENCE);
-        drop(state);
+        state.is_ending = true;
         self.shared.changed.notify_all();
-        while !syncer.is_finished() {
-            sleep(LOOK_EVERY);
-            self.hangs().map(report);
+        let is_at_work = |state: &mut State| !state.has_ended;
+        let waited = self.shared.changed.wait_timeout_while(state, PATIENCE, is_at_work);
+        let (state, time) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(state);
+        if time.timed_out() {
+            waits();
         }
         syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         self.shared.state().failure.take().map_or(Ok(()), Err)
@@ -262,7 +264,7 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         // The panic is the error to report.
-        let _ = self.end(&|_| ());
+        let _ = self.end(&|| ());
     }
 }
 
@@ -271,19 +273,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends a line behind what may come before it. If this fails, the part that was written is cut off
-    /// again.
-    fn append(&self, before: String, line: &Line) {
-        let line = before + &self.named.seal().close(line);
+    /// Appends text. If this fails, what was written of it is cut off again.
+    fn append(&self, text: &str) {
         let mut state = self.state();
         if state.failure.is_some() {
             return;
         }
-        let text = self.named.with_copy(line, state.bytes);
         if let Err(error) = (&self.file).write_all(text.as_bytes()) {
             let written = state.bytes..state.bytes + text.len() as u64;
             if self.length().is_ok_and(|length| written.contains(&length)) {
-                // If this fails too, the reader leaves the part out.
+                // If this fails too, the reader leaves the rest out.
                 let _ = self.file.set_len(state.bytes);
             }
             state.failure = Some(JournalError::cannot_write(error));
@@ -311,13 +310,11 @@ impl Shared {
                 self.changed.wait_timeout_while(state, SYNC_EVERY, |state| !state.is_ending);
             state = paused.unwrap_or_else(PoisonError::into_inner).0;
             let bytes = state.bytes;
-            (state.syncing, state.patience) = (Some(Instant::now()), PATIENCE);
             drop(state);
             let folder = new.take();
             let synced = folder.as_deref().map_or(Ok(()), sync_folder);
             let synced = synced.and_then(|()| self.file.sync_data());
             state = self.state();
-            state.syncing = None;
             match synced {
                 Ok(()) => state.synced = bytes,
                 Err(error) => return self.cut_back(&mut state, error),
@@ -343,12 +340,13 @@ fn read_from_disk(
     path: &Path,
     mut file: &File,
     known: Option<&Named>,
+    wanted: Wanted,
 ) -> Result<(Option<Record>, u64), Error> {
     let cannot_read = |error| JournalError::cannot_read(error).at(path);
     drop_cache(file);
     file.rewind().map_err(cannot_read)?;
     let mut input = file.take(u64::MAX);
-    let record = Record::read_open(path, file, &mut input, known)?;
+    let record = Record::read_open(path, file, &mut input, known, wanted)?;
     let read = u64::MAX - input.limit();
     // A read that ended early must not make anybody cut off the rest.
     match file.metadata().map_err(cannot_read)?.len() {

@@ -63,15 +63,15 @@ fn bad_input_gets_one_clear_line() {
         (&["count", "8", "--journal", ""], "--journal FILE: '': this is no name"),
         (&["count", "8", "--journal", "nodir/x"], "make folder ./nodir first"),
         (&["merge", "Cargo.toml", "--into", "nodir/x"], "make folder ./nodir first"),
-        (&["salvage", "Cargo.toml", "--into", "/nodir/x"], "make folder /nodir first"),
+        (&["merge", "Cargo.toml", "--into", "/nodir/x"], "make folder /nodir first"),
         (&["compare", "8", "--svg", "/nodir/x.svg"], "make folder /nodir first"),
         (&["status", "src", "--html", "nodir/x.html"], "make folder ./nodir first"),
         (&["status", "nofile"], "name a file or folder that exists"),
         (&["merge", "src", "nofile"], "name a file or folder that exists"),
         (&["verify", "nofile"], "name a file or folder that exists"),
-        (&["salvage", "nofile", "--into", "x"], "name a file or folder that exists"),
+        (&["merge", "nofile", "--into", "x"], "name a file or folder that exists"),
         (&["merge", "some.journal", "--into", "-"], "--into"),
-        (&["salvage", "some.journal", "--into", "-"], "--into"),
+        (&["merge", "some.journal", "--into", "-"], "--into"),
         (&["shard", "8", "--shards", "1", "--index", "0", "--out", "-"], "--out"),
         (&["estimate", "8", "--seconds", "0"], "a time like 2m"),
         (&["count", "8", "--json=1"], "--json takes no value"),
@@ -112,7 +112,7 @@ fn no_message_names_a_temporary_file() {
     let path = journal.to_str().expect("text");
     assert_eq!(output(&["count", "8", "--journal", path]).status.code(), Some(0));
     for args in [
-        &["salvage", path, "--into", "/proc/new"][..],
+        &["merge", path, "--into", "/proc/new"][..],
         &["status", path, "--html", "/proc/new.html"],
         &["compare", "8", "--svg", "/proc/new.svg"],
     ] {

@@ -31,13 +31,13 @@ fn count(n: &str, journal: &Path, args: &[&str]) -> Command {
 /// Waits until the journal has more than this number of units.
 fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -> usize {
     wait_for("units in the journal", child, || {
-        let units = some_units(path)?.units_done();
+        let units = some_units(path)?.tally().units;
         Some(units).filter(|units| *units > more_than)
     })
 }
 
 fn units_done(path: &Path) -> usize {
-    contents(path).units_done()
+    contents(path).tally().units
 }
 
 /// The message of a stopped count agrees with its journal.
@@ -66,7 +66,7 @@ fn a_journal_is_a_file_or_a_link_to_one() {
     assert_eq!(stdout(&run(&mut count("12", &link, &[]))), "14200\n");
     assert!(link.is_symlink() && units_done(&path) > 0);
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there").success());
-    for args in [&["salvage", "--into", "new.journal"][..], &["merge"], &["status"], &["verify"]] {
+    for args in [&["merge", "--into", "new.journal"][..], &["merge"], &["status"], &["verify"]] {
         refused(&run(nqueens(args).arg(&fifo)), 2, &["not a plain file"]);
     }
     fs::remove_file(&fifo).expect("it can be removed");
@@ -226,7 +226,7 @@ mod needs_libfaketime {
         fs::write(&clock, "-1d").expect("the folder can be written");
         let output = finish(child);
         assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));
-        let run = contents(&path).files[0].runs.remove(0);
+        let run = contents(&path).files()[0].runs[0].clone();
         assert!(run.elapsed < Duration::from_secs(3600), "{run:?}");
     }
 }

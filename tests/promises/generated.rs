@@ -66,7 +66,7 @@ mod needs_bash {
     #[ignore = "needs bash"]
     fn what_is_meant_is_offered_first() {
         let script = super::printed(&["completions", "bash"]);
-        let names = "count table list compare estimate shard merge status verify salvage cpu \
+        let names = "count table list compare estimate shard merge status verify cpu \
                      completions man";
         for (words, offered) in [
             ("status ''", ""),

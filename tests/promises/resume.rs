@@ -46,7 +46,7 @@ fn a_panic_loses_no_finished_unit() {
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| count.run()));
     assert!(ended.is_err(), "the panic reaches the caller");
     let contents = contents(&path);
-    assert!(contents.units_done() >= 20, "{:?}", contents.finished);
+    assert!(contents.tally().units >= 20, "{:?}", contents.finished());
     assert!(!contents.is_complete(), "the other thread stops");
 }
 
@@ -65,12 +65,10 @@ fn a_count_resumes_with_other_threads_and_kernels() {
             let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).cancel(&cancel);
             match count.run() {
                 Ok(outcome) => break outcome,
-                Err(Error::Stopped { done, units, solutions, journal_fault: None }) => {
-                    assert!(before < done && done < units, "{done} of {units} units");
-                    let contents = contents(&path);
-                    assert_eq!(contents.units_done(), done, "nothing is lost");
-                    assert_eq!(contents.solutions, solutions);
-                    before = done;
+                Err(Error::Stopped { done, units, journal_fault: None }) => {
+                    assert!(before < done.units && done.units < units, "{done:?} of {units} units");
+                    assert_eq!(contents(&path).tally(), done, "nothing is lost");
+                    before = done.units;
                 }
                 Err(error) => panic!("{error}"),
             }
@@ -79,9 +77,9 @@ fn a_count_resumes_with_other_threads_and_kernels() {
         assert!(stops >= 2, "{stops}");
         assert_eq!((outcome.total, outcome.engine, outcome.units_before), (total, engine, before));
         let contents = contents(&path);
-        assert_eq!(contents.files[0].runs.len(), stops + 1);
+        assert_eq!(contents.files()[0].runs.len(), stops + 1);
         assert_eq!(
-            contents.files[0].runs.iter().map(|run| run.units).sum::<usize>(),
+            contents.files()[0].runs.iter().map(|run| run.units).sum::<usize>(),
             outcome.units
         );
     }

@@ -57,8 +57,8 @@ fn the_shards_of_every_engine_sum_to_the_total() {
             }
             let merged = merged(&folder);
             assert!(merged.is_complete(), "{engine}, {shards} shards");
-            assert_eq!((merged.solutions, merged.repeated), (92, 0));
-            assert_eq!(units, merged.plan.units());
+            assert_eq!((merged.tally().solutions, merged.repeated()), (92, 0));
+            assert_eq!(units, merged.plan().units());
             assert_eq!(merged.missing_shards(shards), Ok(Vec::new()));
         }
     }
@@ -79,7 +79,7 @@ fn what_is_missing_is_named() {
         assert!(merged.missing_shards(shards).is_err(), "{shards} shards");
     }
     let units = merged.missing().iter().count();
-    assert_eq!(units + merged.units_done(), merged.plan.units());
+    assert_eq!(units + merged.tally().units, merged.plan().units());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn units_counted_twice_count_once_if_they_agree() {
     fs::rename(&hidden, &aside).expect("the folder can be written");
     count(11, 1, 2, &folder).expect("a shard");
     let both = merged(&folder);
-    assert_eq!((both.solutions, both.repeated), (2680, first.units));
+    assert_eq!((both.tally().solutions, both.repeated()), (2680, first.units));
 
     // One of the two counts is wrong, with the right sum and CRC.
     let mut is_first = true;
@@ -162,8 +162,7 @@ fn a_damaged_journal_hides_nothing_else() {
     let warned = |args: &[&str]| {
         let output = run(&[args, &[out]].concat(), &[]);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
-        let remedy =
-            format!("'nqueens salvage {named} --into NEW' keeps its good lines; then move");
+        let remedy = format!("'nqueens merge {named} --into NEW' keeps its good lines; then move");
         assert!(stderr(&output).contains(&remedy), "{args:?}: {output:?}");
         stdout(&output).to_owned()
     };
@@ -178,8 +177,8 @@ fn a_damaged_journal_hides_nothing_else() {
     assert_eq!(warned(&["merge", "--quiet"]), "14200\n");
     assert!(warned(&["verify", "--units", "3"]).contains("damaged      1 journal in part"));
     let new = folder.join("new.journal");
-    let saved = run(&["salvage", named, "--into", new.to_str().expect("text")], &[]);
-    assert_eq!(saved.status.code(), Some(0), "{saved:?}");
+    let saved = run(&["merge", named, "--into", new.to_str().expect("text")], &[]);
+    assert_eq!(saved.status.code(), Some(1), "it is damaged: {saved:?}");
     fs::rename(&path, path.with_extension("old")).expect("the folder can be written");
     assert_eq!(result(&run(&["merge", "--quiet", out], &[])), (Some(0), "14200\n", ""));
 }
@@ -283,7 +282,7 @@ fn a_killed_shard_resumes_in_another_journal() {
         ["shard", "20", "--index", "2", "--shards", "5", "--out", out, "--kernel", "portable"];
     let mut child = nqueens(&args).spawn().expect("the program starts");
     let done = |folder: &Path| {
-        merge(&[folder.to_owned()]).ok().flatten().map_or(0, |merged| merged.units_done())
+        merge(&[folder.to_owned()]).ok().flatten().map_or(0, |merged| merged.tally().units)
     };
     wait_until("a finished unit", &mut child, || done(&folder) > 0);
     child.kill().expect("it runs");
@@ -298,8 +297,8 @@ fn a_killed_shard_resumes_in_another_journal() {
     assert_eq!(output.status.code(), Some(3), "{message}");
     assert!(message.contains("shard 2 (of 0 to 4): stopped after "), "{message}");
     let merged = merged(&folder);
-    assert_eq!((merged.files.len(), merged.repeated), (2, 0), "nothing was counted twice");
-    assert!(merged.units_done() > before);
+    assert_eq!((merged.files().len(), merged.repeated()), (2, 0), "nothing was counted twice");
+    assert!(merged.tally().units > before);
 }
 
 #[test]
@@ -368,16 +367,16 @@ fn a_packed_journal_holds_what_the_others_held() {
     fs::write(folder.join("c.journal"), again).expect("the folder can be written");
     set_aside(&count(12, 0, 4, &folder).expect("a shard"), "a");
     let before = merged(&folder);
-    assert!(before.repeated > 0);
+    assert!(before.repeated() > 0);
 
     let (new, code) = pack(&folder, "half");
     assert_eq!(code, Some(3), "the count is not finished");
     let packed = merge(std::slice::from_ref(&new)).expect("good").expect("lines");
-    assert_eq!((&packed.finished, packed.repeated), (&before.finished, 0));
+    assert_eq!((&packed.finished(), packed.repeated()), (&before.finished(), 0));
     // That of the process whose units were all recorded before is not kept.
-    let repeated = before.files[2].runs[0].cpu_time;
+    let repeated = before.files()[2].runs[0].cpu_time;
     assert_eq!(packed.cpu_time() + repeated, before.cpu_time());
-    assert_eq!((packed.shards(), packed.files[0].runs.len()), (Some(4), 2));
+    assert_eq!((packed.shards(), packed.files()[0].runs.len()), (Some(4), 2));
     assert!(counts(&packed).iter().eq(counts(&before).iter()));
 
     // The old journals are removed, and the shards find their units in the new one.
@@ -391,7 +390,7 @@ fn a_packed_journal_holds_what_the_others_held() {
         set_aside(&count(12, index, 4, &folder).expect("a shard"), &index.to_string());
     }
     let (whole, code) = pack(&folder, "whole");
-    assert_eq!((code, merged(&folder).solutions), (Some(0), 14_200));
+    assert_eq!((code, merged(&folder).tally().solutions), (Some(0), 14_200));
     let outcome = Count::new(size(12)).journal(&whole).run().expect("a count");
     assert_eq!((outcome.total, outcome.units_before), (14_200, outcome.units));
 }

@@ -259,7 +259,7 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     assert_eq!(output(&[&count[..], &[text(&path)]].concat()).status.code(), Some(0));
     let shown = output(&["status", text(&path)]);
     assert!(stdout(&shown).contains("total        2\u{202f}279\u{202f}184\n"), "{shown:?}");
-    let (done, units) = ("done         ", contents(&path).units_done());
+    let (done, units) = ("done         ", contents(&path).tally().units);
     let with_space = format!("{done}{}\u{202f}{:03} units, 100 %,", units / 1000, units % 1000);
     assert!(stdout(&shown).contains(&with_space), "{shown:?}");
     assert_eq!(json(&output(&["status", "--json", text(&path)]))["total"], "2279184");

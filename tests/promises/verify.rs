@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nqueens::record::{Record, Units};
+use nqueens::record::{Record, UnitSet};
 use nqueens::verify::{self, Verdict, sample};
 use nqueens::{Cancel, Count, Engine};
 
@@ -21,19 +21,19 @@ fn falsify(path: &Path, step: usize) -> usize {
     raise_counts(path, 1, |number, _| number % step == 0).len()
 }
 
-fn verify(contents: &Record, chosen: &Units, cancel: &Cancel) -> Verdict {
+fn verify(contents: &Record, chosen: &UnitSet, cancel: &Cancel) -> Verdict {
     let chosen = contents.counts(chosen).expect("readable");
-    verify::verify(&contents.plan, &chosen, &|| (), cancel).expect("a verdict")
+    verify::verify(contents.plan(), &chosen, &|| (), cancel).expect("a verdict")
 }
 
 fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
-    let chosen = sample(&contents.finished, units, seed);
+    let chosen = sample(contents.finished(), units, seed);
     verify(contents, &chosen, &Cancel::new())
 }
 
 fn differences(contents: &Record, units: usize, seed: u64) -> usize {
     let verdict = verdict(contents, units, seed);
-    assert_eq!(verdict.recounted, units.min(contents.units_done()));
+    assert_eq!(verdict.recounted, units.min(contents.tally().units));
     verdict.differences.len()
 }
 
@@ -42,7 +42,7 @@ fn a_true_journal_has_no_differences() {
     for engine in [Engine::Colours, Engine::Subtrees, Engine::BoolArrays] {
         let contents = contents(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
-        let chosen = sample(&contents.finished, 5, 2);
+        let chosen = sample(contents.finished(), 5, 2);
         let all = verify(&contents, &chosen, &Cancel::new());
         assert_eq!((all.chosen, all.recounted), (5, 5));
     }
@@ -65,7 +65,7 @@ fn falsified_units_are_found_as_often_as_sampling_promises() {
     let path = finished("sampled", Engine::Subtrees);
     let wrong = falsify(&path, 20);
     let contents = contents(&path);
-    let units = contents.units_done();
+    let units = contents.tally().units;
     for sample in [5, 20, 60] {
         let missed: f64 = (0..sample)
             .map(|taken| (units - wrong - taken) as f64 / (units - taken) as f64)
@@ -94,7 +94,7 @@ fn the_same_seed_chooses_the_same_units() {
 #[test]
 fn the_strength_of_the_evidence_is_that_of_the_sample() {
     let contents = contents(&finished("strength", Engine::Subtrees));
-    let units = contents.units_done();
+    let units = contents.tally().units;
     let part = |sample| verdict(&contents, sample, 1).undetected_part(units);
     assert_eq!(part(0), 1.0);
     assert!((part(59) - 0.0495).abs() < 1e-3, "three in sixty: {}", part(59));
@@ -106,7 +106,7 @@ fn a_cancelled_check_reports_its_progress() {
     let contents = contents(&finished("cancelled", Engine::Subtrees));
     let cancel = Cancel::new();
     cancel.cancel();
-    let chosen = sample(&contents.finished, 9, 1);
+    let chosen = sample(contents.finished(), 9, 1);
     let verdict = verify(&contents, &chosen, &cancel);
     assert_eq!((verdict.chosen, verdict.recounted), (9, 0));
     // Nothing was shown, also of a journal that has no finished unit.

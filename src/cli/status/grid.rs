@@ -2,7 +2,7 @@
 //! process works on it. If there are many, a square stands for several neighbours.
 
 use maud::{Markup, html};
-use nqueens::record::{ShardUnits, Units};
+use nqueens::record::ShardUnits;
 
 use super::state::Status;
 use crate::cli::format::grouped;
@@ -55,13 +55,13 @@ pub(super) fn section(status: &Status) -> Markup {
 }
 
 impl Cell {
-    fn new(first: usize, shards: &[ShardUnits], running: &Units) -> Self {
+    fn new(first: usize, shards: &[ShardUnits], running: &[usize]) -> Self {
         let last = first + shards.len() - 1;
         let units = shards.iter().map(|shard| shard.units).sum();
         let finished = shards.iter().map(|shard| shard.finished).sum();
         let state = match finished {
             _ if finished == units => DONE,
-            _ if (first..=last).any(|index| running.contains(index)) => RUNNING,
+            _ if (first..=last).any(|index| running.contains(&index)) => RUNNING,
             0 => MISSING,
             _ => PART,
         };

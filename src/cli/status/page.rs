@@ -18,12 +18,12 @@ use crate::cli::format::{duration, grouped, many, sum, time, utc};
 use crate::cli::stderr::escaped;
 
 /// Longer tables are cut.
-const MOST_ROWS: usize = 40;
+const SHOWN_ROWS: usize = 40;
 
 /// The page of the first count, the second, or both; `paths` as they were named.
 pub(super) fn page(counts: &[Status], paths: &[PathBuf]) -> String {
     let first = &counts[0];
-    let plan = &first.journals.record.plan;
+    let plan = &first.journals.record.plan();
     let queens = many(plan.size().get() as usize, "queen");
     let (engine, hash, units) = (plan.engine(), plan.hash(), grouped(plan.units()));
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -57,13 +57,13 @@ pub(super) fn page(counts: &[Status], paths: &[PathBuf]) -> String {
 }
 
 fn section(status: &Status, is_one_of_two: bool) -> Markup {
-    let which = status.journals.record.plan.which_count();
-    let (percent, all) = (status.percent(), grouped(status.journals.record.plan.units()));
+    let which = status.journals.record.plan().which_count();
+    let (percent, all) = (status.percent(), grouped(status.journals.record.plan().units()));
     html! {
         section {
             @if is_one_of_two || which == WhichCount::Second { h2 { (which) " count" } }
             div.progress {
-                p { strong { (percent) " %" } " " (grouped(status.journals.record.units_done())) " of " (all) " units" }
+                p { strong { (percent) " %" } " " (grouped(status.journals.record.tally().units)) " of " (all) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"
                     aria-valuemax="100" aria-valuenow=(percent) {
                     span style={ "width:" (percent) "%" } {}
@@ -114,7 +114,7 @@ fn processes(status: &Status) -> Markup {
 /// What processors of one kind did on one host: the slowest first.
 fn machines(status: &Status) -> Markup {
     let mut machines: BTreeMap<[&str; 3], Vec<&Run>> = BTreeMap::new();
-    for file in &status.journals.record.files {
+    for file in status.journals.record.files() {
         let host = file.host().unwrap_or("not known");
         for run in file.runs.iter().filter(|run| run.units > 0) {
             machines.entry([host, &run.machine, &run.kernel]).or_default().push(run);
@@ -146,7 +146,7 @@ fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Mark
             table {
                 thead { tr { @for title in titles { th class=[class(title)] { (title) } } } }
                 tbody {
-                    @for row in rows.iter().take(MOST_ROWS) {
+                    @for row in rows.iter().take(SHOWN_ROWS) {
                         tr {
                             @for (title, cell) in titles.iter().zip(row.as_ref()) {
                                 td class=[class(title)] { (escaped(cell)) }
@@ -156,8 +156,8 @@ fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Mark
                 }
             }
         }
-        @if rows.len() > MOST_ROWS {
-            p.note { (many(rows.len() - MOST_ROWS, "row")) " more not shown." }
+        @if rows.len() > SHOWN_ROWS {
+            p.note { (many(rows.len() - SHOWN_ROWS, "row")) " more not shown." }
         }
     }
 }

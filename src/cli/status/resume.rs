@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use nqueens::WhichCount;
-use nqueens::record::{Record, Units, len};
+use nqueens::record::Record;
 
 use crate::cli::format::grouped;
-use crate::cli::journals::joined;
+use crate::cli::journals::{joined, ranges};
 use crate::cli::stderr::quoted;
 
 /// Longer lists of shards are cut.
@@ -32,18 +32,18 @@ impl Resume {
     }
 
     /// For these shards of so many. `None` if there is nothing to do.
-    pub(super) fn of(record: &Record, idle: &Units, shards: usize) -> Option<Self> {
-        let (plan, files) = (&record.plan, &record.files);
+    pub(super) fn of(record: &Record, idle: &[usize], shards: usize) -> Option<Self> {
+        let (plan, files) = (record.plan(), record.files());
         let n = plan.size();
         let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
         if idle.is_empty() {
             return None;
         }
-        if let (1, [file]) = (shards, &files[..]) {
+        if let (1, [file]) = (shards, files) {
             let command = format!("nqueens count {n}{second} --journal {}", quoted(&file.path));
             return Some(Self { command, slurm: None, what: "Units are missing".to_owned() });
         }
-        let indices = joined(idle, ",", MOST_RANGES);
+        let indices = joined(ranges(idle), ",", MOST_RANGES);
         let sequence = |range: &str| match range.split_once('-') {
             Some((first, last)) => format!("$(seq {first} {last})"),
             None => range.to_owned(),
@@ -53,8 +53,8 @@ impl Resume {
         let folder = Path::new(".").join(folder.unwrap_or(Path::new("")));
         let folder = folder.canonicalize().unwrap_or(folder);
         let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
-        let cut = if idle.ranges_len() > MOST_RANGES { "; the first are listed" } else { "" };
-        let (idle, all) = (grouped(len(idle)), grouped(shards));
+        let cut = if ranges(idle).count() > MOST_RANGES { "; the first are listed" } else { "" };
+        let (idle, all) = (grouped(idle.len()), grouped(shards));
         Some(Self {
             command: format!(
                 "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use nqueens::record::{JournalFile, Run, Units};
+use nqueens::record::{JournalFile, Run};
 use nqueens::{Shard, WhichCount};
 
 use super::resume::Resume;
@@ -30,7 +30,7 @@ impl Status {
     }
 
     /// The indices of the shards that processes count now, with the plan cut into this many.
-    pub(super) fn running_indices(&self, shards: usize) -> Units {
+    pub(super) fn running_indices(&self, shards: usize) -> Vec<usize> {
         let counted = self.running_runs().map(|run| run.shard);
         counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
     }
@@ -38,13 +38,15 @@ impl Status {
     /// How to count what no process counts now. `None` also if it is not known how many shards there are.
     pub(super) fn resume(&self) -> Option<Resume> {
         let missing = self.journals.missing.as_ref()?;
-        let idle = &missing.indices - &self.running_indices(missing.shards);
+        let running = self.running_indices(missing.shards);
+        let mut idle = missing.indices.clone();
+        idle.retain(|index| !running.contains(index));
         Resume::of(&self.journals.record, &idle, missing.shards)
     }
 
     /// What is finished of the plan, in percent.
     pub(super) fn percent(&self) -> String {
-        let (done, all) = (self.journals.record.units_done(), self.journals.record.plan.units());
+        let (done, all) = (self.journals.record.tally().units, self.journals.record.plan().units());
         // What is missing must not be rounded away.
         let percent = 100.0 * done as f64 / all as f64;
         figures(if done < all { percent.min(99.9) } else { percent }, 3)
@@ -52,7 +54,7 @@ impl Status {
 
     /// The time since a process last wrote, by the clock of the file system: journals have no dates.
     fn since_last_record(&self) -> Option<Duration> {
-        let last = self.journals.record.files.iter().filter_map(|file| file.modified).max()?;
+        let last = self.journals.record.files().iter().filter_map(|file| file.modified).max()?;
         // Clocks differ a little.
         Some(self.now.duration_since(last).unwrap_or_default())
     }
@@ -60,11 +62,11 @@ impl Status {
     /// What is finished, what is left, and how to go on, in two lines.
     pub(super) fn summary(&self) -> [String; 2] {
         let record = &self.journals.record;
-        let (size, engine) = (record.plan.size(), record.plan.engine());
-        let is_second = record.plan.which_count() == WhichCount::Second;
+        let (size, engine) = (record.plan().size(), record.plan().engine());
+        let is_second = record.plan().which_count() == WhichCount::Second;
         let second = if is_second { ", second count" } else { "" };
         let left = match record.cpu_seconds_left() {
-            _ if record.is_complete() => format!("{} solutions", grouped(record.solutions)),
+            _ if record.is_complete() => format!("{} solutions", grouped(record.tally().solutions)),
             Some(left) if left.standard_error.is_finite() => {
                 format!("{} of CPU time to go, {}", to_go(left), self.end())
             }
@@ -90,8 +92,8 @@ impl Status {
 
     pub(super) fn report(&self) -> Report {
         let Journals { record, missing, .. } = &self.journals;
-        let (percent, done) = (self.percent(), units(record.units_done()));
-        let solutions = grouped(record.solutions);
+        let (percent, done) = (self.percent(), units(record.tally().units));
+        let solutions = grouped(record.tally().solutions);
         let mut report = self.journals.report(grouped);
         report
             .bare(&percent)
@@ -104,7 +106,7 @@ impl Status {
             Some(missing) => _ = report.row("shards", format_args!("missing: {missing}")),
             None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
         }
-        let (processes, journals) = (self.running.len(), many(record.files.len(), "journal"));
+        let (processes, journals) = (self.running.len(), many(record.files().len(), "journal"));
         let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
         let busy = many(threads, "thread");
         report

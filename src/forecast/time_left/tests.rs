@@ -5,6 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use std::time::Duration;
+
 use super::*;
 use crate::count::ranges::{REPORT_EVERY, Ranges};
 
@@ -49,12 +51,6 @@ impl Board {
     }
 }
 
-fn no_units_from(first: usize) -> UnitsDone {
-    let (units, counts, solutions) = (first..first, Vec::new(), 0);
-    let (busy, cpu_time) = (Duration::ZERO, Duration::ZERO);
-    UnitsDone { units, counts, solutions, busy, cpu_time }
-}
-
 /// What a thread counts until its next report.
 struct Job {
     rest: Range<usize>,
@@ -63,12 +59,11 @@ struct Job {
 
 impl Job {
     fn new(units: Range<usize>, times: &[Duration]) -> Self {
-        let mut report = no_units_from(units.start);
-        while report.busy < REPORT_EVERY && report.units.end < units.end {
-            report.busy += times[report.units.end];
+        let mut report = UnitsDone::none_from(units.start);
+        while report.cpu_time < REPORT_EVERY && report.units.end < units.end {
+            report.cpu_time += times[report.units.end];
             report.units.end += 1;
         }
-        report.cpu_time = report.busy;
         Self { rest: report.units.end..units.end, report }
     }
 }
@@ -88,14 +83,14 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
     let mut reports = BinaryHeap::new();
     for thread in 0..threads {
         let job = ranges.take().map(|units| Job::new(units, times));
-        reports.extend(job.as_ref().map(|job| Reverse((job.report.busy, thread))));
+        reports.extend(job.as_ref().map(|job| Reverse((job.report.cpu_time, thread))));
         jobs.push(job);
     }
     let (mut estimates, mut end, mut next) = (Vec::new(), Duration::ZERO, Duration::ZERO);
     let about = times.iter().sum::<Duration>().div_f64(threads as f64);
     while let Some(Reverse((now, thread))) = reports.pop() {
         let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
-        left.record(&report, now);
+        left.record(&UnitsDone { elapsed: now, ..report });
         let estimate = (now >= next).then(|| left.estimate()).flatten();
         if let Some(estimate) = estimate.filter(|estimate| estimate.standard_error.is_finite()) {
             estimates.push((now, estimate));
@@ -103,7 +98,7 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
         }
         let next = if rest.is_empty() { ranges.take() } else { Some(rest) };
         let job = next.map(|units| Job::new(units, times));
-        reports.extend(job.as_ref().map(|job| Reverse((now + job.report.busy, thread))));
+        reports.extend(job.as_ref().map(|job| Reverse((now + job.report.cpu_time, thread))));
         jobs[thread] = job;
         end = now;
     }
@@ -156,9 +151,8 @@ fn a_busy_machine_takes_longer() {
     for unit in 0..100 {
         assert_eq!(left.estimate().is_some(), unit >= 3, "after {unit} s");
         let units = 7 * unit..7 * unit + 1;
-        let (busy, cpu_time) = (Duration::from_secs(2), Duration::from_secs(1));
-        let done = UnitsDone { units, busy, cpu_time, ..no_units_from(0) };
-        left.record(&done, Duration::from_secs(unit as u64 + 1));
+        let (elapsed, cpu_time) = (Duration::from_secs(unit as u64 + 1), Duration::from_secs(1));
+        left.record(&UnitsDone { units, elapsed, cpu_time, ..UnitsDone::default() });
     }
     let estimate = left.estimate().expect("a hundred units");
     // 900 units of one second on one core in all.

@@ -121,7 +121,7 @@ pub(crate) fn contents(path: &Path) -> Record {
 
 /// All counts of a record.
 pub(crate) fn counts(record: &Record) -> Counts {
-    record.counts(&record.finished).expect("readable")
+    record.counts(record.finished()).expect("readable")
 }
 
 /// The error of a journal, which is expected.
@@ -134,7 +134,7 @@ pub(crate) fn journal_error<T: Debug>(result: Result<T, Error>) -> JournalError 
 
 /// The contents of a journal with at least one finished unit.
 pub(crate) fn some_units(path: &Path) -> Option<Record> {
-    read(path).ok().flatten().filter(|record| record.units_done() > 0)
+    read(path).ok().flatten().filter(|record| record.tally().units > 0)
 }
 
 /// The first line of a journal, with its CRC.
@@ -178,7 +178,7 @@ pub(crate) fn raise_counts(
     by: u64,
     mut choose: impl FnMut(usize, &str) -> bool,
 ) -> Vec<usize> {
-    let plan = contents(path).plan;
+    let plan = contents(path).plan().clone();
     let text = fs::read_to_string(path).expect("text");
     let mut units = Vec::new();
     let lines = text.split_inclusive('\n').enumerate().map(|(number, line)| {
