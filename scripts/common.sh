@@ -1,11 +1,14 @@
 # shellcheck shell=bash disable=SC2034
-# What every script reads first: --help prints the head of the script and does nothing else.
+# What every script reads first. It ends at the first error, and works in the root of the repository. --help prints
+# the head of the script and does nothing else.
+set -euo pipefail
 case " $* " in
   *' --help '* | *' -h '*)
     sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
     exit
     ;;
 esac
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # fail MESSAGE [CODE]
 fail() {

@@ -6,9 +6,7 @@
 #
 # Needs the Rust target aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user; installs what
 # is missing if NQUEENS_INSTALL=yes (see install.sh).
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-gnu
 has_target "$target" || fail "missing: rustup target add $target"

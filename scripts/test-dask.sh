@@ -6,9 +6,7 @@
 #
 # Lints the driver (scripts/dask/count.py) first. Also checks wrong arguments, and that with TLS an
 # untrusted client is refused. Everything listens on 127.0.0.1 only.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
 tools=$(scripts/python-tools.sh) # its exit code ends this, too: 77 if it is skipped

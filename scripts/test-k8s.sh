@@ -3,9 +3,7 @@
 # finds a misspelt field. Needs no cluster.
 #
 #   scripts/test-k8s.sh
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
 tools=$(scripts/python-tools.sh) # its exit code ends this, too: 77 if it is skipped

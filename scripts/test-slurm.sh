@@ -9,9 +9,7 @@
 # Takes a minute. Skipped (exit code 77) unless run as root. Needs the Debian packages of Slurm, which it installs
 # only with NQUEENS_INSTALL=yes (see install.sh); a cluster that does not start is a failure. Ends every process
 # that it starts.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
 if [ "$(id -u)" != 0 ]; then

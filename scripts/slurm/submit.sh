@@ -20,8 +20,8 @@
 # The program is $NQUEENS, or nqueens on the path, or target/release/nqueens of this repository.
 # Exit codes: 0 submitted, or nothing is missing; 1 failed; 2 wrong usage; 3 earlier jobs still exist;
 # 4 not now: another submit.sh works on this folder.
-set -euo pipefail
-. "$(dirname "$0")/../common.sh"
+. "$(dirname "$0")/../common.sh" || exit
+cd "$OLDPWD" # folders in the arguments are seen from there
 
 here=$(dirname "$(readlink -f "$0")")
 
