@@ -33,12 +33,26 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Works with a flag of its own, which another thread raises as soon as `is_over` says so.
+    /// Does some work that another thread may stop: the work is given a new flag, and while it lasts, the
+    /// other thread asks `is_over` every 20 ms and raises the flag once the answer is yes. Returns what the
+    /// work returns; to look at the flag and to end early is up to the work.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use nqueens::{BoardSize, Cancel, Count};
+    ///
+    /// let begun = Instant::now();
+    /// let is_over = || begun.elapsed() > Duration::from_millis(100);
+    /// let count = Count::new(BoardSize::new(24)?);
+    /// let outcome = Cancel::watched(is_over, |stop| count.cancel(stop).run())?;
+    /// assert!(outcome.is_err_and(|error| error.is_cancelled()));
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// [`Error::ThreadsNotStarted`] if the operating system refuses the thread.
-    #[doc(hidden)]
     pub fn watched<T>(
         is_over: impl Fn() -> bool + Send,
         work: impl FnOnce(&Self) -> T,

@@ -20,7 +20,6 @@ mod merge;
 mod out_of_memory;
 mod progress;
 mod report;
-mod rows;
 mod session;
 mod shard;
 mod signals;
@@ -31,9 +30,8 @@ mod usage;
 mod values;
 mod verify;
 
-use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use exit::guarded;
 use exit::{Exit, Failure};
@@ -97,31 +95,19 @@ impl Command {
             Self::Status(args) => on_readers(|| args.run()),
             Self::Verify(args) => on_readers(|| args.run()),
             Self::Cpu(args) => args.run(),
-            Self::Completions(args) => args.run(program()),
+            Self::Completions(args) => args.run(CommandLine::command()),
             Self::Man(args) => args.run(CommandLine::command().disable_help_subcommand(true)),
         }
     }
-}
-
-/// The definition of the arguments, complete: `man` takes the names of the commands.
-fn program() -> clap::Command {
-    let program = CommandLine::command();
-    let names = program.get_subcommands().map(|command| command.get_name().to_owned());
-    let names = PossibleValuesParser::new(names.collect::<Vec<_>>());
-    let mut program = program
-        .mut_subcommand("man", |man| man.mut_arg("command", |name| name.value_parser(names)));
-    program.build();
-    program
 }
 
 /// Parses the command line and runs the command. Help and version are answers as well.
 pub(crate) fn run() -> Result<Exit, Failure> {
     signals::survive_file_size_limit();
     out_of_memory::share_one_heap();
-    let matches = program().try_get_matches();
-    match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
+    match CommandLine::try_parse() {
         Ok(line) => line.command.run(),
-        Err(help) if matches!(help.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+        Err(help) if !help.use_stderr() => {
             help.print()?;
             Ok(Exit::Done)
         }
@@ -131,9 +117,9 @@ pub(crate) fn run() -> Result<Exit, Failure> {
             Ok(Exit::Usage)
         }
         Err(error) => {
-            let first = std::env::args_os().nth(1);
-            let first = first.as_ref().and_then(|first| first.to_str());
-            Err(Exit::Usage.because(usage::explain(&error, &program(), first)))
+            let first = std::env::args_os().nth(1).unwrap_or_default();
+            let text = usage::explain(&error, &CommandLine::command(), &first.to_string_lossy());
+            Err(Exit::Usage.because(text))
         }
     }
 }
@@ -150,7 +136,7 @@ mod tests {
     /// All examples in the help are commands that the parser takes, and every command has two.
     #[test]
     fn examples_can_be_run() {
-        let program = program();
+        let program = CommandLine::command();
         let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
         for command in [&program].into_iter().chain(commands) {
             let helps = [command.get_after_help(), command.get_after_long_help()];

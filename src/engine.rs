@@ -194,7 +194,7 @@ const fn textbook(largest_sensible: u32, units: MakeUnits) -> EngineSpec {
         name: "",
         summary: "",
         largest_sensible: Some(largest_sensible),
-        smallest: 0,
+        smallest: 1,
         units,
         worker_bytes: |_| 0,
     }

@@ -19,15 +19,14 @@
 //! running count, whose finished units are the sample; an [`Estimate`](crate::Estimate) is what it says of a
 //! count that is stopped after a while.
 
-mod blocks;
+mod clusters;
 mod cores;
 mod cost;
 mod ratio;
 mod time_left;
 
-pub(crate) use blocks::{Blocks, Rest};
+pub(crate) use clusters::{Clusters, Rest};
 pub(crate) use cores::Cores;
-#[doc(hidden)]
 pub use cost::core_hours;
 pub use ratio::Approximate;
 pub use time_left::TimeLeft;

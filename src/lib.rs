@@ -65,7 +65,8 @@ pub mod verify;
 
 pub use board::known::Published;
 pub use board::size::BoardSize;
-pub use board::solution::{Solution, Solutions};
+pub use board::solution::Solution;
+pub use board::solutions::Solutions;
 pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;

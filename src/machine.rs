@@ -10,7 +10,7 @@ use crate::error::Error;
 /// work look for some at all others, so 4096 of them on one core take minutes.
 pub const MAX_THREADS: usize = 4096;
 
-/// A rayon pool of this many threads, for several counts.
+/// A pool of this many threads, for several counts ([`Count::pool`](crate::Count::pool)).
 ///
 /// # Errors
 ///

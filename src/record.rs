@@ -34,7 +34,6 @@ mod reader;
 mod save;
 mod second;
 mod shards;
-mod times;
 mod union;
 mod units;
 mod writer;

@@ -1,8 +1,8 @@
 //! The share of a plan for one of several machines.
 //!
-//! The plan is dealt out like cards: in each round every shard takes one *block* of consecutive
-//! units. Neighbouring units cost about the same, and the blocks of a shard are spread over the
-//! whole plan, so shards of hundreds of units cost about the same. Within a block a worker profits
+//! The plan is dealt out like cards: in each round every shard takes one *chunk* of consecutive
+//! units. Neighbouring units cost about the same, and the chunks of a shard are spread over the
+//! whole plan, so shards of hundreds of units cost about the same. Within a chunk a worker profits
 //! from what neighbours share, and a journal needs one line for many units.
 //!
 //! Each round begins with a different shard. Otherwise, some numbers of shards match the order of
@@ -14,10 +14,10 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// Blocks of each shard, if there are enough units. Many blocks even out the cost of the shards: at n = 24 its
-/// standard deviation is 2.6 % for 8 shards and 5 % for 338, with 256 blocks 3.2 % and 1.5 %. But with these `colours`
+/// Chunks of each shard, if there are enough units. Many chunks even out the cost of the shards: at n = 24 its
+/// standard deviation is 2.6 % for 8 shards and 5 % for 338, with 256 chunks 3.2 % and 1.5 %. But with these `colours`
 /// took 1.8 times as long in 256 shards, since it compiles programs for some 400 neighbours.
-const BLOCKS: usize = 32;
+const CHUNKS: usize = 32;
 
 /// One of the shards that together make up a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,47 +67,45 @@ impl Shard {
     /// The shard's units in a plan of `units` units, as ranges in increasing order.
     pub fn ranges(self, units: usize) -> impl Iterator<Item = Range<usize>> {
         let Self { index, shards } = self;
-        let Deal { length, blocks, turn } = Deal::new(shards, units);
-        (0..blocks.div_ceil(shards))
+        let Deal { length, turn } = Deal::new(shards, units);
+        let chunks = units.div_ceil(length);
+        (0..chunks.div_ceil(shards))
             .map(move |round| round * shards + (index + round * turn) % shards)
-            .filter(move |block| *block < blocks)
-            .map(move |block| block * length..units.min((block + 1) * length))
+            .filter(move |chunk| *chunk < chunks)
+            .map(move |chunk| chunk * length..units.min((chunk + 1) * length))
     }
 
-    /// Cuts some units, in a plan of `units` units, into parts of one shard each. Each part comes with the
-    /// index of its shard.
-    pub(crate) fn parts_of(
+    /// The inverse of [`Shard::ranges`]: cuts some units, in a plan of `units` units, into ranges of one shard
+    /// each, and tells the index of that shard.
+    pub(crate) fn cut(
         some: Range<usize>,
         shards: usize,
         units: usize,
     ) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let Deal { length, turn, .. } = Deal::new(shards, units);
-        (some.start / length..some.end.div_ceil(length)).map(move |block| {
-            let (round, place) = (block / shards, block % shards);
-            // The inverse of what `ranges` does.
+        let Deal { length, turn } = Deal::new(shards, units);
+        (some.start / length..some.end.div_ceil(length)).map(move |chunk| {
+            let (round, place) = (chunk / shards, chunk % shards);
             let index = (place + shards - round * turn % shards) % shards;
-            (index, some.start.max(block * length)..some.end.min((block + 1) * length))
+            (index, some.start.max(chunk * length)..some.end.min((chunk + 1) * length))
         })
     }
 }
 
 /// How a plan is dealt out.
 struct Deal {
-    /// Units of a block.
+    /// Units of a chunk.
     length: usize,
-    blocks: usize,
-    /// Each round begins this many shards further on, by the golden section of their number.
+    /// Each round begins so many shards further on: the golden section of their number.
     turn: usize,
 }
 
 impl Deal {
     fn new(shards: usize, units: usize) -> Self {
-        let length = (units / (shards * BLOCKS)).max(1);
-        Self { length, blocks: units.div_ceil(length), turn: shards * 618 / 1000 }
+        Self { length: (units / (shards * CHUNKS)).max(1), turn: shards * 618 / 1000 }
     }
 }
 
-/// As `3/12`.
+/// Shard 3 of 12 is written `3/12`.
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index, self.shards)
@@ -135,8 +133,8 @@ mod tests {
                 let each = (0..shards).map(|index| Shard::new(index, shards).expect("in range"));
                 for shard in each.clone() {
                     for range in shard.ranges(units) {
-                        let parts = Shard::parts_of(range.clone(), shards, units);
-                        assert!(parts.eq([(shard.index(), range)]), "{shard} of {units} units");
+                        let cut = Shard::cut(range.clone(), shards, units);
+                        assert!(cut.eq([(shard.index(), range)]), "{shard} of {units} units");
                     }
                 }
                 let mut all: Vec<usize> =

@@ -36,7 +36,7 @@ impl BoardSize {
         u32::from(self.0)
     }
 
-    /// The same number as a `usize`, for indexing.
+    /// The number of rows, columns and queens, as an index has it.
     pub fn rows(self) -> usize {
         usize::from(self.0)
     }

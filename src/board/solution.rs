@@ -1,12 +1,6 @@
-//! One solution: whether it is legal, its eight images, its pictures.
-
-mod iter;
-mod pictures;
+//! One solution: whether it is legal, and its eight images.
 
 use std::{array, mem};
-
-pub(crate) use iter::Node;
-pub use iter::Solutions;
 
 /// A way to place n queens on an n x n board so that none attacks another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,7 +35,7 @@ impl Solution {
     }
 
     /// A solution that is known to be legal.
-    fn of_legal(columns: Vec<u32>) -> Self {
+    pub(super) fn of_legal(columns: Vec<u32>) -> Self {
         debug_assert!(Self::new(&*columns).is_some(), "queens attack each other: {columns:?}");
         Self { columns }
     }
@@ -75,15 +69,14 @@ impl Solution {
     /// assert_eq!(images.len(), 2); // a quarter-turn leaves it unchanged
     /// ```
     pub fn images(&self) -> [Self; 8] {
-        let mut next = self.clone();
-        let turns: [Self; 4] = array::from_fn(|_| {
-            let turned = next.turned();
-            mem::replace(&mut next, turned)
-        });
-        array::from_fn(|image| match image {
-            0..4 => turns[image].clone(),
-            _ => turns[image - 4].mirrored(),
-        })
+        let mut images = array::from_fn(|_| self.clone());
+        for image in 1..8 {
+            images[image] = match image {
+                1..4 => images[image - 1].turned(),
+                _ => images[image - 4].mirrored(),
+            };
+        }
+        images
     }
 
     /// Turned clockwise by 90°: row r, column c goes to row c, column n - 1 - r.

@@ -1,5 +1,6 @@
 //! Squares of a board, and queens given on some of them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,13 +18,14 @@ pub struct Square {
 
 /// Queens given in advance, none attacking another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FixedQueens(Vec<Square>);
+pub struct FixedQueens(BTreeSet<Square>);
 
 impl Square {
-    pub(crate) fn attacks(self, other: Self) -> bool {
+    /// Whether queens on this and another square attack each other. A queen does not attack itself.
+    fn attacks(self, other: Self) -> bool {
         let rows_apart = self.row.abs_diff(other.row);
         let columns_apart = self.column.abs_diff(other.column);
-        rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart
+        self != other && (rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart)
     }
 }
 
@@ -34,32 +36,29 @@ impl FixedQueens {
     ///
     /// [`Error::SquareOffBoard`], or [`Error::SquaresClash`] for two queens that attack each other.
     pub fn new(size: BoardSize, squares: &[Square]) -> Result<Self, Error> {
-        let n = size.get();
-        if let Some(square) = squares.iter().find(|square| square.row >= n || square.column >= n) {
-            return Err(Error::SquareOffBoard { square: square.to_string(), n });
-        }
-        let mut queens = Vec::new();
-        for square in squares {
-            if queens.contains(square) {
-                continue;
-            }
-            if let Some(other) = queens.iter().find(|queen| queen.attacks(*square)) {
-                let (first, second) = (other.to_string(), square.to_string());
+        let queens = Self(squares.iter().copied().collect());
+        queens.check(size)?;
+        for first in squares {
+            if let Some(second) = squares.iter().find(|second| second.attacks(*first)) {
+                let (first, second) = (first.to_string(), second.to_string());
                 return Err(Error::SquaresClash { first, second });
             }
-            queens.push(*square);
         }
-        Ok(Self(queens))
+        Ok(queens)
+    }
+
+    /// Makes sure that all of them stand on this board.
+    pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
+        let n = size.get();
+        match self.0.iter().find(|square| square.row >= n || square.column >= n) {
+            Some(square) => Err(Error::SquareOffBoard { square: square.to_string(), n }),
+            None => Ok(()),
+        }
     }
 
     /// Whether no queen is given.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// Makes sure that all of them stand on this board.
-    pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
-        Self::new(size, &self.0).map(|_| ())
     }
 
     /// The columns, as bits, in which each row's queen may stand with the given ones: none if one of
@@ -72,9 +71,7 @@ impl FixedQueens {
         for (row, columns) in (0..size.get()).zip(&mut allowed) {
             *columns = (0..size.get())
                 .map(|column| Square { row, column })
-                .filter(|square| {
-                    self.0.iter().all(|queen| queen == square || !queen.attacks(*square))
-                })
+                .filter(|square| !self.0.iter().any(|queen| queen.attacks(*square)))
                 .fold(0, |columns, square| columns | 1 << square.column);
         }
         allowed
@@ -134,7 +131,7 @@ mod tests {
     fn fixed_queens_do_not_attack_each_other() {
         let size = BoardSize::new(8).expect("in range");
         let queens = FixedQueens::new(size, &squares(&["a1", "b3", "a1"])).expect("two queens");
-        assert_eq!(queens, FixedQueens(squares(&["a1", "b3"])));
+        assert_eq!(Ok(queens), FixedQueens::new(size, &squares(&["b3", "a1"])));
         let clash = FixedQueens::new(size, &squares(&["a1", "b3", "h8"])).expect_err("a diagonal");
         let (first, second) = ("a1".to_owned(), "h8".to_owned());
         assert_eq!(clash, Error::SquaresClash { first, second });

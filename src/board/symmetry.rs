@@ -89,7 +89,7 @@ fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Er
     if half == 0 {
         return Ok(1);
     }
-    let mut start = Placed { turn, last, rows: 0, columns: 0, rising: 0, falling: 0 };
+    let mut start = Placed { turn, last, taken: [0; 4] };
     if last.is_multiple_of(2) {
         start = start.with_images(half, half).unwrap_or(start);
     }
@@ -101,25 +101,24 @@ fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Er
     }
 }
 
-/// Queens on a board with this last row and column, as the lines that they take: one bit for each.
+/// Queens on a board with this last row and column.
 #[derive(Clone, Copy)]
 struct Placed {
     turn: Turn,
     last: u32,
-    rows: u64,
-    columns: u64,
-    rising: u64,
-    falling: u64,
+    /// The rows, columns, rising and falling diagonals that they take: one bit for each.
+    taken: [u64; 4],
 }
 
 impl Placed {
     /// The number of ways to fill the free rows below this one, with the first queen in `allowed`.
     fn complete(self, below: u32, allowed: u64, cancel: &Cancel) -> u64 {
-        let Some(row) = (0..below).rev().find(|row| self.rows & 1 << row == 0) else { return 1 };
+        let [rows, columns, rising, falling] = self.taken;
+        let Some(row) = (0..below).rev().find(|row| rows & 1 << row == 0) else { return 1 };
         if cancel.is_cancelled() {
             return 0;
         }
-        let taken = self.columns | self.rising >> row | self.falling >> (self.last - row);
+        let taken = columns | rising >> row | falling >> (self.last - row);
         let (mut free, mut solutions) = (allowed & !taken, 0);
         while free != 0 {
             let column = free.trailing_zeros();
@@ -135,18 +134,13 @@ impl Placed {
     fn with_images(mut self, row: u32, column: u32) -> Option<Self> {
         let mut square = (row, column);
         loop {
-            let (rows, columns) = (1 << square.0, 1 << square.1);
-            let rising = 1 << (square.0 + square.1);
-            let falling = 1 << (self.last - square.0 + square.1);
-            let is_attacked = self.rows & rows | self.columns & columns != 0
-                || self.rising & rising | self.falling & falling != 0;
-            if is_attacked {
-                return None;
+            let lines = [square.0, square.1, square.0 + square.1, self.last - square.0 + square.1];
+            for (taken, line) in self.taken.iter_mut().zip(lines) {
+                if *taken >> line & 1 == 1 {
+                    return None;
+                }
+                *taken |= 1 << line;
             }
-            self.rows |= rows;
-            self.columns |= columns;
-            self.rising |= rising;
-            self.falling |= falling;
             square = (self.turn)(self.last, square.0, square.1);
             if square == (row, column) {
                 return Some(self);

@@ -15,19 +15,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::cpu::Cpu;
-use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, thread_pool};
+use nqueens::{BoardSize, Engine, Error, Kernel, thread_pool};
 
 use crate::cli::args::{OrElse, engines, kernels, named_or};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{check_drawing, drawing, write_drawing};
 use crate::cli::format::many;
 use crate::cli::progress::{Progress, ProgressWhen};
-use crate::cli::rows::{RowFormat, RowWriter};
+use crate::cli::report::RowFormat;
 use crate::cli::signals::cancel_on_signals;
-use crate::cli::stderr::{escaped, message};
+use crate::cli::stderr::{escaped, message, print_differs};
 use crate::cli::values::{default_threads, number_of_threads, sizes};
 use rounds::{Rounds, RoundsArgs};
-use statistics::{Contestant, Timing};
+use statistics::{Contestant, Runs, TITLES, conclusion};
 
 /// Time engines, kernels and numbers of threads side by side
 #[derive(Debug, Args)]
@@ -77,10 +77,10 @@ impl CompareArgs {
         if let Some(path) = &self.svg {
             check_drawing("--svg", path)?;
         }
-        let mut rows = Vec::new();
-        let result = self.measure(&cancel_on_signals()?, &mut rows);
-        if let Some(path) = self.svg.filter(|_| !rows.is_empty()) {
-            write_drawing("--svg", &path, &plot::picture(&rows))?;
+        let (cpu, mut all) = (escaped(Cpu::detect().brand), Vec::new());
+        let result = self.measure(&cpu, &mut all);
+        if let Some(path) = self.svg.filter(|_| !all.is_empty()) {
+            write_drawing("--svg", &path, &plot::picture(&all, &cpu))?;
         }
         result
     }
@@ -100,7 +100,8 @@ impl CompareArgs {
     }
 
     /// Measures board by board; each board's rows are written as soon as they are known.
-    fn measure(&self, cancel: &Cancel, all_rows: &mut Vec<Timing>) -> Result<Exit, Failure> {
+    fn measure(&self, cpu: &str, all: &mut Vec<Runs>) -> Result<Exit, Failure> {
+        let cancel = cancel_on_signals()?;
         let sizes = self.sizes.iter().cloned().flatten();
         let mut sizes = sizes.map(BoardSize::new).collect::<Result<Vec<_>, _>>()?;
         // Ascending: a board's time is predicted from the one before.
@@ -117,44 +118,45 @@ impl CompareArgs {
         let reference = contestants.iter().find(|contestant| contestant.engine == reference);
         let reference = *reference.unwrap_or(&contestants[0]);
         let progress = Progress::new(self.progress);
-        let (args, pools, progress) = (&self.rounds, &pools, &progress);
-        let mut rounds = Rounds { args, contestants, pools, cancel, progress };
-        let cpu = escaped(Cpu::detect().brand);
+        let mut rounds = Rounds { args: &self.rounds, contestants, pools, cancel, progress };
         let mut exit = Exit::Done;
-        let heading = format!(
-            "{} each on {cpu}\nratio: to {reference} (two standard errors)\n{}",
-            many(self.rounds.repeat, "run"),
-            statistics::TITLES
-        );
-        let mut writer = progress.suspend(|| RowWriter::begin(self.format, heading))?;
-        for size in &sizes {
-            let mut measured = Vec::new();
-            match rounds.measure(*size, &mut measured) {
-                Err(_) if cancel.is_cancelled() => {}
-                result => result?,
+        let repeats = many(self.rounds.repeat, "run");
+        let ratio = format!("ratio: to {reference} (two standard errors)");
+        self.format.remark(format_args!("{repeats} each on {cpu}\n{ratio}\n{TITLES}"))?;
+        for size in sizes {
+            let mut board = Vec::new();
+            let result = rounds.measure(size, &mut board);
+            let done: usize = board.iter().map(|runs| runs.seconds.len()).sum();
+            let of = board.len() * self.rounds.repeat;
+            board.retain(|runs| !runs.seconds.is_empty());
+            for runs in &board {
+                for (total, published) in runs.differing() {
+                    let computed = format!("Q({size}) = {total} by {}", runs.contestant);
+                    rounds.progress.suspend(|| print_differs(computed, published));
+                    exit = Exit::Failed;
+                }
+                let row = runs.row(reference, &board, cpu);
+                let written =
+                    rounds.progress.suspend(|| row.write_row(self.format, all.is_empty()));
+                all.push(runs.clone());
+                if let Err(error) = written {
+                    return Ok(exit.unprinted(&error));
+                }
             }
-            let rows = statistics::timings(*size, &measured, reference, &cpu);
-            for line in statistics::differences(*size, &measured) {
-                progress.suspend(|| message!("{line}"));
-                exit = Exit::Failed;
+            if rounds.cancel.is_cancelled() {
+                rounds
+                    .progress
+                    .suspend(|| message!("stopped at n = {size} after {done} of {of} runs"));
+                return Ok(exit.or(Exit::Stopped));
             }
-            let written = progress.suspend(|| rows.iter().try_for_each(|row| writer.write(row)));
-            all_rows.extend(rows);
-            if let Err(error) = written {
-                return Ok(exit.unprinted(&error));
-            }
-            if cancel.is_cancelled() {
-                let runs = measured.len() * self.rounds.repeat;
-                let done: usize = measured.iter().map(|runs| runs.seconds.len()).sum();
-                progress.suspend(|| message!("stopped at n = {size} after {done} of {runs} runs"));
-                return Ok(if exit == Exit::Done { Exit::Stopped } else { exit });
-            }
+            result?;
         }
-        if all_rows.is_empty() {
+        if all.is_empty() {
             return Err(Exit::Failed.because("nothing was measured: raise --seconds-limit"));
         }
-        let conclusion = statistics::conclusion(all_rows, reference.threads);
-        let written = progress.suspend(|| conclusion.map_or(Ok(()), |text| writer.remark(text)));
+        rounds.progress.clear();
+        let text = conclusion(all, reference.threads);
+        let written = text.map_or(Ok(()), |text| self.format.remark(text));
         Ok(written.map_or_else(|error| exit.unprinted(&error), |()| exit))
     }
 }

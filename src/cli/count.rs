@@ -109,7 +109,7 @@ fn judge(outcome: &Outcome) -> Exit {
     let Outcome { size, total, .. } = outcome;
     let exit = check_journal(format_args!("Q({size}) = {total}"), outcome);
     let Published::Differs { expected } = outcome.published else { return exit };
-    print_differs("Q", size.get(), *total, expected);
+    print_differs(format_args!("Q({size}) = {total}"), expected);
     Exit::Failed
 }
 

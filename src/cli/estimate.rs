@@ -45,7 +45,7 @@ impl EstimateArgs {
         let session = Session::counting(&self.engine)?;
         let count = session.set_up(self.engine.count(self.n));
         let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
-        session.progress.begin("estimate", [0, all], Work::Sample { time: self.seconds, units: 0 });
+        session.progress.begin("estimate", [0, all], Work::Sample { units: 0 });
         let estimate = session.end(count.estimate(self.seconds))?;
         let report = report(self.n, &estimate);
         let exit = if estimate.cancelled { Exit::Stopped } else { Exit::Done };
@@ -89,9 +89,9 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         .field("cancelled", estimate.cancelled)
         .row("time", expected(estimate.seconds))
         .bare(rounded(estimate.seconds.value, 6))
-        .approximate("estimated_seconds", "estimated_seconds_error", Some(estimate.seconds))
+        .approximate("estimated_seconds", Some(estimate.seconds))
         .row("CPU time", expected(cpu_seconds))
-        .approximate("estimated_cpu_seconds", "estimated_cpu_seconds_error", Some(cpu_seconds))
+        .approximate("estimated_cpu_seconds", Some(cpu_seconds))
         .row("total", total_text)
         .field("counted", is_whole)
         .field("estimated_total", (total.value > 0.0 || is_whole).then_some(total.value))

@@ -8,11 +8,9 @@ use std::panic::UnwindSafe;
 use std::path::Path;
 use std::process::ExitCode;
 
-use indicatif::BinaryBytes;
 use nqueens::Error;
-use nqueens::record::{IoError, JournalError};
+use nqueens::record::JournalError;
 
-use super::format::many;
 use super::report::{Format, Report};
 use super::stderr::{message, quoted};
 
@@ -124,84 +122,81 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The library says what is wrong. Here is what only the command line knows: the exit code, the flag,
-/// and the way out. No match has an arm for the rest, so a new error cannot be forgotten.
+/// The library says what is wrong; the command line adds the exit code and the way out.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        use Error as E;
-        use Exit::{Failed, NotNow, Stopped, Usage};
-        let with =
-            |exit: Exit, flag, way_out: &str| exit.because(format!("{flag}{error}{way_out}"));
-        match &error {
-            E::OutOfRange { .. } | E::UnknownName { .. } | E::NoSquare { .. } => {
-                with(Usage, "", "")
-            }
-            E::ThreadsNotStarted { .. } => with(
-                NotNow,
-                "--threads: ",
-                "; ask for fewer, or raise the limit (ulimit -u or -v, pids.max)",
-            ),
-            E::SquareOffBoard { .. } => with(Usage, "--place: ", ""),
-            E::SquaresClash { .. } => with(Usage, "--place: ", ": choose others"),
-            E::QueensGiven => with(Usage, "--place: ", ": leave out the queens or the rest"),
-            E::UnitOverflow { .. } => {
-                with(Failed, "", ": cut it finer (--engine subtrees --split-rows 4)")
-            }
-            // The message ends with that of the fault.
-            E::Stopped { journal_fault: Some(fault), .. } => match &**fault {
-                E::Journal { path, error } => with(Failed, "", &journal_way_out(path, error).1),
-                _ => with(Failed, "", ""),
-            },
-            E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => {
-                with(Stopped, "", "")
-            }
-            E::LacksMemory { .. } => lacks_memory(&error),
-            E::Inconsistent { .. } => with(Failed, "", ""),
-            E::Journal { path, error } => {
-                let (exit, way_out) = journal_way_out(path, error);
-                with(exit, "", &way_out)
-            }
-            E::PlansDiffer { .. } => with(Usage, "", ": name the files or folders of one of them"),
-            E::CountsDiffer { files: [first, second], .. } if first == second => {
-                with(Failed, "", &salvage(first, "leaves the unit out"))
-            }
-            E::CountsDiffer { unit, .. } => {
-                let way_out = format!(
-                    ": one of the two machines is faulty; 'nqueens verify' of each file shows which, \
-                     'nqueens merge JOURNAL --into NEW --without {unit}' leaves the unit out"
-                );
-                with(Failed, "", &way_out)
-            }
-        }
+        let (exit, way_out) = way_out(&error);
+        exit.because(format!("{error}{way_out}"))
     }
 }
 
-/// How a journal that cannot be used ends the program, and what to do about it, to follow the error's
-/// message.
+/// The exit code, and the way out to follow the error's message. No match has an arm for the rest, so a new
+/// error cannot be forgotten.
+fn way_out(error: &Error) -> (Exit, String) {
+    use Error as E;
+    use Exit::{Failed, NotNow, Stopped, Usage};
+    let (exit, text) = match error {
+        E::OutOfRange { .. }
+        | E::UnknownName { .. }
+        | E::NoSquare { .. }
+        | E::SquareOffBoard { .. } => (Usage, ""),
+        E::ThreadsNotStarted { .. } => {
+            (NotNow, "; ask for fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
+        }
+        E::SquaresClash { .. } => (Usage, ": choose others"),
+        E::QueensGiven => (Usage, ": leave out --place or the rest"),
+        E::UnitOverflow { .. } => (Failed, ": cut it finer (--engine subtrees --split-rows 4)"),
+        // The message ends with that of the fault.
+        E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),
+        E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => (Stopped, ""),
+        E::LacksMemory { per_thread, usable, .. } => {
+            let fits = match usable / per_thread {
+                0 => String::new(),
+                threads => format!("it fits with --threads {threads}; "),
+            };
+            let elsewhere = "count where there is more memory (see 'nqueens cpu')";
+            return (NotNow, format!(": {fits}{elsewhere}"));
+        }
+        E::Inconsistent { .. } => (Failed, ""),
+        E::Journal { path, error } => return journal_way_out(path, error),
+        E::PlansDiffer { .. } => (Usage, ": name the files or folders of one of them"),
+        E::CountsDiffer { files: [first, second], unit, .. } => {
+            let which =
+                if first == second { "" } else { " ('nqueens verify' of each shows which)" };
+            let leave_out = format!("'nqueens merge JOURNAL --into NEW --without {unit}'");
+            return (
+                Failed,
+                format!(": a machine is faulty{which}; {leave_out} leaves the unit out"),
+            );
+        }
+    };
+    (exit, text.to_owned())
+}
+
+/// The exit code and the way out if a journal cannot be used.
 fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use Exit::{Failed, NotNow, Usage};
     use JournalError as J;
-    let (exit, way_out) = match error {
+    let (exit, text) = match error {
         J::CannotOpen { source } if source.kind == io::ErrorKind::NotFound => {
             (Usage, ": name a file or folder that exists")
         }
         J::CannotOpen { .. } | J::CannotRead { .. } => (Failed, ""),
         J::CannotWrite { source } | J::NotSynced { source, .. } => {
-            return (Failed, format!(": {}, then run the same command again", repair(source)));
+            use io::ErrorKind as K;
+            match source.kind {
+                K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => {
+                    (Failed, ": make room, then run the same command again")
+                }
+                _ => (Failed, ": check the disk, then run the same command again"),
+            }
         }
-        J::NotAFile => (Usage, ": name a file, or one that does not exist yet"),
-        J::NotAsWritten { .. } => (
-            Failed,
-            "; another process or the disk has changed it, so set it aside, and count again with \
-             another file",
-        ),
+        J::NotAFile | J::Exists => (Usage, ": name a file that does not exist yet"),
+        J::NotAsWritten { .. } => (Failed, "; set it aside, and count again with another file"),
         J::InUse => (NotNow, ": wait for it, or name another file"),
-        J::NoLocks { .. } => (
-            Usage,
-            ": name one elsewhere, or use 'nqueens shard --index 0 --shards 1 --out FOLDER', whose \
-             processes write files of their own",
-        ),
-        J::Exists => (Usage, ": name a file that does not exist yet"),
+        J::NoLocks { .. } => {
+            (Usage, ": name one elsewhere, or use 'nqueens shard', whose processes share no file")
+        }
         J::NotAJournal | J::Damaged { line: 1, .. } => {
             let exit = if *error == J::NotAJournal { Usage } else { Failed };
             let merge = format!("'nqueens merge {} OTHER --into NEW'", quoted(path));
@@ -213,51 +208,14 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             (Failed, ": finish it with the version that began it, or count with another file")
         }
         J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
-        J::OtherPlan { holds, .. } if holds.contains(" engine=halves ") => (
-            Failed,
-            ": engine halves has left the program; count anew, with engine colours it is faster",
-        ),
         J::OtherPlan { .. } => (Failed, ": finish it with that version"),
         J::Damaged { .. } => {
-            return (Failed, salvage(path, "keeps its good lines; then move the old file away"));
+            let salvage = format!("'nqueens merge {} --into NEW'", quoted(path));
+            let way_out = "keeps its good lines; then move the old file away";
+            return (Failed, format!(": {salvage} {way_out}"));
         }
     };
-    (exit, way_out.to_owned())
-}
-
-/// The command that copies what is good of a journal, and what it does for the user.
-fn salvage(path: &Path, what: &str) -> String {
-    format!(": 'nqueens merge {} --into NEW' {what}", quoted(path))
-}
-
-/// What the user can do if writing fails.
-fn repair(error: &IoError) -> &'static str {
-    use io::ErrorKind as K;
-    match error.kind {
-        K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => "make room",
-        K::PermissionDenied | K::ReadOnlyFilesystem => "make the file writable",
-        K::StaleNetworkFileHandle => "mount the file system again",
-        _ => "check the disk or the file server",
-    }
-}
-
-/// What a count needs, which limit lacks it, what would fit, and what the ways out cost.
-fn lacks_memory(error: &Error) -> Failure {
-    let Error::LacksMemory { engine, n, threads, per_thread, usable, limit } = error else {
-        return Exit::NotNow.because(error.to_string());
-    };
-    let fits = match (usable / per_thread, threads) {
-        (0, 1) => String::new(),
-        (0, _) => format!("one thread alone needs {}; ", BinaryBytes(*per_thread)),
-        (fitting, _) => format!("it fits with --threads {fitting}; "),
-    };
-    let slower = if *engine == "colours" { ", or much longer with --engine subtrees" } else { "" };
-    let [needed, usable] = [per_thread.saturating_mul(*threads as u64), *usable].map(BinaryBytes);
-    let threads = many(*threads, "thread");
-    Exit::NotNow.because(format!(
-        "engine {engine} needs {needed} for n = {n} on {threads}, and {limit} leaves only {usable} for it \
-         (see 'nqueens cpu'): {fits}count where there is more memory{slower}"
-    ))
+    (exit, text.to_owned())
 }
 
 /// For writing to stdout.
@@ -276,14 +234,11 @@ mod tests {
         let text = |threads, usable| {
             let (engine, per_thread, limit) = ("colours", 768 << 20, "ulimit -v".to_owned());
             let error = Error::LacksMemory { engine, n: 24, threads, per_thread, usable, limit };
-            lacks_memory(&error).to_string()
+            way_out(&error).1
         };
-        let fits = "engine colours needs 3.00 GiB for n = 24 on 4 threads, and ulimit -v leaves only 2.00 GiB for \
-                    it (see 'nqueens cpu'): it fits with --threads 2; count where there is more memory, or \
-                    much longer with --engine subtrees";
+        let fits =
+            ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu')";
         assert_eq!(text(4, 2 << 30), fits);
-        let alone = "leaves only 300.00 MiB for it (see 'nqueens cpu'): one thread alone needs 768.00 MiB; \
-                     count where there is more memory, or";
-        assert!(text(4, 300 << 20).contains(alone), "{}", text(4, 300 << 20));
+        assert!(!text(4, 300 << 20).contains("--threads"));
     }
 }

@@ -6,9 +6,7 @@ use std::fmt::Display;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use nqueens::Shard;
 use nqueens::forecast::Approximate;
-use serde::Serializer;
 
 /// A time in the unit that suits it, to a tenth of a second or three figures: `446 µs`, `190 ms`, `2.8 s`,
 /// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
@@ -114,11 +112,6 @@ pub(crate) fn json_seconds(time: Duration) -> f64 {
     rounded(time.as_secs_f64(), 6)
 }
 
-/// A field that is a string in JSON and CSV.
-pub(crate) fn as_string<S: Serializer>(value: &impl ToString, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(&value.to_string())
-}
-
 /// A number of many digits with so many decimals: `4.97e9`; short ones are written out.
 pub(crate) fn scientific(number: f64, decimals: usize) -> String {
     if number < 1e5 { format!("{number:.0}") } else { format!("{number:.decimals$e}") }
@@ -142,11 +135,6 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 /// A text whose longest words are shortened.
 pub(crate) fn with_short_words(text: &str, most: usize) -> String {
     text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
-}
-
-/// `shard 2 (of 0 to 9)`.
-pub(crate) fn shard(shard: Shard) -> String {
-    format!("shard {} (of 0 to {})", shard.index(), shard.shards() - 1)
 }
 
 /// As `2026-11-22 05:45:12 UTC`; 1970 for a time that no calendar has, since files tell any time.

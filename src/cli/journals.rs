@@ -31,10 +31,6 @@ pub(crate) struct JournalsArgs {
     #[arg(long)]
     second: bool,
 
-    /// Whether the warnings are known.
-    #[arg(skip)]
-    pub(crate) is_warned: bool,
-
     /// How many shards there are, to name those that are missing [default: as in the journals]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MOST))]
     shards: Option<usize>,
@@ -81,7 +77,7 @@ impl JournalsArgs {
         if journals.is_empty() {
             return Err(failures.pop().unwrap_or_else(|| self.nothing()));
         }
-        for failure in failures.iter().filter(|_| !self.is_warned) {
+        for failure in &failures {
             message!("warning: left out: {failure}");
         }
         Ok((journals, if failures.is_empty() { Exit::Done } else { Exit::Failed }))
@@ -110,13 +106,7 @@ impl JournalsArgs {
     ) -> Result<Journals, Failure> {
         let record = read(files)?.ok_or_else(|| self.nothing())?;
         let journals = Journals::new(record, self.shards);
-        if self.is_warned {
-            return Ok(journals);
-        }
         warn_of_damage(journals.record.left_out());
-        for path in journals.record.unbegun() {
-            message!("warning: nothing is recorded in {}; it is left out", path.display());
-        }
         for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
@@ -176,12 +166,8 @@ impl Journals {
     /// Prints it if the total is not the published one. Nor is all well if something was left out.
     pub(crate) fn check(&self) -> Exit {
         if let Published::Differs { expected } = self.published {
-            print_differs(
-                "Q",
-                self.record.plan().size().get(),
-                self.record.tally().solutions,
-                expected,
-            );
+            let (n, total) = (self.record.plan().size(), self.record.tally().solutions);
+            print_differs(format_args!("Q({n}) = {total}"), expected);
             return Exit::Failed;
         }
         if self.record.left_out().is_empty() { Exit::Done } else { Exit::Failed }

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write, stdout};
 
 use clap::{Args, ValueEnum};
 use maud::{PreEscaped, html};
-use nqueens::{BoardSize, Cancel, FixedQueens, Solution, Solutions, Square};
+use nqueens::{BoardSize, FixedQueens, Solution, Solutions, Square};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
@@ -66,26 +66,38 @@ enum Style {
 impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
-        let exit = self.list(&mut out)?;
-        out.flush()?;
-        Ok(exit)
-    }
-
-    fn list(&self, out: &mut impl Write) -> Result<Exit, Failure> {
         let size = self.n;
         let solutions = Solutions::with_queens(size, &FixedQueens::new(size, &self.place)?);
         let cancel = cancel_on_signals()?;
+        let is_picture = self.style == Style::Svg;
+        let most = if is_picture { BOARDS_OF_A_PICTURE + 1 } else { usize::MAX };
         let listed = solutions
             .take_while(|_| !cancel.is_cancelled())
             .filter_map(|solution| match self.fundamental {
                 false => Some((solution, None)),
                 true => solution.class_size().map(|class| (solution, Some(class))),
             })
-            .take(self.limit.unwrap_or(usize::MAX));
-        let written = match self.style {
-            Style::Svg => self.write_svg(listed, &cancel, out)?,
-            _ => self.write_all(listed, out)?,
-        };
+            .take(self.limit.unwrap_or(most));
+        let mut written = 0;
+        if is_picture {
+            let boards: Vec<Solution> = listed.map(|(solution, _)| solution).collect();
+            written = boards.len();
+            if self.limit.is_none() && written == most {
+                return Err(Exit::Usage.because(format!(
+                    "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
+                )));
+            }
+            // Half a picture looks like a whole one.
+            if !cancel.is_cancelled() {
+                out.write_all(picture(&boards, self.fundamental).as_bytes())?;
+            }
+        } else {
+            for (solution, class) in listed {
+                self.write(&solution, class, written == 0, &mut out)?;
+                written += 1;
+            }
+        }
+        out.flush()?;
         if cancel.is_cancelled() {
             return Ok(Exit::Stopped);
         }
@@ -95,38 +107,12 @@ impl ListArgs {
         Ok(Exit::Done)
     }
 
-    /// Returns how many solutions it wrote, as [`Self::write_svg`] does.
-    fn write_all(
-        &self,
-        listed: impl Iterator<Item = Listed>,
-        out: &mut impl Write,
-    ) -> io::Result<usize> {
-        let mut written = 0;
-        for (solution, class) in listed {
-            written += 1;
-            if self.json || self.style == Style::Columns {
-                self.write_columns(&solution, class, out)?;
-                continue;
-            }
-            if written > 1 {
-                writeln!(out)?;
-            }
-            if let Some(class) = class {
-                writeln!(out, "class of {class}")?;
-            }
-            match self.style {
-                Style::Unicode => writeln!(out, "{}", solution.unicode())?,
-                _ => writeln!(out, "{solution}")?,
-            }
-        }
-        Ok(written)
-    }
-
-    /// A line of columns or of JSON.
-    fn write_columns(
+    /// Writes a solution as text or JSON; the size of its class if only one of each class is listed.
+    fn write(
         &self,
         solution: &Solution,
         class: Option<usize>,
+        is_first: bool,
         out: &mut impl Write,
     ) -> io::Result<()> {
         let columns = solution.columns().iter().map(|column| column + 1);
@@ -137,43 +123,30 @@ impl ListArgs {
             }
             return writeln!(out, "{line}");
         }
-        // `write!` would take most of the time.
-        let mut digits = itoa::Buffer::new();
-        for (row, column) in columns.enumerate() {
-            if row > 0 {
-                out.write_all(b" ")?;
+        if self.style == Style::Columns {
+            // `write!` would take most of the time.
+            let mut digits = itoa::Buffer::new();
+            for (row, column) in columns.enumerate() {
+                out.write_all(if row > 0 { b" " } else { b"" })?;
+                out.write_all(digits.format(column).as_bytes())?;
             }
-            out.write_all(digits.format(column).as_bytes())?;
+            return match class {
+                Some(class) => writeln!(out, " ({class})"),
+                None => out.write_all(b"\n"),
+            };
         }
-        match class {
-            Some(class) => writeln!(out, " ({class})"),
-            None => out.write_all(b"\n"),
+        if !is_first {
+            writeln!(out)?;
         }
-    }
-
-    /// Nothing is drawn after a signal: half a picture looks like a whole one.
-    fn write_svg(
-        &self,
-        listed: impl Iterator<Item = Listed>,
-        cancel: &Cancel,
-        out: &mut impl Write,
-    ) -> Result<usize, Failure> {
-        let most = if self.limit.is_none() { BOARDS_OF_A_PICTURE + 1 } else { usize::MAX };
-        let boards: Vec<Solution> = listed.map(|(solution, _)| solution).take(most).collect();
-        if self.limit.is_none() && boards.len() > BOARDS_OF_A_PICTURE {
-            return Err(Exit::Usage.because(format!(
-                "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
-            )));
+        if let Some(class) = class {
+            writeln!(out, "class of {class}")?;
         }
-        if !cancel.is_cancelled() {
-            out.write_all(picture(&boards, self.fundamental).as_bytes())?;
+        match self.style {
+            Style::Unicode => writeln!(out, "{}", solution.unicode()),
+            _ => writeln!(out, "{solution}"),
         }
-        Ok(boards.len())
     }
 }
-
-/// A solution, with the size of its class if only one of each class is listed.
-type Listed = (Solution, Option<usize>);
 
 /// The margin between boards and around the sheet, in squares: room for the coordinates.
 const GAP: usize = 1;

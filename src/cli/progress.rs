@@ -7,35 +7,44 @@
 //! verify [====>     ] 84/200 units, 1.8 s, ETA 2.5 s
 //! ```
 //!
-//! Before a long count it says what the count takes, and what would help.
+//! The line is drawn when something is reported. Before a long count it says what the count takes, and
+//! what would help.
 
-mod bar;
 mod state;
 
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Mutex};
+use std::mem::take;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use console::is_dumb;
-use nqueens::forecast::{Approximate, core_hours};
-use nqueens::{BoardSize, Engine, Kernel, Observer, Shard, Start, UnitsDone};
+use console::{Term, is_dumb};
+use nqueens::forecast::core_hours;
+use nqueens::{Observer, Shard, Start, UnitsDone};
 
-use super::format::{date_in, expected, rounded_to_figures, time};
+use super::format::{date_in, rounded_to_figures, time};
 use super::stderr::message;
-use bar::{Bar, columns};
+use state::State;
 pub(crate) use state::Work;
-use state::{Announcement, State, lock};
 
 /// A count of so many seconds is announced.
 const LONG: f64 = 600.0;
-/// No count that roughly takes less is long, however slow the machine.
-const PERHAPS_LONG: f64 = LONG / 30.0;
-/// Nobody means to wait for a longer one.
+/// Nobody means to wait for a longer one on one machine.
 const HOPELESS: f64 = 30.0 * 86_400.0;
-/// When it is announced: not before the one time, and after the other one however exact the forecast is.
-const EARLIEST: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What ends sooner draws nothing: a bar that flashes up tells nothing.
+const QUIET_START: Duration = Duration::from_millis(300);
+/// The time between two drawings of the bar.
+const TICK: Duration = Duration::from_millis(100);
+/// The first line where none can be redrawn, and the longest time between two.
+const FIRST_LINE: Duration = Duration::from_secs(1);
+const LONGEST_GAP: Duration = Duration::from_secs(60);
+
+/// The width of a terminal that does not tell it. No line is longer, however wide the terminal is.
+const TERMINAL_COLUMNS: usize = 80;
+/// Columns that stay free for the `^C` that the terminal shows for Ctrl-C: it would begin a new line
+/// and leave the bar behind.
+const FREE_COLUMNS: usize = 2;
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -48,155 +57,145 @@ pub(crate) enum ProgressWhen {
     Always,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Display {
-    Nothing,
-    Bar,
-    Lines,
-}
-
 impl ProgressWhen {
-    /// What is shown on the standard error of this process.
-    fn display(self) -> Display {
-        match (self, io::stderr().is_terminal() && !is_dumb()) {
-            (Self::Never, _) | (Self::Auto, false) => Display::Nothing,
-            (Self::Always, false) => Display::Lines,
-            (_, true) => Display::Bar,
+    /// After what time to show something for the first time, and what time later again; `None` for never.
+    fn pace(self, is_terminal: bool, elapsed: Duration) -> Option<[Duration; 2]> {
+        match (self, is_terminal) {
+            (Self::Never, _) | (Self::Auto, false) => None,
+            (_, true) => Some([QUIET_START, TICK]),
+            // The gaps double up to the longest.
+            (Self::Always, false) => Some([FIRST_LINE, elapsed.min(LONGEST_GAP)]),
         }
     }
 }
 
 /// Shows the progress of one piece of work after the other.
 pub(crate) struct Progress {
-    display: Display,
+    when: ProgressWhen,
+    /// Whether lines can be redrawn.
+    is_terminal: bool,
     /// What helps against long counts, if they are to be announced.
     pub(crate) advice: Option<&'static str>,
-    state: Arc<Mutex<State>>,
-    /// While there is work.
-    bar: Mutex<Option<Bar>>,
+    state: Mutex<State>,
 }
 
-/// The seconds of a count by what boards cost, roughly.
-pub(crate) fn rough_seconds(
-    size: BoardSize,
-    engine: Engine,
-    kernel: Kernel,
-    threads: usize,
-) -> f64 {
-    3600.0 * core_hours(size, engine, kernel) / threads.min(num_cpus::get()) as f64
+/// The seconds of a count that roughly costs so many hours of a core.
+pub(crate) fn rough_seconds(core_hours: f64, threads: usize) -> f64 {
+    3600.0 * core_hours / threads.min(num_cpus::get()) as f64
 }
 
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
-        let state = Arc::new(Mutex::new(State::new(0, 0, Work::Verify)));
-        Self { display: when.display(), advice: None, state, bar: Mutex::default() }
+        let is_terminal = io::stderr().is_terminal() && !is_dumb();
+        let state = Mutex::new(State::new("", [0, 0], Work::Verify));
+        Self { when, is_terminal, advice: None, state }
     }
 
     /// Work of so many steps begins.
-    pub(crate) fn begin(&self, name: &str, [done, all]: [usize; 2], work: Work) {
-        *lock(&self.state) = State::new(done, all, work);
-        if self.display == Display::Bar {
-            *lock(&self.bar) = Some(Bar::start(name, [done, all], &self.state));
-        }
-    }
-
-    /// Takes the bar off the terminal while something else is printed.
-    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        match &*lock(&self.bar) {
-            Some(bar) => bar.suspend(print),
-            None => print(),
-        }
-    }
-
-    /// Takes the bar off the terminal.
-    pub(crate) fn clear(&self) {
-        *lock(&self.bar) = None;
-    }
-
-    /// Says what long work takes and what would help, once, as soon as that is known to a quarter.
-    fn announce(&self) {
-        let mut state = lock(&self.state);
-        let elapsed = state.begun.elapsed();
-        if elapsed < EARLIEST || state.announcement.is_none() {
-            return;
-        }
-        let is_due =
-            |left: &Approximate| 8.0 * left.standard_error < left.value || elapsed > PATIENCE;
-        let Some(left) = state.time_left(elapsed).filter(is_due) else { return };
-        let Some(Announcement { what, long, advice }) = state.announcement.take() else { return };
-        drop(state);
-        let all = Approximate { value: left.value + elapsed.as_secs_f64(), ..left };
-        if all.value > long {
-            let end = date_in(left.value);
-            self.suspend(|| message!("{what} takes {} here{end}{advice}", expected(all)));
-        }
+    pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
+        let mut state = self.lock();
+        let drawn = take(&mut state.drawn);
+        *state = State { drawn, ..State::new(name, steps, work) };
     }
 
     /// Something is done.
     pub(crate) fn update(&self, change: impl FnOnce(&mut State)) {
-        let mut state = lock(&self.state);
-        if self.display == Display::Nothing && state.announcement.is_none() {
+        let mut state = self.lock();
+        change(&mut state);
+        let elapsed = state.begun.elapsed();
+        let Some([first, gap]) = self.when.pace(self.is_terminal, elapsed) else { return };
+        if elapsed < first.max(state.due) {
             return;
         }
-        change(&mut state);
-        let (done, all, elapsed) = (state.done as u64, state.all as u64, state.begun.elapsed());
-        let line = (self.display == Display::Lines).then(|| state.line_if_due(elapsed, columns()));
-        // To draw is to ask for it.
-        drop(state);
-        if let Some(line) = line.flatten() {
-            message!("{line}");
+        state.due = elapsed + gap;
+        if !self.is_terminal {
+            return message!("{}", state.text(elapsed, usize::MAX));
         }
-        if let Some(bar) = &*lock(&self.bar) {
-            bar.update(done, all, elapsed);
-        }
-        self.announce();
+        state.drawn = state.bar(elapsed, columns());
+        draw(&state.drawn);
     }
+
+    /// Takes the bar off the terminal while something else is printed.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        let state = self.lock();
+        if state.drawn.is_empty() {
+            return print();
+        }
+        draw("");
+        let printed = print();
+        draw(&state.drawn);
+        printed
+    }
+
+    /// Takes the bar off the terminal.
+    pub(crate) fn clear(&self) {
+        if !take(&mut self.lock().drawn).is_empty() {
+            draw("");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// The columns that a line on the terminal may take now: users change the size of windows.
+fn columns() -> usize {
+    let width = Term::stderr().size_checked().map_or(TERMINAL_COLUMNS, |(_, width)| width.into());
+    width.min(TERMINAL_COLUMNS).saturating_sub(FREE_COLUMNS).max(1)
+}
+
+/// Puts a line on the terminal in place of the one before. If the terminal has gone, nobody can be told.
+fn draw(line: &str) {
+    let terminal = Term::buffered_stderr();
+    let drawn = terminal.clear_line().and_then(|()| terminal.write_str(line));
+    let _ = drawn.and_then(|()| terminal.flush());
 }
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
         let Start { plan, shard, kernel, threads, units, done, .. } = *start;
+        let (size, engine) = (plan.size(), plan.engine());
         if let bytes @ 1.. = start.cut_off {
             message!(
                 "warning: the journal's last line was cut off ({bytes} bytes): it is dropped, and \
                  its units are counted again"
             );
         }
-        let mut name = format!("{} {}", plan.engine(), plan.size());
+        let mut name = format!("{engine} {size}");
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
-        let (left, is_textbook) = (start.time_left.clone(), !plan.engine().has_kernels());
-        let work =
-            Work::Count { solutions_before: done.solutions, solutions: done.solutions, left };
-        self.begin(&name, [done.units, units], work);
+        let (solutions, left) = (done.solutions, start.time_left.clone());
+        self.begin(&name, [done.units, units], Work::Count { solutions, left });
         let Some(advice) = self.advice.filter(|_| done.units == 0) else { return };
-        let rough = rough_seconds(plan.size(), plan.engine(), kernel, threads);
-        let what = format!("n = {}", plan.size());
+        let rough = rough_seconds(core_hours(size, engine, kernel), threads);
         let advice = match rough {
-            _ if is_textbook => "; --engine auto is faster",
+            ..LONG => return,
+            _ if !engine.has_kernels() => "; --engine auto is faster",
             HOPELESS.. => "; 'nqueens shard' counts on many machines",
             _ => advice,
         };
-        if rough > if is_textbook { LONG } else { HOPELESS } {
-            // Nobody means to wait for it, or for its first unit, so a rough time will do.
-            let time = time(rounded_to_figures(rough, 1));
-            self.suspend(|| message!("{what} takes roughly {time} here{advice}"));
-        } else if rough > PERHAPS_LONG {
-            lock(&self.state).announcement = Some(Announcement { what, long: LONG, advice });
-        }
+        let (time, end) = (time(rounded_to_figures(rough, 1)), date_in(rough));
+        message!("n = {size} takes roughly {time} here{end}{advice}");
     }
 
     fn units_done(&self, done: &UnitsDone) {
         self.update(|state| match &mut state.work {
-            Work::Sample { time, units } => {
+            Work::Sample { units } => {
                 *units += done.units.len();
-                let millis = state.begun.elapsed().min(*time).as_millis();
-                state.done = millis.try_into().unwrap_or(usize::MAX);
+                let elapsed = done.elapsed.as_millis().try_into();
+                state.done = state.all.min(elapsed.unwrap_or(usize::MAX));
             }
             work => {
                 state.done += done.units.len();
-                if let Work::Count { solutions, left, .. } = work {
+                if let Work::Count { solutions, left } = work {
                     *solutions += done.solutions;
                     left.record(done);
                 }
@@ -213,5 +212,25 @@ impl Observer for Progress {
                  program at once, without them"
             );
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_at_least_as_often_as_the_longest_gap() {
+        let (mut due, mut shown) = (Duration::ZERO, Vec::new());
+        for second in 0..250 {
+            let now = Duration::from_secs(second);
+            let pace = ProgressWhen::Always.pace(false, now);
+            let [first, gap] = pace.expect("lines");
+            if now >= first.max(due) {
+                due = now + gap;
+                shown.push(second);
+            }
+        }
+        assert_eq!(shown, [1, 2, 4, 8, 16, 32, 64, 124, 184, 244]);
     }
 }

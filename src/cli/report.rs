@@ -1,16 +1,16 @@
-//! The answer of a command: its text and its JSON object, made at once.
+//! The answer of a command, or a row of a table: its text and its fields, made at once.
 //!
 //! Counts are strings in JSON, since they pass 2^53 from n = 26 on; times are seconds. The fields
 //! are described in docs/JSON.md.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, Write, stdout};
 use std::time::Duration;
 
 use clap::Args;
 use nqueens::forecast::Approximate;
 use nqueens::{Engine, Kernel, Plan, Published, WhichCount};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::format::{duration, grouped, json_seconds, many, rounded};
 use super::stderr::escaped;
@@ -26,12 +26,31 @@ pub(crate) struct Format {
     quiet: bool,
 }
 
-/// The same of an answer that is no single number.
+/// How an answer is printed that is no single number.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct TextOrJson {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// How the rows of a table are printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct RowFormat {
+    /// Print comma-separated values with a header line
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl RowFormat {
+    /// Writes a line for people, which is no row: nothing in CSV and JSON.
+    pub(crate) fn remark(self, text: impl Display) -> io::Result<()> {
+        if self.csv || self.json { Ok(()) } else { writeln!(stdout(), "{text}") }
+    }
 }
 
 impl From<TextOrJson> for Format {
@@ -45,7 +64,7 @@ pub(crate) fn units(number: usize) -> String {
     many(number, "unit").replace(&number.to_string(), &grouped(number))
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
     rows: Vec<(&'static str, String)>,
     fields: Map<String, Value>,
@@ -65,7 +84,7 @@ impl Report {
     }
 
     /// A field of the object.
-    pub(crate) fn field(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
+    pub(crate) fn field(&mut self, name: &str, value: impl Into<Value>) -> &mut Self {
         self.fields.insert(name.to_owned(), value.into());
         self
     }
@@ -79,17 +98,13 @@ impl Report {
         self.row(name, &value).field(name, value)
     }
 
-    /// A field for a number, and one for half the width of its interval of 95 %: null if that is not known.
-    pub(crate) fn approximate(
-        &mut self,
-        name: &'static str,
-        error_name: &'static str,
-        number: Option<Approximate>,
-    ) -> &mut Self {
-        let error =
-            number.map(|number| 2.0 * number.standard_error).filter(|error| error.is_finite());
+    /// A field for a number, and one, with `_error` in its name, for half the width of its interval of 95 %:
+    /// null if that is not known.
+    pub(crate) fn approximate(&mut self, name: &str, number: Option<Approximate>) -> &mut Self {
+        let error = number.map(|number| 2.0 * number.standard_error);
+        let error = error.filter(|error| error.is_finite()).map(|error| rounded(error, 6));
         self.field(name, number.map(|number| rounded(number.value, 6)));
-        self.field(error_name, error.map(|error| rounded(error, 6)))
+        self.field(&format!("{name}_error"), error)
     }
 
     /// A number that `--quiet` prints as well; without it there is no line, and the field is null.
@@ -161,6 +176,27 @@ impl Report {
         self.rows.clear();
     }
 
+    /// Writes a row of a table; CSV has a header above the first one, and no place for lists.
+    pub(crate) fn write_row(&self, format: RowFormat, is_first: bool) -> io::Result<()> {
+        let mut out = stdout().lock();
+        if format.json {
+            writeln!(out, "{}", json!(self.fields))?;
+        } else if format.csv {
+            let fields = self.fields.iter().filter(|(_, value)| !value.is_array());
+            let (names, values): (Vec<_>, Vec<_>) = fields.unzip();
+            let mut lines = csv::Writer::from_writer(&mut out);
+            if is_first {
+                lines.write_record(names)?;
+            }
+            lines.write_record(values.into_iter().map(in_csv))?;
+            lines.flush()?;
+        } else {
+            self.rows.iter().try_for_each(|(_, text)| writeln!(out, "{text}"))?;
+        }
+        out.flush()
+    }
+
+    /// Writes an answer.
     pub(crate) fn write(self, format: Format, out: &mut impl Write) -> io::Result<()> {
         if format.json.json {
             return writeln!(out, "{}", Value::Object(self.fields));
@@ -171,6 +207,14 @@ impl Report {
         self.rows.iter().try_for_each(|(label, text)| {
             writeln!(out, "{}", format!("{label:<13}{text}").trim_end())
         })
+    }
+}
+
+fn in_csv(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        number => number.to_string(),
     }
 }
 

@@ -72,10 +72,8 @@ pub(crate) fn on_readers<T: Send>(run: impl FnOnce() -> T + Send) -> T {
 /// Prints it if the journal of a count, which has this name, needs attention.
 pub(crate) fn check_journal(name: impl Display, outcome: &Outcome) -> Exit {
     let Some(fault) = &outcome.journal_fault else { return Exit::Done };
-    message!(
-        "{name} is counted, but its journal needs attention: {}",
-        Failure::from(fault.clone())
-    );
+    let fault = Failure::from(fault.clone());
+    message!("{name} is counted, but its journal needs attention: {fault}");
     Exit::Failed
 }
 

@@ -7,7 +7,7 @@ use nqueens::{BoardSize, Outcome, Shard};
 
 use crate::cli::args::{EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{self, many};
+use crate::cli::format::many;
 use crate::cli::journals::warn_of_damage;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
@@ -54,34 +54,32 @@ pub(crate) struct ShardArgs {
 impl ShardArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let shard = shard(self.index, self.shards)?;
-        let name = format::shard(shard);
+        let place = format!("{} (of 0 to {})", shard.index(), shard.shards() - 1);
         let session = Session::counting(&self.engine)?;
         let count = self.engine.count(self.n).which_count(which_count(self.second));
         let outcome = session.end(session.set_up(count).run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {
-            failure.if_stopped(|text| format!("{name}: {text}; the same command resumes the count"))
+            failure.if_stopped(|text| {
+                format!("shard {place}: {text}; the same command resumes the count")
+            })
         })?;
         warn_of_damage(&outcome.left_out);
-        let exit = check_journal(name, &outcome);
-        let mut report = report(&outcome);
+        let exit = check_journal(format_args!("shard {place}"), &outcome);
+        let mut report = report(&outcome, &place);
         report.which_count(which_count(self.second));
         Ok(exit.answer(self.format, report))
     }
 }
 
-fn report(outcome: &Outcome) -> Report {
+fn report(outcome: &Outcome, place: &str) -> Report {
     let Outcome { shard, units, units_before, total: solutions, .. } = outcome;
-    let (index, last) = (shard.index(), shard.shards() - 1);
     let of_shard = many(*units, "unit");
     let journal = outcome.journal.as_ref().map(|path| escaped(path.display()));
     let mut report = Report::default();
     report
         .entry("n", outcome.size.get())
-        .row(
-            "shard",
-            format_args!("{index} (of 0 to {last}): {of_shard}, {units_before} done before"),
-        )
-        .field("index", index)
+        .row("shard", format_args!("{place}: {of_shard}, {units_before} done before"))
+        .field("index", shard.index())
         .field("shards", shard.shards())
         .field("units", *units)
         .field("units_before", *units_before)

@@ -4,12 +4,11 @@
 //! Programs that start others may send a signal twice: `timeout` sends it to its child and then to the
 //! whole process group. So a signal shortly after the first one is the same.
 
-use std::io;
 use std::mem::MaybeUninit;
 use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nqueens::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -17,17 +16,41 @@ use signal_hook::low_level::{emulate_default_handler, exit, register};
 
 use super::exit::{Exit, Failure};
 
-/// Signals within this time of the first one are the same. A user takes longer to press Ctrl-C again.
-const SAME_SIGNAL: Duration = Duration::from_millis(250);
+/// Signals within so many milliseconds of the first one are the same. A user takes longer to press Ctrl-C
+/// again.
+const SAME_SIGNAL: u64 = 250;
+/// In place of the time of the first signal, until it comes.
+const NO_SIGNAL: u64 = u64::MAX;
 
-/// A cancellation that the signals raise.
+/// A cancellation that the first signal raises; a later one ends the program.
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
-    let first = Arc::new(FirstSignal::new());
-    let register = |signal| on_signal(signal, cancel.clone(), Arc::clone(&first));
+    let (begun, first) = (Instant::now(), Arc::new(AtomicU64::new(NO_SIGNAL)));
+    let on_signal = |signal| {
+        let (cancel, first) = (cancel.clone(), Arc::clone(&first));
+        let handler = move || {
+            cancel.cancel();
+            let now = u64::try_from(begun.elapsed().as_millis()).unwrap_or(NO_SIGNAL);
+            let first = first.fetch_min(now, Ordering::Relaxed);
+            if now > first.saturating_add(SAME_SIGNAL) {
+                if std::process::id() == 1 {
+                    // The first process of a container: for it, Linux has no default.
+                    exit(128 + signal);
+                }
+                // It fails only for signals that have no default.
+                let _ = emulate_default_handler(signal);
+            }
+        };
+        // SAFETY: the handler uses atomics, the monotonic clock, the process's number (POSIX lists
+        // `clock_gettime` and `getpid` as safe there), `exit` and `emulate_default_handler`, which are
+        // made for handlers. It neither allocates nor locks nor panics.
+        #[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
+        let registered = unsafe { register(signal, handler) };
+        registered.map(|_| ())
+    };
     // A program that `nohup` started outlives its terminal.
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-    let registered = [SIGINT, SIGTERM].into_iter().chain(hangup).try_for_each(register);
+    let registered = [SIGINT, SIGTERM].into_iter().chain(hangup).try_for_each(on_signal);
     registered.map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
     Ok(cancel)
 }
@@ -47,65 +70,4 @@ fn is_ignored(signal: i32) -> bool {
 pub(crate) fn survive_file_size_limit() {
     // A signal that is caught leaves the write to fail. If it cannot be caught, it kills as before.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-}
-
-/// Raises a flag at the first signal, and ends the program at a later one.
-#[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
-fn on_signal(signal: i32, cancel: Cancel, first: Arc<FirstSignal>) -> io::Result<()> {
-    let handler = move || {
-        cancel.cancel();
-        if first.was_long_before(Instant::now()) {
-            if std::process::id() == 1 {
-                // The first process of a container: for it, Linux has no default.
-                exit(128 + signal);
-            }
-            // It fails only for signals that have no default.
-            let _ = emulate_default_handler(signal);
-        }
-    };
-    // SAFETY: the handler uses atomics, the monotonic clock, the process's number (POSIX lists
-    // `clock_gettime` and `getpid` as safe there), `exit` and `emulate_default_handler`, which are made
-    // for handlers. It neither allocates nor locks nor panics.
-    unsafe { register(signal, handler) }.map(|_| ())
-}
-
-/// When the first signal came.
-struct FirstSignal {
-    since: Instant,
-    /// Nanoseconds after `since`; `NONE` before the first signal.
-    at: AtomicU64,
-}
-
-impl FirstSignal {
-    const NONE: u64 = u64::MAX;
-
-    fn new() -> Self {
-        Self { since: Instant::now(), at: AtomicU64::new(Self::NONE) }
-    }
-
-    /// Whether a signal came so long before this one that they are not the same. This one is the first
-    /// if there was none.
-    #[expect(clippy::cast_possible_truncation, reason = "nanoseconds of 584 years fit")]
-    fn was_long_before(&self, now: Instant) -> bool {
-        let now = now.saturating_duration_since(self.since).as_nanos() as u64;
-        let (order, none) = (Ordering::Relaxed, Self::NONE);
-        match self.at.compare_exchange(none, now, order, order) {
-            Ok(_) => false,
-            Err(first) => now.saturating_sub(first) > SAME_SIGNAL.as_nanos() as u64,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_signal_that_comes_twice_at_once_is_one() {
-        let first = FirstSignal::new();
-        let came = first.since + Duration::from_secs(5);
-        let later = [0, 1, 249, 251, 5000]
-            .map(|time| first.was_long_before(came + Duration::from_millis(time)));
-        assert_eq!(later, [false, false, false, true, true]);
-    }
 }

@@ -6,20 +6,15 @@ mod resume;
 mod state;
 
 use std::path::PathBuf;
-use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use clap::Args;
-use console::Term;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{drawing, write_drawing};
 use crate::cli::journals::JournalsArgs;
 use crate::cli::report::{Format, Report};
 use state::Status;
-
-/// How long a watch shows the same, at least.
-const PAUSE: Duration = Duration::from_secs(3);
 
 /// Show how far counts have come, what is left, and how to resume them
 #[derive(Debug, Args)]
@@ -34,10 +29,6 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_name = "FILE", value_parser = drawing("html"))]
     html: Option<PathBuf>,
 
-    /// Show it again every few seconds until all is finished, or Ctrl-C; with --html, write the page again
-    #[arg(long, conflicts_with_all = ["json", "quiet"])]
-    watch: bool,
-
     #[command(flatten)]
     format: Format,
 
@@ -47,35 +38,8 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        if self.watch {
-            return self.watch();
-        }
         let (exit, counts) = self.look()?;
         Ok(exit.answer(self.format, report(&counts)))
-    }
-
-    /// Shows it again and again: on a terminal in place of what it showed before, elsewhere if more is
-    /// finished or other processes run. It has nothing to lose, so signals kill it.
-    fn watch(mut self) -> Result<Exit, Failure> {
-        let (mut out, mut shown) = (Term::stdout(), Vec::new());
-        loop {
-            let begun = Instant::now();
-            let (exit, counts) = self.look()?;
-            let state = |count: &Status| [count.journals.record.tally().units, count.running.len()];
-            let state: Vec<_> = counts.iter().map(state).collect();
-            if out.is_term() && !shown.is_empty() {
-                out.clear_screen()?;
-            }
-            if out.is_term() || state != shown {
-                report(&counts).write(self.format, &mut out)?;
-            }
-            if counts.iter().all(|count| count.journals.total.is_some()) {
-                return Ok(exit);
-            }
-            (shown, self.journals.is_warned) = (state, true);
-            // Thousands of journals are not read all the time.
-            sleep(PAUSE.max(10 * begun.elapsed()));
-        }
     }
 
     /// The counts as they are now, also as a page if there is to be one.

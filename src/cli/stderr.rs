@@ -57,11 +57,9 @@ pub(crate) fn print_first(messages: impl ExactSizeIterator<Item = String>) {
     }
 }
 
-/// Prints, on a terminal in red, that a count differs from the published one.
-pub(crate) fn print_differs(name: &str, n: u32, computed: u128, expected: u128) {
-    let text = format!(
-        "{name}({n}) = {computed} differs from the published {expected}: one of them is wrong"
-    );
+/// Prints, on a terminal in red, that a number, as in `Q(8) = 93`, differs from the published one.
+pub(crate) fn print_differs(computed: impl Display, published: u128) {
+    let text = format!("{computed} differs from the published {published}: one of them is wrong");
     let _ = writeln!(io::stderr(), "{}", style(for_stderr(&text)).red().for_stderr());
 }
 

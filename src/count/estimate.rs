@@ -13,7 +13,7 @@ use crate::cancel::Cancel;
 use crate::done::UnitsDone;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
-use crate::forecast::{Approximate, Blocks, Rest, TimeLeft, core_hours};
+use crate::forecast::{Approximate, Clusters, Rest, TimeLeft, core_hours};
 
 /// The expected time and result of a count.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl Count<'_> {
         let (kernel, units) = (self.kernel_of(plan.engine()), plan.units());
         plan.check_memory(threads)?;
         let rest = Rest { units, solutions: known(self.size).total.map(|total| total as f64) };
-        let left = TimeLeft::new(Blocks::new(units), rest, threads);
+        let left = TimeLeft::new(Clusters::new(units), rest, threads);
         let (left, stop, observer) = (Mutex::new(left), AtomicBool::new(false), self.observer);
         let beginning = &Beginning { time, observer, left, stop };
         let (observer, stop) = (beginning, &beginning.stop);

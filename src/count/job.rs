@@ -13,7 +13,7 @@ use crate::board::size::BoardSize;
 use crate::done::Tally;
 use crate::engine::{Engine, Kernel};
 use crate::error::{Error, JournalError};
-use crate::forecast::{Blocks, Rest, TimeLeft};
+use crate::forecast::{Clusters, Rest, TimeLeft};
 use crate::plan::Plan;
 use crate::record::{Journal, Locked, Record, Run, UnitSet, read_shard};
 use crate::shard::Shard;
@@ -226,7 +226,7 @@ impl<'a> Job<'a> {
             units: todo.len(),
             solutions: total.map(|total| total as f64 - before.solutions as f64),
         };
-        let recorded = recorded.unwrap_or_else(|| Blocks::new(plan.units()));
+        let recorded = recorded.unwrap_or_else(|| Clusters::new(plan.units()));
         TimeLeft::new(recorded, rest, self.threads)
     }
 

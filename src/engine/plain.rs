@@ -19,7 +19,6 @@ use crate::cancel::Cancel;
 
 /// A whole board with some queens given, counted by the plain backtracker. The empty board has one
 /// solution (A000170).
-#[derive(Clone, Debug)]
 pub(crate) struct SingleUnit {
     pub(crate) size: BoardSize,
     pub(crate) queens: FixedQueens,
@@ -35,13 +34,7 @@ impl Units for SingleUnit {
     }
 
     fn worker(&self, _: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(self.clone())
-    }
-}
-
-impl Worker for SingleUnit {
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        count_domains(&self.domains(unit), cancel)
+        Box::new(|unit: usize, cancel: &Cancel| count_domains(&self.domains(unit), cancel))
     }
 }
 
@@ -60,7 +53,7 @@ pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64
     if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
 }
 
-/// The same for solutions with weights.
+/// Counts the solutions with these rows, with weights that depend on the columns of their white queens.
 fn by_colour(rows: &[(usize, u32)], board: u32, weight: &Weight, cancel: &Cancel) -> u64 {
     let is_white = |(row, columns): &(usize, u32)| (row % 2 == 0) == (columns & EVEN != 0);
     let (white, black): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_white);

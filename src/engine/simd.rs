@@ -48,39 +48,32 @@ macro_rules! dispatch {
                 match $kernel {
                     $crate::Kernel::Portable => portable::$function($($argument),*),
                     #[cfg(target_arch = "x86_64")]
-                    $crate::Kernel::Avx2(_) => {
-                        instructions! {
-                            avx2, compiled_for, avx2::$function($($argument: $type),*) $(-> $result)?
-                        }
-                        // SAFETY: an `Avx2` comes from `Avx2::detect` only, which found these
-                        // instructions.
-                        unsafe { call($($argument),*) }
-                    }
+                    $crate::Kernel::Avx2(_) => instructions! {
+                        avx2, call_with, avx2::$function($($argument: $type),*) $(-> $result)?
+                    },
                     #[cfg(target_arch = "x86_64")]
-                    $crate::Kernel::Avx512(_) => {
-                        instructions! {
-                            avx512, compiled_for, avx512::$function($($argument: $type),*) $(-> $result)?
-                        }
-                        // SAFETY: an `Avx512` comes from `Avx512::detect` only, which found these
-                        // instructions.
-                        unsafe { call($($argument),*) }
-                    }
+                    $crate::Kernel::Avx512(_) => instructions! {
+                        avx512, call_with, avx512::$function($($argument: $type),*) $(-> $result)?
+                    },
                 }
             }
         )*
     };
 }
 
-/// Defines a function `call` that is compiled for some instructions and calls another.
+/// Calls a function from another one that is compiled for some instructions. The kernel's token proves that
+/// the CPU has them.
 #[cfg(target_arch = "x86_64")]
-macro_rules! compiled_for {
-    ([$($instruction:tt)*] $module:ident::$function:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {
+macro_rules! call_with {
+    ([$($instruction:tt)*] $module:ident::$function:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {{
         #[inline]
         #[target_feature($(enable = $instruction),*)]
         fn call($($argument: $type),*) $(-> $result)? {
             $module::$function($($argument),*)
         }
-    };
+        // SAFETY: a token comes from its `detect` only, which found these instructions.
+        unsafe { call($($argument),*) }
+    }};
 }
 
 impl Kernel {

@@ -47,9 +47,9 @@ mod level;
 mod levels;
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
+use super::unit::{RowDomains, Units, WhichCount, Worker};
 use crate::board::size::{BoardSize, Squares};
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use cases::Case;
@@ -82,58 +82,38 @@ struct Subtree {
 impl Subtrees {
     /// The subtrees of a board on which these queens are given.
     pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: usize) -> Self {
-        let (first_row, cases) = (first_row(size, split_rows), cases_of(size, queens));
-        let subtrees = subtrees_of(&cases, first_row).collect();
+        debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
+        let first_row = split_rows.min(size.rows() - 3);
+        let cases = match queens.is_empty() {
+            true => cases::all(size),
+            // Given queens break the symmetry.
+            false => vec![Case { allowed: queens.allowed(size), weight: 1 }],
+        };
+        let whole = |(case, Case { allowed, .. }): (usize, &Case)| {
+            let root = Node::top(allowed[0]);
+            Subtree { case, prefix: [0; MOST_SPLIT_ROWS], root }
+        };
+        let mut subtrees: Vec<Subtree> = cases.iter().enumerate().map(whole).collect();
+        for row in 0..first_row {
+            let cut = |subtree: Subtree| subtree.cut(row, cases[subtree.case].allowed[row + 1]);
+            subtrees = subtrees.into_iter().flat_map(cut).collect();
+        }
+        subtrees.retain(|subtree| subtree.root.free != 0);
         Self { size, first_row, cases, subtrees }
     }
 }
 
-/// The row at which every subtree begins.
-fn first_row(size: BoardSize, split_rows: usize) -> usize {
-    debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
-    split_rows.min(size.rows() - 3)
-}
-
-/// The subtrees of all cases, in order. Only those of shorter prefixes are in memory.
-fn subtrees_of(cases: &[Case], first_row: usize) -> impl Iterator<Item = Subtree> {
-    let whole = |(case, Case { first_queen, .. }): (usize, &Case)| {
-        let root = Node::top(*first_queen);
-        Subtree { case, prefix: [0; MOST_SPLIT_ROWS], root }
-    };
-    let parts = |row| move |subtree: Subtree| subtree.parts(row, &cases[subtree.case]);
-    let mut shorter: Vec<Subtree> = cases.iter().enumerate().map(whole).collect();
-    for row in 0..first_row - 1 {
-        shorter = shorter.into_iter().flat_map(parts(row)).collect();
-    }
-    let subtrees = shorter.into_iter().flat_map(parts(first_row - 1));
-    subtrees.filter(|subtree| subtree.root.free != 0)
-}
-
 impl Subtree {
     /// The subtrees whose prefixes have one more queen, in `row`.
-    fn parts(self, row: usize, case: &Case) -> impl Iterator<Item = Self> + use<> {
+    fn cut(self, row: usize, allowed_below: u32) -> impl Iterator<Item = Self> {
         let queens = (0..BoardSize::MAX).map(|column| 1 << column);
-        let blocked = case.blocked[row + 1];
         queens.filter(move |queen| self.root.free & queen != 0).map(move |queen| {
             let mut longer = self;
             longer.prefix[row] = queen;
-            longer.root = self.root.with_queen(queen, blocked);
+            longer.root = self.root.with_queen(queen, allowed_below);
             longer
         })
     }
-}
-
-/// Given queens break the symmetry: then each allowed square of the first row is a case of weight 1.
-fn cases_of(size: BoardSize, queens: &FixedQueens) -> Vec<Case> {
-    if queens.is_empty() {
-        return cases::all(size);
-    }
-    let allowed = queens.allowed(size);
-    let first_queens = (0..size.get()).map(|column| 1 << column);
-    first_queens
-        .filter(|first_queen| allowed[0] & first_queen != 0)
-        .map(|first_queen| Case { first_queen, blocked: allowed.map(|row| !row), weight: 1 })
-        .collect()
 }
 
 /// The fewest split rows that give each thread at least 30 units, so that the last ones to finish cost
@@ -156,48 +136,34 @@ impl Units for Subtrees {
 
     fn domains(&self, unit: usize) -> RowDomains {
         let Subtree { case, prefix, .. } = &self.subtrees[unit];
-        let mut domains = RowDomains::whole_board(self.size);
-        for (allowed, blocked) in domains.allowed.iter_mut().zip(self.cases[*case].blocked) {
-            *allowed &= !blocked;
-        }
-        domains.allowed[..self.first_row].copy_from_slice(&prefix[..self.first_row]);
-        domains
+        let mut allowed = self.cases[*case].allowed;
+        allowed[..self.first_row].copy_from_slice(&prefix[..self.first_row]);
+        RowDomains { size: self.size, allowed, weight: None }
     }
 
     fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(SubtreeWorker { units: self, which, kernel, levels: Levels::new(self.size) })
+        let mut levels = Levels::new(kernel, self.size, self.first_row);
+        Box::new(move |unit: usize, cancel: &Cancel| {
+            let Subtree { case, root, .. } = self.subtrees[unit];
+            let allowed = self.cases[case].allowed;
+            // The second count takes the free squares of every row in the other order.
+            let (root, allowed) = match which {
+                WhichCount::First => (root, allowed),
+                WhichCount::Second => mirrored(self.size, root, allowed),
+            };
+            levels.count(root, &allowed[self.first_row..], cancel)
+        })
     }
 }
 
-/// One thread's buffers.
-struct SubtreeWorker<'a> {
-    units: &'a Subtrees,
-    which: WhichCount,
-    kernel: Kernel,
-    levels: Levels,
-}
-
-impl Worker for SubtreeWorker<'_> {
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let Subtree { case, root, .. } = self.units.subtrees[unit];
-        let blocked = self.units.cases[case].blocked;
-        // The second count takes the free squares of every row in the other order.
-        let (root, blocked) = match self.which {
-            WhichCount::First => (root, blocked),
-            WhichCount::Second => mirrored(self.units.size, root, blocked),
-        };
-        self.levels.count(self.kernel, &blocked, self.units.first_row, root, cancel)
-    }
-}
-
-/// A node and the forbidden squares of all rows, with the columns in the other order.
-fn mirrored(size: BoardSize, root: Node, blocked: Squares) -> (Node, Squares) {
-    let mirror = |squares: u32| (squares & size.columns()).reverse_bits() >> (32 - size.get());
+/// A node and the allowed columns of all rows, with the columns in the other order.
+fn mirrored(size: BoardSize, root: Node, allowed: Squares) -> (Node, Squares) {
+    let mirror = |columns: u32| columns.reverse_bits() >> (32 - size.get());
     let root = Node {
         columns: mirror(root.columns),
         falling: mirror(root.rising),
         rising: mirror(root.falling),
         free: mirror(root.free),
     };
-    (root, blocked.map(|row| mirror(row) | !size.columns()))
+    (root, allowed.map(mirror))
 }

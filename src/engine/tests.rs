@@ -2,7 +2,8 @@
 
 use super::unit::RowDomains;
 use super::*;
-use crate::board::solution::{Solution, Solutions};
+use crate::board::solution::Solution;
+use crate::board::solutions::Solutions;
 use crate::cancel::Cancel;
 
 /// The kernels that this CPU can run; prints those that a test skips.

@@ -1,8 +1,7 @@
 //! The textbook engines, and their units: one for each column of the first row's queen.
 //!
 //! Their counts form a palindrome, since mirroring the board maps the solutions of column c to those
-//! of column n - 1 - c. Only the second count uses that: it counts each unit by its image. The empty board has
-//! one unit with one solution (A000170).
+//! of column n - 1 - c. Only the second count uses that: it counts each unit by its image.
 
 pub(super) mod bitmask;
 pub(super) mod board_scan;
@@ -19,8 +18,7 @@ use crate::cancel::Cancel;
 /// result after a cancellation is meaningless.
 pub(crate) type CountWithQueen = fn(n: usize, first_column: usize, cancel: &Cancel) -> u64;
 
-/// A textbook engine's units.
-#[derive(Clone, Copy, Debug)]
+/// A textbook engine's units, for boards of one row or more.
 pub(crate) struct FirstRowUnits {
     pub(crate) size: BoardSize,
     pub(crate) count: CountWithQueen,
@@ -28,7 +26,7 @@ pub(crate) struct FirstRowUnits {
 
 impl Units for FirstRowUnits {
     fn len(&self) -> usize {
-        self.size.rows().max(1)
+        self.size.rows()
     }
 
     fn domains(&self, unit: usize) -> RowDomains {
@@ -38,26 +36,14 @@ impl Units for FirstRowUnits {
     }
 
     fn worker(&self, which: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
-        Box::new(FirstRowWorker { units: *self, which })
-    }
-}
-
-struct FirstRowWorker {
-    units: FirstRowUnits,
-    which: WhichCount,
-}
-
-impl Worker for FirstRowWorker {
-    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let (n, count) = (self.units.size.rows(), self.units.count);
-        if n == 0 {
-            return Ok(1);
-        }
-        let first_column = match self.which {
-            WhichCount::First => unit,
-            WhichCount::Second => n - 1 - unit,
-        };
-        let count = count(n, first_column, cancel);
-        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+        let (n, count) = (self.size.rows(), self.count);
+        Box::new(move |unit: usize, cancel: &Cancel| {
+            let first_column = match which {
+                WhichCount::First => unit,
+                WhichCount::Second => n - 1 - unit,
+            };
+            let count = count(n, first_column, cancel);
+            if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
+        })
     }
 }

@@ -71,6 +71,13 @@ pub(crate) trait Worker: Send {
     }
 }
 
+/// A function that counts a unit, for engines that count each unit for itself.
+impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Worker for F {
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
+        self(unit, cancel)
+    }
+}
+
 /// The solutions of a unit: the queen of each row stands in a column that is allowed there. Units
 /// of engine `colours` allow columns of one parity in each row, and also weigh each solution.
 pub(crate) struct RowDomains {

@@ -85,24 +85,19 @@ macro_rules! lanes {
 }
 lanes!(u8 u16 u32 u64);
 
-/// For every set of eight lanes, the permutation that moves these lanes to the front and the others
-/// after them, one byte for each lane. It takes 2 KiB; a table of whole vectors would take a quarter
-/// of the first-level cache.
+/// For every set of eight lanes, the permutation that moves these lanes to the front, one byte for each
+/// lane. It takes 2 KiB; a table of whole vectors would take a quarter of the first-level cache.
 pub(in crate::engine) static LANES_TO_FRONT: [u64; 256] = {
     let mut table = [0; 256];
-    let mut lanes = 0;
-    while lanes < 256 {
-        let mut at = 0;
-        let mut step = 0;
-        while step < 16 {
-            let lane = step % 8;
-            if (lanes >> lane & 1 == 1) == (step < 8) {
-                table[lanes] |= (lane as u64) << (8 * at);
-                at += 1;
-            }
-            step += 1;
+    let mut set = 0;
+    while set < 256 {
+        let (mut lanes, mut bits) = (set, 0);
+        while lanes != 0 {
+            table[set] |= (lanes.trailing_zeros() as u64) << bits;
+            lanes &= lanes - 1;
+            bits += 8;
         }
-        lanes += 1;
+        set += 1;
     }
     table
 };

@@ -10,8 +10,6 @@
 //! seen may still come, and the more likely the longer the time ahead is against the time that was seen: other
 //! programs may begin, and those that take cores now may end.
 
-use std::collections::VecDeque;
-
 use super::ratio::Approximate;
 
 /// The length of new slices, in seconds.
@@ -36,7 +34,7 @@ const GIVEN_BACK: f64 = 0.3;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cores {
     /// The oldest first, without gaps.
-    slices: VecDeque<Slice>,
+    slices: Vec<Slice>,
     /// Where the first slice begins.
     begun: f64,
     /// The CPU seconds of the longest report.
@@ -70,7 +68,7 @@ impl Cores {
         }
         while self.end() < moment {
             let (start, end) = (self.end(), self.end() + SHORTEST);
-            self.slices.push_back(Slice { start, end, cpu_seconds: 0.0 });
+            self.slices.push(Slice { start, end, cpu_seconds: 0.0 });
             self.merge_old();
         }
         let begun = moment - cpu_seconds;
@@ -80,24 +78,20 @@ impl Cores {
     }
 
     fn end(&self) -> f64 {
-        self.slices.back().map_or(self.begun, |slice| slice.end)
+        self.slices.last().map_or(self.begun, |slice| slice.end)
     }
 
     /// Makes one of the two oldest slices of each length of which there are too many.
     fn merge_old(&mut self) {
-        let mut end = self.slices.len();
-        while end > 0 {
-            let length = self.slices[end - 1].length();
-            let alike = self.slices.iter().take(end).rev();
-            let alike = alike.take_while(|slice| slice.length() == length).count();
-            let first = end - alike;
-            if alike <= ALIKE {
+        let mut last = self.slices.len() - 1;
+        while let Some(first) = last.checked_sub(ALIKE) {
+            if self.slices[first].length() != self.slices[last].length() {
                 return;
             }
-            let second = self.slices.remove(first + 1).expect("there are nine");
+            let second = self.slices.remove(first + 1);
             self.slices[first].end = second.end;
             self.slices[first].cpu_seconds += second.cpu_seconds;
-            end = first + 1;
+            last = first;
         }
     }
 
@@ -106,26 +100,22 @@ impl Cores {
     pub(crate) fn of_next(&self, seconds: f64, most: f64) -> Option<Approximate> {
         // What threads have spent since their last reports is not known yet.
         let known = self.end() - SHORTEST - self.longest;
-        let whole = self.slices.iter().rev().skip_while(|slice| slice.end > known);
-        let (mut time, mut number) = (0.0, 0);
-        let late: Vec<&Slice> = whole
-            .take_while(|slice| {
-                let is_late = time < seconds.max(SHORTEST_TIME) || number < FEWEST;
-                (time, number) = (time + slice.length(), number + 1);
-                is_late
-            })
-            .collect();
-        let time: f64 = late.iter().map(|slice| slice.length()).sum();
+        let (mut time, mut late) = (0.0, Vec::new());
+        for slice in self.slices.iter().rev().skip_while(|slice| slice.end > known) {
+            if time >= seconds.max(SHORTEST_TIME) && late.len() >= FEWEST {
+                break;
+            }
+            time += slice.length();
+            late.push(slice);
+        }
         let mean = late.iter().map(|slice| slice.cpu_seconds).sum::<f64>() / time;
         let deviation = |slice: &&Slice| slice.cpu_seconds / slice.length() - mean;
         let variance =
             late.iter().map(|slice| slice.length() * deviation(slice).powi(2)).sum::<f64>() / time;
         let unseen = TAKEN * mean + GIVEN_BACK * (most - mean).max(0.0);
         let unseen = unseen * seconds / (seconds + time);
-        (late.len() >= FEWEST && mean > 0.0).then(|| Approximate {
-            value: mean,
-            standard_error: (MORE_VARIANCE * variance).sqrt().hypot(unseen),
-        })
+        let standard_error = (MORE_VARIANCE * variance).sqrt().hypot(unseen);
+        (late.len() >= FEWEST && mean > 0.0).then_some(Approximate { value: mean, standard_error })
     }
 }
 

@@ -19,8 +19,9 @@ const SUBTREES: Cost = Cost { n: 24, hours: 550.0, growth: 10.0 };
 /// How many times as long boards take without AVX-512, and without AVX2.
 const SLOWER: [f64; 2] = [1.5, 4.0];
 
-/// The CPU time of a whole count in hours, good to a factor of three or so: for a decision whether to
-/// start it. `Count::estimate` measures it on this machine.
+/// The CPU time of a whole count in hours, for a decision whether to start it. It is reckoned from boards
+/// that were counted elsewhere, so it is good to a factor of three or so:
+/// [`Count::estimate`](crate::Count::estimate) measures on this machine.
 pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
     let cost = match (engine, engine.largest_sensible()) {
         // The largest sensible board takes some seconds.

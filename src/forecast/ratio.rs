@@ -16,9 +16,9 @@ impl Approximate {
         Self { standard_error: self.standard_error.hypot(TIMES_DIFFER * self.value), ..self }
     }
 
-    /// This part of it.
-    pub(super) fn part(self, part: f64) -> Self {
-        Self { value: part * self.value, standard_error: part * self.standard_error }
+    /// So many times this number, whose error grows with it.
+    pub(super) fn scaled(self, times: f64) -> Self {
+        Self { value: times * self.value, standard_error: times * self.standard_error }
     }
 
     /// The sum of both, which err apart from each other.
@@ -42,7 +42,7 @@ impl Approximate {
 const TIMES_DIFFER: f64 = 0.03;
 
 /// Values are skewed, many small and few large, and small samples often lack the large ones: with k clusters the
-/// standard error is larger by this part of 1/k. Without it, 30 parts covered the total in 44 of 50 cases.
+/// standard error is larger by so many times 1/k. Without it, 30 clusters covered the total in 44 of 50 cases.
 const SMALL_SAMPLE: f64 = 3.0;
 
 /// With fewer clusters, nobody can say how exact an estimate is.
@@ -59,24 +59,29 @@ pub(crate) struct RatioEstimator {
     sizes_squared: f64,
 }
 
-impl RatioEstimator {
-    /// Adds a cluster to the sample.
-    pub(super) fn record(&mut self, size: f64, value: f64) {
-        self.clusters += 1.0;
-        self.sizes += size;
-        self.values += value;
-        self.values_squared += value * value;
-        self.products += value * size;
-        self.sizes_squared += size * size;
+/// From the size and the value of each cluster.
+impl FromIterator<(f64, f64)> for RatioEstimator {
+    fn from_iter<I: IntoIterator<Item = (f64, f64)>>(sample: I) -> Self {
+        let mut sums = Self::default();
+        for (size, value) in sample {
+            sums.clusters += 1.0;
+            sums.sizes += size;
+            sums.values += value;
+            sums.values_squared += value * value;
+            sums.products += value * size;
+            sums.sizes_squared += size * size;
+        }
+        sums
     }
+}
 
-    /// The sum of the values of all clusters, given the sum of their sizes.
-    pub(super) fn sum_over(&self, all_sizes: f64) -> Approximate {
+impl RatioEstimator {
+    /// The sum of the values of all clusters, given the sum of the sizes of those that are not in the sample.
+    pub(super) fn sum_with(&self, other_sizes: f64) -> Approximate {
         let clusters = self.clusters;
         let each = if self.sizes > 0.0 { self.values / self.sizes } else { 0.0 };
-        let value = each * all_sizes;
-        let all_clusters = clusters * all_sizes / self.sizes.max(f64::MIN_POSITIVE);
-        let left = all_clusters - clusters;
+        let value = self.values + each * other_sizes;
+        let left = clusters * other_sizes / self.sizes.max(f64::MIN_POSITIVE);
         if left <= 1e-9 * clusters && clusters > 0.0 {
             return Approximate { value, standard_error: 0.0 };
         }
@@ -87,14 +92,14 @@ impl RatioEstimator {
         let residuals =
             self.values_squared - 2.0 * each * self.products + each * each * self.sizes_squared;
         let variance = residuals.max(0.0) / (clusters - 1.0);
-        let standard_error = (variance * left * all_clusters / clusters).sqrt();
+        let standard_error = (variance * left * (clusters + left) / clusters).sqrt();
         let standard_error = standard_error * (1.0 + SMALL_SAMPLE / self.equal_clusters());
         Approximate { value, standard_error }
     }
 
-    /// The sum over the clusters that are not in the sample.
-    pub(super) fn sum_over_rest(&self, sizes: f64) -> Approximate {
-        let all = self.sum_over(self.sizes + sizes);
+    /// The sum of the values of the clusters that are not in the sample, given the sum of their sizes.
+    pub(super) fn sum_over(&self, other_sizes: f64) -> Approximate {
+        let all = self.sum_with(other_sizes);
         Approximate { value: all.value - self.values, ..all }
     }
 
@@ -108,25 +113,25 @@ impl RatioEstimator {
 mod tests {
     use super::*;
 
+    /// A sample of so many clusters of size 1.
+    fn of_size_1(clusters: u32, value: impl Fn(u32) -> u32) -> RatioEstimator {
+        (0..clusters).map(|cluster| (1.0, f64::from(value(cluster)))).collect()
+    }
+
     #[test]
     fn equal_units_give_an_exact_estimate() {
-        let mut estimator = RatioEstimator::default();
-        for _ in 0..20 {
-            estimator.record(4.0, 8.0);
-        }
+        let estimator: RatioEstimator = (0..20).map(|_| (4.0, 8.0)).collect();
         let sum = Approximate { value: 200.0, standard_error: 0.0 };
-        assert_eq!(estimator.sum_over(100.0), sum);
-        assert_eq!(estimator.sum_over_rest(20.0), Approximate { value: 40.0, ..sum });
+        assert_eq!(estimator.sum_with(20.0), sum);
+        assert_eq!(estimator.sum_over(20.0), Approximate { value: 40.0, ..sum });
     }
 
     #[test]
     fn nineteen_clusters_are_too_few_to_say_and_so_are_twenty_of_unequal_size() {
         let error = |sizes: &[f64]| {
-            let mut estimator = RatioEstimator::default();
-            for (size, wrong) in sizes.iter().zip([0.9, 1.1].into_iter().cycle()) {
-                estimator.record(*size, size * wrong);
-            }
-            estimator.sum_over(1000.0).standard_error
+            let wrong = [0.9, 1.1].into_iter().cycle();
+            let sample = sizes.iter().zip(wrong).map(|(size, wrong)| (*size, size * wrong));
+            sample.collect::<RatioEstimator>().sum_with(1000.0).standard_error
         };
         assert!(error(&[1.0; 19]).is_infinite() && error(&[1.0; 20]).is_finite());
         let mut sizes = [1.0; 20];
@@ -136,19 +141,13 @@ mod tests {
 
     #[test]
     fn clusters_without_a_hit_say_nothing() {
-        let mut estimator = RatioEstimator::default();
-        (0..30).for_each(|_| estimator.record(1.0, 0.0));
-        let sum = estimator.sum_over(50.0);
+        let sum = of_size_1(30, |_| 0).sum_with(20.0);
         assert_eq!((sum.value, sum.standard_error), (0.0, f64::INFINITY));
     }
 
     #[test]
     fn a_whole_population_has_no_error() {
-        let mut estimator = RatioEstimator::default();
-        for value in 0..50 {
-            estimator.record(1.0, f64::from(value * value));
-        }
-        let sum = estimator.sum_over(50.0);
-        assert!((sum.value - 40_425.0).abs() < 1e-6 && sum.standard_error == 0.0, "{sum:?}");
+        let sum = of_size_1(50, |value| value * value).sum_with(0.0);
+        assert_eq!(sum, Approximate { value: 40_425.0, standard_error: 0.0 });
     }
 }

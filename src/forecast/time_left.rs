@@ -1,11 +1,11 @@
 //! The time that a running count still takes.
 //!
-//! [`Blocks`] tell the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
+//! [`Clusters`] tell the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
 //! on units that are not reported yet is about what they wait at the end for the last of them.
 
 use std::thread::available_parallelism;
 
-use super::blocks::{Blocks, Rest};
+use super::clusters::{Clusters, Rest};
 use super::cores::Cores;
 use super::ratio::Approximate;
 use crate::done::UnitsDone;
@@ -40,7 +40,7 @@ use crate::done::UnitsDone;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TimeLeft {
-    blocks: Blocks,
+    clusters: Clusters,
     rest: Rest,
     /// The CPU seconds of all reports.
     spent: f64,
@@ -50,14 +50,14 @@ pub struct TimeLeft {
 
 impl TimeLeft {
     /// Of a count that begins on so many threads, with what is finished before.
-    pub(crate) fn new(blocks: Blocks, rest: Rest, threads: usize) -> Self {
-        Self { blocks, rest, threads, ..Self::default() }
+    pub(crate) fn new(clusters: Clusters, rest: Rest, threads: usize) -> Self {
+        Self { clusters, rest, threads, ..Self::default() }
     }
 
     /// Learns of finished units.
     pub fn record(&mut self, done: &UnitsDone) {
         let UnitsDone { units, solutions, elapsed, cpu_time, .. } = done;
-        self.blocks.add(units.start, done.tally(), *cpu_time);
+        self.clusters.add(units.start, done.tally(), *cpu_time);
         self.rest.units = self.rest.units.saturating_sub(units.len());
         self.rest.solutions = self.rest.solutions.map(|left| left - *solutions as f64);
         self.cores.record(elapsed.as_secs_f64(), cpu_time.as_secs_f64());
@@ -66,19 +66,19 @@ impl TimeLeft {
 
     /// The CPU seconds of the whole, by the finished units.
     pub(crate) fn all_cpu_seconds(&self) -> Option<Approximate> {
-        let left = self.blocks.cpu_seconds(self.rest)?;
+        let left = self.clusters.cpu_seconds(self.rest)?;
         Some(Approximate { value: left.value + self.spent, ..left })
     }
 
     /// The solutions of the whole, by those of the finished units.
     pub(crate) fn total(&self) -> Approximate {
-        self.blocks.total(self.rest)
+        self.clusters.total(self.rest)
     }
 
     /// Seconds to the end. `None` while nothing is known: in the first seconds, or until units are finished.
     /// While too little is known to say how exact it is, the standard error is infinite.
     pub fn estimate(&self) -> Option<Approximate> {
-        let work = self.blocks.cpu_seconds(self.rest)?;
+        let work = self.clusters.cpu_seconds(self.rest)?;
         seconds_of(work, &[(&self.cores, self.threads)])
     }
 }
@@ -95,10 +95,10 @@ pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Op
         let known = processes.iter().filter_map(of_next);
         let (cores, threads) =
             known.reduce(|(one, threads), (other, more)| (one.plus(other), threads + more))?;
-        Some(cores.part(all as f64 / threads as f64))
+        Some(cores.scaled(all as f64 / threads as f64))
     };
     let cores = cores_of(work.value / cores_of(0.0)?.value)?;
-    let time = work.part(1.0 / cores.value);
+    let time = work.scaled(1.0 / cores.value);
     let of_cores = time.value * cores.standard_error / cores.value;
     Some(Approximate { standard_error: time.standard_error.hypot(of_cores), ..time }.on_any_run())
 }

@@ -25,13 +25,7 @@ pub(crate) struct GroupLimit {
     /// The file that sets the limit.
     pub(crate) file: PathBuf,
     pub(crate) limit: u64,
-    pub(crate) used: u64,
-}
-
-impl GroupLimit {
-    pub(crate) fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.used)
-    }
+    pub(crate) left: u64,
 }
 
 /// The two interfaces of the operating system.
@@ -57,7 +51,7 @@ pub(crate) fn memory(root: &Path) -> Vec<GroupLimit> {
         limits.iter().filter_map(move |name| {
             let file = folder.join(name);
             let limit = number(&file).filter(|limit| *limit < UNLIMITED)?;
-            Some(GroupLimit { file, limit, used })
+            Some(GroupLimit { file, limit, left: limit.saturating_sub(used) })
         })
     });
     limits.collect()

@@ -49,7 +49,7 @@ impl Memory {
         let machine = Self { total, available, limit, counts_reserved: false };
         let groups = cgroup::memory(Path::new("/")).into_iter().map(|group| Self {
             total: group.limit,
-            available: group.left(),
+            available: group.left,
             limit: group.file.display().to_string(),
             counts_reserved: false,
         });

@@ -27,8 +27,7 @@ use rayon::prelude::*;
 use super::disk::identity;
 use super::header::{count_of, header_of};
 use super::name::named_shard;
-use super::reader::Named;
-use super::times::Wanted;
+use super::reader::{Named, Wanted};
 use super::union::Record;
 use crate::board::size::BoardSize;
 use crate::engine::WhichCount;
@@ -116,8 +115,7 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
 }
 
 /// Parts journals by their plans, in the order of the first ones, and those of each plan into those of its
-/// first and of its second count. Files that do not say are taken for journals of the plan beside which they
-/// lie.
+/// first and of its second count. Files that do not say are taken for journals of the first plan.
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
     let headers: Vec<_> = files.par_iter().map(|path| header_of(path)).collect();
     let (mut names, mut plans, mut unknown) = (Vec::new(), Vec::<[Vec<_>; 2]>::new(), Vec::new());
@@ -138,11 +136,8 @@ pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
     if plans.is_empty() && !unknown.is_empty() {
         return vec![[unknown, Vec::new()]];
     }
-    for path in unknown {
-        let lies_beside = |file: &PathBuf| file.parent() == path.parent();
-        let beside = plans.iter().position(|files| files.iter().flatten().any(lies_beside));
-        let files = &mut plans[beside.unwrap_or(0)];
-        files[usize::from(files[0].is_empty())].push(path);
+    if let Some(first) = plans.first_mut() {
+        first[usize::from(first[0].is_empty())].extend(unknown);
     }
     plans
 }

@@ -13,7 +13,7 @@ use super::name::named_host;
 use super::units::UnitSet;
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
-use crate::forecast::{Blocks, Cores};
+use crate::forecast::{Clusters, Cores};
 use crate::plan::Plan;
 
 /// The plan that a journal names, and the line in which it does.
@@ -67,8 +67,15 @@ pub(super) struct Contents {
     pub(super) ranges: Vec<Range<usize>>,
     /// Why lines were left out.
     pub(super) left_out: Vec<Error>,
-    /// What units took, if times were asked for.
-    pub(super) blocks: Blocks,
+    /// What units took in the last run, and in those before it that were like it, if times were asked for.
+    pub(super) clusters: Clusters,
+}
+
+/// What a reader wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    UnitsAlone,
+    TimesToo,
 }
 
 impl Contents {
@@ -83,16 +90,29 @@ impl Contents {
             named,
             cores: Cores::default(),
         };
-        let (ranges, left_out, blocks) = (Vec::new(), Vec::new(), Blocks::default());
-        Self { file, solutions: 0, ranges, left_out, blocks }
+        let (ranges, left_out, clusters) = (Vec::new(), Vec::new(), Clusters::default());
+        Self { file, solutions: 0, ranges, left_out, clusters }
+    }
+
+    /// Adds a run. Times on another machine say nothing of those on this one.
+    fn begin_run(&mut self, run: Run) {
+        if !self.file.runs.last().is_some_and(|last| last.is_like(&run)) {
+            self.clusters = Clusters::new(self.file.named.plan.units());
+        }
+        self.file.cores = Cores::default();
+        self.file.runs.push(run);
     }
 
     /// Adds a line to the last run.
-    fn add(&mut self, done: &UnitsDone) {
+    fn add(&mut self, done: &UnitsDone, wanted: Wanted) {
         if let Some(run) = self.file.runs.last_mut() {
             run.units += done.units.len();
             run.elapsed = run.elapsed.max(done.elapsed);
             run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
+        }
+        if wanted == Wanted::TimesToo {
+            self.file.cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
+            self.clusters.add(done.units.start, done.tally(), done.cpu_time);
         }
         self.solutions = self.solutions.saturating_add(done.solutions);
         match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
@@ -152,6 +172,7 @@ impl Named {
         known: Option<&Self>,
         path: &Path,
         input: impl Read,
+        wanted: Wanted,
         mut take: impl FnMut(&JournalFile, UnitsDone),
     ) -> Result<Option<Contents>, Error> {
         use JournalError::{Damaged, NotAJournal};
@@ -203,13 +224,13 @@ impl Named {
             contents.file.bytes += length;
             let was_begun = std::mem::replace(&mut is_begun, line.is_ok());
             match line {
-                Ok(Line::Run(run)) => contents.file.runs.push(run),
+                Ok(Line::Run(run)) => contents.begin_run(run),
                 Ok(Line::Done(done)) => {
                     // Damage may have hidden the beginning of another run.
                     if !was_begun {
-                        contents.file.runs.push(Run::unknown());
+                        contents.begin_run(Run::unknown());
                     }
-                    contents.add(&done);
+                    contents.add(&done, wanted);
                     take(&contents.file, done);
                 }
                 Err(what) => contents.left_out.push(of_file(Damaged { line: number, what })),

@@ -5,9 +5,6 @@ use super::units::UnitSet;
 use crate::engine::WhichCount;
 use crate::error::Error;
 
-/// So many units are compared at once: their counts take a quarter of a gigabyte.
-const AT_ONCE: usize = 1 << 24;
-
 /// Of units with two different counts, at most this many are named one by one.
 const NAMED: usize = 100;
 
@@ -50,11 +47,10 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
         ..Comparison::default()
     };
     let mut differing = Vec::new();
-    for start in (0..first.plan().units()).step_by(AT_ONCE) {
-        let window = &both & &UnitSet::from_iter(Some(start..start + AT_ONCE));
-        let counts = [first.counts(&window)?, second.counts(&window)?];
-        let differs = |(unit, count): &(usize, u64)| counts[1].get(*unit) != Some(*count);
-        differing.extend(counts[0].iter().filter(differs).map(|(unit, _)| unit));
+    for units in first.windows(&both) {
+        let counts = [first.counts(&units)?, second.counts(&units)?];
+        let pairs = counts[0].iter().zip(counts[1].iter());
+        differing.extend(pairs.filter(|(one, other)| one != other).map(|((unit, _), _)| unit));
     }
     comparison.differing = differing.len();
     differing.truncate(NAMED);

@@ -79,7 +79,7 @@ impl Record {
         let done = self.tally();
         let total = known(self.plan().size()).total;
         let solutions = total.map(|total| total as f64 - done.solutions as f64);
-        self.blocks.cpu_seconds(Rest { units: self.plan().units() - done.units, solutions })
+        self.clusters.cpu_seconds(Rest { units: self.plan().units() - done.units, solutions })
     }
 
     /// The wall time in seconds until processes that write these journals now have counted the missing units.
@@ -102,11 +102,11 @@ impl Record {
         Shard::new(0, shards)?;
         let all = self.plan().units();
         let mut each = vec![ShardUnits { units: 0, finished: 0 }; shards];
-        for (index, units) in Shard::parts_of(0..all, shards, all) {
+        for (index, units) in Shard::cut(0..all, shards, all) {
             each[index].units += units.len();
         }
         for range in self.finished().ranges() {
-            for (index, units) in Shard::parts_of(range, shards, all) {
+            for (index, units) in Shard::cut(range, shards, all) {
                 each[index].finished += units.len();
             }
         }

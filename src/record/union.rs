@@ -13,19 +13,21 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::disk::open;
 use super::line::Run;
-use super::reader::{Contents, JournalFile, Named};
-use super::times::{Times, Wanted};
+use super::reader::{Contents, JournalFile, Named, Wanted};
 use super::units::{Counts, UnitSet};
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
-use crate::forecast::Blocks;
+use crate::forecast::Clusters;
 use crate::plan::Plan;
+
+/// Of so many units all counts are held at once, half a gigabyte if each has two.
+const AT_ONCE: usize = 1 << 23;
 
 /// What journals of one plan hold together.
 #[derive(Clone, Debug)]
@@ -34,14 +36,13 @@ pub struct Record {
     finished: UnitSet,
     solutions: u128,
     pub(super) files: Vec<JournalFile>,
-    unbegun: Vec<PathBuf>,
     repeated: usize,
     pub(super) left_out: Vec<Error>,
     /// The units that are held more than once.
     pub(super) shared: UnitSet,
     /// What units took in the last run of each journal, and in those before it that were like it, if times were
     /// asked for.
-    pub(super) blocks: Blocks,
+    pub(super) clusters: Clusters,
 }
 
 /// A count of a unit, and where it comes from.
@@ -98,18 +99,19 @@ impl Record {
             read_one(Some(named), path, &file, &file, wanted)
         };
         let files: Vec<_> = paths.par_iter().map(read).collect();
-        let (mut read, mut unbegun, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        for (path, file) in paths.iter().zip(files) {
+        let (mut read, mut left_out) = (Vec::new(), Vec::new());
+        for file in files {
             match file {
                 Ok(Some(file)) => read.push(file),
-                Ok(None) => unbegun.push(path.clone()),
+                // It is empty, or ends within its first line.
+                Ok(None) => {}
                 Err(error @ Error::Journal { .. }) => left_out.push(error),
                 Err(error) => return Err(error),
             }
         }
         let mut record = Self::of(Arc::clone(&named.plan), read)?;
         record.left_out.splice(0..0, left_out);
-        Ok(Self { unbegun, ..record })
+        Ok(record)
     }
 
     /// Reads the journal at a path through an open file; all of it is read from `input`. `None` if it
@@ -129,9 +131,9 @@ impl Record {
     /// Unites what journals hold.
     fn of(plan: Arc<Plan>, journals: Vec<Contents>) -> Result<Self, Error> {
         let (mut files, mut ranges, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut solutions, mut blocks) = (0_u128, Blocks::new(plan.units()));
+        let (mut solutions, mut clusters) = (0_u128, Clusters::new(plan.units()));
         for journal in journals {
-            blocks.merge(&journal.blocks);
+            clusters.merge(&journal.clusters);
             files.push(journal.file);
             ranges.extend(journal.ranges);
             left_out.extend(journal.left_out);
@@ -140,21 +142,37 @@ impl Record {
         let lines: usize = ranges.iter().map(Range::len).sum();
         let (finished, shared) = unite(ranges);
         let repeated = lines - finished.len();
-        let unbegun = Vec::new();
         let mut record =
-            Self { plan, finished, solutions, files, unbegun, repeated, left_out, shared, blocks };
-        let shared = record.gather(&record.shared)?;
-        record.solutions -= shared.repeated;
-        if !shared.conflicts.is_empty() {
-            let mut witnesses = record.witnesses(&shared.conflicts)?;
-            witnesses.sort_by_key(|witness| witness.unit);
-            let units = witnesses.chunk_by(|one, next| one.unit == next.unit);
-            record.left_out.extend(units.map(conflict));
-            let kept = shared.iter().filter(|(unit, _)| shared.conflicts.contains(*unit));
-            record.solutions -= record.weighted(kept);
-            record.finished = &record.finished - &shared.conflicts;
-        }
+            Self { plan, finished, solutions, files, repeated, left_out, shared, clusters };
+        record.settle()?;
         Ok(record)
+    }
+
+    /// Takes units that are held more than once for what they are: one unit, or none if the counts differ.
+    fn settle(&mut self) -> Result<(), Error> {
+        let mut disputed = Vec::new();
+        for units in self.windows(&self.shared) {
+            for counts in self.gather(&units)?.chunk_by(|(unit, _), (next, _)| unit == next) {
+                let is_settled = counts.iter().all(|(_, count)| *count == counts[0].1);
+                self.solutions -= self.weighted(counts[usize::from(is_settled)..].iter().copied());
+                disputed.extend((!is_settled).then_some(counts[0].0));
+            }
+        }
+        let disputed: UnitSet = disputed.into_iter().collect();
+        let mut witnesses = self.witnesses(&disputed)?;
+        witnesses.sort_by_key(|witness| witness.unit);
+        let units = witnesses.chunk_by(|one, next| one.unit == next.unit);
+        self.left_out.extend(units.map(conflict));
+        self.finished = &self.finished - &disputed;
+        Ok(())
+    }
+
+    /// Some units, cut into sets of which all counts can be held at once.
+    pub(super) fn windows(&self, units: &UnitSet) -> Vec<UnitSet> {
+        let windows = (0..self.plan.units()).step_by(AT_ONCE);
+        let windows =
+            windows.map(|start| units & &UnitSet::from_iter(Some(start..start + AT_ONCE)));
+        windows.filter(|units| !units.is_empty()).collect()
     }
 
     /// The plan.
@@ -175,11 +193,6 @@ impl Record {
     /// The journals, in the order in which they were named.
     pub fn files(&self) -> &[JournalFile] {
         &self.files
-    }
-
-    /// Journals that hold nothing: they are empty, or end within their first line.
-    pub fn unbegun(&self) -> &[PathBuf] {
-        &self.unbegun
     }
 
     /// How many times a unit is held once more, with an equal count.
@@ -226,8 +239,8 @@ impl Record {
     }
 
     /// What units took, if times were asked for and the last run is like this one.
-    pub(crate) fn times_of(&self, run: &Run) -> Option<&Blocks> {
-        self.runs().last().is_some_and(|last| last.is_like(run)).then_some(&self.blocks)
+    pub(crate) fn times_of(&self, run: &Run) -> Option<&Clusters> {
+        self.runs().last().is_some_and(|last| last.is_like(run)).then_some(&self.clusters)
     }
 
     /// Reads the counts of some units. Units that are not finished have none.
@@ -236,20 +249,27 @@ impl Record {
     ///
     /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
     pub fn counts(&self, units: &UnitSet) -> Result<Counts, Error> {
-        self.gather(&(units & &self.finished))
+        let mut counts = self.gather(&(units & &self.finished))?;
+        counts.dedup_by_key(|(unit, _)| *unit);
+        Ok(Counts::of(counts))
     }
 
-    fn gather(&self, units: &UnitSet) -> Result<Counts, Error> {
-        let counts = Mutex::new(Counts::of(units));
-        let holds = |file: &&JournalFile| !file.units.is_disjoint(units);
-        let holders: Vec<_> = self.files.iter().filter(holds).collect();
-        holders.par_iter().try_for_each(|file| {
+    /// The counts of some units in increasing order of the units, each as often as a line holds it.
+    fn gather(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
+        let holders: Vec<_> =
+            self.files.iter().filter(|file| !file.units.is_disjoint(units)).collect();
+        let of_file = |file: &&JournalFile| {
+            let mut counts = Vec::new();
             self.rescan(file, |_, done| {
-                let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                counts.add(&self.plan, done.units.start, &done.counts);
-            })
-        })?;
-        Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
+                let all = done.units.zip(done.counts);
+                counts.extend(all.filter(|(unit, _)| units.contains(*unit)));
+            })?;
+            Ok(counts)
+        };
+        let counts = holders.par_iter().map(of_file).collect::<Result<Vec<_>, Error>>()?;
+        let mut counts = counts.concat();
+        counts.par_sort_unstable();
+        Ok(counts)
     }
 
     /// Reads one of the files again, as far as it was read before.
@@ -259,7 +279,7 @@ impl Record {
         take: impl FnMut(&JournalFile, UnitsDone),
     ) -> Result<(), Error> {
         let input = open(&file.path)?.take(file.bytes);
-        match Named::scan(Some(&file.named), &file.path, input, take)? {
+        match Named::scan(Some(&file.named), &file.path, input, Wanted::UnitsAlone, take)? {
             Some(held) if held.file.bytes == file.bytes => Ok(()),
             _ => {
                 let what = "it was changed while it was read".to_owned();
@@ -294,17 +314,8 @@ fn read_one(
 ) -> Result<Option<Contents>, Error> {
     // Asked before it is read: what is written later is read as well, or is not old.
     let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
-    let mut times = Times::default();
-    let read = Named::scan(known, path, input, |file, done| {
-        if wanted == Wanted::TimesToo {
-            times.add(file, &done);
-        }
-    });
-    Ok(read?.map(|contents| {
-        times.begin(&contents.file);
-        let file = JournalFile { modified, cores: times.cores, ..contents.file };
-        Contents { file, blocks: times.blocks, ..contents }
-    }))
+    let read = Named::scan(known, path, input, wanted, |_, _| ())?;
+    Ok(read.map(|read| Contents { file: JournalFile { modified, ..read.file }, ..read }))
 }
 
 /// The error that some witnesses of a unit differ: the first of them, and the first that says something

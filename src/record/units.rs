@@ -3,12 +3,9 @@
 //! A journal may hold a hundred million counts, and most readers need none of them. So counts are read
 //! when they are asked for, and only as many as are.
 
-use std::collections::BTreeMap;
 use std::ops::{BitAnd, Range, Sub};
 
 use range_set_blaze::RangeSetBlaze;
-
-use crate::plan::Plan;
 
 /// A set of unit numbers, kept as disjoint ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,11 +35,6 @@ impl UnitSet {
     /// Whether none of them is in another set.
     pub fn is_disjoint(&self, other: &Self) -> bool {
         self.0.is_disjoint(&other.0)
-    }
-
-    /// Adds a unit.
-    pub fn insert(&mut self, unit: usize) {
-        self.0.insert(unit);
     }
 
     /// The units in increasing order.
@@ -88,79 +80,25 @@ impl Sub for &UnitSet {
     }
 }
 
-/// Marks a count that is not known. No count is this large: a unit that reaches it is an overflow.
-const UNKNOWN: u64 = u64::MAX;
-
 /// The counts of some units of a plan, each before its weight.
 #[derive(Clone, Debug, Default)]
-pub struct Counts {
-    /// Counts of consecutive units, by the first of them.
-    ranges: BTreeMap<usize, Vec<u64>>,
-    /// The solutions, with weights, in counts of units that were known before.
-    pub(super) repeated: u128,
-    /// The units with two different counts; the first one is kept.
-    pub(super) conflicts: UnitSet,
-}
+pub struct Counts(Vec<(usize, u64)>);
 
 impl Counts {
-    /// Room for the counts of these units; none is known yet.
-    pub(super) fn of(units: &UnitSet) -> Self {
-        let room = |range: Range<usize>| (range.start, vec![UNKNOWN; range.len()]);
-        Self { ranges: units.ranges().map(room).collect(), ..Self::default() }
+    /// Of units that have one count each, in increasing order.
+    pub(super) fn of(counts: Vec<(usize, u64)>) -> Self {
+        debug_assert!(counts.is_sorted_by(|(unit, _), (next, _)| unit < next), "one count a unit");
+        Self(counts)
     }
 
     /// The count of a unit; `None` if it is not known.
     pub fn get(&self, unit: usize) -> Option<u64> {
-        let (first, counts) = self.ranges.range(..=unit).next_back()?;
-        counts.get(unit - first).copied().filter(|count| *count != UNKNOWN)
+        let place = self.0.binary_search_by_key(&unit, |(unit, _)| *unit);
+        place.ok().map(|place| self.0[place].1)
     }
 
     /// The units and their counts, in increasing order of the units.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        let all = self.ranges.iter().flat_map(|(first, counts)| (*first..).zip(counts));
-        all.map(|(unit, count)| (unit, *count)).filter(|(_, count)| *count != UNKNOWN)
-    }
-
-    /// Adds consecutive units from `first` on, as far as there is room for them.
-    pub(super) fn add(&mut self, plan: &Plan, first: usize, counts: &[u64]) {
-        let end = first + counts.len();
-        let start = self.ranges.range(..=first).next_back().map_or(first, |(start, _)| *start);
-        for (start, room) in self.ranges.range_mut(start..end) {
-            for unit in first.max(*start)..end.min(start + room.len()) {
-                let (count, known) = (counts[unit - first], &mut room[unit - start]);
-                if *known == UNKNOWN {
-                    *known = count;
-                    continue;
-                }
-                self.repeated += plan.solutions(unit, &[count]);
-                if *known != count {
-                    self.conflicts.insert(unit);
-                }
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::board::size::BoardSize;
-    use crate::engine::Engine;
-
-    #[test]
-    fn counts_are_those_for_which_there_is_room() {
-        let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
-        let mut counts = Counts::of(&UnitSet::from_iter([1..4, 5..7]));
-        let repeated = [(0, &[4, 8, 16][..]), (2, &[16, 18, 18, 16, 8]), (5, &[16, 9])];
-        let repeated = repeated.map(|(first, each)| {
-            counts.add(&plan, first, each);
-            counts.repeated
-        });
-        assert_eq!(repeated, [0, 16, 16 + 16 + 9], "unit 2, then units 5 and 6 again");
-        assert_eq!(counts.conflicts, UnitSet::from_iter([6]));
-        let known: Vec<_> = counts.iter().collect();
-        assert_eq!(known, [(1, 8), (2, 16), (3, 18), (5, 16), (6, 8)]);
-        let each = [0, 1, 3, 4, 6, 7].map(|unit| counts.get(unit));
-        assert_eq!(each, [None, Some(8), Some(18), None, Some(8), None]);
+        self.0.iter().copied()
     }
 }

@@ -22,8 +22,7 @@ use std::time::Duration;
 use super::disk::{create, drop_cache, identity, lock, sync_folder};
 use super::line::{Run, done_text};
 use super::name::file_name;
-use super::reader::{JournalFile, Named};
-use super::times::Wanted;
+use super::reader::{JournalFile, Named, Wanted};
 use super::union::Record;
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
@@ -37,10 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A journal that no other process writes, and that this one may write.
 pub(crate) struct Locked {
     path: PathBuf,
-    /// `None` if there is no file yet; the error if it can only be read.
-    file: Result<Option<File>, JournalError>,
-    /// Bytes that were read.
-    seen: u64,
+    /// `None` if there is no file yet.
+    file: Option<File>,
     /// What was read, unless the journal has not begun.
     held: Option<(JournalFile, Tally)>,
 }
@@ -80,37 +77,24 @@ struct State {
 impl Locked {
     /// Locks the journal at a path and reads it. If there is none, it is created when it begins.
     pub(crate) fn open(path: &Path) -> Result<(Self, Option<Record>), Error> {
-        use io::ErrorKind as Kind;
         let of_file = |error: JournalError| error.at(path);
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(of_file(JournalError::NotAFile));
         }
         let file = match OpenOptions::new().read(true).append(true).open(path) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) => match error.kind() {
-                Kind::NotFound => Ok(None),
-                // Perhaps nothing is left to write.
-                Kind::PermissionDenied | Kind::ReadOnlyFilesystem | Kind::ExecutableFileBusy => {
-                    Err(JournalError::cannot_write(error))
-                }
-                _ => return Err(of_file(JournalError::cannot_open(error))),
-            },
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(of_file(JournalError::cannot_open(error))),
         };
-        let (record, seen) = match &file {
-            Ok(None) => (None, 0),
-            Ok(Some(file)) => {
-                lock(file).map_err(of_file)?;
-                // What waits in the cache would stay there.
-                file.sync_data().map_err(JournalError::cannot_write).map_err(of_file)?;
-                read_from_disk(path, file, None, Wanted::TimesToo)?
-            }
-            Err(_) => {
-                let file = File::open(path).map_err(JournalError::cannot_open).map_err(of_file)?;
-                read_from_disk(path, &file, None, Wanted::TimesToo)?
-            }
-        };
+        let mut record = None;
+        if let Some(file) = &file {
+            lock(file).map_err(of_file)?;
+            // What waits in the cache would stay there.
+            file.sync_data().map_err(JournalError::cannot_write).map_err(of_file)?;
+            record = read_from_disk(path, file, None, Wanted::TimesToo)?;
+        }
         let held = record.as_ref().map(|record| (record.files[0].clone(), record.tally()));
-        Ok((Self { path: path.to_owned(), file, seen, held }, record))
+        Ok((Self { path: path.to_owned(), file, held }, record))
     }
 
     /// Bytes of a last line that was cut off in the middle of a write. They are dropped when it begins.
@@ -120,10 +104,10 @@ impl Locked {
 
     /// Begins to write behind what it holds, with the lines that tell who counts.
     pub(crate) fn begin(self, plan: &Arc<Plan>, run: &Run) -> Result<Journal, Error> {
-        let Self { path, file, seen, held } = self;
+        let Self { path, file, held } = self;
         let bytes = held.as_ref().map_or(0, |(file, _)| file.bytes);
         let prepare = || {
-            let Some(file) = file? else {
+            let Some(file) = file else {
                 // The path may be a link to a file that is not there yet.
                 let mut options = OpenOptions::new();
                 options.read(true).append(true).create(true);
@@ -133,7 +117,7 @@ impl Locked {
                 // Another process has just begun it.
                 return if length == 0 { Ok(file) } else { Err(JournalError::InUse) };
             };
-            if bytes < seen {
+            if bytes < file.metadata().map_err(JournalError::cannot_open)?.len() {
                 file.set_len(bytes).map_err(JournalError::cannot_write)?;
             }
             Ok(file)
@@ -216,7 +200,7 @@ impl Journal {
             return Err(not_as_written(what));
         }
         let Shared { file, named, .. } = &*self.shared;
-        let (record, _) = read_from_disk(&self.path, file, Some(named), Wanted::UnitsAlone)?;
+        let record = read_from_disk(&self.path, file, Some(named), Wanted::UnitsAlone)?;
         let record = record.ok_or_else(|| not_as_written("it is empty".to_owned()))?;
         if record.tally() != self.held + counted {
             let what = "units are missing or have different counts".to_owned();
@@ -335,24 +319,22 @@ impl Shared {
     }
 }
 
-/// Reads a journal not from the cache, as far as the system allows that. Returns the bytes read, too.
+/// Reads a journal not from the cache, as far as the system allows that.
 fn read_from_disk(
     path: &Path,
     mut file: &File,
     known: Option<&Named>,
     wanted: Wanted,
-) -> Result<(Option<Record>, u64), Error> {
+) -> Result<Option<Record>, Error> {
     let cannot_read = |error| JournalError::cannot_read(error).at(path);
     drop_cache(file);
     file.rewind().map_err(cannot_read)?;
     let mut input = file.take(u64::MAX);
     let record = Record::read_open(path, file, &mut input, known, wanted)?;
-    let read = u64::MAX - input.limit();
-    // A read that ended early must not make anybody cut off the rest.
-    match file.metadata().map_err(cannot_read)?.len() {
-        length if length == read => Ok((record, length)),
-        length => {
-            Err(cannot_read(io::Error::other(format!("{read} of {length} bytes could be read"))))
-        }
+    let (read, length) = (u64::MAX - input.limit(), file.metadata().map_err(cannot_read)?.len());
+    if read == length {
+        return Ok(record);
     }
+    // A read that ended early must not make anybody cut off the rest.
+    Err(cannot_read(io::Error::other(format!("{read} of {length} bytes could be read"))))
 }

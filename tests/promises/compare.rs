@@ -154,11 +154,7 @@ fn kernels_are_compared_like_engines() {
 #[test]
 fn a_picture_that_cannot_be_written_is_an_error_before_the_runs() {
     let output = compare(&["16", "--svg", "/nowhere/picture.svg"]);
-    refused(
-        &output,
-        2,
-        &["nqueens: --svg FILE: '/nowhere/picture.svg': make folder /nowhere first"],
-    );
+    refused(&output, 2, &["'/nowhere/picture.svg' for '--svg <FILE>': make folder /nowhere first"]);
 }
 
 #[cfg(unix)]
@@ -179,7 +175,7 @@ fn a_picture_replaces_what_is_named_svg_and_nothing_else() {
     assert!(crate::common::output(&["count", "8", "--journal", &journal]).status.success());
     let before = std::fs::read(&journal).expect("a file");
     for path in [&journal, "src", "/dev/null"] {
-        refused(&draw(path), 2, &["--svg FILE: ", path, "name a file that ends in .svg"]);
+        refused(&draw(path), 2, &["--svg <FILE>", path, "name a file that ends in .svg"]);
     }
     assert_eq!(std::fs::read(&journal).expect("a file"), before);
     assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 4, "nothing temporary");
@@ -197,12 +193,12 @@ fn a_command_that_measures_nothing_leaves_no_picture() {
 #[test]
 fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
-        (&[], "missing: N"),
+        (&[], "not provided: <N>"),
         (&["x"], "0 to 32"),
         (&["8", "33"], "0 to 32"),
         (&["-1"], "0 to 32"),
         (&["9..=8"], "8-9"),
-        (&["8", "--engines", "foo"], "one of all, permutation"),
+        (&["8", "--engines", "foo"], "[possible values: all, permutation"),
         (&["8", "--engines", ""], "--engines"),
         (&["8", "--threads", "0"], "choose 1 to "),
         (&["8", "--threads", "1,x"], "'x'"),
@@ -214,8 +210,8 @@ fn bad_input_gets_one_clear_line() {
         (&["8", "--seconds-limit", "0"], "--seconds-limit"),
         (&["8", "--seconds-limit", "nan"], "--seconds-limit"),
         (&["8", "--seconds-limit", "-5"], "--seconds-limit"),
-        (&["8", "--kernels", "foo"], "choose one of all, portable, "),
-        (&["8", "--kernel", "portable"], "perhaps --kernels"),
+        (&["8", "--kernels", "foo"], "[possible values: all, portable, "),
+        (&["8", "--kernel", "portable"], "'--kernels'"),
         (&["8", "--csv", "--json"], "--json"),
     ];
     for (args, reason) in cases {

@@ -8,9 +8,7 @@ use std::path::PathBuf;
 use nqueens::record::JournalError;
 use nqueens::{Count, Engine, Error, Plan, WhichCount};
 
-use crate::common::{
-    contents, journal_error, output, read, refused, seal, seal_first, size, unsealed,
-};
+use crate::common::{contents, journal_error, read, seal, seal_first, size, unsealed};
 
 fn fresh(name: &str) -> PathBuf {
     crate::common::fresh(&format!("{name}.journal"))
@@ -284,20 +282,6 @@ fn journals_of_other_formats_and_plans_are_refused() {
     }
     let error = error_in("formats", header.to_owned() + " 00000000\n");
     assert_eq!(error, JournalError::Damaged { line: 1, what: "its CRC differs" });
-}
-
-#[test]
-fn a_journal_of_the_engine_that_left_is_refused_with_one_line_that_says_so() {
-    let path = fresh("left");
-    let first = "nqueens-journal 2 version=0.1.0 n=20 count=first engine=halves split-rows=none \
-                 plan=d4f583f6 units=46508";
-    fs::write(&path, seal_first(first)).expect("the folder can be written");
-    let file = path.to_str().expect("text");
-    for args in [&["count", "20", "--journal", file][..], &["status", file], &["merge", file]] {
-        let reason = "engine halves has left the program; count anew";
-        refused(&output(args), 1, &[file, reason]);
-    }
-    assert_eq!(fs::read(&path).expect("it is there"), seal_first(first).into_bytes());
 }
 
 /// No two plans, and no two counts of one, have lines with the same CRC.

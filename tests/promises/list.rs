@@ -226,7 +226,7 @@ fn completions_are_counted_from_the_command_line() {
     assert!(!stdout(&text).contains("published"), "{}", stdout(&text));
     let bad: &[(&[&str], &str)] = &[
         (&["count", "8", "--place", "a1,h8"], "a1 and h8"),
-        (&["count", "8", "--place", "a9"], "--place"),
+        (&["count", "8", "--place", "a9"], "a9 is not on a board of 8"),
         (&["count", "8", "--place", "x"], "'x'"),
         (&["count", "8", "--place", "a1", "--engine", "colours"], "--place"),
         (&["count", "8", "--place", "a1", "--journal", "x"], "--journal"),

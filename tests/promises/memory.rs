@@ -158,7 +158,7 @@ mod needs_cgroups {
 #[test]
 fn an_allocation_that_fails_is_an_error() {
     let mut counting = Command::new("sh")
-        .args(["-c", &format!("exec {NQUEENS} count 26 --threads 2")])
+        .args(["-c", &format!("exec {NQUEENS} estimate 26 --seconds 10m --threads 2")])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -230,7 +230,7 @@ fn bad_input_gets_one_clear_line() {
         (
             &["shard", "9", "--index", "0", "--shards", "0", "--out", out],
             2,
-            "--shards K: '0': choose 1 to 1000000",
+            "invalid value '0' for '--shards <K>': choose 1 to 1000000",
         ),
         (&["shard", "9", "--index", "0", "--shards", "2000000", "--out", out], 2, "1 to 1000000"),
         (&["shard", "9", "--shards", "2", "--out", out], 2, "--index"),

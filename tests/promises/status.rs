@@ -1,7 +1,6 @@
 //! `status` tells which processes write now, what is finished, and how long the rest takes.
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, SystemTime};
@@ -9,9 +8,9 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::journals_in;
 use serde_json::Value;
 
-use crate::common::processes::{send, wait_until};
+use crate::common::processes::send;
 use crate::common::{
-    arg, contents, finish, fresh_folder, json, keep_lines, nqueens, output, refused, run, stderr,
+    arg, contents, fresh_folder, json, keep_lines, nqueens, output, refused, run, stderr,
     stdout,
 };
 
@@ -186,33 +185,4 @@ fn the_time_left_is_that_of_the_lines() {
     let shown = output(&["status", arg(&path)]);
     let shown = stdout(&shown);
     assert!(shown.contains(" measured\n"), "{shown}");
-}
-
-/// Where nothing can be redrawn, the watch prints only what is new; it writes the page as well.
-#[test]
-fn a_watch_ends_when_all_is_finished() {
-    let folder = fresh_folder("status-watch");
-    let (path, out) = (folder.join("q.journal"), folder.join("page.html"));
-    assert_eq!(output(&["count", "11", "--journal", arg(&path)]).status.code(), Some(0));
-    let whole = fs::read(&path).expect("a journal");
-    keep_lines(&path, 3);
-    let watch = ["status", arg(&path), "--watch", "--html", arg(&out)];
-    let mut watch = nqueens(&watch).spawn().expect("it starts");
-    wait_until("a page", &mut watch, || out.exists());
-    let mut journal = File::options().append(true).open(&path).expect("it is there");
-    let rest = &whole[fs::read(&path).expect("a journal").len()..];
-    // Looks at what has not changed print nothing.
-    std::thread::sleep(Duration::from_secs(4));
-    journal.write_all(rest).expect("room");
-    let watched = finish(watch);
-    let shown = stdout(&watched);
-    assert_eq!((watched.status.code(), stderr(&watched)), (Some(0), ""), "{shown}");
-    assert_eq!(
-        (shown.matches("n            11\n").count(), shown.matches("total ").count()),
-        (2, 1)
-    );
-    assert!(fs::read_to_string(out).expect("a page").contains("100 %"));
-    for format in ["--json", "--quiet"] {
-        refused(&output(&["status", "--watch", format, arg(&path)]), 2, &["--watch", format]);
-    }
 }

@@ -3,12 +3,10 @@
 //! There is a line for each engine with each kernel. Engines differ in colour, kernels in dashes. The
 //! background is white, whatever the page around it.
 
-use std::fmt::Write as _;
-
 use maud::{Markup, PreEscaped, html};
 use nqueens::{Engine, Kernel};
 
-use super::statistics::{Timing, name};
+use super::statistics::{Contestant, Runs};
 use crate::cli::format::{many, rounded};
 
 /// Width and height, in pixels, as all lengths here.
@@ -39,7 +37,7 @@ struct Line<'a> {
     name: String,
     colour: &'static str,
     dashes: &'static str,
-    points: Vec<&'a Timing>,
+    points: Vec<&'a Runs>,
 }
 
 /// Where n and seconds are drawn.
@@ -51,22 +49,24 @@ struct Axes {
     high: f64,
 }
 
-/// Draws rows, one at least, in the order of their boards.
-pub(super) fn picture(rows: &[Timing]) -> String {
-    let threads = rows.iter().map(|row| row.threads).min().unwrap_or(1);
-    let shown = || rows.iter().filter(|row| row.threads == threads);
+/// Draws runs, one at least, in the order of their boards.
+pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
+    let threads = all.iter().map(|runs| runs.contestant.threads).min().unwrap_or(1);
     let mut lines = Vec::new();
     for (engine, colour) in Engine::ALL.into_iter().zip(COLOURS) {
         for (kernel, dashes) in Kernel::NAMES.into_iter().zip(DASHES) {
-            let is_here = |row: &&Timing| row.engine == engine && row.kernel.name() == kernel;
-            let points: Vec<&Timing> = shown().filter(is_here).collect();
-            if let Some(row) = points.first() {
-                lines.push(Line { name: name(engine, row.kernel), colour, dashes, points });
+            let is_here = |Contestant { kernel: its, engine: of, threads: on }: &Contestant| {
+                (*of, its.name(), *on) == (engine, kernel, threads)
+            };
+            let points: Vec<_> = all.iter().filter(|runs| is_here(&runs.contestant)).collect();
+            if let Some(runs) = points.first() {
+                lines.push(Line { name: runs.contestant.name(), colour, dashes, points });
             }
         }
     }
+    let shown = || lines.iter().flat_map(|line| &line.points).copied();
     let axes = Axes::around(shown());
-    let (cpu, repeats) = shown().next().map_or(("", 0), |row| (&row.cpu, row.repeats));
+    let repeats = shown().next().map_or(0, |runs| runs.seconds.len());
     let (runs, threads) = (many(repeats, "run"), many(threads, "thread"));
     let caption = format!("median of {runs}; bars: least to greatest; {threads}, {cpu}");
     let caption: String = caption.chars().take(CAPTION_CHARACTERS).collect();
@@ -75,7 +75,13 @@ pub(super) fn picture(rows: &[Timing]) -> String {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)
             viewBox={ "0 0 " (width) " " (height) } {
             title { "Counting n queens: engines compared" }
-            desc { (description(&lines)) }
+            desc {
+                "Median seconds."
+                @for line in &lines {
+                    " " (line.name) ":"
+                    @for runs in &line.points { (format!(" n = {}: {:.1e};", runs.size, runs.times()[1])) }
+                }
+            }
             rect width=(width) height=(height) fill="#fff" {}
             g font-family="sans-serif" font-size="15" fill="#202020" {
                 text x="14" y="28" font-size="20" { "Counting n queens: engines compared" }
@@ -95,14 +101,17 @@ pub(super) fn picture(rows: &[Timing]) -> String {
 }
 
 impl Axes {
-    fn around<'a>(rows: impl Iterator<Item = &'a Timing>) -> Self {
+    fn around<'a>(all: impl Iterator<Item = &'a Runs>) -> Self {
         let start = Self { first: f64::MAX, last: 0.0, low: f64::MAX, high: f64::MIN };
-        rows.fold(start, |Self { first, last, low, high }, row| Self {
-            first: first.min(f64::from(row.n)),
-            last: last.max(f64::from(row.n)),
-            // Some room, and at least one decade.
-            low: low.min((row.min_seconds.log10() - 0.05).floor()),
-            high: high.max((row.max_seconds.log10() + 0.05).ceil()),
+        all.fold(start, |Self { first, last, low, high }, runs| {
+            let (n, [least, _, greatest]) = (f64::from(runs.size.get()), runs.times());
+            Self {
+                first: first.min(n),
+                last: last.max(n),
+                // Some room, and at least one decade.
+                low: low.min((least.log10() - 0.05).floor()),
+                high: high.max((greatest.log10() + 0.05).ceil()),
+            }
         })
     }
 
@@ -144,17 +153,21 @@ fn marks(first: f64, last: f64) -> impl Iterator<Item = f64> {
 impl Line<'_> {
     /// The line, and for each point a bar from the least to the greatest time.
     fn draw(&self, axes: &Axes) -> Markup {
-        let place = |row: &Timing, seconds| (axes.x(f64::from(row.n)), axes.y(seconds));
-        let places = self.points.iter().map(|row| place(row, row.median_seconds));
-        let places: Vec<_> = places.collect();
-        let corners: Vec<String> = places.iter().map(|(x, y)| format!("{x} {y}")).collect();
+        let places: Vec<_> = self
+            .points
+            .iter()
+            .map(|runs| {
+                let ends = runs.times().map(|seconds| axes.y(seconds));
+                (axes.x(f64::from(runs.size.get())), ends)
+            })
+            .collect();
+        let corners: Vec<_> = places.iter().map(|(x, [_, y, _])| format!("{x} {y}")).collect();
         html! {
             g stroke=(self.colour) fill="none" {
                 path stroke-width="2" stroke-dasharray=(self.dashes) d={ "M" (corners.join("L")) } {}
-                @for (row, (x, y)) in self.points.iter().zip(places) {
-                    @let [low, high] = [row.min_seconds, row.max_seconds].map(|end| axes.y(end));
-                    path d={ "M" (x - 3.0) " " (low) "h6m-3 0V" (high) "m-3 0h6" } {}
-                    circle cx=(x) cy=(y) r="4" fill=(self.colour) {}
+                @for (x, [least, median, greatest]) in places {
+                    path d={ "M" (x - 3.0) " " (least) "h6m-3 0V" (greatest) "m-3 0h6" } {}
+                    circle cx=(x) cy=(median) r="4" fill=(self.colour) {}
                 }
             }
         }
@@ -168,18 +181,6 @@ impl Line<'_> {
             text x=(LEGEND + 40.0) y=(y + 5.0) { (self.name) }
         }
     }
-}
-
-/// The picture for those who cannot see it.
-fn description(lines: &[Line<'_>]) -> String {
-    let mut text = "Median seconds.".to_owned();
-    for line in lines {
-        let _ = write!(text, " {}:", line.name);
-        for row in &line.points {
-            let _ = write!(text, " n = {}: {:.1e};", row.n, row.median_seconds);
-        }
-    }
-    text
 }
 
 #[cfg(test)]

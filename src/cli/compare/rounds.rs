@@ -1,10 +1,12 @@
 //! Who counts when: one run of each to warm up, then rounds in which each counts once.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::mem::take;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use nqueens::forecast::core_hours;
 use nqueens::{BoardSize, Cancel, Count, Error, Outcome};
 use rayon::ThreadPool;
 
@@ -40,79 +42,68 @@ pub(super) struct Rounds<'a> {
     /// Those that were fast enough for all boards so far.
     pub(super) contestants: Vec<Contestant>,
     /// Those of each number of threads.
-    pub(super) pools: &'a BTreeMap<usize, ThreadPool>,
-    pub(super) cancel: &'a Cancel,
-    pub(super) progress: &'a Progress,
+    pub(super) pools: BTreeMap<usize, ThreadPool>,
+    pub(super) cancel: Cancel,
+    pub(super) progress: Progress,
 }
 
-impl<'a> Rounds<'a> {
+impl Rounds<'_> {
     /// Times all contestants that are fast enough for a board. What is measured before an error, which
     /// may be a cancellation, is there.
-    pub(super) fn measure(
-        &mut self,
-        size: BoardSize,
-        measured: &mut Vec<Runs>,
-    ) -> Result<(), Failure> {
+    pub(super) fn measure(&mut self, size: BoardSize, board: &mut Vec<Runs>) -> Result<(), Error> {
         let runs = |contestants: usize| contestants * (self.args.repeat + 1);
         let all = runs(self.contestants.len());
         self.progress.begin("compare", [0, all], Work::Compare(String::new()));
-        let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut too_slow = Vec::new();
         for contestant in take(&mut self.contestants) {
-            match self.warm_up(size, contestant)? {
+            match self.warm_up(size, contestant) {
                 Ok(outcome) => {
                     self.contestants.push(contestant);
-                    measured.push(Runs::new(contestant, &outcome));
+                    board.push(Runs::new(contestant, &outcome));
                 }
-                Err(reason) => left_out.entry(reason).or_default().push(contestant.to_string()),
+                Err(error @ Error::LacksMemory { .. }) => {
+                    self.leave_out(size, contestant, Failure::from(error));
+                }
+                Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => {
+                    too_slow.push(contestant.to_string());
+                }
+                Err(error) => return Err(error),
             }
         }
-        self.progress.update(|state| state.all = runs(measured.len()));
-        if !left_out.is_empty() {
-            let reasons = left_out.into_iter();
-            let reasons = reasons.map(|(reason, who)| format!("{}: {reason}", who.join(", ")));
-            let reasons = reasons.collect::<Vec<_>>().join("; ");
-            self.progress.suspend(|| message!("left out from n = {size} on: {reasons}"));
+        self.progress.update(|state| state.all = runs(board.len()));
+        if !too_slow.is_empty() {
+            let limit = duration(self.args.seconds_limit);
+            let reason = format!("a run takes longer than {limit} (--seconds-limit)");
+            self.leave_out(size, too_slow.join(", "), reason);
         }
         for _ in 0..self.args.repeat {
-            for runs in &mut *measured {
-                runs.record(&self.count(size, runs.contestant, self.cancel)?);
+            for runs in &mut *board {
+                runs.record(&self.count(size, runs.contestant, &self.cancel)?);
             }
         }
         Ok(())
     }
 
-    /// The first run, which is not timed, or why the contestant is left out from this board on.
-    fn warm_up(
-        &self,
-        size: BoardSize,
-        contestant: Contestant,
-    ) -> Result<Result<Outcome, String>, Failure> {
-        let Contestant { engine, kernel, threads } = contestant;
-        let limit = self.args.seconds_limit;
-        let too_slow = format!("a run takes longer than {} (--seconds-limit)", duration(limit));
-        if rough_seconds(size, engine, kernel, threads) > MARGIN * limit.as_secs_f64() {
-            return Ok(Err(too_slow));
+    fn leave_out(&self, size: BoardSize, who: impl Display, reason: impl Display) {
+        self.progress.suspend(|| message!("left out from n = {size} on: {who}: {reason}"));
+    }
+
+    /// The first run, which is not timed. One that takes too long is cancelled.
+    fn warm_up(&self, size: BoardSize, who: Contestant) -> Result<Outcome, Error> {
+        let (limit, core_hours) =
+            (self.args.seconds_limit, core_hours(size, who.engine, who.kernel));
+        if rough_seconds(core_hours, who.threads) > MARGIN * limit.as_secs_f64() {
+            return Err(Error::StoppedBefore { what: "the first unit" });
         }
         let begun = Instant::now();
         let is_over = || self.cancel.is_cancelled() || begun.elapsed() >= limit;
-        match Cancel::watched(is_over, |stop| self.count(size, contestant, stop))? {
-            Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => Ok(Err(too_slow)),
-            Err(error @ Error::LacksMemory { .. }) => Ok(Err(Failure::from(error).to_string())),
-            outcome => Ok(Ok(outcome?)),
-        }
+        Cancel::watched(is_over, |stop| self.count(size, who, stop))?
     }
 
-    fn count(
-        &self,
-        size: BoardSize,
-        contestant: Contestant,
-        cancel: &Cancel,
-    ) -> Result<Outcome, Error> {
-        let run = format!("n = {size}: {contestant}");
-        self.progress.update(|state| state.work = Work::Compare(run));
-        let Contestant { engine, kernel, threads } = contestant;
-        let count = Count::new(size).engine(engine).kernel(kernel).pool(&self.pools[&threads]);
-        let outcome = count.cancel(cancel).run()?;
+    fn count(&self, size: BoardSize, who: Contestant, cancel: &Cancel) -> Result<Outcome, Error> {
+        self.progress.update(|state| state.work = Work::Compare(format!("n = {size}: {who}")));
+        let count = Count::new(size).engine(who.engine).kernel(who.kernel);
+        let outcome = count.pool(&self.pools[&who.threads]).cancel(cancel).run()?;
         self.progress.update(|state| state.done += 1);
         Ok(outcome)
     }

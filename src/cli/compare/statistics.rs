@@ -4,9 +4,9 @@ use std::fmt;
 
 use nqueens::known::known;
 use nqueens::{BoardSize, Engine, Kernel, Outcome};
-use serde::Serialize;
 
-use crate::cli::format::{as_string, figures, many, rounded, rounded_to_figures, time};
+use crate::cli::format::{figures, many, rounded, rounded_to_figures, time};
+use crate::cli::report::Report;
 
 /// An engine with a kernel on a number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,19 +17,24 @@ pub(super) struct Contestant {
     pub(super) threads: usize,
 }
 
-impl fmt::Display for Contestant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on {}", name(self.engine, self.kernel), many(self.threads, "thread"))
+impl Contestant {
+    /// The engine, and its kernel if it has several.
+    pub(super) fn name(&self) -> String {
+        let Self { engine, kernel, .. } = self;
+        if engine.has_kernels() { format!("{engine} {kernel}") } else { engine.to_string() }
     }
 }
 
-/// The engine, and its kernel if it has several.
-pub(super) fn name(engine: Engine, kernel: Kernel) -> String {
-    if engine.has_kernels() { format!("{engine} {kernel}") } else { engine.to_string() }
+impl fmt::Display for Contestant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {}", self.name(), many(self.threads, "thread"))
+    }
 }
 
 /// The timed runs of a contestant on a board.
+#[derive(Clone, Debug)]
 pub(super) struct Runs {
+    pub(super) size: BoardSize,
     pub(super) contestant: Contestant,
     /// The totals that it counted, each once: one of them, if all is well.
     pub(super) totals: Vec<u128>,
@@ -37,10 +42,13 @@ pub(super) struct Runs {
     pub(super) seconds: Vec<f64>,
 }
 
+/// The titles of the columns.
+pub(super) const TITLES: &str = " n engine             thr  median   least ratio";
+
 impl Runs {
     /// After the run to warm up.
     pub(super) fn new(contestant: Contestant, warm_up: &Outcome) -> Self {
-        Self { contestant, totals: vec![warm_up.total], seconds: Vec::new() }
+        Self { size: warm_up.size, contestant, totals: vec![warm_up.total], seconds: Vec::new() }
     }
 
     pub(super) fn record(&mut self, outcome: &Outcome) {
@@ -51,148 +59,105 @@ impl Runs {
         }
     }
 
-    /// The middle time, or the mean of the two in the middle; `None` without a timed run.
-    pub(super) fn median(&self) -> Option<f64> {
+    /// The least time, the one in the middle (or the mean of two), and the greatest. There must be a
+    /// timed run.
+    pub(super) fn times(&self) -> [f64; 3] {
         let mut sorted = self.seconds.clone();
         sorted.sort_unstable_by(f64::total_cmp);
-        let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
-        Some(f64::midpoint(sorted[low], sorted[high]))
+        let (last, middle) = (sorted.len() - 1, sorted.len() / 2);
+        [sorted[0], f64::midpoint(sorted[last / 2], sorted[middle]), sorted[last]]
     }
-}
 
-/// What an engine with a kernel on a number of threads took for a board. The names are promised:
-/// scripts read them.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Timing {
-    pub(super) n: u32,
-    #[serde(serialize_with = "as_string")]
-    pub(super) engine: Engine,
-    #[serde(serialize_with = "as_string")]
-    pub(super) kernel: Kernel,
-    pub(super) threads: usize,
-    pub(super) repeats: usize,
-    pub(super) median_seconds: f64,
-    pub(super) min_seconds: f64,
-    pub(super) max_seconds: f64,
-    /// How many times as fast as the reference on the same board, if that was measured there.
-    pub(super) ratio: Option<f64>,
-    #[serde(serialize_with = "as_string")]
-    pub(super) total: u128,
-    pub(super) cpu: String,
-    /// Two standard errors of the ratio, from the ratios of the rounds.
-    pub(super) ratio_error: Option<f64>,
-    /// By whom the others are measured, the same on all boards.
-    pub(super) reference: String,
-    /// The time of each run, in their order; only in JSON.
-    pub(super) run_seconds: Vec<f64>,
-}
-
-/// The titles of the columns.
-pub(super) const TITLES: &str = " n engine             thr  median   least ratio";
-
-/// A line of the table.
-impl fmt::Display for Timing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { n, threads, .. } = self;
-        let [median, least] = [self.median_seconds, self.min_seconds].map(time);
-        let error = |ratio| self.ratio_error.map(|error| error / ratio);
-        let ratio = match self.ratio {
+    /// The row of the table. The reference, by which the others are measured, is the same on all boards,
+    /// but may not be among the runs on this one. The names of the fields are promised: scripts read them.
+    pub(super) fn row(&self, reference: Contestant, board: &[Self], cpu: &str) -> Report {
+        let Contestant { engine, kernel, threads } = self.contestant;
+        let [least, median, greatest] = self.times();
+        let reference_runs = board.iter().find(|runs| runs.contestant == reference);
+        let ratio = reference_runs.map(|runs| Ratio::new(runs, self));
+        let text = match &ratio {
             None => "-".to_owned(),
-            Some(1.0) => "1".to_owned(),
-            Some(ratio @ 1.0..) => with_spread(ratio, " x faster", error(ratio)),
-            Some(ratio) => with_spread(1.0 / ratio, " x slower", error(ratio)),
+            Some(Ratio { value: 1.0, .. }) => "1".to_owned(),
+            Some(ratio @ Ratio { value: 1.0.., .. }) => ratio.with_spread(" x faster"),
+            Some(Ratio { value, error }) => {
+                Ratio { value: 1.0 / value, error: *error }.with_spread(" x slower")
+            }
         };
-        write!(f, "{n:>2} {:<17} {threads:>4} {median:>7} ", name(self.engine, self.kernel))?;
-        write!(f, "{least:>7} {ratio}")
+        let (name, n) = (self.contestant.name(), self.size.get());
+        let [least_text, median_text] = [least, median].map(time);
+        let error = ratio.as_ref().and_then(|ratio| Some(ratio.value * ratio.error?));
+        let seconds: Vec<f64> = self.seconds.iter().map(|seconds| rounded(*seconds, 9)).collect();
+        let mut row = Report::default();
+        row.row(
+            "",
+            format_args!("{n:>2} {name:<17} {threads:>4} {median_text:>7} {least_text:>7} {text}"),
+        )
+        .field("n", n)
+        .field("engine", engine.name())
+        .field("kernel", kernel.name())
+        .field("threads", threads)
+        .field("repeats", seconds.len())
+        .field("median_seconds", rounded(median, 9))
+        .field("min_seconds", rounded(least, 9))
+        .field("max_seconds", rounded(greatest, 9))
+        .field("ratio", ratio.map(|ratio| rounded_to_figures(ratio.value, 4)))
+        .field("total", self.totals[0].to_string())
+        .field("cpu", cpu)
+        .field("ratio_error", error.map(|error| rounded_to_figures(error, 4)))
+        .field("reference", reference.to_string())
+        .field("run_seconds", seconds);
+        row
+    }
+
+    /// The totals that are not the published one, and that one.
+    pub(super) fn differing(&self) -> impl Iterator<Item = (u128, u128)> {
+        let published = known(self.size).total;
+        let totals = self.totals.iter().map(move |total| Some((*total, published?)));
+        totals.flatten().filter(|(total, published)| total != published)
     }
 }
 
-/// A ratio, and between what two standard errors, as a part of it, put it: `16 x slower (6.0 to 40)`. A third
-/// figure is told only if it means something.
-fn with_spread(ratio: f64, unit: &str, error: Option<f64>) -> String {
-    let places = if error.is_some_and(|error| error < 0.1) { 3 } else { 2 };
-    let error = error.unwrap_or_default().exp();
-    let ratios = [ratio / error, ratio, ratio * error];
-    let [least, ratio, most] = ratios.map(|ratio| figures(ratio, places));
-    if least == most { ratio + unit } else { format!("{ratio}{unit} ({least} to {most})") }
+/// How many times as fast one is as the other.
+struct Ratio {
+    value: f64,
+    /// Two standard errors, as a part of it: from the ratio in each round, since whatever slows a round
+    /// down falls on both. `None` from a single round.
+    error: Option<f64>,
 }
 
-/// The rows of a board, in the order of the contestants; none for those without a timed run. The
-/// reference is the same on every board.
-pub(super) fn timings(
-    size: BoardSize,
-    contestants: &[Runs],
-    reference: Contestant,
-    cpu: &str,
-) -> Vec<Timing> {
-    let measured_by = contestants.iter().find(|runs| runs.contestant == reference);
-    let timing = |runs: &Runs| {
-        let median = runs.median()?;
-        let Contestant { engine, kernel, threads } = runs.contestant;
-        let total = runs.totals.first().copied().unwrap_or_default();
-        let ratio = measured_by.and_then(Runs::median).map(|reference| reference / median);
-        let ratio_error =
-            ratio.zip(measured_by.and_then(|by| relative_error(&by.seconds, &runs.seconds)));
-        Some(Timing {
-            n: size.get(),
-            engine,
-            kernel,
-            threads,
-            repeats: runs.seconds.len(),
-            median_seconds: rounded(median, 9),
-            min_seconds: rounded(runs.seconds.iter().copied().fold(median, f64::min), 9),
-            max_seconds: rounded(runs.seconds.iter().copied().fold(median, f64::max), 9),
-            ratio: ratio.map(|ratio| rounded_to_figures(ratio, 4)),
-            total,
-            cpu: cpu.to_owned(),
-            ratio_error: ratio_error.map(|(ratio, error)| rounded_to_figures(ratio * error, 4)),
-            reference: reference.to_string(),
-            run_seconds: runs.seconds.iter().copied().map(|seconds| rounded(seconds, 9)).collect(),
-        })
-    };
-    contestants.iter().filter_map(timing).collect()
-}
+impl Ratio {
+    fn new(slow: &Runs, fast: &Runs) -> Self {
+        let value = slow.times()[1] / fast.times()[1];
+        let rounds = slow.seconds.iter().zip(&fast.seconds);
+        let logarithms: Vec<f64> = rounds.map(|(slow, fast)| (slow / fast).ln()).collect();
+        let rounds = logarithms.len() as f64;
+        let mean = logarithms.iter().sum::<f64>() / rounds;
+        let squares = logarithms.iter().map(|logarithm| (logarithm - mean).powi(2)).sum::<f64>();
+        let error = (rounds > 1.0).then(|| 2.0 * (squares / (rounds - 1.0) / rounds).sqrt());
+        Self { value, error }
+    }
 
-/// Two standard errors of the ratio of two contestants, as a part of it: from the ratio in each
-/// round, since whatever slows a round down falls on both. `None` from a single round.
-fn relative_error(reference: &[f64], runs: &[f64]) -> Option<f64> {
-    let rounds = reference.iter().zip(runs);
-    let logarithms: Vec<f64> = rounds.map(|(reference, runs)| (reference / runs).ln()).collect();
-    let rounds = logarithms.len() as f64;
-    let mean = logarithms.iter().sum::<f64>() / rounds;
-    let squares = logarithms.iter().map(|logarithm| (logarithm - mean).powi(2)).sum::<f64>();
-    (rounds > 1.0).then(|| 2.0 * (squares / (rounds - 1.0) / rounds).sqrt())
+    /// The ratio, and between what the error puts it: `16 x slower (6.0 to 40)`. A third figure is told
+    /// only if it means something.
+    fn with_spread(&self, unit: &str) -> String {
+        let places = if self.error.is_some_and(|error| error < 0.1) { 3 } else { 2 };
+        let error = self.error.unwrap_or_default().exp();
+        let ratios = [self.value / error, self.value, self.value * error];
+        let [least, ratio, most] = ratios.map(|ratio| figures(ratio, places));
+        if least == most { ratio + unit } else { format!("{ratio}{unit} ({least} to {most})") }
+    }
 }
 
 /// The fastest against the slowest, on the largest board that two of them counted on so many threads.
-pub(super) fn conclusion(rows: &[Timing], threads: usize) -> Option<String> {
-    let rows: Vec<&Timing> = rows.iter().filter(|row| row.threads == threads).collect();
-    let board = rows.chunk_by(|one, next| one.n == next.n).rev().find(|board| board.len() > 1)?;
-    let by_time =
-        |one: &&&Timing, other: &&&Timing| one.median_seconds.total_cmp(&other.median_seconds);
+pub(super) fn conclusion(all: &[Runs], threads: usize) -> Option<String> {
+    let all: Vec<&Runs> = all.iter().filter(|runs| runs.contestant.threads == threads).collect();
+    let board = all.chunk_by(|one, next| one.size == next.size).rev().find(|all| all.len() > 1)?;
+    let by_time = |one: &&&Runs, other: &&&Runs| one.times()[1].total_cmp(&other.times()[1]);
     let (fast, slow) = (board.iter().min_by(by_time)?, board.iter().max_by(by_time)?);
-    let error = relative_error(&slow.run_seconds, &fast.run_seconds);
-    let times = with_spread(slow.median_seconds / fast.median_seconds, " times", error);
-    let [faster, slower] = [fast, slow].map(|row| name(row.engine, row.kernel));
-    let (n, threads) = (fast.n, many(threads, "thread"));
+    let times = Ratio::new(slow, fast).with_spread(" times");
+    let [faster, slower] = [fast, slow].map(|runs| runs.contestant.name());
+    let (n, threads) = (fast.size, many(threads, "thread"));
     Some(format!("at n = {n} on {threads}:\n{faster} is {times} as fast as {slower}"))
-}
-
-/// A line for each total that is not the published one.
-pub(super) fn differences(size: BoardSize, contestants: &[Runs]) -> Vec<String> {
-    // Nobody waits for larger boards here.
-    let Some(published) = known(size).total else { return Vec::new() };
-    let of = |Runs { contestant, totals, .. }: &Runs| {
-        let wrong = totals.iter().filter(|total| **total != published);
-        let line = |total| {
-            format!(
-                "Q({size}) = {total} by {contestant} differs from the published {published}: one of them \
-                 is wrong"
-            )
-        };
-        wrong.map(line).collect::<Vec<_>>()
-    };
-    contestants.iter().flat_map(of).collect()
 }
 
 #[cfg(test)]
@@ -203,51 +168,60 @@ mod tests {
         Contestant { engine, kernel: Kernel::Portable, threads }
     }
 
-    fn runs(engine: Engine, threads: usize, totals: &[u128], seconds: &[f64]) -> Runs {
-        let (totals, seconds) = (totals.to_vec(), seconds.to_vec());
-        Runs { contestant: contestant(engine, threads), totals, seconds }
+    fn runs(n: u32, engine: Engine, threads: usize, seconds: &[f64]) -> Runs {
+        Runs {
+            size: BoardSize::new(n).expect("in range"),
+            contestant: contestant(engine, threads),
+            totals: vec![92],
+            seconds: seconds.to_vec(),
+        }
+    }
+
+    /// A row as JSON and as text.
+    fn written(row: &Report) -> (serde_json::Value, String) {
+        let text = row.rows().map(|(_, text)| text.as_str()).collect();
+        (row.clone().into_value(), text)
     }
 
     #[test]
     fn the_median_is_in_the_middle() {
-        let median = |seconds: &[f64]| runs(Engine::Colours, 1, &[92], seconds).median();
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0]), Some(3.0));
-        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
-        assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[1.0, 9.0, 2.0, 4.0]), Some(3.0));
+        let times = |seconds: &[f64]| runs(8, Engine::Colours, 1, seconds).times();
+        assert_eq!(times(&[3.0]), [3.0; 3]);
+        assert_eq!(times(&[4.0, 1.0]), [1.0, 2.5, 4.0]);
+        assert_eq!(times(&[9.0, 1.0, 2.0]), [1.0, 2.0, 9.0]);
+        assert_eq!(times(&[1.0, 9.0, 2.0, 4.0]), [1.0, 3.0, 9.0]);
     }
 
     #[test]
     fn ratios_are_to_the_reference() {
-        let size = BoardSize::new(8).expect("in range");
-        let contestants = [
-            runs(Engine::Subtrees, 4, &[92], &[2.0]),
-            runs(Engine::Subtrees, 1, &[92], &[4.0]),
-            runs(Engine::Bitmask, 1, &[92], &[]),
-            runs(Engine::Colours, 2, &[92], &[1.0, 0.5, 0.3]),
+        let board = [
+            runs(8, Engine::Subtrees, 4, &[2.0]),
+            runs(8, Engine::Subtrees, 1, &[4.0]),
+            runs(8, Engine::Colours, 2, &[1.0, 0.5, 0.3]),
         ];
-        let reference = contestant(Engine::Subtrees, 4);
-        let rows = timings(size, &contestants, reference, "a CPU");
-        let ratios: Vec<_> = rows.iter().map(|row| row.ratio).collect();
-        assert_eq!(ratios, [1.0, 0.5, 4.0].map(Some));
-        let Timing { repeats, min_seconds, max_seconds, .. } = rows[2];
-        assert_eq!((repeats, min_seconds, max_seconds), (3, 0.3, 1.0));
+        let rows = board.each_ref().map(|runs| runs.row(board[0].contestant, &board, "a CPU"));
+        let rows = rows.map(|row| written(&row).0);
+        assert_eq!(rows.each_ref().map(|row| row["ratio"].as_f64()), [1.0, 0.5, 4.0].map(Some));
+        let last = ["repeats", "min_seconds", "max_seconds"].map(|name| rows[2][name].as_f64());
+        assert_eq!(last, [3.0, 0.3, 1.0].map(Some));
     }
 
     #[test]
     fn a_reference_that_was_left_out_gives_no_ratio() {
-        let size = BoardSize::new(8).expect("in range");
         let reference = contestant(Engine::Permutation, 1);
-        let contestants = [runs(Engine::Colours, 1, &[92], &[1.0, 2.0])];
-        let [row] = &timings(size, &contestants, reference, "")[..] else { panic!("a row") };
-        assert_eq!((row.ratio, row.ratio_error), (None, None));
-        assert_eq!(row.reference, reference.to_string());
+        let board = [runs(8, Engine::Colours, 1, &[1.0, 2.0])];
+        let (row, text) = written(&board[0].row(reference, &board, ""));
+        assert!(row["ratio"].is_null() && row["ratio_error"].is_null(), "{row}");
+        assert_eq!(row["reference"], reference.to_string());
+        assert!(text.ends_with(" -"), "{text}");
     }
 
     #[test]
     fn the_error_of_a_ratio_comes_from_the_rounds() {
-        let error = relative_error;
+        let error = |one: &[f64], other: &[f64]| {
+            let [one, other] = [one, other].map(|seconds| runs(8, Engine::Colours, 1, seconds));
+            Ratio::new(&one, &other).error
+        };
         assert_eq!(error(&[1.0], &[2.0]), None);
         // A machine that gets slower slows both down.
         assert_eq!(error(&[1.0, 2.0], &[2.0, 4.0]), Some(0.0));
@@ -258,34 +232,27 @@ mod tests {
 
     #[test]
     fn the_conclusion_has_two_figures_and_the_spread() {
-        let concluded = |boards: &[(u32, &[Runs])], threads| {
-            let reference = contestant(Engine::Colours, 1);
-            let row = |(n, board): &(u32, &[Runs])| {
-                timings(BoardSize::new(*n).expect("in range"), board, reference, "")
-            };
-            conclusion(&boards.iter().flat_map(row).collect::<Vec<_>>(), threads)
+        let board = |n, [colours, subtrees, bitmask]: [&[f64]; 3]| {
+            let all = [
+                runs(n, Engine::Bitmask, 1, bitmask),
+                runs(n, Engine::Colours, 1, colours),
+                runs(n, Engine::Subtrees, 1, subtrees),
+                runs(n, Engine::Bitmask, 2, &[9e9, 9e9]),
+            ];
+            all.into_iter().filter(|runs| !runs.seconds.is_empty()).collect::<Vec<_>>()
         };
-        let board = |seconds: [&[f64]; 3]| {
-            let [colours, subtrees, bitmask] = seconds;
-            [
-                runs(Engine::Bitmask, 1, &[92], bitmask),
-                runs(Engine::Colours, 1, &[92], colours),
-                runs(Engine::Subtrees, 1, &[92], subtrees),
-                runs(Engine::Bitmask, 2, &[92], &[9e9, 9e9]),
-            ]
-        };
-        let small = board([&[1.0, 1.1], &[2.0, 2.2], &[1926.0, 2118.6]]);
-        let alone = board([&[1.0, 1.1], &[], &[]]);
-        let alike = board([&[1.0, 2.0], &[2.0, 1.0], &[1.4, 1.5]]);
+        let small = board(8, [&[1.0, 1.1], &[2.0, 2.2], &[1926.0, 2118.6]]);
+        let alone = board(9, [&[1.0, 1.1], &[], &[]]);
+        let alike = board(9, [&[1.0, 2.0], &[2.0, 1.0], &[1.4, 1.5]]);
         let text = "at n = 8 on 1 thread:\ncolours portable is 1930 times as fast as bitmask";
         let text = Some(text.to_owned());
-        assert_eq!(concluded(&[(8, &small)], 1), text);
-        assert_eq!(concluded(&[(8, &small), (9, &alone)], 1), text, "nobody else counted 9");
-        assert_eq!(concluded(&[(8, &small)], 2), None);
-        let text = concluded(&[(9, &alike)], 1).expect("three engines");
+        assert_eq!(conclusion(&small, 1), text);
+        assert_eq!(conclusion(&[&small[..], &alone].concat(), 1), text, "nobody else counted 9");
+        assert_eq!(conclusion(&small, 2), None);
+        let text = conclusion(&alike, 1).expect("three engines");
         assert!(text.contains("\nbitmask is 1.0 times (0.48 to 2.2) as fast as "), "{text}");
-        let once = board([&[1.0], &[2.714], &[2.0]]);
-        let text = concluded(&[(9, &once)], 1).expect("three engines");
+        let once = board(9, [&[1.0], &[2.714], &[2.0]]);
+        let text = conclusion(&once, 1).expect("three engines");
         assert_eq!(
             text,
             "at n = 9 on 1 thread:\ncolours portable is 2.7 times as fast as subtrees portable"
@@ -294,41 +261,34 @@ mod tests {
 
     #[test]
     fn every_line_fits_80_columns() {
-        let size = BoardSize::new(32).expect("in range");
         for slow in [[1.1e-4, 1.2e-4], [0.0999, 0.0998], [3.1e3, 3.2e3], [8e4, 9e5], [1.0, 1e-9]] {
-            let contestants = [
-                runs(Engine::Subtrees, 4096, &[92], &[0.0995, 0.0991]),
-                runs(Engine::Subtrees, 4096, &[92], &slow),
+            let board = [
+                runs(32, Engine::Subtrees, 4096, &[0.0995, 0.0991]),
+                runs(32, Engine::Subtrees, 4096, &slow),
             ];
-            let reference = contestants[0].contestant;
-            for fast in [reference, contestant(Engine::Colours, 1)] {
-                let rows = timings(size, &contestants, fast, "a CPU");
-                let lines = rows.iter().map(ToString::to_string);
-                let lines = lines.chain(conclusion(&rows, 4096)).chain([TITLES.to_owned()]);
-                for line in
-                    lines.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
-                {
+            for reference in [board[0].contestant, contestant(Engine::Colours, 1)] {
+                let rows = board.iter().map(|runs| written(&runs.row(reference, &board, "")).1);
+                let texts = rows.chain(conclusion(&board, 4096)).chain([TITLES.to_owned()]);
+                for line in texts.collect::<Vec<_>>().join("\n").lines() {
                     assert!(line.chars().count() <= 80, "{line}");
                 }
             }
         }
-        let text = |ratio, error| with_spread(ratio, " x slower", error);
-        assert_eq!(text(15.6, Some(0.95)), "16 x slower (6.0 to 40)");
-        assert_eq!(text(1.053, Some(0.03)), "1.05 x slower (1.02 to 1.09)");
-        assert_eq!(text(1926.0, None), "1900 x slower");
-        assert_eq!(text(54_321.0, Some(0.2)), "5.4e4 x slower (4.4e4 to 6.6e4)");
+        let text = |value, unit, error| Ratio { value, error }.with_spread(unit);
+        assert_eq!(text(15.6, " x slower", Some(0.95)), "16 x slower (6.0 to 40)");
+        assert_eq!(text(1.053, " x slower", Some(0.03)), "1.05 x slower (1.02 to 1.09)");
+        assert_eq!(text(1926.0, " x slower", None), "1900 x slower");
+        assert_eq!(text(54_321.0, " x slower", Some(0.2)), "5.4e4 x slower (4.4e4 to 6.6e4)");
     }
 
     #[test]
-    fn every_wrong_total_is_a_line() {
-        let size = BoardSize::new(8).expect("in range");
-        let contestants =
-            [runs(Engine::Subtrees, 1, &[92], &[1.0]), runs(Engine::Colours, 2, &[92, 91], &[1.0])];
-        let lines = differences(size, &contestants);
-        assert_eq!(lines.len(), 1);
-        assert!(lines[0].contains("Q(8) = 91 by colours portable on 2 threads"), "{}", lines[0]);
-        assert!(lines[0].contains("the published 92"), "{}", lines[0]);
-        let unpublished = BoardSize::new(28).expect("in range");
-        assert!(differences(unpublished, &contestants).is_empty());
+    fn every_wrong_total_is_found() {
+        let with = |n, totals: &[u128]| Runs {
+            totals: totals.to_vec(),
+            ..runs(n, Engine::Colours, 2, &[1.0])
+        };
+        assert_eq!(with(8, &[92]).differing().count(), 0);
+        assert_eq!(with(8, &[92, 91]).differing().collect::<Vec<_>>(), [(91, 92)]);
+        assert_eq!(with(28, &[92]).differing().count(), 0, "nothing is published");
     }
 }

@@ -1,41 +1,36 @@
 //! What is under way, how far it has come, and the line that says so.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use nqueens::forecast::{Approximate, TimeLeft};
 
 use crate::cli::format::{duration, many, scientific, to_go};
 
-/// `verify` often takes less, and can do with fewer units.
-const LONG_TO_VERIFY: f64 = 60.0;
-
-/// The first line where none can be redrawn, and the longest time between two.
-const FIRST_LINE: Duration = Duration::from_secs(1);
-const LONGEST_GAP: Duration = Duration::from_secs(60);
+/// With fewer columns, a line has no bar: the text is worth more.
+const BAR_FROM_COLUMNS: usize = 58;
 
 pub(crate) struct State {
+    pub(super) name: String,
     pub(super) begun: Instant,
-    next_line: Duration,
-    /// Until it is known whether the work is long.
-    pub(super) announcement: Option<Announcement>,
+    /// When something is shown next.
+    pub(super) due: Duration,
+    /// What is on the terminal.
+    pub(super) drawn: String,
     /// Steps: units, runs, or milliseconds of a sample.
-    pub(crate) all: usize,
     pub(crate) done: usize,
+    pub(crate) all: usize,
     pub(crate) work: Work,
 }
 
 /// What is under way.
 pub(crate) enum Work {
+    /// The solutions of finished units, those of journals too.
     Count {
-        /// Those of journals.
-        solutions_before: u128,
         solutions: u128,
         left: TimeLeft,
     },
-    /// For an estimate, so long, with so many units so far.
+    /// For an estimate, with so many units so far.
     Sample {
-        time: Duration,
         units: usize,
     },
     /// The run of a comparison.
@@ -43,67 +38,58 @@ pub(crate) enum Work {
     Verify,
 }
 
-/// What is said of long work.
-pub(super) struct Announcement {
-    pub(super) what: String,
-    /// Work of more seconds is long.
-    pub(super) long: f64,
-    /// What helps.
-    pub(super) advice: &'static str,
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl State {
-    pub(super) fn new(done: usize, all: usize, work: Work) -> Self {
-        let verify = || {
-            let (what, advice) = ("verify".to_owned(), "; fewer --units take less");
-            Announcement { what, long: LONG_TO_VERIFY, advice }
-        };
-        let announcement = matches!(work, Work::Verify).then(verify);
-        Self { begun: Instant::now(), next_line: FIRST_LINE, announcement, all, done, work }
-    }
-
-    /// What is known. If not all of it fits, the less important is left out.
-    pub(super) fn text(&self, columns: usize) -> String {
-        joined(self.parts(self.begun.elapsed()), columns)
-    }
-
-    /// The parts of the line in their order, with their ranks.
-    fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
-        let Self { all, done, .. } = *self;
-        let left = self.time_left(elapsed).map(|left| (1, format!("ETA {}", to_go(left))));
-        match &self.work {
-            Work::Count { solutions_before, solutions, .. } => {
-                let seconds = elapsed.as_secs_f64().max(1e-3);
-                let rate = (solutions - solutions_before) as f64 / seconds;
-                let begin = [
-                    (0, percent(done, all)),
-                    (5, format!("{done}/{all} units")),
-                    (2, duration(elapsed)),
-                ];
-                let end = [
-                    (3, format!("{} solutions", scientific(*solutions as f64, 2))),
-                    (4, format!("{}/s", scientific(rate, 1))),
-                ];
-                begin.into_iter().chain(left).chain(end).collect()
-            }
-            Work::Sample { time, units } => vec![
-                (0, format!("{} of {}", duration(elapsed), duration(*time))),
-                (1, many(*units, "unit")),
-            ],
-            Work::Compare(run) => vec![(0, format!("{done}/{all} runs")), (1, run.clone())],
-            Work::Verify => {
-                let begin = [(0, format!("{done}/{all} units")), (2, duration(elapsed))];
-                begin.into_iter().chain(left).collect()
-            }
+    pub(super) fn new(name: &str, [done, all]: [usize; 2], work: Work) -> Self {
+        Self {
+            name: name.to_owned(),
+            begun: Instant::now(),
+            due: Duration::ZERO,
+            drawn: String::new(),
+            done,
+            all,
+            work,
         }
     }
 
-    /// Of a count by its forecast, of `verify` by its pace so far.
-    pub(super) fn time_left(&self, elapsed: Duration) -> Option<Approximate> {
+    /// The line on a terminal.
+    pub(super) fn bar(&self, elapsed: Duration, columns: usize) -> String {
+        let mut line = self.name.clone() + " ";
+        if columns >= BAR_FROM_COLUMNS {
+            let part = "=".repeat(10 * self.done / self.all.max(1)) + ">";
+            line += &format!("[{part:<10.10}] ");
+        }
+        let text = self.text(elapsed, columns.saturating_sub(line.chars().count()));
+        (line + &text).chars().take(columns).collect()
+    }
+
+    /// What is known. If not all of it fits, the less important is left out.
+    pub(super) fn text(&self, elapsed: Duration, columns: usize) -> String {
+        joined(self.parts(elapsed), columns)
+    }
+
+    /// The parts of the text in their order, with their ranks.
+    fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
+        let Self { all, done, .. } = *self;
+        let so_far = |unit| (4, format!("{done}/{all} {unit}"));
+        let left = self.time_left(elapsed).map(|left| (1, format!("ETA {}", to_go(left))));
+        let time = (2, duration(elapsed));
+        match &self.work {
+            Work::Count { solutions, .. } => {
+                let solutions = (3, format!("{} solutions", scientific(*solutions as f64, 2)));
+                let begin = [(0, percent(done, all)), so_far("units"), time];
+                begin.into_iter().chain(left).chain([solutions]).collect()
+            }
+            Work::Sample { units } => {
+                let whole = duration(Duration::from_millis(all as u64));
+                vec![(0, format!("{} of {whole}", duration(elapsed))), (1, many(*units, "unit"))]
+            }
+            Work::Compare(run) => vec![so_far("runs"), (5, run.clone())],
+            Work::Verify => [so_far("units"), time].into_iter().chain(left).collect(),
+        }
+    }
+
+    /// The time left, of a count by its forecast, of `verify` by its pace so far.
+    fn time_left(&self, elapsed: Duration) -> Option<Approximate> {
         match &self.work {
             Work::Count { left, .. } => left.estimate(),
             Work::Verify if self.done > 0 => {
@@ -113,14 +99,6 @@ impl State {
             }
             _ => None,
         }
-    }
-
-    /// The line if it is time for one; the gaps double up to the longest.
-    pub(super) fn line_if_due(&mut self, elapsed: Duration, columns: usize) -> Option<String> {
-        (elapsed >= self.next_line).then(|| {
-            self.next_line = elapsed + elapsed.min(LONGEST_GAP);
-            self.text(columns.saturating_sub("nqueens: ".len()))
-        })
     }
 }
 
@@ -132,7 +110,7 @@ fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
         let last = (0..parts.len()).max_by_key(|&place| parts[place].0);
         match last.filter(|_| line.chars().count() > columns && parts.len() > 1) {
             Some(last) => drop(parts.remove(last)),
-            None => return line.chars().take(columns).collect(),
+            None => return line,
         }
     }
 }
@@ -150,32 +128,34 @@ fn percent(done: usize, units: usize) -> String {
 mod tests {
     use super::*;
 
+    const TIME: Duration = Duration::from_secs(2);
+
     fn count() -> State {
-        let work = Work::Count {
-            solutions_before: 0,
-            solutions: 4_970_000_000_000,
-            left: TimeLeft::default(),
-        };
-        State::new(103_456_789, 123_456_789, work)
+        let work = Work::Count { solutions: 4_970_000_000_000, left: TimeLeft::default() };
+        State::new("colours 24", [103_456_789, 123_456_789], work)
     }
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let text = count().text(78);
-        let begins = "83.7999%, 103456789/123456789 units, ";
-        assert!(text.starts_with(begins), "{text}");
+        let text = count().text(TIME, 78);
+        assert_eq!(text, "83.7999%, 103456789/123456789 units, 2.0 s, 4.97e12 solutions");
     }
 
     #[test]
-    fn each_work_has_its_text() {
-        let text = |work, columns| {
-            let parts = State::new(50, 200, work).parts(Duration::from_secs(2));
-            joined(parts, columns)
-        };
+    fn each_work_has_its_line() {
+        let line = |name, work, columns| State::new(name, [50, 200], work).bar(TIME, columns);
         let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
-        assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
-        assert_eq!(text(compare(), 40), "50/200 runs");
-        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0 s, ETA roughly 6.0 s");
+        let text = "compare [==>       ] 50/200 runs, n = 18: colours on 2 threads";
+        assert_eq!(line("compare", compare(), 62), text);
+        assert_eq!(line("compare", compare(), 61), "compare [==>       ] 50/200 runs");
+        assert_eq!(
+            line("compare", compare(), 57),
+            "compare 50/200 runs, n = 18: colours on 2 threads"
+        );
+        let verify = line("verify", Work::Verify, 57);
+        assert_eq!(verify, "verify 50/200 units, 2.0 s, ETA roughly 6.0 s");
+        let sample = line("estimate", Work::Sample { units: 7 }, 40);
+        assert_eq!(sample, "estimate 2.0 s of 200 ms, 7 units");
     }
 
     #[test]
@@ -190,9 +170,16 @@ mod tests {
         assert_eq!(joined(20), "51%, ETA 1.9s ± 0.1s");
         assert_eq!(joined(19), "51%");
         for columns in 1..80 {
-            let text = count().text(columns);
-            assert!(text.chars().count() <= columns, "{text}");
+            let line = count().bar(TIME, columns);
+            assert!(line.chars().count() <= columns, "{line}");
         }
+    }
+
+    #[test]
+    fn the_bar_is_full_at_the_end() {
+        let line = |done| State::new("count", [done, 7], Work::Verify).bar(Duration::ZERO, 70);
+        let bars = [0, 1, 6, 7].map(|done| line(done)[6..18].to_owned());
+        assert_eq!(bars, ["[>         ]", "[=>        ]", "[========> ]", "[==========]"]);
     }
 
     #[test]
@@ -202,16 +189,5 @@ mod tests {
         assert_eq!(texts, ["66%", "99%", "99.99%", "99.9999%", "99.9999%"]);
         assert_eq!(percent(325, 325), "100%");
         assert_eq!(percent(0, 0), "0%");
-    }
-
-    #[test]
-    fn lines_come_at_least_as_often_as_the_longest_gap() {
-        let mut state = count();
-        let mut due = Vec::new();
-        for second in 0..250 {
-            let line = state.line_if_due(Duration::from_secs(second), 80);
-            due.extend(line.map(|_| second));
-        }
-        assert_eq!(due, [1, 2, 4, 8, 16, 32, 64, 124, 184, 244]);
     }
 }

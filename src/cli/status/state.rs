@@ -127,9 +127,9 @@ impl Status {
         report
             .field("seconds_since_record", since.map(json_seconds))
             .row("CPU time", format_args!("{measured} measured{left_text}"))
-            .approximate("cpu_seconds_left", "cpu_seconds_left_error", left)
+            .approximate("cpu_seconds_left", left)
             .row("end", self.end())
-            .approximate("seconds_left", "seconds_left_error", record.seconds_left(&self.running));
+            .approximate("seconds_left", record.seconds_left(&self.running));
         let resume = self.resume();
         if let Some(resume) = &resume {
             report.row("resume", resume.in_a_line());

@@ -45,33 +45,27 @@
 use crate::board::size::{BoardSize, Squares};
 use crate::board::square::{FixedQueens, Square};
 
-/// One way to break the symmetry: the first row's queen, and for each row the forbidden squares.
+/// One way to break the symmetry.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// The queen of row 0, as a bit.
-    pub(crate) first_queen: u32,
-    /// The forbidden columns of each row, including all bits outside the board.
-    pub(crate) blocked: Squares,
+    /// The columns in which the queen of each row may stand, as bits.
+    pub(crate) allowed: Squares,
     /// The number of solutions of the board that each solution of the case stands for.
     pub(crate) weight: u64,
 }
 
-/// The tied places whose solutions are counted, and their weights.
-const TIES: [(Ties, u64); 5] = [
-    (Ties { right: false, bottom: false, left: false }, 8),
-    (Ties { right: true, bottom: false, left: false }, 8),
-    (Ties { right: false, bottom: true, left: false }, 4),
-    (Ties { right: true, bottom: true, left: false }, 8),
-    (Ties { right: true, bottom: true, left: true }, 2),
-];
-
-/// Which border distances equal the first row's.
+/// A border line other than the first row.
 #[derive(Clone, Copy, Debug)]
-struct Ties {
-    right: bool,
-    bottom: bool,
-    left: bool,
+enum Border {
+    Right,
+    Bottom,
+    Left,
 }
+use Border::{Bottom, Left, Right};
+
+/// The sets of tied places whose solutions are counted, and their weights.
+const TIES: [(&[Border], u64); 5] =
+    [(&[], 8), (&[Right], 8), (&[Bottom], 4), (&[Right, Bottom], 8), (&[Right, Bottom, Left], 2)];
 
 /// All cases of a board of at least four rows: `sum of weight x solutions` is the total.
 pub(crate) fn all(size: BoardSize) -> Vec<Case> {
@@ -86,44 +80,39 @@ pub(crate) fn all(size: BoardSize) -> Vec<Case> {
 
 /// Queens at (0, 0) and (1, `second_column`).
 fn corner_case(size: BoardSize, second_column: usize) -> Case {
-    let mut blocked = [!size.columns(); BoardSize::MAX as usize];
-    for row in &mut blocked[1..=second_column] {
-        *row |= 0b10;
+    let mut allowed = FixedQueens::default().allowed(size);
+    allowed[0] = 1;
+    allowed[1] = 1 << second_column;
+    for row in &mut allowed[2..=second_column] {
+        *row &= !0b10;
     }
-    blocked[1] = !(1 << second_column);
-    Case { first_queen: 1, blocked, weight: 8 }
+    Case { allowed, weight: 8 }
 }
 
 /// The first row's queen at `distance` from the left, and the queens of the tied places; `None`
 /// if these attack each other.
-fn border_case(size: BoardSize, distance: u32, ties: Ties, weight: u64) -> Option<Case> {
+fn border_case(size: BoardSize, distance: u32, ties: &[Border], weight: u64) -> Option<Case> {
     let last = size.get() - 1;
-    let mut queens = vec![Square { row: 0, column: distance }];
-    queens.extend(ties.right.then_some(Square { row: distance, column: last }));
-    queens.extend(ties.bottom.then_some(Square { row: last, column: last - distance }));
-    queens.extend(ties.left.then_some(Square { row: last - distance, column: 0 }));
-    FixedQueens::new(size, &queens).ok()?;
-
-    let mut blocked = [!size.columns(); BoardSize::MAX as usize];
-    let near_corner = |place: u32| place <= distance || place >= last - distance;
-    let edges = 1 | 1 << last;
-    for (row, blocked) in (0..=last).zip(&mut blocked) {
-        if let Some(queen) = queens.iter().find(|queen| queen.row == row) {
-            *blocked = !(1 << queen.column);
-            continue;
-        }
-        for column in 0..=last {
-            // The first row's queen is left out: its attacks move down with the search.
-            if queens[1..].iter().any(|queen| queen.attacks(Square { row, column })) {
-                *blocked |= 1 << column;
-            }
-            if row == last && near_corner(column) {
-                *blocked |= 1 << column;
-            }
-        }
-        if near_corner(row) {
-            *blocked |= edges;
-        }
+    let tied = ties.iter().map(|border| match border {
+        Right => Square { row: distance, column: last },
+        Bottom => Square { row: last, column: last - distance },
+        Left => Square { row: last - distance, column: 0 },
+    });
+    let tied: Vec<Square> = tied.collect();
+    let mut allowed = FixedQueens::new(size, &tied).ok()?.allowed(size);
+    // Only the tied queens are given: the attacks of the first row's queen move down with the search.
+    let first_queen = 1 << distance;
+    if allowed[0] & first_queen == 0 {
+        return None;
     }
-    Some(Case { first_queen: 1 << distance, blocked, weight })
+    allowed[0] = first_queen;
+    let corner = (2 << distance) - 1;
+    for row in (1..=last).filter(|row| tied.iter().all(|queen| queen.row != *row)) {
+        allowed[row as usize] &= match row {
+            _ if row == last => !(corner | corner << (last - distance)),
+            _ if row <= distance || row >= last - distance => !(1 | 1 << last),
+            _ => !0,
+        };
+    }
+    Some(Case { allowed, weight })
 }

@@ -4,67 +4,58 @@
 //!   below the node's own has a free square left;
 //! * `finish` counts the solutions below the next child of each node of the third row from below.
 //!
-//! Both take the nodes from index `from` to the end and keep, packed, those with more children.
+//! Both take the nodes from index `from` to the end and keep, packed, those with more children. The portable
+//! kernel is the reference: the others do the same with all lanes of a vector.
 
 /// Defines the passes of a vector kernel, compiled for these CPU features. Its module has a type
 /// `Vector` of `LANES` 32-bit words, a type `Lanes` with a bit for each of them, and these operations:
 ///
 /// | operation | result |
 /// |---|---|
-/// | `splat(word)`, `limit(blocked)` | a word, the forbidden squares of a row, in each lane |
-/// | `next_child(nodes, limit)` | each node's child on its lowest free square, and the squares left |
-/// | `free_below::<ROWS>(nodes, limit)` | the free squares `ROWS` rows further down |
-/// | `lanes_with_squares(lanes, rows)` | those of the lanes in which no row is 0 |
-/// | `ways(lanes, child, free_last, board)` | those with a way to fill the last two rows, with two ways |
+/// | `and`, `or`, `xor`, `and_not(a, b)` | bit by bit; the last one is `!a & b` |
+/// | `add`, `min`, `left::<1>`, `right::<1>` | word by word; the last two shift |
+/// | `splat(word)` | the word in each lane |
+/// | `zero(lanes, vector)`, `nonzero(lanes, vector)` | those of the lanes that are 0, that are not |
 /// | `to_front(order(lanes), vector)` | these lanes first |
 ///
 /// What a store writes after the last node is overwritten later or never read.
 #[cfg(target_arch = "x86_64")]
 macro_rules! vector_passes {
     ($features:literal) => {
-        #[derive(Clone, Copy)]
-        struct Nodes {
-            columns: Vector,
-            falling: Vector,
-            rising: Vector,
-            free: Vector,
-        }
-
         #[target_feature(enable = $features)]
-        pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]) {
-            let limits = blocked.map(|row| limit(row));
+        pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]) {
+            let allowed = allowed.map(|row| splat(row.cast_signed()));
             let len = level.len;
             let (mut kept, mut added) = (from, next.len);
             for at in (from..len).step_by(LANES) {
                 let present = first_lanes(len - at);
-                let nodes = load_nodes(level, at);
-                let (child, rest) = next_child(nodes, limits[0]);
-                let [free_2, free_3] =
-                    [free_below::<1>(child, limits[1]), free_below::<2>(child, limits[2])];
-                let alive = lanes_with_squares(present, [child.free, free_2, free_3]);
-                added += pack(next, added, child, alive);
-                let unfinished = lanes_with_squares(present, [rest]);
-                kept += pack(level, kept, Nodes { free: rest, ..nodes }, unfinished);
+                let child = next_child(level, at, present, &mut kept, allowed[0]);
+                let below = next_row(child, allowed[1]);
+                let below_that = next_row(below, allowed[2]);
+                let free = min(child.free, min(below.free, below_that.free));
+                added += pack(next, added, child, nonzero(present, free));
             }
             (level.len, next.len) = (kept, added);
         }
 
         #[target_feature(enable = $features)]
-        pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u32) -> u64 {
-            let limits = blocked.map(|row| limit(row));
-            let board = splat(board);
+        pub(super) fn finish(level: &mut Level, from: usize, allowed: [u32; 2], board: u32) -> u64 {
+            let allowed = allowed.map(|row| splat(row.cast_signed()));
+            let board = splat(board.cast_signed());
             let len = level.len;
             let mut kept = from;
             let mut solutions = 0;
             for at in (from..len).step_by(LANES) {
                 let present = first_lanes(len - at);
-                let nodes = load_nodes(level, at);
-                let (child, rest) = next_child(nodes, limits[0]);
-                let free_last = free_below::<1>(child, limits[1]);
-                let (one_way, both_ways) = ways(present, child, free_last, board);
+                let child = next_child(level, at, present, &mut kept, allowed[0]);
+                let last = next_row(child, allowed[1]);
+                let unused = and_not(child.columns, board);
+                let adjacent = and(unused, left::<1>(unused));
+                let uncovered = xor(or(child.free, last.free), unused);
+                let one_way = nonzero(present, min(child.free, last.free));
+                let one_way = zero(one_way, or(adjacent, uncovered));
+                let both_ways = zero(one_way, xor(and(child.free, last.free), unused));
                 solutions += u64::from(one_way.count_ones() + both_ways.count_ones());
-                let unfinished = lanes_with_squares(present, [rest]);
-                kept += pack(level, kept, Nodes { free: rest, ..nodes }, unfinished);
             }
             level.len = kept;
             solutions
@@ -75,25 +66,45 @@ macro_rules! vector_passes {
             if len >= LANES { !0 } else { (1 << len) - 1 }
         }
 
-        /// Writes the chosen lanes from `at` on; returns how many.
+        /// Each node's child on its lowest free square. The nodes that have more move to `kept`.
         #[target_feature(enable = $features)]
-        fn pack(level: &mut Level, at: usize, nodes: Nodes, chosen: Lanes) -> usize {
-            let order = order(chosen);
-            store::<_, LANES>(level.columns.lanes_mut(at), to_front(order, nodes.columns));
-            store::<_, LANES>(level.falling.lanes_mut(at), to_front(order, nodes.falling));
-            store::<_, LANES>(level.rising.lanes_mut(at), to_front(order, nodes.rising));
-            store::<_, LANES>(level.free.lanes_mut(at), to_front(order, nodes.free));
-            chosen.count_ones() as usize
+        fn next_child(
+            level: &mut Level,
+            at: usize,
+            present: Lanes,
+            kept: &mut usize,
+            allowed: Vector,
+        ) -> Node<Vector> {
+            let [columns, falling, rising, free] = level.lanes::<LANES>(at);
+            let [columns, falling] = [load(columns), load(falling)];
+            let [rising, free] = [load(rising), load(free)];
+            let rest = and(free, add(free, splat(-1)));
+            let queen = xor(free, rest);
+            let node = Node { columns, falling, rising, free: rest };
+            *kept += pack(level, *kept, node, nonzero(present, rest));
+            let [columns, falling, rising] =
+                [or(columns, queen), or(falling, queen), or(rising, queen)];
+            next_row(Node { columns, falling, rising, free }, allowed)
         }
 
+        /// The nodes one row further down, without a queen in the row above.
         #[target_feature(enable = $features)]
-        fn load_nodes(level: &Level, at: usize) -> Nodes {
-            Nodes {
-                columns: load::<_, LANES>(level.columns.lanes(at)),
-                falling: load::<_, LANES>(level.falling.lanes(at)),
-                rising: load::<_, LANES>(level.rising.lanes(at)),
-                free: load::<_, LANES>(level.free.lanes(at)),
-            }
+        fn next_row(above: Node<Vector>, allowed: Vector) -> Node<Vector> {
+            let (falling, rising) = (left::<1>(above.falling), right::<1>(above.rising));
+            let free = and_not(or(above.columns, or(falling, rising)), allowed);
+            Node { falling, rising, free, ..above }
+        }
+
+        /// Writes the chosen lanes from `at` on; returns how many.
+        #[target_feature(enable = $features)]
+        fn pack(level: &mut Level, at: usize, nodes: Node<Vector>, chosen: Lanes) -> usize {
+            let order = order(chosen);
+            let [columns, falling, rising, free] = level.lanes_mut::<LANES>(at);
+            store(columns, to_front(order, nodes.columns));
+            store(falling, to_front(order, nodes.falling));
+            store(rising, to_front(order, nodes.rising));
+            store(free, to_front(order, nodes.free));
+            chosen.count_ones() as usize
         }
     };
 }
@@ -107,39 +118,35 @@ mod portable;
 use super::level::{CAPACITY, Level};
 use crate::engine::simd::Kernel;
 
-/// Moves children from `level` to `next`. `blocked` are the forbidden squares of the three rows
+/// Moves children from `level` to `next`. `allowed` are the columns in which queens may stand in the three rows
 /// below the level's.
+///
+/// # Panics
+///
+/// If the next level has no room for a child of each node: nodes beyond the capacity would overwrite others
+/// and make the count wrong.
 pub(super) fn expand(
     kernel: Kernel,
     level: &mut Level,
     next: &mut Level,
     from: usize,
-    blocked: [u32; 3],
+    allowed: [u32; 3],
 ) {
-    if next.len + level.len.saturating_sub(from) > CAPACITY {
-        overflows(next.len);
-    }
-    kernel.expand(level, next, from, blocked);
+    let room = CAPACITY.saturating_sub(next.len);
+    assert!(level.len.saturating_sub(from) <= room, "a level of {} nodes overflows", next.len);
+    kernel.expand(level, next, from, allowed);
 }
 
 impl Kernel {
     dispatch! {
-        fn expand(self, level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]);
+        fn expand(self, level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]);
 
-        /// Counts the solutions below the next children. `blocked` are the forbidden squares of the last
+        /// Counts the solutions below the next children. `allowed` are the columns in which queens may stand in the last
         /// two rows, `board` has a bit for each column.
         pub(super) fn finish(
-            self, level: &mut Level, from: usize, blocked: [u32; 2], board: u32,
+            self, level: &mut Level, from: usize, allowed: [u32; 2], board: u32,
         ) -> u64;
     }
-}
-
-/// Stops the process: nodes beyond the capacity would overwrite others and make the count wrong. One
-/// comparison before each pass is enough, since a pass writes at most one child for each node.
-#[cold]
-#[inline(never)]
-fn overflows(len: usize) -> ! {
-    panic!("a level of {len} nodes overflows");
 }
 
 #[cfg(test)]

@@ -1,91 +1,90 @@
 //! One buffer of nodes for each row, and the order in which they are processed.
 //!
-//! A *level* holds nodes whose rows above are filled. A pass takes up to [`BATCH`] nodes from the
+//! A *level* holds nodes whose rows above are filled. A pass takes up to [`PASS`] nodes from the
 //! end of a level, moves each one's next child down and keeps the nodes that have more children.
 //!
 //! ```text
 //! loop:
-//!   if this level has a full batch:  make a pass; go down a level if that one is now full
+//!   if this level has a full pass:   make it; go down a level if that one is now full
 //!   else if there are levels above:  go up one
 //!   else:                            make a pass over the highest level with nodes; done if none
 //! ```
 //!
-//! Going down first keeps the levels short: a level has fewer than [`BATCH`] nodes before a pass over
-//! the one above adds at most [`BATCH`]. Passes of the last kind, with fewer nodes, are rare: a
+//! Going down first keeps the levels short: a level has fewer than [`PASS`] nodes before a pass over
+//! the one above adds at most [`PASS`]. Passes of the last kind, with fewer nodes, are rare: a
 //! subtree of a million nodes has a hundred of them.
 
 use super::kernel;
 use super::level::{CAPACITY, Level};
-use crate::board::size::{BoardSize, Squares};
-use crate::board::solution::Node;
+use crate::board::size::BoardSize;
+use crate::board::solutions::Node;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
 /// Nodes in a full pass: a multiple of all kernels' lanes, large enough that the mispredicted
 /// branch at its end is cheap, small enough that all levels stay in the first-level cache.
-const BATCH: usize = 96;
+const PASS: usize = 96;
 
-const _: () = assert!(2 * BATCH <= CAPACITY && CAPACITY.is_power_of_two());
+const _: () = assert!(2 * PASS <= CAPACITY && CAPACITY.is_power_of_two());
 
-#[derive(Clone, Debug)]
-pub(crate) struct Levels {
-    size: BoardSize,
-    /// One for each row but the last two.
+/// The buffers of one thread.
+pub(super) struct Levels {
+    kernel: Kernel,
+    /// One bit for each column.
+    board: u32,
+    /// One for each row but the last two, from the row on at which subtrees begin.
     levels: Vec<Level>,
 }
 
 impl Levels {
-    pub(crate) fn new(size: BoardSize) -> Self {
-        Self { size, levels: vec![Level::new(); size.rows().saturating_sub(2)] }
+    /// Buffers for subtrees that begin in `first_row`.
+    pub(super) fn new(kernel: Kernel, size: BoardSize, first_row: usize) -> Self {
+        let levels = vec![Level::EMPTY; size.rows() - 2 - first_row];
+        Self { kernel, board: size.columns(), levels }
     }
 
-    /// Counts the solutions below a node of `first_row`.
-    pub(crate) fn count(
+    /// Counts the solutions below a node of the first of these rows, given the allowed columns of each.
+    pub(super) fn count(
         &mut self,
-        kernel: Kernel,
-        blocked: &Squares,
-        first_row: usize,
         root: Node,
+        allowed: &[u32],
         cancel: &Cancel,
     ) -> Result<u64, Interrupt> {
         // A cancelled count leaves nodes behind.
         self.levels.iter_mut().for_each(|level| level.len = 0);
-        self.levels[first_row].push(root);
-        let (mut row, mut solutions) = (first_row, 0_u64);
+        self.levels[0].push(root);
+        let (mut row, mut solutions) = (0, 0_u64);
         loop {
-            if self.levels[row].len < BATCH {
-                if row > first_row {
+            if self.levels[row].len < PASS {
+                if row > 0 {
                     row -= 1;
                     continue;
                 }
-                match self.levels[first_row..].iter().position(|level| level.len > 0) {
-                    Some(highest) => row = first_row + highest,
+                match self.levels.iter().position(|level| level.len > 0) {
+                    Some(highest) => row = highest,
                     None => return Ok(solutions),
                 }
             }
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            let found = self.pass(kernel, blocked, row);
+            let found = self.pass(row, allowed);
             solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
-            if self.levels.get(row + 1).is_some_and(|next| next.len >= BATCH) {
+            if self.levels.get(row + 1).is_some_and(|next| next.len >= PASS) {
                 row += 1;
             }
         }
     }
 
     /// Takes the next child of each of the last nodes of a row; returns the solutions found.
-    fn pass(&mut self, kernel: Kernel, blocked: &Squares, row: usize) -> u64 {
-        let from = self.levels[row].len.saturating_sub(BATCH);
+    fn pass(&mut self, row: usize, allowed: &[u32]) -> u64 {
+        let below = |rows| allowed[row + rows];
+        let from = self.levels[row].len.saturating_sub(PASS);
         match &mut self.levels[row..] {
-            [last] => {
-                let below = [blocked[row + 1], blocked[row + 2]];
-                kernel.finish(last, from, below, self.size.columns())
-            }
+            [last] => self.kernel.finish(last, from, [1, 2].map(below), self.board),
             [level, next, ..] => {
-                let below = [blocked[row + 1], blocked[row + 2], blocked[row + 3]];
-                kernel::expand(kernel, level, next, from, below);
+                kernel::expand(self.kernel, level, next, from, [1, 2, 3].map(below));
                 0
             }
             [] => unreachable!("the row has a level"),

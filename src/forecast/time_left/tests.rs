@@ -71,7 +71,7 @@ impl Job {
 /// The forecast of a count that begins.
 fn of_all(units: usize, threads: usize) -> TimeLeft {
     let rest = Rest { units, solutions: None };
-    TimeLeft::new(Blocks::new(units), rest, threads)
+    TimeLeft::new(Clusters::new(units), rest, threads)
 }
 
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.

@@ -37,7 +37,7 @@ impl Root {
     fn memory(&self) -> Vec<(String, u64, u64)> {
         let plain = |file: &Path| file.strip_prefix(&self.0).expect("below").display().to_string();
         let memory = memory(&self.0).into_iter();
-        memory.map(|group| (plain(&group.file), group.limit, group.left())).collect()
+        memory.map(|group| (plain(&group.file), group.limit, group.left)).collect()
     }
 }
 

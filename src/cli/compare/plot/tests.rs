@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use nqueens::BoardSize;
+
 use super::*;
 
 /// Every engine takes seven times as long for the next board, and half the time of the engine before
 /// it.
-fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timing> {
+fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Runs> {
     let mut rows = Vec::new();
     for (n, threads) in sizes.iter().flat_map(|n| threads.iter().map(move |threads| (*n, *threads)))
     {
@@ -14,25 +16,19 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timing> {
             let seconds = 7f64.powf(f64::from(n) - 14.0) * 0.5f64.powi(place);
             let threads_in_all = f64::from(u32::try_from(threads).expect("few"));
             let median = (seconds / threads_in_all.powf(0.9)).max(1e-6);
-            rows.push(Timing {
-                n,
-                engine: *engine,
-                kernel: Kernel::Portable,
-                threads,
-                repeats: 5,
-                median_seconds: median,
-                min_seconds: median * 0.9,
-                max_seconds: median * 1.3,
-                ratio: None,
-                total: 1,
-                cpu: "A <CPU> & \"another\"".repeat(9),
-                ratio_error: None,
-                reference: "subtrees on 1 thread".to_owned(),
-                run_seconds: Vec::new(),
+            rows.push(Runs {
+                size: BoardSize::new(n).expect("in range"),
+                contestant: Contestant { engine: *engine, kernel: Kernel::Portable, threads },
+                totals: vec![1],
+                seconds: [0.9, 1.0, 1.0, 1.0, 1.3].map(|part| part * median).to_vec(),
             });
         }
     }
     rows
+}
+
+fn draw(rows: &[Runs]) -> String {
+    picture(rows, &"A <CPU> & \"another\"".repeat(9))
 }
 
 /// The texts, each with its left, top, right and bottom.
@@ -59,8 +55,8 @@ fn texts(svg: &str) -> Vec<(String, [f64; 4])> {
     nodes.map(area).collect()
 }
 
-fn check(rows: &[Timing]) {
-    let svg = picture(rows);
+fn check(rows: &[Runs]) {
+    let svg = draw(rows);
     let document = roxmltree::Document::parse(&svg).expect("well-formed");
     let height = document.root_element().attribute("height").expect("a height");
     let height: f64 = height.parse().expect("a number");
@@ -88,11 +84,12 @@ fn labels_do_not_overlap() {
 }
 
 /// All kernels that engines with kernels have, as on a machine that has them all.
-fn with_kernels(rows: &[Timing]) -> Vec<Timing> {
-    let names =
-        |row: &Timing| if row.engine.has_kernels() { &Kernel::NAMES[..] } else { &["portable"] };
-    let with = |row: &Timing, name: &str| Timing {
-        kernel: name.parse().expect("a kernel"),
+fn with_kernels(rows: &[Runs]) -> Vec<Runs> {
+    let names = |row: &Runs| {
+        if row.contestant.engine.has_kernels() { &Kernel::NAMES[..] } else { &["portable"] }
+    };
+    let with = |row: &Runs, name: &str| Runs {
+        contestant: Contestant { kernel: name.parse().expect("a kernel"), ..row.contestant },
         ..row.clone()
     };
     rows.iter().flat_map(|row| names(row).iter().map(|name| with(row, name))).collect()
@@ -103,7 +100,7 @@ fn every_engine_with_every_kernel_has_its_points_on_the_fewest_threads() {
     for threads in [&[2][..], &[1, 2]] {
         let rows = with_kernels(&rows(&Engine::ALL, &[8, 9], threads));
         check(&rows);
-        let svg = picture(&rows);
+        let svg = draw(&rows);
         for (engine, colour) in Engine::ALL.into_iter().zip(COLOURS) {
             let lines = if engine.has_kernels() { Kernel::NAMES.len() } else { 1 };
             let points = svg.matches(&format!("fill=\"{colour}\"></circle>")).count();

@@ -1,26 +1,21 @@
 //! One node at a time, for any CPU; the reference for the vector kernels.
 //!
 //! The loop bodies have no branch: a node is always written, and the length grows by 0 or 1. The
-//! functions are not inlined into their caller, where the loops would spill registers (0.77 s
+//! passes are not inlined into their caller, where the loops would spill registers (0.77 s
 //! instead of 0.56 s at n = 16).
 
 use super::super::level::Level;
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 
 #[inline(never)]
-pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: [u32; 3]) {
+pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]) {
     let (mut kept, mut added) = (from, next.len);
-    for index in from..level.len {
-        let node = level.get(index);
-        let rest = node.free & node.free.wrapping_sub(1);
-        let child = node.with_queen(node.free ^ rest, blocked[0]);
-        let Node { columns, falling, rising, free } = child;
-        let free_2 = !(columns | falling << 1 | rising >> 1 | blocked[1]);
-        let free_3 = !(columns | falling << 2 | rising >> 2 | blocked[2]);
+    for at in from..level.len {
+        let child = next_child(level, at, &mut kept, allowed[0]);
+        let below = child.next_row(allowed[1]);
+        let below_that = below.next_row(allowed[2]);
         next.set(added, child);
-        added += usize::from((free != 0) & (free_2 != 0) & (free_3 != 0));
-        level.set(kept, Node { free: rest, ..node });
-        kept += usize::from(rest != 0);
+        added += usize::from((child.free != 0) & (below.free != 0) & (below_that.free != 0));
     }
     (level.len, next.len) = (kept, added);
 }
@@ -29,23 +24,30 @@ pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, blocked: 
 /// other. Otherwise there is one way if each row has a free square and each column is free in some
 /// row, and there are two ways if both rows have both squares free.
 #[inline(never)]
-pub(super) fn finish(level: &mut Level, from: usize, blocked: [u32; 2], board: u32) -> u64 {
+pub(super) fn finish(level: &mut Level, from: usize, allowed: [u32; 2], board: u32) -> u64 {
     let mut kept = from;
     let mut solutions = 0;
-    for index in from..level.len {
-        let node = level.get(index);
-        let rest = node.free & node.free.wrapping_sub(1);
-        let child = node.with_queen(node.free ^ rest, blocked[0]);
-        let Node { columns, falling, rising, free } = child;
-        let free_last = !(columns | falling << 1 | rising >> 1 | blocked[1]);
-        let left = board & !columns;
-        let one_way =
-            (left & left << 1 == 0) & (free | free_last == left) & (free != 0) & (free_last != 0);
-        let both_ways = one_way & (free & free_last == left);
+    for at in from..level.len {
+        let child = next_child(level, at, &mut kept, allowed[0]);
+        let last = child.next_row(allowed[1]);
+        let unused = board & !child.columns;
+        let one_way = (unused & unused << 1 == 0)
+            & (child.free | last.free == unused)
+            & (child.free != 0)
+            & (last.free != 0);
+        let both_ways = one_way & (child.free & last.free == unused);
         solutions += u64::from(one_way) + u64::from(both_ways);
-        level.set(kept, Node { free: rest, ..node });
-        kept += usize::from(rest != 0);
     }
     level.len = kept;
     solutions
+}
+
+/// A node's child on its lowest free square. If the node has more, it moves to `kept`.
+#[inline(always)]
+fn next_child(level: &mut Level, at: usize, kept: &mut usize, allowed: u32) -> Node {
+    let node = level.get(at);
+    let rest = node.free & node.free.wrapping_sub(1);
+    level.set(*kept, Node { free: rest, ..node });
+    *kept += usize::from(rest != 0);
+    node.with_queen(node.free ^ rest, allowed)
 }

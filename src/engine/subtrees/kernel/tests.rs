@@ -1,7 +1,7 @@
 //! Every kernel against the portable one, on the same levels, at edge lengths.
 
 use super::*;
-use crate::board::solution::Node;
+use crate::board::solutions::Node;
 use crate::engine::tests::{kernels, random};
 
 /// Lengths around those of a vector and of a full pass.
@@ -10,7 +10,7 @@ const LENGTHS: [usize; 12] = [1, 7, 8, 9, 15, 16, 17, 31, 33, 95, 96, 191];
 /// A level of nodes on a board of `n` columns, with `queens` columns taken in each.
 fn level(n: u32, queens: u32, len: usize, random: &mut fastrand::Rng) -> Level {
     let board = u32::MAX >> (32 - n);
-    let mut level = Level::new();
+    let mut level = Level::EMPTY;
     while level.len < len {
         let mut columns = 0u32;
         while columns.count_ones() < queens {
@@ -27,27 +27,27 @@ fn level(n: u32, queens: u32, len: usize, random: &mut fastrand::Rng) -> Level {
 }
 
 fn nodes(level: &Level) -> Vec<[u32; 4]> {
-    let fields = [&level.columns, &level.falling, &level.rising, &level.free];
-    (0..level.len).map(|at| fields.map(|field| field.lanes::<1>(at)[0])).collect()
+    (0..level.len).map(|at| level.lanes::<1>(at).map(|lane| lane[0])).collect()
 }
 
-/// A pass over a level from a node on, given the next level and the forbidden squares below.
+/// A pass over a level from a node on, given the next level and the allowed columns of the rows below.
 type Pass = dyn Fn(Kernel, &mut Level, &mut Level, usize, [u32; 3]) -> u64;
 
 /// Makes a pass with every kernel over levels with `queens` queens and compares the level, the next
 /// level and the number that the pass returns; returns the sum of these numbers.
 fn agree(n: u32, queens: u32, pass: &Pass) -> u64 {
     let mut random = random();
-    let outside = !(u32::MAX >> (32 - n));
+    let board = u32::MAX >> (32 - n);
     let mut sum = 0;
     for len in LENGTHS {
         let from = len.saturating_sub(96);
         let before = level(n, queens, len, &mut random);
         let below = level(n, queens, 5, &mut random);
-        let blocked = [0; 3].map(|_| random.u32(..) & random.u32(..) & random.u32(..) | outside);
+        let allowed =
+            [board; 3].map(|row| row & (random.u32(..) | random.u32(..) | random.u32(..)));
         let result = |kernel| {
             let (mut level, mut next) = (before.clone(), below.clone());
-            let returned = pass(kernel, &mut level, &mut next, from, blocked);
+            let returned = pass(kernel, &mut level, &mut next, from, allowed);
             (returned, nodes(&level), nodes(&next))
         };
         let expected = result(Kernel::Portable);
@@ -63,8 +63,8 @@ fn agree(n: u32, queens: u32, pass: &Pass) -> u64 {
 #[test]
 fn every_kernel_expands_as_the_portable_one() {
     for n in [6, 16, 31, 32] {
-        agree(n, n / 2, &|kernel, level, next, from, blocked| {
-            expand(kernel, level, next, from, blocked);
+        agree(n, n / 2, &|kernel, level, next, from, allowed| {
+            expand(kernel, level, next, from, allowed);
             0
         });
     }
@@ -75,7 +75,7 @@ fn every_kernel_finishes_as_the_portable_one() {
     let found = [4, 6, 16, 31, 32].map(|n| {
         let board = u32::MAX >> (32 - n);
         agree(n, n - 3, &move |kernel, level, _, from, _| {
-            kernel.finish(level, from, [!board; 2], board)
+            kernel.finish(level, from, [board; 2], board)
         })
     });
     assert!(found.iter().sum::<u64>() > 100, "the levels hold solutions to count");

@@ -3,71 +3,52 @@
 
 use std::fmt;
 
-use super::Solution;
+use crate::board::solution::Solution;
 
 /// `Q` for a queen and `#` for an empty square, with coordinates.
 impl fmt::Display for Solution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        draw(f, &self.columns, 1, |queen, _| if queen { "Q" } else { "#" })
+        f.write_str(&picture(self.columns(), 1, |queen, _| if queen { "Q" } else { "#" }))
     }
 }
 
 impl Solution {
     /// A chequered board with a chess queen in each row. Each square is two characters wide.
     pub fn unicode(&self) -> String {
-        let mut text = String::new();
-        let square = |queen, dark| match (queen, dark) {
+        picture(self.columns(), 2, |queen, dark| match (queen, dark) {
             (true, true) => "♛░",
             (true, false) => "♛ ",
             (false, true) => "░░",
             (false, false) => "  ",
-        };
-        draw(&mut text, &self.columns, 2, square).expect("a string takes all text");
-        text
+        })
     }
 }
 
-/// Draws a board from squares of this many characters, which depend on whether they hold a queen
-/// and whether they are dark.
-fn draw(
-    f: &mut impl fmt::Write,
+/// A board of squares of this many characters, which depend on whether they hold a queen and whether they
+/// are dark.
+fn picture(
     columns: &[u32],
     width: usize,
     square: fn(queen: bool, dark: bool) -> &'static str,
-) -> fmt::Result {
+) -> String {
     let n = columns.len();
     let margin = n.to_string().len();
-    for (row, queen) in columns.iter().enumerate().rev() {
-        write!(f, "{:>margin$} ", row + 1)?;
-        for column in 0..n {
-            f.write_str(square(column == *queen as usize, is_dark(row, column)))?;
-        }
-        f.write_char('\n')?;
-    }
-    // Numbers stand upright: a line for each digit.
-    let names: Vec<String> = (0..n).map(|column| column_name(n, column)).collect();
-    let digits = names.iter().map(String::len).max().unwrap_or(0);
-    for digit in 0..digits {
-        let squares = names.iter().map(|name| match (name.len() + digit).checked_sub(digits) {
-            Some(at) => format!("{:<width$}", &name[at..=at]),
-            None => " ".repeat(width),
-        });
-        let end = if digit + 1 < digits { "\n" } else { "" };
-        write!(f, "{:margin$} {}{end}", "", squares.collect::<String>().trim_end())?;
-    }
-    Ok(())
-}
-
-fn is_dark(row: usize, column: usize) -> bool {
-    (row + column).is_multiple_of(2)
-}
-
-/// `a`, or `1` on boards that have more columns than there are letters.
-fn column_name(n: usize, column: usize) -> String {
-    match u8::try_from(column) {
-        Ok(letter) if n <= 26 => char::from(b'a' + letter).to_string(),
-        _ => (column + 1).to_string(),
-    }
+    let rows = columns.iter().enumerate().rev().map(|(row, queen)| {
+        let is_dark = |column: usize| (row + column).is_multiple_of(2);
+        let squares = (0..n).map(|column| square(column == *queen as usize, is_dark(column)));
+        format!("{:>margin$} {}", row + 1, squares.collect::<String>())
+    });
+    // Columns have letters or, if there are too few, numbers, which stand upright: a line for each digit.
+    let names: Vec<String> = match n {
+        0..=26 => ('a'..='z').take(n).map(String::from).collect(),
+        _ => (1..=n).map(|column| format!("{column:>2}")).collect(),
+    };
+    let digits = names.first().map_or(0, String::len);
+    let names = (0..digits).map(|digit| {
+        let squares = names.iter().map(|name| format!("{:<width$}", &name[digit..=digit]));
+        format!("{:margin$} {}", "", squares.collect::<String>().trim_end())
+    });
+    rows.chain(names).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

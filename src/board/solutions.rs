@@ -3,8 +3,8 @@
 //! The search is that of engine `bitmask`, with an explicit stack, so that it can stop at each
 //! solution. It stores only the queens placed so far.
 
-use super::Solution;
 use crate::board::size::{BoardSize, Squares};
+use crate::board::solution::Solution;
 use crate::board::square::FixedQueens;
 
 /// An iterator over the solutions of a board.
@@ -21,23 +21,24 @@ use crate::board::square::FixedQueens;
 pub struct Solutions {
     size: BoardSize,
     allowed: Squares,
-    /// The rows that are being tried.
+    /// The rows that are being tried, and the one below the board.
     open_rows: Vec<Node>,
     /// The queens of the rows above the last of them.
     columns: Vec<u32>,
 }
 
-/// The state of a search before a row is filled; bit c stands for column c.
+/// The state of a search before a row is filled; bit c of a word stands for column c. Kernels have a vector of words
+/// in the place of each.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
+pub(crate) struct Node<Word = u32> {
     /// Columns taken.
-    pub(crate) columns: u32,
+    pub(crate) columns: Word,
     /// Squares of this row on falling diagonals of the queens above.
-    pub(crate) falling: u32,
+    pub(crate) falling: Word,
     /// Squares of this row on rising diagonals of the queens above.
-    pub(crate) rising: u32,
+    pub(crate) rising: Word,
     /// Squares of this row that are left to try.
-    pub(crate) free: u32,
+    pub(crate) free: Word,
 }
 
 impl Node {
@@ -47,11 +48,17 @@ impl Node {
     }
 
     /// The node below this one and a queen in its row.
-    pub(crate) fn with_queen(self, queen: u32, blocked_below: u32) -> Self {
-        let columns = self.columns | queen;
-        let falling = (self.falling | queen) << 1;
-        let rising = (self.rising | queen) >> 1;
-        Self { columns, falling, rising, free: !(columns | falling | rising | blocked_below) }
+    pub(crate) fn with_queen(self, queen: u32, allowed_below: u32) -> Self {
+        let Self { columns, falling, rising, .. } = self;
+        let (columns, falling, rising) = (columns | queen, falling | queen, rising | queen);
+        Self { columns, falling, rising, ..self }.next_row(allowed_below)
+    }
+
+    /// The node below this one, without a queen in its row.
+    pub(crate) fn next_row(self, allowed_below: u32) -> Self {
+        let (falling, rising) = (self.falling << 1, self.rising >> 1);
+        let free = allowed_below & !(self.columns | falling | rising);
+        Self { falling, rising, free, ..self }
     }
 }
 
@@ -76,26 +83,20 @@ impl Iterator for Solutions {
         loop {
             let row = self.columns.len();
             let open_row = self.open_rows.last_mut()?;
-            if n == 0 {
-                // The empty board has one solution, the empty one.
-                self.open_rows.clear();
-                return Some(Solution::of_legal(Vec::new()));
-            }
-            if open_row.free == 0 {
+            if row == n || open_row.free == 0 {
+                let found = (row == n).then(|| Solution::of_legal(self.columns.clone()));
                 self.open_rows.pop();
                 self.columns.pop();
+                if found.is_some() {
+                    return found;
+                }
                 continue;
             }
             let queen = open_row.free & open_row.free.wrapping_neg();
             open_row.free ^= queen;
-            let column = queen.trailing_zeros();
-            if row + 1 == n {
-                let mut columns = self.columns.clone();
-                columns.push(column);
-                return Some(Solution::of_legal(columns));
-            }
-            let below = open_row.with_queen(queen, !self.allowed[row + 1]);
-            self.columns.push(column);
+            let below = self.allowed.get(row + 1).copied().unwrap_or(0);
+            let below = open_row.with_queen(queen, below);
+            self.columns.push(queen.trailing_zeros());
             self.open_rows.push(below);
         }
     }

@@ -1,0 +1,133 @@
+//! What is finished of a plan, in 1024 clusters of neighbouring units, and what the rest will take.
+//!
+//! Neighbouring units are alike, so they are one cluster of the ratio estimator, however many lines or reports
+//! told of them. The rest of the plan takes, for each unit or for each solution that it has, as much as what is
+//! finished. A count takes the first units from all over the plan (`count::ranges`), so after seconds there
+//! are dozens of clusters.
+//!
+//! If the total is published, the solutions are the better measure: CPU time follows them closely. At n = 23
+//! the interval is half as wide, and cheap units, which are finished first, have few solutions too.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::ratio::{Approximate, RatioEstimator};
+use crate::done::Tally;
+
+/// Clusters of a plan. The sample is no larger, and the memory for it.
+const CLUSTERS: usize = 1024;
+
+/// The finished units of a plan: a fair sample of all, unless they are few.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clusters {
+    /// Units of a cluster.
+    length: usize,
+    clusters: BTreeMap<usize, Cluster>,
+}
+
+/// What is finished of a cluster.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cluster {
+    units: f64,
+    solutions: f64,
+    cpu_seconds: f64,
+}
+
+/// What is not finished.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rest {
+    pub(crate) units: usize,
+    /// `None` if the total is not published.
+    pub(crate) solutions: Option<f64>,
+}
+
+impl Clusters {
+    /// Nothing is finished of a plan with so many units.
+    pub(crate) fn new(units: usize) -> Self {
+        Self { length: units.div_ceil(CLUSTERS).max(1), clusters: BTreeMap::new() }
+    }
+
+    /// Adds neighbouring units.
+    pub(crate) fn add(&mut self, first: usize, done: Tally, cpu_time: Duration) {
+        let (units, solutions) = (done.units as f64, done.solutions as f64);
+        let cluster = Cluster { units, solutions, cpu_seconds: cpu_time.as_secs_f64() };
+        self.add_to(first / self.length.max(1), cluster);
+    }
+
+    /// Adds what others finished of the same plan.
+    pub(crate) fn merge(&mut self, others: &Self) {
+        others.clusters.iter().for_each(|(number, other)| self.add_to(*number, *other));
+    }
+
+    fn add_to(&mut self, number: usize, more: Cluster) {
+        let cluster = self.clusters.entry(number).or_default();
+        cluster.units += more.units;
+        cluster.solutions += more.solutions;
+        cluster.cpu_seconds += more.cpu_seconds;
+    }
+
+    /// A sample of clusters, by their size and their value.
+    fn sample(
+        &self,
+        size: impl Fn(&Cluster) -> f64,
+        value: impl Fn(&Cluster) -> f64,
+    ) -> RatioEstimator {
+        self.clusters.values().map(|cluster| (size(cluster), value(cluster))).collect()
+    }
+
+    /// The solutions of the whole.
+    pub(crate) fn total(&self, rest: Rest) -> Approximate {
+        self.sample(|of| of.units, |of| of.solutions).sum_with(rest.units as f64)
+    }
+
+    /// The CPU seconds that the rest takes. `None` while nothing is finished.
+    pub(crate) fn cpu_seconds(&self, rest: Rest) -> Option<Approximate> {
+        let by_units = self.sample(|of| of.units, |of| of.cpu_seconds);
+        let by_solutions = self.sample(|of| of.solutions, |of| of.cpu_seconds);
+        let by_solutions = rest.solutions.map(|left| by_solutions.sum_over(left.max(0.0)));
+        let left = by_units.sum_over(rest.units as f64).or_closer(by_solutions);
+        (!self.clusters.is_empty()).then_some(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units whose time follows their solutions, of which mostly cheap ones are finished.
+    #[test]
+    fn solutions_tell_what_cheap_units_hide() {
+        let mut clusters = Clusters::new(100_000);
+        for first in (0..100_000).step_by(2000) {
+            let units = 100 + first / 5000;
+            let done = Tally { units, solutions: 10_000 };
+            clusters.add(first, done, Duration::from_millis(10));
+        }
+        let rest = Rest { units: 94_500, solutions: None };
+        let left = |rest| clusters.cpu_seconds(rest).expect("fifty clusters").value;
+        assert!((8.0..10.0).contains(&left(rest)), "as many CPU seconds for each unit");
+        let rest = Rest { solutions: Some(9.5e7), ..rest };
+        assert!((left(rest) - 95.0).abs() < 1e-6, "as many for each solution");
+    }
+
+    #[test]
+    fn others_add_up_and_nothing_says_nothing() {
+        let [mut all, mut other] = [Clusters::new(5000), Clusters::new(5000)];
+        let rest = Rest { units: 10, solutions: None };
+        assert!(all.cpu_seconds(rest).is_none());
+        for first in 0..30 {
+            let clusters = if first % 2 == 0 { &mut all } else { &mut other };
+            clusters.add(100 * first, Tally { units: 2, solutions: 7 }, Duration::from_secs(4));
+        }
+        let error = |clusters: &Clusters| clusters.cpu_seconds(rest).expect("some").standard_error;
+        assert!(error(&all).is_infinite(), "fifteen clusters are too few");
+        all.merge(&other);
+        let left = all.cpu_seconds(rest).expect("thirty clusters");
+        assert!(left.value == 20.0 && left.standard_error.is_finite(), "{left:?}");
+        let total = all.total(rest).value;
+        assert!(
+            (total - 245.0).abs() < 1e-9,
+            "sixty units have 210 solutions, seventy have {total}"
+        );
+    }
+}
