@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use crate::common::processes::send;
 use crate::common::{
-    arg, contents, fresh_folder, json, keep_lines, nqueens, output, refused, run, stderr,
-    stdout,
+    arg, contents, fresh_folder, json, keep_lines, nqueens, output, refused, run, stderr, stdout,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
