@@ -253,8 +253,7 @@ must_be_refused 2 backslash 'back\slash' 10 --shards 3
 say "planted: pipes and links in the folder of submit.sh are named, and left as they are"
 
 # --- Jobs are cancelled. Engine subtrees takes some seconds for the 3035 units of n = 17.
-engine_17=(--engine subtrees --kernel portable)
-submit cancelled 17 --shards 6 --max-running 1 -- "${engine_17[@]}"
+submit cancelled 17 --shards 6 --max-running 1 -- --engine subtrees --kernel portable
 one_is_complete() { [ "$(missing cancelled 6)" = 1-5 ]; }
 wait_for one_is_complete
 # The array, but not the job that merges it.
@@ -296,12 +295,11 @@ say "few: only what was asked for and missing was submitted; large: nothing, as 
 
 # --- The node that hung, and the time that ran out, see above. The frozen program continues with a shard
 # that another node has counted meanwhile, until Slurm ends it.
-requeued_for() { grep -q "requeue job .* due to failure of node $1" "$cluster/log/slurmctld.out"; }
-wait_for requeued_for "$node"
-wait_for requeued_for "$frozen"
+for name in "$node" "$frozen"; do
+  wait_for grep -q "requeue job .* due to failure of node $name" "$cluster/log/slurmctld.out"
+done
 signal_all CONT "$frozen"
-gone() { [ ! -e "/proc/${stopped[2]}" ]; }
-wait_for gone
+wait_for test ! -e "/proc/${stopped[2]}"
 say "node $frozen continued"
 total faults 15 13
 submit faults 15 --shards 13 -- --engine bool-arrays
