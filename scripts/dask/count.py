@@ -147,11 +147,6 @@ def reason(code: int, errors: bytes) -> str:
     return said if said and code > 0 else f"the process {ended}"
 
 
-def first_line(error: BaseException) -> str:
-    """Give the first line of what an error says, or else its name."""
-    return (str(error) or repr(error)).splitlines()[0]
-
-
 def merge(request: argparse.Namespace, path: Path) -> tuple[dict[str, Any], list[int]]:
     """Ask the program what a journal or a folder of them holds, and which shards it lacks."""
     command = [request.program, "merge", str(path), *request.which, "--json"]
@@ -184,7 +179,7 @@ def connect(request: argparse.Namespace) -> Iterator[Any]:
     except Exception as error:
         # TLS may not fit the address, or its files are not there.
         is_usage = isinstance(error, (ValueError, TypeError, RuntimeError, FileNotFoundError, PermissionError))
-        words = f"no scheduler at {request.scheduler}: {first_line(error)}"
+        words = f"no scheduler at {request.scheduler}: {(str(error) or repr(error)).splitlines()[0]}"
         raise EndedError(USAGE if is_usage else STOPPED, words) from None
     try:
         yield client
@@ -294,7 +289,7 @@ class Count:
         if isinstance(result, BaseException):
             raise EndedError(STOPPED, RESUME)
         if isinstance(result[1], BaseException):
-            raise EndedError(FAILED, first_line(result[1]))
+            raise EndedError(FAILED, (str(result[1]) or repr(result[1])).splitlines()[0])
         code, worker, words, journal = result
         if code == NOT_NOW:
             # Elsewhere: the worker that has just refused it is idle, so Dask would choose it.
