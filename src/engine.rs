@@ -2,7 +2,7 @@
 //!
 //! This is the one list that the command line, the benches, the tests and the tables read. An
 //! engine provides a list of independent [`Units`]; each thread counts them with its own
-//! [`Worker`](unit::Worker).
+//! [`Counter`](unit::Counter).
 //! Everything else (threads, progress, cancellation, the sum) belongs to the driver and is the same
 //! for all engines.
 //!
@@ -103,8 +103,8 @@ impl Engine {
         if self.counts_whole(size) { 0 } else { (self.spec().worker_bytes)(size) }
     }
 
-    /// The bytes that each thread may reserve beside these: small blocks, and on boards for which engine
-    /// `colours` gives memory back three blocks of 33 MiB that it hardly uses. Measured with `VmPeak`.
+    /// The bytes that each thread may reserve beside these: small allocations, and on boards for which engine
+    /// `colours` gives memory back three allocations of 33 MiB that it hardly uses. Measured with `VmPeak`.
     pub(crate) fn worker_reserve(self, size: BoardSize) -> u64 {
         let maps = self == Self::Colours && size.get() > 20;
         if maps { 100 << 20 } else { 1 << 20 }

@@ -143,7 +143,7 @@ impl Plan {
 
     /// The units around this one that one thread counts fastest one after the other.
     pub(crate) fn neighbours(&self, unit: usize) -> Range<usize> {
-        self.list.batch(unit)
+        self.list.neighbours(unit)
     }
 
     /// Makes sure that this machine has the memory for so many threads, under the limit that lets the fewest
@@ -175,7 +175,7 @@ impl Plan {
 
     /// What counts units on one thread.
     pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
-        Worker { worker: self.list.worker(self.which, kernel) }
+        Worker { worker: self.list.counter(self.which, kernel) }
     }
 
     /// Counts one unit by another method than the plan's: the plain backtracker, on any units.
@@ -234,7 +234,7 @@ impl fmt::Debug for Plan {
 
 /// Counts units on one thread, in its own memory.
 pub struct Worker<'a> {
-    worker: Box<dyn unit::Worker + 'a>,
+    worker: Box<dyn unit::Counter + 'a>,
 }
 
 impl Worker<'_> {
@@ -260,7 +260,7 @@ impl Worker<'_> {
         cancel: &Cancel,
     ) -> Result<Vec<u64>, Error> {
         let first = units.start;
-        self.worker.count_first(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
+        self.worker.count_batch(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
     }
 }
 

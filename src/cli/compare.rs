@@ -2,32 +2,38 @@
 //!
 //! On each board every contestant, an engine with a kernel on a number of threads, counts once to warm
 //! up; then rounds follow in which each counts once, so that whatever else the machine does falls on all
-//! of them alike. [`rounds`] times them and leaves out those that are too slow; [`statistics`] makes the
-//! rows.
+//! of them alike. Those that are too slow are left out. [`statistics`] makes the rows.
 
 mod plot;
-mod rounds;
 mod statistics;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::mem::take;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use nqueens::cpu::Cpu;
-use nqueens::{BoardSize, Engine, Error, Kernel, thread_pool};
+use nqueens::forecast::core_hours;
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, thread_pool};
+use rayon::ThreadPool;
 
 use crate::cli::args::{OrElse, engines, kernels, named_or};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{check_drawing, drawing, write_drawing};
-use crate::cli::format::many;
-use crate::cli::progress::{Progress, ProgressWhen};
+use crate::cli::format::{duration, many};
+use crate::cli::progress::{Progress, ProgressWhen, Work, rough_seconds};
 use crate::cli::report::RowFormat;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_differs};
-use crate::cli::values::{default_threads, number_of_threads, sizes};
-use rounds::{Rounds, RoundsArgs};
+use crate::cli::values::{default_threads, number_of_threads, sizes, time, up_to};
 use statistics::{Contestant, Runs, TITLES, conclusion};
+
+/// A run may take so many times less than what boards roughly cost. A cost that is too low
+/// costs one run that is cut off at the limit, one that is too high would leave out an engine that fits.
+const MARGIN: f64 = 3.0;
 
 /// Time engines, kernels and numbers of threads side by side
 #[derive(Debug, Args)]
@@ -57,8 +63,16 @@ pub(crate) struct CompareArgs {
     #[arg(default_value = Kernel::detect().name(), hide_default_value = true)]
     kernels: Vec<OrElse<Kernel>>,
 
-    #[command(flatten)]
-    rounds: RoundsArgs,
+    /// How often each is timed, after one run to warm up
+    #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
+    #[arg(value_parser = up_to(100_000))]
+    repeat: usize,
+
+    /// Leave engines out from the board on where one run takes longer: seconds, or a time like 10s or
+    /// 2m
+    #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
+    #[arg(value_parser = time)]
+    seconds_limit: Duration,
 
     /// Draw time against n, on the fewest threads
     #[arg(long, value_name = "FILE", value_parser = drawing("svg"))]
@@ -118,16 +132,16 @@ impl CompareArgs {
         let reference = contestants.iter().find(|contestant| contestant.engine == reference);
         let reference = *reference.unwrap_or(&contestants[0]);
         let progress = Progress::new(self.progress);
-        let mut rounds = Rounds { args: &self.rounds, contestants, pools, cancel, progress };
+        let mut rounds = Rounds { args: self, contestants, pools, cancel, progress };
         let mut exit = Exit::Done;
-        let repeats = many(self.rounds.repeat, "run");
+        let repeats = many(self.repeat, "run");
         let ratio = format!("ratio: to {reference} (two standard errors)");
         self.format.remark(format_args!("{repeats} each on {cpu}\n{ratio}\n{TITLES}"))?;
         for size in sizes {
             let mut board = Vec::new();
             let result = rounds.measure(size, &mut board);
             let done: usize = board.iter().map(|runs| runs.seconds.len()).sum();
-            let of = board.len() * self.rounds.repeat;
+            let of = board.len() * self.repeat;
             board.retain(|runs| !runs.seconds.is_empty());
             for runs in &board {
                 for (total, published) in runs.differing() {
@@ -158,6 +172,79 @@ impl CompareArgs {
         let text = conclusion(all, reference.threads);
         let written = text.map_or(Ok(()), |text| self.format.remark(text));
         Ok(written.map_or_else(|error| exit.unprinted(&error), |()| exit))
+    }
+}
+
+/// The rounds of all boards, in ascending order.
+struct Rounds<'a> {
+    args: &'a CompareArgs,
+    /// Those that were fast enough for all boards so far.
+    contestants: Vec<Contestant>,
+    /// Those of each number of threads.
+    pools: BTreeMap<usize, ThreadPool>,
+    cancel: Cancel,
+    progress: Progress,
+}
+
+impl Rounds<'_> {
+    /// Times all contestants that are fast enough for a board. What is measured before an error, which
+    /// may be a cancellation, is there.
+    fn measure(&mut self, size: BoardSize, board: &mut Vec<Runs>) -> Result<(), Error> {
+        let runs = |contestants: usize| contestants * (self.args.repeat + 1);
+        let all = runs(self.contestants.len());
+        self.progress.begin("compare", [0, all], Work::Compare(String::new()));
+        let mut too_slow = Vec::new();
+        for contestant in take(&mut self.contestants) {
+            match self.warm_up(size, contestant) {
+                Ok(outcome) => {
+                    self.contestants.push(contestant);
+                    board.push(Runs::new(contestant, &outcome));
+                }
+                Err(error @ Error::LacksMemory { .. }) => {
+                    self.leave_out(size, contestant, Failure::from(error));
+                }
+                Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => {
+                    too_slow.push(contestant.to_string());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.progress.update(|state| state.all = runs(board.len()));
+        if !too_slow.is_empty() {
+            let limit = duration(self.args.seconds_limit);
+            let reason = format!("a run takes longer than {limit} (--seconds-limit)");
+            self.leave_out(size, too_slow.join(", "), reason);
+        }
+        for _ in 0..self.args.repeat {
+            for runs in &mut *board {
+                runs.record(&self.count(size, runs.contestant, &self.cancel)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn leave_out(&self, size: BoardSize, who: impl Display, reason: impl Display) {
+        self.progress.suspend(|| message!("left out from n = {size} on: {who}: {reason}"));
+    }
+
+    /// The first run, which is not timed. One that takes too long is cancelled.
+    fn warm_up(&self, size: BoardSize, who: Contestant) -> Result<Outcome, Error> {
+        let (limit, core_hours) =
+            (self.args.seconds_limit, core_hours(size, who.engine, who.kernel));
+        if rough_seconds(core_hours, who.threads) > MARGIN * limit.as_secs_f64() {
+            return Err(Error::StoppedBefore { what: "the first unit" });
+        }
+        let begun = Instant::now();
+        let is_over = || self.cancel.is_cancelled() || begun.elapsed() >= limit;
+        Cancel::watched(is_over, |stop| self.count(size, who, stop))?
+    }
+
+    fn count(&self, size: BoardSize, who: Contestant, cancel: &Cancel) -> Result<Outcome, Error> {
+        self.progress.update(|state| state.work = Work::Compare(format!("n = {size}: {who}")));
+        let count = Count::new(size).engine(who.engine).kernel(who.kernel);
+        let outcome = count.pool(&self.pools[&who.threads]).cancel(cancel).run()?;
+        self.progress.update(|state| state.done += 1);
+        Ok(outcome)
     }
 }
 

@@ -1,12 +1,12 @@
 //! `nqueens cpu`: what the program sees of this machine and of the container that it runs in.
 
 use clap::Args;
-use indicatif::BinaryBytes;
 use nqueens::Kernel;
 use nqueens::cpu::Cpu;
 use nqueens::memory::Memory;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::bytes;
 use crate::cli::report::{Report, TextOrJson};
 use crate::cli::values::default_threads;
 
@@ -28,7 +28,7 @@ impl CpuArgs {
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory.usable();
-        let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
+        let [available, all, most] = [memory.available, memory.total, usable].map(bytes);
         let mut report = Report::default();
         report
             .entry("cpu", cpu.brand)

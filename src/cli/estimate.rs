@@ -45,25 +45,23 @@ impl EstimateArgs {
         let session = Session::counting(&self.engine)?;
         let count = session.set_up(self.engine.count(self.n));
         let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
-        session.progress.begin("estimate", [0, all], Work::Sample { units: 0 });
+        session.progress.begin("estimate", [0, all], Work::Sample(0));
         let estimate = session.end(count.estimate(self.seconds))?;
-        let report = report(self.n, &estimate);
-        let exit = if estimate.cancelled { Exit::Stopped } else { Exit::Done };
+        let [elapsed, wanted] = [estimate.elapsed, self.seconds].map(duration);
+        let mut exit = Exit::Done;
         if estimate.cancelled {
+            exit = Exit::Stopped;
             message!(
-                "stopped after {} of {}: the sample is smaller, and the intervals are wider",
-                duration(estimate.elapsed),
-                duration(self.seconds)
+                "stopped after {elapsed} of {wanted}: the sample is smaller, and the intervals are wider"
             );
         }
         if estimate.units_sampled == 0 {
             message!(
-                "no unit was finished in {}: the times are what such boards cost elsewhere; a longer sample \
-                 (--seconds) or another --engine may tell more",
-                duration(estimate.elapsed)
+                "no unit was finished in {elapsed}: the times are what such boards cost elsewhere; a longer \
+                 sample (--seconds) or another --engine may tell more"
             );
         }
-        Ok(exit.answer(self.format, report))
+        Ok(exit.answer(self.format, report(self.n, &estimate)))
     }
 }
 

@@ -154,7 +154,8 @@ fn way_out(error: &Error) -> (Exit, String) {
                 0 => String::new(),
                 threads => format!("it fits with --threads {threads}; "),
             };
-            let elsewhere = "count where there is more memory (see 'nqueens cpu')";
+            let elsewhere = "count where there is more memory (see 'nqueens cpu'), or much longer \
+                             with --engine subtrees";
             return (NotNow, format!(": {fits}{elsewhere}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
@@ -236,8 +237,8 @@ mod tests {
             let error = Error::LacksMemory { engine, n: 24, threads, per_thread, usable, limit };
             way_out(&error).1
         };
-        let fits =
-            ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu')";
+        let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or \
+                    much longer with --engine subtrees";
         assert_eq!(text(4, 2 << 30), fits);
         assert!(!text(4, 300 << 20).contains("--threads"));
     }

@@ -9,8 +9,6 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::exit::{Exit, Failure};
-use super::format::shortened;
-use super::stderr::message;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -72,14 +70,13 @@ impl ManArgs {
                 let path = folder.display();
                 Exit::Failed.because(format!("--out: cannot write to {path}: {error}"))
             })?;
-            message!("the pages are written into {}", folder.display());
             return Ok(Exit::Done);
         }
         let command = match &self.command {
             None => program,
-            Some(name) => program.find_subcommand(name).ok_or_else(|| {
-                Exit::Usage.because(format!("there is no command '{}'", shortened(name, 60)))
-            })?,
+            Some(name) => program
+                .find_subcommand(name)
+                .ok_or_else(|| Exit::Usage.because(format!("there is no command '{name}'")))?,
         };
         let (_, text) = page(command)?;
         Ok(Exit::Done.print(|out| out.write_all(text.as_bytes())))

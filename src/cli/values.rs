@@ -123,21 +123,19 @@ pub(crate) fn default_threads() -> Result<usize, Failure> {
 
 /// The shard with the index that is given, else that of a variable.
 pub(crate) fn shard(index: Option<String>, shards: usize) -> Result<Shard, Failure> {
+    // Grid Engine sets `undefined` outside of arrays, LSF sets 0.
+    let is_set =
+        |text: &str, first| !["", "undefined"].contains(&text) && (first == 0 || text != "0");
     let of_array = || {
         ARRAY_INDEX.into_iter().find_map(|(name, first)| {
-            // Grid Engine sets `undefined` outside of arrays, LSF sets 0.
-            let text = variable(name)?;
-            let is_set = !matches!(text.as_str(), "" | "undefined") && (first == 0 || text != "0");
-            is_set.then_some((name, text, first))
+            Some((name, variable(name).filter(|text| is_set(text, first))?, first))
         })
     };
-    let Some((source, text, first)) = index.map(|text| ("--index", text, 0)).or_else(of_array)
-    else {
-        return Err(Exit::Usage.because(
-            "--index: which shard? Give a number from 0, or run as a task of a job array"
-                .to_owned(),
-        ));
-    };
+    let given = index.map(|text| ("--index", text, 0)).or_else(of_array);
+    let (source, text, first) = given.ok_or_else(|| {
+        Exit::Usage
+            .because("--index: which shard? Give a number from 0, or run as a task of a job array")
+    })?;
     let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(first));
     index.and_then(|index| Shard::new(index, shards).ok()).ok_or_else(|| {
         let last = shards - 1 + first;

@@ -19,7 +19,7 @@
 //! into the other two ([`sub_board`]). Once it is fixed which rows have a white queen, a colour is a matrix:
 //! its entries count, for each set of even and each set of odd columns, the pairs of placements on its two
 //! sub-boards that share no diagonal. The count of a unit is the dot product of two such matrices. The one
-//! with fewer queens is filled ([`worker`]); of the other each entry is multiplied as it is found.
+//! with fewer queens is filled ([`counter`]); of the other each entry is multiplied as it is found.
 //!
 //! To fill a matrix, one sub-board's placements come as lists by label ([`list`]), the other's as a tree,
 //! compiled to a program that runs on 64 labels at a time ([`program`], [`kernel`]).
@@ -38,6 +38,8 @@
     reason = "row sets have at most 32 bits, and there are few of them"
 )]
 
+mod code;
+mod counter;
 mod kernel;
 mod leaf;
 mod limits;
@@ -48,29 +50,27 @@ mod sub_board;
 mod subsets;
 mod units;
 mod weigh;
-mod worker;
 
-#[cfg(test)]
-mod reference;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::simd::Kernel;
-use super::unit::{self, RowDomains, Units, WhichCount};
+use super::unit::{Counter, RowDomains, Units, WhichCount};
 use crate::board::size::BoardSize;
+use counter::ColoursCounter;
 use limits::Limits;
 pub(crate) use limits::bytes as worker_bytes;
 use units::UnitList;
-use worker::Worker;
 
 /// Smaller boards are counted whole.
 pub(crate) const SMALLEST: usize = 4;
 
 /// The largest board on which all units with the same programs, up to 400, are counted by one thread:
 /// they take some 40 ms then.
-const LARGEST_IN_BLOCKS: usize = 22;
+const LARGEST_BY_CLASSES: usize = 22;
 
 /// The units of a board.
 pub(crate) struct Colours {
@@ -93,17 +93,17 @@ impl Units for Colours {
         self.units.weight(unit)
     }
 
-    fn batch(&self, unit: usize) -> std::ops::Range<usize> {
-        let is_short = self.units.size.rows() <= LARGEST_IN_BLOCKS;
-        if is_short { self.units.block(unit) } else { self.units.batch(unit).units }
+    fn neighbours(&self, unit: usize) -> Range<usize> {
+        let is_short = self.units.size.rows() <= LARGEST_BY_CLASSES;
+        if is_short { self.units.of_classes(unit) } else { self.units.batch(unit).units }
     }
 
     fn domains(&self, unit: usize) -> RowDomains {
         self.units.domains(unit)
     }
 
-    fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn unit::Worker + '_> {
+    fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
         let limits = Limits::new(self.units.size);
-        Box::new(Worker::new(&self.units, kernel, which, limits))
+        Box::new(ColoursCounter::new(&self.units, kernel, which, limits))
     }
 }

@@ -12,7 +12,7 @@
 //! solution took 1.5 s at n = 20. **Memory** 8 bytes for each set of columns: 7 MB at n = 24, 94 MB at 28.
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, RowDomains, Units, Weight, WhichCount, Worker};
+use super::unit::{Counter, Interrupt, RowDomains, Units, Weight, WhichCount};
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -33,7 +33,7 @@ impl Units for SingleUnit {
         RowDomains::with_queens(self.size, &self.queens)
     }
 
-    fn worker(&self, _: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
+    fn counter(&self, _: WhichCount, _: Kernel) -> Box<dyn Counter + '_> {
         Box::new(|unit: usize, cancel: &Cancel| count_domains(&self.domains(unit), cancel))
     }
 }

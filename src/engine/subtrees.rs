@@ -41,13 +41,13 @@
 //! queen and border tests). Database engines know passes over buffers with branch-free packing as
 //! selection vectors.
 
-pub(crate) mod cases;
+mod cases;
 mod kernel;
 mod level;
 mod levels;
 
 use super::simd::Kernel;
-use super::unit::{RowDomains, Units, WhichCount, Worker};
+use super::unit::{Counter, RowDomains, Units, WhichCount};
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
@@ -141,7 +141,7 @@ impl Units for Subtrees {
         RowDomains { size: self.size, allowed, weight: None }
     }
 
-    fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Worker + '_> {
+    fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
         let mut levels = Levels::new(kernel, self.size, self.first_row);
         Box::new(move |unit: usize, cancel: &Cancel| {
             let Subtree { case, root, .. } = self.subtrees[unit];

@@ -10,7 +10,7 @@ pub(super) mod column_array;
 pub(super) mod permutation;
 
 use super::simd::Kernel;
-use super::unit::{Interrupt, RowDomains, Units, WhichCount, Worker};
+use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 
@@ -35,7 +35,7 @@ impl Units for FirstRowUnits {
         domains
     }
 
-    fn worker(&self, which: WhichCount, _: Kernel) -> Box<dyn Worker + '_> {
+    fn counter(&self, which: WhichCount, _: Kernel) -> Box<dyn Counter + '_> {
         let (n, count) = (self.size.rows(), self.count);
         Box::new(move |unit: usize, cancel: &Cancel| {
             let first_column = match which {

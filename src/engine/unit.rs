@@ -1,4 +1,4 @@
-//! What an engine provides: the independent units of a count, and workers that count them.
+//! What an engine provides: the independent units of a count, and counters for them.
 //!
 //! The units of all engines have one form: the queen of each row stands in one of the columns that
 //! the unit allows there. That is enough for any backtracker to count a unit again ([`RowDomains`]).
@@ -24,16 +24,17 @@ pub(crate) trait Units: Send + Sync {
         1
     }
 
-    /// The units around this one that a worker counts fastest together. Neighbours have the same batch.
-    fn batch(&self, unit: usize) -> Range<usize> {
+    /// The units around this one that one thread counts fastest one after the other. They all have the same
+    /// neighbours.
+    fn neighbours(&self, unit: usize) -> Range<usize> {
         unit..unit + 1
     }
 
     /// The solutions that the unit counts, and how many times.
     fn domains(&self, unit: usize) -> RowDomains;
 
-    /// A worker for one thread, for the first or the second count.
-    fn worker(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Worker + '_>;
+    /// What counts units on one thread, for the first or the second count.
+    fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_>;
 }
 
 /// Whether the units of a plan are counted for the first or for the second time.
@@ -60,19 +61,19 @@ impl fmt::Display for WhichCount {
 }
 
 /// Counts units on one thread.
-pub(crate) trait Worker: Send {
+pub(crate) trait Counter: Send {
     /// The number of solutions in this unit, before its weight.
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
 
-    /// The same for the first of these units, of which there is one at least, and for those after it that
-    /// are of its [batch](Units::batch).
-    fn count_first(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
+    /// The numbers of solutions in the first of these units, of which there is one at least, and in those after
+    /// it that the engine counts at once with it.
+    fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         Ok(vec![self.count(units.start, cancel)?])
     }
 }
 
 /// A function that counts a unit, for engines that count each unit for itself.
-impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Worker for F {
+impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Counter for F {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         self(unit, cancel)
     }

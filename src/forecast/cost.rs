@@ -16,8 +16,8 @@ struct Cost {
 const COLOURS: Cost = Cost { n: 24, hours: 1.8, growth: 6.3 };
 /// With AVX-512: measured up to n = 19, at 8 ns a solution; the solutions are published up to n = 27.
 const SUBTREES: Cost = Cost { n: 24, hours: 550.0, growth: 10.0 };
-/// How many times as long boards take without AVX-512, and without AVX2.
-const SLOWER: [f64; 2] = [1.5, 4.0];
+/// How many times as long boards take with each of [`Kernel::NAMES`].
+const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 1.5, 1.0];
 
 /// The CPU time of a whole count in hours, for a decision whether to start it. It is reckoned from boards
 /// that were counted elsewhere, so it is good to a factor of three or so:
@@ -29,9 +29,8 @@ pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
         (Engine::Subtrees, _) => SUBTREES,
         _ => COLOURS,
     };
-    let slower = Kernel::NAMES.iter().rev().position(|name| *name == kernel.name());
-    let slower = slower.filter(|_| engine.has_kernels()).unwrap_or(0);
-    let slower: f64 = SLOWER.iter().take(slower).product();
+    let place = Kernel::NAMES.iter().position(|name| *name == kernel.name());
+    let slower = place.filter(|_| engine.has_kernels()).map_or(1.0, |place| SLOWER[place]);
     slower * cost.hours * cost.growth.powi(size.get() as i32 - cost.n as i32)
 }
 

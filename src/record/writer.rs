@@ -19,7 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::disk::{create, drop_cache, identity, lock, sync_folder};
+use super::disk::{create, drop_cache, lock, open, sync_folder};
 use super::line::{Run, done_text};
 use super::name::file_name;
 use super::reader::{JournalFile, Named, Wanted};
@@ -36,8 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A journal that no other process writes, and that this one may write.
 pub(crate) struct Locked {
     path: PathBuf,
-    /// `None` if there is no file yet.
-    file: Option<File>,
+    file: File,
     /// What was read, unless the journal has not begun.
     held: Option<(JournalFile, Tally)>,
 }
@@ -75,23 +74,20 @@ struct State {
 }
 
 impl Locked {
-    /// Locks the journal at a path and reads it. If there is none, it is created when it begins.
+    /// Locks the journal at a path and reads it. If there is none, it is created, empty.
     pub(crate) fn open(path: &Path) -> Result<(Self, Option<Record>), Error> {
         let of_file = |error: JournalError| error.at(path);
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(of_file(JournalError::NotAFile));
         }
-        let file = match OpenOptions::new().read(true).append(true).open(path) {
-            Ok(file) => Some(file),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(of_file(JournalError::cannot_open(error))),
-        };
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let file = file.map_err(JournalError::cannot_open).map_err(of_file)?;
+        lock(&file).map_err(of_file)?;
         let mut record = None;
-        if let Some(file) = &file {
-            lock(file).map_err(of_file)?;
+        if file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             // What waits in the cache would stay there.
             file.sync_data().map_err(JournalError::cannot_write).map_err(of_file)?;
-            record = read_from_disk(path, file, None, Wanted::TimesToo)?;
+            record = read_from_disk(path, &file, None, Wanted::TimesToo)?;
         }
         let held = record.as_ref().map(|record| (record.files[0].clone(), record.tally()));
         Ok((Self { path: path.to_owned(), file, held }, record))
@@ -106,23 +102,11 @@ impl Locked {
     pub(crate) fn begin(self, plan: &Arc<Plan>, run: &Run) -> Result<Journal, Error> {
         let Self { path, file, held } = self;
         let bytes = held.as_ref().map_or(0, |(file, _)| file.bytes);
-        let prepare = || {
-            let Some(file) = file else {
-                // The path may be a link to a file that is not there yet.
-                let mut options = OpenOptions::new();
-                options.read(true).append(true).create(true);
-                let file = options.open(&path).map_err(JournalError::cannot_open)?;
-                lock(&file)?;
-                let length = file.metadata().map_err(JournalError::cannot_open)?.len();
-                // Another process has just begun it.
-                return if length == 0 { Ok(file) } else { Err(JournalError::InUse) };
-            };
-            if bytes < file.metadata().map_err(JournalError::cannot_open)?.len() {
-                file.set_len(bytes).map_err(JournalError::cannot_write)?;
-            }
-            Ok(file)
-        };
-        let file = prepare().map_err(|error: JournalError| error.at(&path))?;
+        let length =
+            file.metadata().map_err(|error| JournalError::cannot_open(error).at(&path))?.len();
+        if bytes < length {
+            file.set_len(bytes).map_err(|error| JournalError::cannot_write(error).at(&path))?;
+        }
         let new = || (Named::of(Arc::clone(plan), &path), Tally::default());
         let (named, held) = held.map_or_else(new, |(file, held)| (file.named, held));
         let mut journal = Journal::begin(path, file, bytes, named, run)?;
@@ -195,35 +179,19 @@ impl Journal {
     /// before and what was counted since. Calls `waits` once if the disk takes its time.
     pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
         self.end(waits).map_err(|error| error.at(&self.path))?;
-        let not_as_written = |what| JournalError::NotAsWritten { what }.at(&self.path);
-        if let Some(what) = self.change() {
-            return Err(not_as_written(what));
+        let not_as_written =
+            |what: &str| JournalError::NotAsWritten { what: what.to_owned() }.at(&self.path);
+        if matches!(fs::metadata(&self.path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+        {
+            return Err(not_as_written("it was removed or moved"));
         }
-        let Shared { file, named, .. } = &*self.shared;
-        let record = read_from_disk(&self.path, file, Some(named), Wanted::UnitsAlone)?;
-        let record = record.ok_or_else(|| not_as_written("it is empty".to_owned()))?;
+        let (file, named) = (open(&self.path)?, &self.shared.named);
+        let record = read_from_disk(&self.path, &file, Some(named), Wanted::UnitsAlone)?;
+        let record = record.ok_or_else(|| not_as_written("it is empty"))?;
         if record.tally() != self.held + counted {
-            let what = "units are missing or have different counts".to_owned();
-            return Err(not_as_written(what));
+            return Err(not_as_written("units are missing or have different counts"));
         }
         Ok(record)
-    }
-
-    /// What somebody else has done to the file.
-    fn change(&self) -> Option<String> {
-        let (expected, own) = (self.shared.state().bytes, self.shared.file.metadata().ok()?);
-        match fs::metadata(&self.path) {
-            Ok(there) if identity(&there) != identity(&own) => {
-                Some("it was replaced by another file".to_owned())
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Some("it was removed or moved".to_owned())
-            }
-            _ if own.len() != expected => {
-                Some(format!("it has {} bytes, and {expected} were written", own.len()))
-            }
-            _ => None,
-        }
     }
 
     /// Waits until the thread that syncs has ended.

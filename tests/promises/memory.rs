@@ -113,7 +113,7 @@ mod needs_cgroups {
             send("TERM", &counting);
             let stopped = finish(counting);
             assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, stderr(&stopped));
-            let words = ["one thread alone needs", "--engine subtrees"];
+            let words = ["n = 30 on 2 threads", "--engine subtrees"];
             refused(&group.run("count 30 --threads 2"), 4, &words);
             refused(&group.run("count 32 --threads 1"), 4, &["--engine subtrees"]);
             answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");

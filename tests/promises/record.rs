@@ -100,7 +100,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 fs::write(&other, "a letter\n").expect("room");
                 fs::rename(other, path).expect("there");
             },
-            "replaced by another file",
+            "is not a journal",
         ),
         (
             "cut",
@@ -108,7 +108,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 let file = fs::OpenOptions::new().write(true).open(path).expect("there");
                 file.set_len(0).expect("it can be cut");
             },
-            " were written",
+            "is not a journal",
         ),
         (
             "appended",
@@ -116,7 +116,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 let mut file = fs::OpenOptions::new().append(true).open(path).expect("there");
                 file.write_all(b"done units=1..2\n").expect("room");
             },
-            " were written",
+            "is damaged",
         ),
         ("overwritten", overwrite, "line 1 is damaged"),
     ];

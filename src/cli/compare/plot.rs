@@ -90,8 +90,7 @@ pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
                 text x=(f64::midpoint(LEFT, RIGHT)) y=(BOTTOM + 44.0) text-anchor="middle" { "n" }
                 text x="14" y=(height - 12.0) { (caption) }
                 @for (line, place) in lines.iter().zip(1..) {
-                    (line.draw(&axes))
-                    (line.draw_name(TOP + LEGEND_LINE * f64::from(place)))
+                    (line.draw(&axes, TOP + LEGEND_LINE * f64::from(place)))
                 }
             }
         }
@@ -151,34 +150,26 @@ fn marks(first: f64, last: f64) -> impl Iterator<Item = f64> {
 }
 
 impl Line<'_> {
-    /// The line, and for each point a bar from the least to the greatest time.
-    fn draw(&self, axes: &Axes) -> Markup {
-        let places: Vec<_> = self
-            .points
-            .iter()
-            .map(|runs| {
-                let ends = runs.times().map(|seconds| axes.y(seconds));
-                (axes.x(f64::from(runs.size.get())), ends)
-            })
-            .collect();
+    /// The line, for each point a bar from the least to the greatest time, and in the legend the name at
+    /// this height.
+    fn draw(&self, axes: &Axes, legend: f64) -> Markup {
+        let place = |runs: &&Runs| {
+            (axes.x(f64::from(runs.size.get())), runs.times().map(|seconds| axes.y(seconds)))
+        };
+        let places: Vec<_> = self.points.iter().map(place).collect();
         let corners: Vec<_> = places.iter().map(|(x, [_, y, _])| format!("{x} {y}")).collect();
         html! {
             g stroke=(self.colour) fill="none" {
-                path stroke-width="2" stroke-dasharray=(self.dashes) d={ "M" (corners.join("L")) } {}
+                g stroke-width="2" stroke-dasharray=(self.dashes) {
+                    path d={ "M" (corners.join("L")) } {}
+                    path d={ "M" (LEGEND) " " (legend) "h32" } {}
+                }
                 @for (x, [least, median, greatest]) in places {
                     path d={ "M" (x - 3.0) " " (least) "h6m-3 0V" (greatest) "m-3 0h6" } {}
                     circle cx=(x) cy=(median) r="4" fill=(self.colour) {}
                 }
             }
-        }
-    }
-
-    /// Its name in the legend.
-    fn draw_name(&self, y: f64) -> Markup {
-        html! {
-            path d={ "M" (LEGEND) " " (y) "h32" } stroke=(self.colour) stroke-width="2"
-                stroke-dasharray=(self.dashes) {}
-            text x=(LEGEND + 40.0) y=(y + 5.0) { (self.name) }
+            text x=(LEGEND + 40.0) y=(legend + 5.0) { (self.name) }
         }
     }
 }

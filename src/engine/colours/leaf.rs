@@ -1,11 +1,11 @@
 //! The completions of a leaf: the ways to fill its last rows.
 //!
 //! They are made of two halves, and found without a search: all pairs of halves are tried, and those that
-//! fit each other have items in the code, see [`program`](super::program).
+//! fit each other have items in the [code](super::code).
 
 use std::ops::Range;
 
-use super::kernel::{MOST_ITEMS, MOST_OPEN, MOST_TOGETHER};
+use super::code::{Code, Groups, MOST_ITEMS, MOST_OPEN, MOST_TOGETHER, two};
 use super::sub_board::{Queens, SubBoard};
 
 /// The label of completions that do not count.
@@ -31,7 +31,6 @@ struct Half {
     queens: Queens,
     /// The number of the square or pair; of pairs, 0 until one is needed.
     number: u32,
-    is_needed: bool,
     /// The two halves of which a pair is made.
     parts: [u32; 2],
 }
@@ -59,7 +58,7 @@ impl Leaf {
         for column in board.each(board.free(row, queens)) {
             let word = board.word(row, column);
             let rest = word & word.wrapping_sub(1);
-            self.squares.push(word.trailing_zeros() | rest.trailing_zeros() << 8);
+            self.squares.push(two(word.trailing_zeros(), rest.trailing_zeros()));
             let number = self.squares.len() as u32;
             let queens = Queens::default().and(row, column);
             self.halves.push(Half { queens, number, ..Half::default() });
@@ -90,28 +89,18 @@ impl Leaf {
         first..end
     }
 
-    /// The number of a square or pair, which gets one if it has none.
+    /// The number of a half; a pair gets one when it is needed.
     fn number(&mut self, half: usize) -> u32 {
         let Half { number, parts, .. } = self.halves[half];
         if number > 0 || half == 0 {
             return number;
         }
         let [one, other] = parts.map(|part| self.number(part as usize));
-        self.pairs.push(one | other << 16);
+        self.pairs.push(two(one, other));
         let number = self.squares.len() + self.pairs.len();
         assert!(number < MOST_OPEN, "a leaf with more halves has no room");
         self.halves[half].number = number as u32;
         number as u32
-    }
-
-    /// Moves the items to the code, if there are any. Their halves are in these ranges.
-    fn write(&mut self, set: u32, halves: &[Range<usize>; 2], code: &mut Vec<u32>) {
-        for half in halves.iter().cloned().flatten() {
-            if std::mem::take(&mut self.halves[half].is_needed) {
-                self.number(half);
-            }
-        }
-        self.items.write(set, &self.halves, code);
     }
 
     /// How many squares, pairs and other halves it has, with none of them.
@@ -128,12 +117,12 @@ impl Leaf {
         halves: &[Range<usize>; 2],
         queens: Queens,
         most_items: usize,
-        code: &mut Vec<u32>,
+        code: &mut Code,
     ) {
         let [first, last] = halves;
         for one in first.clone() {
             if self.items.list.len() + last.len() > most_items {
-                self.write(set, halves, code);
+                self.items.write(set, code);
             }
             let taken = self.halves[one].queens;
             // No branches here, for nobody could predict them.
@@ -151,43 +140,46 @@ impl Leaf {
                 self.fitting[kept] = (other, label);
                 kept += usize::from(label != DROPPED);
             }
-            self.halves[one].is_needed |= kept > 0;
-            for (other, label) in &self.fitting[..kept] {
-                self.halves[*other as usize].is_needed = true;
-                self.items.add(*label, [one as u32, *other]);
+            if kept == 0 {
+                continue;
+            }
+            let one = self.number(one);
+            for at in 0..kept {
+                let (other, label) = self.fitting[at];
+                let other = self.number(other as usize);
+                self.items.add(label, two(one, other));
             }
         }
-        self.write(set, halves, code);
+        self.items.write(set, code);
     }
 }
 
 /// The items of a section, linked by label.
 #[derive(Default)]
 struct Items {
-    /// The two halves of each, and the number of the one before it with the same label.
-    list: Vec<([u32; 2], u32)>,
+    /// Each, and the number of the one before it with the same label.
+    list: Vec<(u32, u32)>,
     /// By label.
     last: Vec<u32>,
     /// The labels with items.
     labels: Vec<u32>,
-    /// The groups by their length.
-    groups: [Vec<u32>; MOST_TOGETHER],
+    groups: Groups,
 }
 
 const NO_ITEM: u32 = u32::MAX;
 
 impl Items {
-    fn add(&mut self, label: u32, halves: [u32; 2]) {
+    fn add(&mut self, label: u32, item: u32) {
         let last = &mut self.last[label as usize];
         if *last == NO_ITEM {
             self.labels.push(label);
         }
         let before = std::mem::replace(last, self.list.len() as u32);
-        self.list.push((halves, before));
+        self.list.push((item, before));
     }
 
     /// Moves the items to the code, if there are any.
-    fn write(&mut self, set: u32, halves: &[Half], code: &mut Vec<u32>) {
+    fn write(&mut self, set: u32, code: &mut Code) {
         if self.list.is_empty() {
             return;
         }
@@ -197,25 +189,13 @@ impl Items {
             while next != NO_ITEM {
                 let (mut group, mut len) = ([0; MOST_TOGETHER], 0);
                 while next != NO_ITEM && len < MOST_TOGETHER {
-                    let ([one, other], before) = self.list[next as usize];
-                    group[len] = halves[one as usize].number | halves[other as usize].number << 16;
-                    next = before;
+                    (group[len], next) = self.list[next as usize];
                     len += 1;
                 }
-                let groups = &mut self.groups[len - 1];
-                groups.push(label);
-                groups.extend(&group[..len]);
+                self.groups.add(label, &group[..len]);
             }
         }
         self.list.clear();
-        let start = code.len();
-        code.extend([set, 0]);
-        for (length, groups) in (1..).zip(&mut self.groups) {
-            if !groups.is_empty() {
-                code.extend([length, groups.len() as u32 / (length + 1)]);
-                code.append(groups);
-            }
-        }
-        code[start + 1] = code.len() as u32;
+        code.section(set, &mut self.groups);
     }
 }

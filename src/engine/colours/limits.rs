@@ -1,8 +1,9 @@
-//! What the size of a board decides inside a worker, and the memory that follows from it.
+//! What the size of a board decides inside a counter, and the memory that follows from it.
 //!
 //! All of it is one value. Tests make it tiny, so that small boards take every path that large ones take.
 
-use super::kernel::{Bytes, Counts, LANES, MOST_ITEMS, MOST_OPEN, PLANES};
+use super::code::{MOST_ITEMS, MOST_OPEN};
+use super::kernel::{Bytes, DIGITS, Entries, LANES};
 use super::sub_board::{Colour, SubBoards};
 use crate::board::size::BoardSize;
 use crate::engine::unit::WhichCount;
@@ -32,7 +33,7 @@ pub(super) struct Limits {
     pub(super) leaf_halves: usize,
     /// The items of a section of a leaf.
     pub(super) section_items: usize,
-    /// Whether a worker keeps its few megabytes between batches that are not alike: up to n = 20 it would
+    /// Whether a counter keeps its few megabytes between batches that are not alike: up to n = 20 it would
     /// take 5 % of the time to get them again.
     pub(super) keeps_memory: bool,
 }
@@ -84,8 +85,8 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
     let labels = subsets(side, light);
     let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
     let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
-    let matrix = rows * size_of::<Counts>() as u64;
-    let weights = MOST_SETS * labels * (PLANES * size_of::<Bytes>()) as u64;
+    let matrix = rows * size_of::<Entries>() as u64;
+    let weights = MOST_SETS * labels * (DIGITS * size_of::<Bytes>()) as u64;
     // For each colour a program, or a part of one with what is below a node.
     let programs = 9 * limits.part_len as u64;
     let words = |rows| most_words(side, rows);

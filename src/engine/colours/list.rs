@@ -1,7 +1,8 @@
 //! The placements on the even rows of one colour, in blocks of up to 64 labels.
 //!
-//! A placement is two halves: the queens on outer rows, and those on the others. A label says which columns are
-//! taken; for each way to deal them out to the halves, all pairs are tried. Neighbouring lists share a half.
+//! The queens of a placement are in two zones: the outer rows, and those in the centre. A label says which
+//! columns are taken; for each way to deal them out to the zones, all pairs are tried. Neighbouring lists share
+//! the placements in one of the zones.
 //!
 //! Each word has the number of its label within the block in its upper bits. Labels are ordered by the
 //! number of their words, so that those of a block are alike; those without words are left out.
@@ -9,23 +10,23 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::kernel::SLACK;
+use super::kernel::{SLACK, Words};
 use super::limits::Limits;
 use super::sub_board::{Queens, SubBoard};
 use crate::cancel::Cancel;
 use crate::engine::unit::{Interrupt, WhichCount};
 
-/// The rows of a half, at most, if the other one has fewer.
-const MOST_ROWS_OF_HALF: u32 = 6;
-/// Words of a half that are tried at once with all of the other: there is room for all pairs.
+/// The rows of a zone, at most, if the other one has fewer.
+const MOST_ROWS_OF_ZONE: u32 = 6;
+/// Words of a zone that are tried at once with all of the other: there is room for all pairs.
 const MOST_AT_ONCE: usize = 64;
-/// Halves with more words than this, all together, are not kept.
+/// Zones with more words than this, all together, are not kept.
 const MOST_KEPT: usize = 1 << 18;
 
 #[derive(Default)]
 pub(super) struct List {
     /// The labels to be listed.
-    labels: Vec<u32>,
+    pub(super) to_list: Vec<u32>,
     /// Which of them are listed: all, unless there are too many words.
     section: Range<usize>,
     words: Vec<u64>,
@@ -35,7 +36,9 @@ pub(super) struct List {
     /// The rows in the centre, and the outer ones.
     rows: [u32; 2],
     /// The placements on either rows, and on those of neighbours, which often are the same.
-    halves: Vec<Half>,
+    zones: Vec<Zone>,
+    /// The first bit of a word's label.
+    tag_at: u32,
 }
 
 pub(super) struct Block {
@@ -56,7 +59,7 @@ impl Slice {
     pub(super) const WHOLE: Self = Self { number: 0, of: 1 };
 
     pub(super) fn halves(self) -> [Self; 2] {
-        [0, 1].map(|half| Self { number: 2 * self.number + half, of: 2 * self.of })
+        [0, 1].map(|next| Self { number: 2 * self.number + next, of: 2 * self.of })
     }
 }
 
@@ -70,8 +73,8 @@ impl List {
         labels: impl Iterator<Item = u32>,
         cancel: &Cancel,
     ) -> Result<(), Interrupt> {
-        self.labels.clear();
-        self.labels.extend(labels);
+        self.to_list.clear();
+        self.to_list.extend(labels);
         self.section = 0..0;
         self.blocks.clear();
         // Half of the rows at most, or there would be too many ways to fill them; for the same reason long
@@ -81,50 +84,47 @@ impl List {
             centre_rows |= 1 << outer_rows.trailing_zeros();
             outer_rows &= !centre_rows;
         }
-        while centre_rows.count_ones() > MOST_ROWS_OF_HALF.max(outer_rows.count_ones() + 1) {
+        while centre_rows.count_ones() > MOST_ROWS_OF_ZONE.max(outer_rows.count_ones() + 1) {
             outer_rows |= 1 << centre_rows.ilog2();
             centre_rows &= !outer_rows;
         }
         self.rows = [centre_rows, outer_rows];
-        let is_known = |rows: &u32| self.halves.iter().any(|half| half.rows == *rows);
-        let kept: usize = self.halves.iter().map(|half| half.words.len()).sum();
+        let is_known = |rows: &u32| self.zones.iter().any(|zone| zone.rows == *rows);
+        let kept: usize = self.zones.iter().map(|zone| zone.words.len()).sum();
         if kept > MOST_KEPT && !self.rows.iter().all(is_known) {
-            self.halves.clear();
+            self.zones.clear();
         }
         for rows in self.rows {
-            if self.halves.iter().all(|half| half.rows != rows) {
-                self.halves.push(Half::new(board, rows, cancel)?);
+            if self.zones.iter().all(|zone| zone.rows != rows) {
+                self.zones.push(Zone::new(board, rows, cancel)?);
             }
         }
         Ok(())
     }
 
-    /// Lists the labels from this one on, all of them or as many as there is room for; the next section begins
-    /// where this one ends. Returns `None` if there are no more labels.
+    /// Lists the labels from this one on, all of them or as many as there is room for. Returns where the next
+    /// section begins.
     pub(super) fn fill(
         &mut self,
         board: &SubBoard,
         from: usize,
         limits: &Limits,
         cancel: &Cancel,
-    ) -> Result<Option<usize>, Interrupt> {
-        if from == self.labels.len() {
-            return Ok(None);
-        }
+    ) -> Result<usize, Interrupt> {
         if self.section.start == from && !self.section.is_empty() {
-            return Ok(Some(self.section.end));
+            return Ok(self.section.end);
         }
-        let Self { labels, section, words, blocks, found, rows, halves } = self;
-        let half =
-            |rows| halves.iter().find(|half| half.rows == rows).expect("made in the beginning");
-        let [centre, outer] = rows.map(half);
+        let Self { to_list, section, words, blocks, found, rows, zones, tag_at } = self;
+        let zone =
+            |rows| zones.iter().find(|zone| zone.rows == rows).expect("made in the beginning");
+        let [centre, outer] = rows.map(zone);
         let mut end = from;
         *section = 0..0;
         found.clear();
         blocks.clear();
         let mut listed: Vec<(u32, Range<usize>)> = Vec::new();
         let mut fitting = vec![0; centre.columns.len()];
-        for label in &labels[from..] {
+        for label in &to_list[from..] {
             let start = found.len();
             let columns = board.label(*label);
             // No branches here nor in the innermost loop, for nobody could predict them.
@@ -163,12 +163,13 @@ impl List {
             listed.reverse();
         }
         listed.sort_by_key(|(_, words)| Reverse(words.len()));
+        *tag_at = limits.tag_at();
         words.clear();
         words.reserve(found.len() + SLACK);
         for listed in listed.chunks(limits.block_labels) {
             let start = words.len();
             for (lane, (_, of_label)) in (0_u64..).zip(listed) {
-                let tag = lane << limits.tag_at();
+                let tag = lane << *tag_at;
                 words.extend(found[of_label.clone()].iter().map(|word| word | tag));
             }
             let labels = listed.iter().map(|(label, _)| *label).collect();
@@ -176,14 +177,15 @@ impl List {
         }
         words.resize(found.len() + SLACK, 0);
         *section = from..end;
-        Ok(Some(end))
+        Ok(end)
     }
 
-    /// How many words of a block are in a slice, and these words with those that follow.
-    pub(super) fn slice(&self, block: usize, slice: Slice) -> (usize, &[u64]) {
+    /// The words of a block that are in a slice.
+    pub(super) fn slice(&self, block: usize, slice: Slice) -> Words<'_> {
         let Range { start, end } = self.blocks[block].words;
         let [first, last] = [0, 1].map(|next| (end - start) * (slice.number + next) / slice.of);
-        (last - first, &self.words[start + first..])
+        let and_more = &self.words[start + first..];
+        Words { len: last - first, and_more, tag_at: self.tag_at }
     }
 
     /// The most words of a block.
@@ -193,7 +195,7 @@ impl List {
 }
 
 /// The placements on some of the rows.
-struct Half {
+struct Zone {
     rows: u32,
     /// Ordered by columns.
     words: Vec<u64>,
@@ -203,7 +205,7 @@ struct Half {
     columns: Vec<u32>,
 }
 
-impl Half {
+impl Zone {
     fn new(board: &SubBoard, rows: u32, cancel: &Cancel) -> Result<Self, Interrupt> {
         let order: Vec<u32> =
             board.rows_from_middle.iter().copied().filter(|row| rows >> row & 1 == 1).collect();
@@ -223,8 +225,8 @@ impl Half {
             words[*end as usize] = word;
             *end += 1;
         });
-        let half = Self { rows, words, starts, columns };
-        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(half) }
+        let zone = Self { rows, words, starts, columns };
+        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(zone) }
     }
 
     /// The placements with these columns.

@@ -17,23 +17,10 @@
 //! themselves, so that one is compiled for up to 20 batches. Only completions whose label counts for some of
 //! them are in it. One that would be too long is compiled part by part: a part ends between two children of a
 //! node, and the next one begins with the queens of this node.
-//!
-//! **Code,** in words of 32 bits. `end` is where the subtree, leaf or section ends:
-//!
-//! ```text
-//!     filter   2 depth      end  low and high half of the queen's word
-//!     leaf     2 depth + 1  end  most words  where the node ends  where squares and pairs begin
-//!              sections: the number of a row set, end, groups
-//!              for each square its two bits of a word, sum | difference << 8
-//!              for each pair its two parts, one | other << 16
-//!     groups   length, number of groups of this length, and for each of them its label and items
-//!     item     one half | other half << 16
-//! ```
-//!
-//! Squares and pairs have numbers from 1 in their leaf; 0 stands for none. A group's items have one label.
 
 use std::ops::Range;
 
+use super::code::Code;
 use super::leaf::{DROPPED, Leaf};
 use super::limits::Limits;
 use super::list::{List, Slice};
@@ -132,7 +119,7 @@ pub(super) struct Compiler<'a> {
     /// Where the last part ended and the next one begins: the number of a child at each depth, the upper ones
     /// last; none at the beginning and at the end.
     path: Vec<usize>,
-    code: Vec<u32>,
+    code: Code,
     leaf: Leaf,
     cancel: &'a Cancel,
 }
@@ -146,28 +133,27 @@ impl<'a> Compiler<'a> {
         code: Vec<u32>,
         cancel: &'a Cancel,
     ) -> Self {
-        let (len, words) = list.slice(list.blocks.len() / 2, Slice::WHOLE);
-        let sample = vec![words[..len].to_vec()];
-        let leaf = Leaf::new(tree.labels_len);
-        Self { tree, limits, sample, path: Vec::new(), code, leaf, cancel }
+        let words = list.slice(list.blocks.len() / 2, Slice::WHOLE);
+        let (sample, leaf) = (vec![words.own().to_vec()], Leaf::new(tree.labels_len));
+        Self { tree, limits, sample, path: Vec::new(), code: Code(code), leaf, cancel }
     }
 
     /// The next part of the program, of which there is one at least; and whether it is the last.
     pub(super) fn next_part(&mut self) -> Result<(&[u32], bool), Interrupt> {
         let length = self.limits.part_len + self.limits.part_len / 8;
         let mapped = if self.limits.keeps_memory { 0 } else { MAPPED / size_of::<u32>() };
-        self.code.clear();
-        self.code.reserve(length.max(mapped));
+        self.code.0.clear();
+        self.code.0.reserve(length.max(mapped));
         self.node(0..self.tree.sets.len(), 0, Queens::default());
         if self.cancel.is_cancelled() {
             return Err(Interrupt::Cancelled);
         }
-        Ok((&self.code, self.path.is_empty()))
+        Ok((&self.code.0, self.path.is_empty()))
     }
 
     /// The last part.
     pub(super) fn into_code(self) -> Vec<u32> {
-        self.code
+        self.code.0
     }
 
     /// The subtree below a queen.
@@ -177,8 +163,7 @@ impl<'a> Compiler<'a> {
         }
         let Child { sets, row, column } = child;
         let word = self.tree.board.word(row, column);
-        let start = self.code.len();
-        self.code.extend([2 * depth as u32, 0, word as u32, (word >> 32) as u32]);
+        let start = self.code.filter(depth, word);
         if self.sample.len() == depth + 1 {
             self.sample.push(Vec::new());
         }
@@ -186,16 +171,12 @@ impl<'a> Compiler<'a> {
         below[0].clear();
         below[0].extend(above[depth].iter().filter(|other| *other & word == 0));
         self.node(sets, depth + 1, queens.and(row, column));
-        if self.code.len() == start + 4 {
-            self.code.truncate(start);
-        } else {
-            self.code[start + 1] = self.code.len() as u32;
-        }
+        self.code.end_subtree(start);
     }
 
     /// What is below some queens: a leaf, or more queens, or both.
     fn node(&mut self, sets: Range<usize>, depth: usize, queens: Queens) {
-        let (tree, start, words) = (self.tree, self.code.len(), self.sample[depth].len());
+        let (tree, start, words) = (self.tree, self.code.0.len(), self.sample[depth].len());
         let left = tree.rows() - depth;
         // Whole blocks are alike.
         let doubt = if depth == 0 { 1 } else { DOUBT };
@@ -206,16 +187,16 @@ impl<'a> Compiler<'a> {
             let most = if is_sure { usize::MAX } else { most };
             let fits = self.leaf(sets.clone(), depth, queens, most);
             // Without completions, there is nothing below.
-            if fits && (is_sure || self.code.len() == start) {
+            if fits && (is_sure || self.code.0.len() == start) {
                 return;
             }
         }
-        let leaf = self.code.len() > start;
+        let leaf = self.code.0.len() > start;
         let may_end = left >= self.limits.leaf_words.len();
         let first = self.path.pop().unwrap_or(0);
         for (number, child) in tree.children(sets, depth, queens).enumerate().skip(first) {
             // A part has one of its children at least, or there would be no end of parts.
-            let ends_here = may_end && number > first && self.code.len() >= self.limits.part_len;
+            let ends_here = may_end && number > first && self.code.0.len() >= self.limits.part_len;
             if !ends_here {
                 self.child(child, depth, queens);
             }
@@ -225,7 +206,7 @@ impl<'a> Compiler<'a> {
             }
         }
         if leaf {
-            self.code[start + 3] = self.code.len() as u32;
+            self.code.end(start);
         }
     }
 
@@ -233,9 +214,7 @@ impl<'a> Compiler<'a> {
     /// has none, or no completions, there is no code.
     fn leaf(&mut self, sets: Range<usize>, depth: usize, queens: Queens, most: usize) -> bool {
         let Self { tree, limits, code, leaf, .. } = self;
-        let (tree, start) = (*tree, code.len());
-        code.extend([2 * depth as u32 + 1, 0, u32::try_from(most).unwrap_or(u32::MAX), 0, 0, 0]);
-        let body = code.len();
+        let (tree, start) = (*tree, code.leaf(depth, most));
         leaf.clear();
         let rows = tree.sets[sets.clone()].iter().flat_map(|rows| &rows[depth..]);
         let rows = rows.fold(0_u32, |all, row| all | 1 << row);
@@ -247,22 +226,13 @@ impl<'a> Compiler<'a> {
             let (first, last) = rows.split_at(rows.len() / 2);
             let halves = [first, last].map(|rows| leaf.halves(rows));
             if leaf.halves_len() > limits.leaf_halves {
-                code.truncate(start);
+                code.0.truncate(start);
                 return false;
             }
             let number = tree.numbers[set];
             leaf.sections(&tree.labels, number, &halves, queens, limits.section_items, code);
         }
-        if code.len() == body {
-            code.truncate(start);
-            return true;
-        }
-        code[start + 4] = code.len() as u32;
-        code.extend(&leaf.squares);
-        code[start + 5] = code.len() as u32;
-        code.extend(&leaf.pairs);
-        code[start + 1] = code.len() as u32;
-        code[start + 3] = code.len() as u32;
+        code.end_leaf(start, &leaf.squares, &leaf.pairs);
         true
     }
 }

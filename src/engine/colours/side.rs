@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{Run, Scratch};
+use super::kernel::{Input, Scratch};
 use super::limits::Limits;
 use super::list::{Block, List, Slice};
 use super::program::{Compiler, Tree};
@@ -33,7 +33,7 @@ struct Planted {
 
 /// A program, or a part of one, and a block to run it on.
 pub(super) struct Step<'a> {
-    pub(super) run: Run<'a>,
+    pub(super) input: Input<'a>,
     pub(super) number: usize,
     pub(super) block: &'a Block,
     pub(super) tree: &'a Tree,
@@ -68,7 +68,7 @@ impl Side {
             // The labels that count with some x of the class count with its first.
             let labels = units.columns(a, x_class.start).labels(self.colour.other());
             let tree = Tree::new(&self.boards.tree, &class, labels);
-            let units = units.block(batch.units.start);
+            let units = units.of_classes(batch.units.start);
             let last = self.planted.replace(Planted { units, tree, program: None });
             if let Some(code) = last.and_then(|last| last.program) {
                 self.spare = code;
@@ -98,35 +98,33 @@ impl Side {
         let Self { limits, list, planted, spare, boards, .. } = self;
         let Planted { tree, program, .. } = planted.as_mut().expect("planted before it is used");
         let mut next = 0;
-        while let Some(end) = list.fill(&boards.list, next, limits, cancel)? {
-            next = end;
+        while next < list.to_list.len() {
+            next = list.fill(&boards.list, next, limits, cancel)?;
+            if list.blocks.is_empty() {
+                continue;
+            }
             scratch.reserve(list.longest_block());
             let mut run = |code: &[u32], is_first: bool| {
                 for (number, block) in list.blocks.iter().enumerate() {
-                    let (len, words) = list.slice(number, slice);
-                    let run = Run { code, len, words, tag_at: limits.tag_at() };
-                    with(&Step { run, number, block, tree, is_first }, scratch)?;
+                    let input = Input { code, block: list.slice(number, slice) };
+                    with(&Step { input, number, block, tree, is_first }, scratch)?;
                 }
                 Ok(())
             };
-            match program {
-                _ if list.blocks.is_empty() => {}
-                Some(code) => run(code, true)?,
-                None => {
-                    let code = std::mem::take(spare);
-                    let mut compiler = Compiler::new(tree, list, limits, code, cancel);
-                    let (part, is_whole) = compiler.next_part()?;
-                    run(part, true)?;
-                    let mut is_last = is_whole;
-                    while !is_last {
-                        let part;
-                        (part, is_last) = compiler.next_part()?;
-                        run(part, false)?;
-                    }
-                    let code = compiler.into_code();
-                    if is_whole { *program = Some(code) } else { *spare = code }
-                }
+            if let Some(code) = program {
+                run(code, true)?;
+                continue;
             }
+            let mut compiler = Compiler::new(tree, list, limits, std::mem::take(spare), cancel);
+            let (mut parts, mut is_last) = (0, false);
+            while !is_last {
+                let part;
+                (part, is_last) = compiler.next_part()?;
+                run(part, parts == 0)?;
+                parts += 1;
+            }
+            let code = compiler.into_code();
+            if parts == 1 { *program = Some(code) } else { *spare = code }
         }
         Ok(())
     }

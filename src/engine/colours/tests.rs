@@ -1,9 +1,11 @@
 //! Small boards with tiny limits take the paths of large boards.
 
+mod reference;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::kernel::{Counts, LANES, Purpose, Rows, Run, Scratch};
+use super::kernel::{Entries, Input, LANES, Scratch};
 use super::limits::{Limits, most_words};
 use super::list::{List, Slice, each_placement};
 use super::program::{Compiler, Tree};
@@ -12,6 +14,7 @@ use super::*;
 use crate::cancel::Cancel;
 use crate::engine::count_domains;
 use crate::engine::tests::{kernels, random, size};
+use crate::engine::unit::Interrupt;
 
 /// Limits of which some are tiny. Entries of small boards have few bits, so that digits are short.
 fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
@@ -43,7 +46,7 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     limits
 }
 
-/// Each round takes other limits and other batches, in any order, on one worker.
+/// Each round takes other limits and other batches, in any order, on one counter.
 #[test]
 fn tiny_limits_change_no_count() {
     let (mut random, cancel) = (random(), Cancel::new());
@@ -55,11 +58,11 @@ fn tiny_limits_change_no_count() {
             for round in 0..8 {
                 let which = [WhichCount::First, WhichCount::Second][round % 2];
                 let limits = tiny(size(n), &mut random);
-                let mut worker = Worker::new(&colours.units, kernel, which, limits);
+                let mut counter = ColoursCounter::new(&colours.units, kernel, which, limits);
                 for _ in 0..8 {
                     let first = random.usize(..units);
                     let end = random.usize(first..units) + 1;
-                    let counts = unit::Worker::count_first(&mut worker, first..end, &cancel);
+                    let counts = counter.count_batch(first..end, &cancel);
                     let counts = counts.expect("no overflow");
                     let recounted: Vec<u64> = (first..first + counts.len()).map(recount).collect();
                     assert_eq!(counts, recounted, "{n}, {kernel}, {which} count, {limits:?}");
@@ -69,12 +72,12 @@ fn tiny_limits_change_no_count() {
     }
 }
 
-/// Wherever it was stopped, a worker goes on as if it had not been.
+/// Wherever it was stopped, a counter goes on as if it had not been.
 #[test]
-fn a_stopped_worker_counts_what_another_one_counts() {
+fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
     let limits = Limits { keeps_memory: false, part_len: 5000, ..Limits::new(size(18)) };
-    let new = || Worker::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
+    let new = || ColoursCounter::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
     let mut stopped = new();
     let mut random = random();
     for round in 0..40 {
@@ -87,11 +90,11 @@ fn a_stopped_worker_counts_what_another_one_counts() {
                 while begun.elapsed() < time {}
                 cancel.cancel();
             });
-            unit::Worker::count_first(&mut stopped, units.clone(), &cancel)
+            stopped.count_batch(units.clone(), &cancel)
         });
-        let whole = unit::Worker::count_first(&mut new(), units.clone(), &Cancel::new());
-        assert!(counts == Err(unit::Interrupt::Cancelled) || counts == whole, "{counts:?}");
-        assert_eq!(unit::Worker::count_first(&mut stopped, units, &Cancel::new()), whole);
+        let whole = new().count_batch(units.clone(), &Cancel::new());
+        assert!(counts == Err(Interrupt::Cancelled) || counts == whole, "{counts:?}");
+        assert_eq!(stopped.count_batch(units, &Cancel::new()), whole);
     }
 }
 
@@ -109,11 +112,10 @@ fn a_list_has_each_placement_once() {
         list.fill(&boards.list, 0, &limits, &cancel).expect("in time");
         let mut listed = Vec::new();
         for (number, block) in list.blocks.iter().enumerate() {
-            let (len, words) = list.slice(number, Slice::WHOLE);
+            let words = list.slice(number, Slice::WHOLE).own();
             let tag = |word: &u64| (word >> limits.tag_at()) as usize;
             let untagged = |word: &u64| word & ((1 << limits.tag_at()) - 1);
-            listed
-                .extend(words[..len].iter().map(|word| (block.labels[tag(word)], untagged(word))));
+            listed.extend(words.iter().map(|word| (block.labels[tag(word)], untagged(word))));
         }
         let mut placed = Vec::new();
         let order: Vec<u32> = (0..13).filter(|row| rows >> row & 1 == 1).collect();
@@ -176,12 +178,10 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
         let entries = |of: usize| {
             let mut entries = Vec::new();
             for number in 0..of {
-                let (len, words) = list.slice(0, Slice { number, of });
-                let run = Run { code, len, words, tag_at: limits.tag_at() };
-                let mut row = [Counts([0; LANES])];
-                let rows = Rows { at: &[Some(0)], labels: 1 };
-                let mut purpose = Purpose::Count(&mut row);
-                kernel.run(&run, &rows, &mut purpose, &mut scratch, &cancel).expect("in time");
+                let input = Input { code, block: list.slice(0, Slice { number, of }) };
+                let mut row = [Entries([0; LANES])];
+                let counted = kernel.count(input, &[Some(0..1)], &mut row, &mut scratch, &cancel);
+                counted.expect("in time");
                 entries.push(u32::from(row[0].0[0]));
             }
             entries
@@ -203,9 +203,9 @@ fn each_number_of_white_queens_has_its_solutions() {
     let (odd, even) = ([0, 48, 304, 0, 0], [0, 0, 76, 1_143_066, 12_486_228, 1_143_066, 76, 0, 0]);
     for (n, expected) in [(9, &odd[..]), (16, &even)] {
         let (colours, mut twice) = (Colours::new(size(n)), vec![0; expected.len()]);
-        let mut worker = colours.worker(WhichCount::First, Kernel::detect());
+        let mut counter = colours.counter(WhichCount::First, Kernel::detect());
         for unit in 0..colours.len() {
-            let count = worker.count(unit, &Cancel::new()).expect("small");
+            let count = counter.count(unit, &Cancel::new()).expect("small");
             let place = colours.units.batch(unit).a as usize - n as usize % 2;
             // If n is even, half of what the unit stands for has exchanged the colours.
             let other = if n % 2 == 1 { place } else { expected.len() - 1 - place };

@@ -48,20 +48,21 @@ pub(super) struct UnitList {
     /// Sets of odd rows or columns.
     pub(super) odd: Subsets,
     /// In order; those without units are left out.
-    blocks: Vec<Block>,
+    class_pairs: Vec<ClassPair>,
     len: usize,
 }
 
-/// The units with one class of x and one class of y.
-struct Block {
-    /// The first of them.
-    first: usize,
+/// A class of x and a class of y that have units.
+#[derive(Clone, Copy)]
+struct ClassPair {
+    first_unit: usize,
     a: u32,
-    /// The number of the class of x, and of y.
-    classes: [u16; 2],
+    /// The numbers of the classes.
+    x_class: u16,
+    y_class: u16,
 }
 
-/// Units that share their even rows, and the odd ones in the centre.
+/// The units of one x and of one class of y: they share their even rows, and the odd ones in the centre.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Batch {
     /// Their numbers.
@@ -69,31 +70,33 @@ pub(super) struct Batch {
     /// The number of white queens in even rows.
     pub(super) a: u32,
     pub(super) x: u32,
-    /// The y of each unit.
-    pub(super) ys: Vec<u32>,
     pub(super) x_class: Range<u32>,
     pub(super) y_class: Range<u32>,
+    ys: Ys,
+}
+
+/// The y of a class that form units with an x.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Ys {
+    ranks: Range<u32>,
+    /// Whether x is a palindrome, so that y is at most the rank of its reverse.
+    at_most_reversed: bool,
 }
 
 impl UnitList {
     pub(super) fn new(size: BoardSize) -> Self {
         let n = size.get();
         let (even, odd) = (Subsets::new(n.div_ceil(2)), Subsets::new(n / 2));
-        let mut list = Self { size, even, odd, blocks: Vec::new(), len: 0 };
+        let mut list = Self { size, even, odd, class_pairs: Vec::new(), len: 0 };
         let sizes = if list.is_odd() { 1..=n.div_ceil(2) } else { 0..=n / 4 };
         for a in sizes {
-            let x_classes = list.even.classes(a).to_vec();
-            let y_classes = list.odd.classes(list.odd_size(a)).to_vec();
-            for (x_number, x_class) in (0..).zip(&x_classes) {
-                for (y_number, y_class) in (0..).zip(&y_classes) {
+            for (x_class, xs) in (0..).zip(list.even.classes(a)) {
+                for (y_class, class) in (0..).zip(list.odd.classes(list.odd_size(a))) {
                     let units: usize =
-                        x_class.clone().map(|x| list.number_of_ys(a, x, y_class)).sum();
+                        xs.clone().map(|x| list.number_of(a, &list.ys(a, x, class))).sum();
                     if units > 0 {
-                        list.blocks.push(Block {
-                            first: list.len,
-                            a,
-                            classes: [x_number, y_number],
-                        });
+                        let first_unit = list.len;
+                        list.class_pairs.push(ClassPair { first_unit, a, x_class, y_class });
                         list.len += units;
                     }
                 }
@@ -125,60 +128,76 @@ impl UnitList {
         subsets.rank(set) <= subsets.rank(subsets.reversed(set))
     }
 
-    /// The y of a class that form units with an x, of odd boards only if their sets are canonical where
-    /// the second value says so.
-    fn ys(&self, a: u32, x: u32, class: &Range<u32>) -> (Range<u32>, bool) {
+    /// The y of a class that form units with an x.
+    fn ys(&self, a: u32, x: u32, class: &Range<u32>) -> Ys {
         if self.is_odd() {
             let set = self.even.of_size(a)[x as usize];
             let is_canonical = Self::at_most_reversed(&self.even, set);
-            let ys = if is_canonical { class.clone() } else { 0..0 };
-            return (ys, self.even.reversed(set) == set);
+            let ranks = if is_canonical { class.clone() } else { 0..0 };
+            return Ys { ranks, at_most_reversed: self.even.reversed(set) == set };
         }
         let last = self.last_rank(a);
         let most = if self.is_balanced(a) { last.saturating_sub(x) } else { last };
-        (class.start.max(x)..class.end.min(most + 1), false)
+        Ys { ranks: class.start.max(x)..class.end.min(most + 1), at_most_reversed: false }
     }
 
-    /// The same, one by one.
-    fn each_y(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
-        let (ys, canonical_only) = self.ys(a, x, class);
+    /// These y, one by one.
+    fn each(&self, a: u32, ys: &Ys) -> impl Iterator<Item = u32> {
+        let Ys { ranks, at_most_reversed } = ys.clone();
         let sets = self.odd.of_size(self.odd_size(a));
-        ys.filter(move |y| !canonical_only || Self::at_most_reversed(&self.odd, sets[*y as usize]))
+        let is_unit = move |y: &u32| Self::at_most_reversed(&self.odd, sets[*y as usize]);
+        ranks.filter(move |y| !at_most_reversed || is_unit(y))
     }
 
-    /// How many they are.
-    fn number_of_ys(&self, a: u32, x: u32, class: &Range<u32>) -> usize {
-        let (ys, canonical_only) = self.ys(a, x, class);
-        if canonical_only { self.each_y(a, x, class).count() } else { ys.len() }
+    /// How many y these are.
+    fn number_of(&self, a: u32, ys: &Ys) -> usize {
+        if ys.at_most_reversed { self.each(a, ys).count() } else { ys.ranks.len() }
     }
 
     fn last_rank(&self, a: u32) -> u32 {
         self.even.of_size(a).len() as u32 - 1
     }
 
+    /// The number of a unit's pair of classes.
+    fn class_pair(&self, unit: usize) -> usize {
+        assert!(unit < self.len, "unit {unit} of {}", self.len);
+        self.class_pairs.partition_point(|pair| pair.first_unit <= unit) - 1
+    }
+
     /// The units that have the same classes as this one.
-    pub(super) fn block(&self, unit: usize) -> Range<usize> {
-        let next = self.blocks.partition_point(|block| block.first <= unit);
-        let end = self.blocks.get(next).map_or(self.len, |block| block.first);
-        self.blocks[next - 1].first..end
+    pub(super) fn of_classes(&self, unit: usize) -> Range<usize> {
+        let pair = self.class_pair(unit);
+        let end = self.class_pairs.get(pair + 1).map_or(self.len, |next| next.first_unit);
+        self.class_pairs[pair].first_unit..end
     }
 
     /// The batch to which a unit belongs.
     pub(super) fn batch(&self, unit: usize) -> Batch {
-        assert!(unit < self.len, "unit {unit} of {}", self.len);
-        let block = &self.blocks[self.blocks.partition_point(|block| block.first <= unit) - 1];
-        let Block { mut first, a, classes: [x_number, y_number] } = *block;
-        let x_class = self.even.classes(a)[usize::from(x_number)].clone();
-        let y_class = self.odd.classes(self.odd_size(a))[usize::from(y_number)].clone();
+        let ClassPair { mut first_unit, a, x_class, y_class } =
+            self.class_pairs[self.class_pair(unit)];
+        let x_class = self.even.classes(a)[usize::from(x_class)].clone();
+        let y_class = self.odd.classes(self.odd_size(a))[usize::from(y_class)].clone();
         for x in x_class.clone() {
-            let end = first + self.number_of_ys(a, x, &y_class);
-            if unit < end {
-                let ys = self.each_y(a, x, &y_class).collect();
-                return Batch { units: first..end, a, x, ys, x_class, y_class };
+            let ys = self.ys(a, x, &y_class);
+            let units = first_unit..first_unit + self.number_of(a, &ys);
+            if units.contains(&unit) {
+                return Batch { units, a, x, x_class, y_class, ys };
             }
-            first = end;
+            first_unit = units.end;
         }
-        unreachable!("a block counts its units")
+        unreachable!("a pair of classes counts its units")
+    }
+
+    /// The y of some units, or of all that are in the batch of the first.
+    pub(super) fn ys_of(&self, batch: &Batch, units: Range<usize>) -> impl Iterator<Item = u32> {
+        self.each(batch.a, &batch.ys).skip(units.start - batch.units.start).take(units.len())
+    }
+
+    /// The row sets of a unit: a, x and y.
+    fn ranks_of(&self, unit: usize) -> (u32, u32, u32) {
+        let batch = self.batch(unit);
+        let y = self.ys_of(&batch, unit..unit + 1).next().expect("a batch has its units");
+        (batch.a, batch.x, y)
     }
 
     /// The odd rows, or columns, of this rank.
@@ -190,8 +209,7 @@ impl UnitList {
     /// The number of images that each solution of the unit stands for, except for those by transposition
     /// and, on odd boards, the flip of the columns, which are in the unit's count.
     pub(super) fn weight(&self, unit: usize) -> u64 {
-        let Batch { units, a, x, ys, .. } = self.batch(unit);
-        let y = ys[unit - units.start];
+        let (a, x, y) = self.ranks_of(unit);
         if self.is_odd() {
             let is_palindrome = |subsets: &Subsets, set| subsets.reversed(set) == set;
             let both = is_palindrome(&self.even, self.even.of_size(a)[x as usize])
@@ -204,8 +222,7 @@ impl UnitList {
 
     /// The solutions that the unit counts.
     pub(super) fn domains(self: &Arc<Self>, unit: usize) -> RowDomains {
-        let Batch { units, a, x, ys, .. } = self.batch(unit);
-        let y = ys[unit - units.start];
+        let (a, x, y) = self.ranks_of(unit);
         let [white_even, white_odd] = [self.even.of_size(a)[x as usize], self.odd_set(a, y)];
         let mut domains = RowDomains::whole_board(self.size);
         for (row, allowed) in domains.allowed[..self.size.rows()].iter_mut().enumerate() {

@@ -13,7 +13,7 @@
 //! its own. Weights are cut into digits of a byte, the lowest digits of all in one plane, the next ones in
 //! another: the kernels multiply bytes, and small boards need one plane only.
 
-use super::kernel::{Bytes, Counts, LANES, TILE, Weights};
+use super::kernel::{Bytes, Entries, LANES, TILE, Weights};
 use super::program::Tree;
 use super::side::Side;
 use super::sub_board::Colour;
@@ -24,7 +24,7 @@ use crate::engine::unit::Interrupt;
 /// The light matrix, and what its labels weigh.
 pub(super) struct Light<'a> {
     pub(super) side: &'a Side,
-    pub(super) matrix: &'a [Counts],
+    pub(super) matrix: &'a [Entries],
     pub(super) columns: Columns<'a>,
     /// The y of each row set.
     pub(super) ys: &'a [u32],
@@ -41,9 +41,9 @@ impl Light<'_> {
         weights: &mut Weights,
     ) -> Result<(), Interrupt> {
         let rows = self.ys.len() * heavy_tree.labels_len;
-        let Weights { planes, more } = weights;
-        planes.iter_mut().for_each(Vec::clear);
-        planes[0].resize(rows, Bytes([0; LANES]));
+        let Weights { digits, more } = weights;
+        digits.iter_mut().for_each(Vec::clear);
+        digits[0].resize(rows, Bytes::ZERO);
         more.clear();
         more.resize(rows, 0);
         let Side { colour, limits, list, .. } = self.side;
@@ -80,9 +80,9 @@ impl Light<'_> {
                 }
                 let digit_bits = limits.digit_bits;
                 let needed = ((4 * u32::from(largest)).max(1).ilog2() / digit_bits) as usize + 1;
-                let digit = u8::MAX >> (u8::BITS - digit_bits);
-                for plane in &mut planes[..needed] {
-                    plane.resize(rows, Bytes([0; LANES]));
+                let mask = u8::MAX >> (u8::BITS - digit_bits);
+                for digits in &mut digits[..needed] {
+                    digits.resize(rows, Bytes::ZERO);
                 }
                 for (entries, label) in entries.iter().zip(&block.labels) {
                     let row = heavy_tree.label(*label).expect("kept for the whole class");
@@ -99,17 +99,17 @@ impl Light<'_> {
                         }),
                     };
                     if needed == 1 {
-                        planes[0][row].0 = std::array::from_fn(|lane| {
-                            (entries[lane] * weights[lane]) as u8 & digit
+                        digits[0][row].0 = std::array::from_fn(|lane| {
+                            (entries[lane] * weights[lane]) as u8 & mask
                         });
                         continue;
                     }
-                    for (number, plane) in (0..).zip(&mut planes[..needed]) {
-                        plane[row].0 = std::array::from_fn(|lane| {
+                    for (number, digits) in (0..).zip(&mut digits[..needed]) {
+                        digits[row].0 = std::array::from_fn(|lane| {
                             let product = u32::from(entries[lane]) * u32::from(weights[lane]);
-                            (product >> (digit_bits * u32::from(number))) as u8 & digit
+                            (product >> (digit_bits * u32::from(number))) as u8 & mask
                         });
-                        if plane[row].0 != [0; LANES] {
+                        if digits[row].0 != [0; LANES] {
                             more[row] = number;
                         }
                     }

@@ -47,11 +47,11 @@ use crate::board::square::{FixedQueens, Square};
 
 /// One way to break the symmetry.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
+pub(super) struct Case {
     /// The columns in which the queen of each row may stand, as bits.
-    pub(crate) allowed: Squares,
+    pub(super) allowed: Squares,
     /// The number of solutions of the board that each solution of the case stands for.
-    pub(crate) weight: u64,
+    pub(super) weight: u64,
 }
 
 /// A border line other than the first row.
@@ -68,7 +68,7 @@ const TIES: [(&[Border], u64); 5] =
     [(&[], 8), (&[Right], 8), (&[Bottom], 4), (&[Right, Bottom], 8), (&[Right, Bottom, Left], 2)];
 
 /// All cases of a board of at least four rows: `sum of weight x solutions` is the total.
-pub(crate) fn all(size: BoardSize) -> Vec<Case> {
+pub(super) fn all(size: BoardSize) -> Vec<Case> {
     let n = size.rows();
     debug_assert!(n >= 4, "smaller boards have no two distinct borders");
     let corner = (2..n).map(|second_column| corner_case(size, second_column));

@@ -76,15 +76,13 @@ macro_rules! vector_passes {
             allowed: Vector,
         ) -> Node<Vector> {
             let [columns, falling, rising, free] = level.lanes::<LANES>(at);
-            let [columns, falling] = [load(columns), load(falling)];
-            let [rising, free] = [load(rising), load(free)];
-            let rest = and(free, add(free, splat(-1)));
-            let queen = xor(free, rest);
-            let node = Node { columns, falling, rising, free: rest };
-            *kept += pack(level, *kept, node, nonzero(present, rest));
-            let [columns, falling, rising] =
-                [or(columns, queen), or(falling, queen), or(rising, queen)];
-            next_row(Node { columns, falling, rising, free }, allowed)
+            let (columns, falling) = (load(columns), load(falling));
+            let node = Node { columns, falling, rising: load(rising), free: load(free) };
+            let rest = and(node.free, add(node.free, splat(-1)));
+            let queen = xor(node.free, rest);
+            *kept += pack(level, *kept, Node { free: rest, ..node }, nonzero(present, rest));
+            let (columns, falling) = (or(columns, queen), or(falling, queen));
+            next_row(Node { columns, falling, rising: or(node.rising, queen), ..node }, allowed)
         }
 
         /// The nodes one row further down, without a queen in the row above.

@@ -20,12 +20,11 @@ impl Level {
     pub(super) const EMPTY: Self = Self { fields: [[0; CAPACITY + LANES]; 4], len: 0 };
 
     /// Each field of the `W` nodes from `at` on. `W` is at most 16, and `at` is below the capacity: that is
-    /// checked where a level grows, before each pass and in [`Level::push`]. So the remainder changes
-    /// nothing, but it shows the compiler that no bounds check is needed.
+    /// checked before each pass. So the remainder changes nothing, but it shows the compiler that no bounds
+    /// check is needed.
     pub(super) fn lanes<const W: usize>(&self, at: usize) -> [&[u32; W]; 4] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
-
         let fields = self.fields.each_ref();
         fields.map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most LANES"))
     }
@@ -48,30 +47,5 @@ impl Level {
     pub(super) fn get(&self, at: usize) -> Node {
         let [&[columns], &[falling], &[rising], &[free]] = self.lanes(at);
         Node { columns, falling, rising, free }
-    }
-
-    /// Adds a node.
-    ///
-    /// # Panics
-    ///
-    /// If the level is full: the node would overwrite another.
-    pub(super) fn push(&mut self, node: Node) {
-        assert!(self.len < CAPACITY, "a level of {} nodes overflows", self.len);
-        self.set(self.len, node);
-        self.len += 1;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[should_panic(expected = "a level of 256 nodes overflows")]
-    fn a_node_too_many_stops() {
-        let mut level = Level::EMPTY;
-        for _ in 0..=CAPACITY {
-            level.push(Node { columns: 0, falling: 0, rising: 0, free: 1 });
-        }
     }
 }

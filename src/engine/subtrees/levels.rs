@@ -53,7 +53,8 @@ impl Levels {
     ) -> Result<u64, Interrupt> {
         // A cancelled count leaves nodes behind.
         self.levels.iter_mut().for_each(|level| level.len = 0);
-        self.levels[0].push(root);
+        self.levels[0].set(0, root);
+        self.levels[0].len = 1;
         let (mut row, mut solutions) = (0, 0_u64);
         loop {
             if self.levels[row].len < PASS {

@@ -2,22 +2,20 @@
 
 use std::arch::x86_64::*;
 
+pub(super) use super::portable::transpose;
+use super::portable::transpose_words;
 use super::{
-    Bytes, Cancel, Counts, Interrupt, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose,
-    Rows, Run, SLOTS, Scratch, TILE, TURNS_IN_A_BYTE, Tile, parts, parts_mut,
+    Bytes, DIGITS, Entries, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
+    RowsOfSets, TURNS_IN_A_BYTE, Totals, Weights, Words, both, groups, parts, parts_mut,
 };
 use crate::engine::x86::{LANES_TO_FRONT, avx2};
 
 type Vector = [__m256i; 2];
 type Sums = __m256i;
-/// The places in each sixteenth of the bytes, for both halves of the result; bytes from 128 on elsewhere.
-type Index = [[__m256i; 2]; 4];
-type Eight = [__m256i; 2];
+/// The places in each sixteenth of the bytes; bytes from 128 on elsewhere.
+type Index = [Bytes; 4];
 
 loops! {
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-}
-swaps! {
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 }
 
@@ -35,13 +33,13 @@ fn store(bytes: &mut Bytes, vector: Vector) {
 }
 
 #[target_feature(enable = "avx2")]
-fn load_plane(plane: &[u64; 8]) -> Vector {
-    load_8(plane)
+fn and(a: Vector, b: Vector) -> Vector {
+    [_mm256_and_si256(a[0], b[0]), _mm256_and_si256(a[1], b[1])]
 }
 
 #[target_feature(enable = "avx2")]
-fn and(a: Vector, b: Vector) -> Vector {
-    [_mm256_and_si256(a[0], b[0]), _mm256_and_si256(a[1], b[1])]
+fn or(a: Vector, b: Vector) -> Vector {
+    [_mm256_or_si256(a[0], b[0]), _mm256_or_si256(a[1], b[1])]
 }
 
 #[target_feature(enable = "avx2")]
@@ -79,7 +77,9 @@ fn index(places: &Bytes) -> Index {
         let within = |places: __m256i| {
             _mm256_adds_epu8(_mm256_sub_epi8(places, first), _mm256_set1_epi8(0x70))
         };
-        [within(places[0]), within(places[1])]
+        let mut bytes = Bytes::ZERO;
+        store(&mut bytes, [within(places[0]), within(places[1])]);
+        bytes
     })
 }
 
@@ -91,16 +91,15 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
         _mm256_permute4x64_epi64::<0b01_00_01_00>(bytes[1]),
         _mm256_permute4x64_epi64::<0b11_10_11_10>(bytes[1]),
     ];
-    let half = |half: usize| {
-        let of = |at: usize| _mm256_shuffle_epi8(quarters[at], index[at][half]);
-        _mm256_or_si256(_mm256_or_si256(of(0), of(1)), _mm256_or_si256(of(2), of(3)))
-    };
-    [half(0), half(1)]
+    let [a, b, c, d] = [0, 1, 2, 3].map(|at| {
+        let [low, high] = load(&index[at]);
+        [_mm256_shuffle_epi8(quarters[at], low), _mm256_shuffle_epi8(quarters[at], high)]
+    });
+    or(or(a, b), or(c, d))
 }
 
 #[target_feature(enable = "avx2")]
-fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    let quarters = parts_mut(&mut counts.0);
+fn count(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
     const { assert!(TURNS_IN_A_BYTE == 3) };
     for turns in turns.chunks(TURNS_IN_A_BYTE) {
         let picked = match turns {
@@ -115,7 +114,7 @@ fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
             _mm256_castsi256_si128(picked[1]),
             _mm256_extracti128_si256::<1>(picked[1]),
         ];
-        for (quarter, more) in quarters.iter_mut().zip(more) {
+        for (quarter, more) in parts_mut(&mut entries.0).iter_mut().zip(more) {
             let sum = _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
             avx2::store::<u16, 16>(quarter, sum);
         }
@@ -149,49 +148,23 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
-    let wide = _mm256_set1_epi64x(bits.cast_signed());
+pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
+    let bits = _mm256_set1_epi64x(queen.cast_signed());
     let (vectors, rest) = words.as_chunks::<4>();
     let mut len = 0;
     for words in vectors {
         let words = avx2::load::<u64, 4>(words);
-        let free = _mm256_cmpeq_epi64(_mm256_and_si256(words, wide), _mm256_setzero_si256());
+        let free = _mm256_cmpeq_epi64(_mm256_and_si256(words, bits), _mm256_setzero_si256());
         // Two lanes of 32 bits for each word.
         let lanes = _mm256_movemask_ps(_mm256_castsi256_ps(free)) as usize;
         let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(LANES_TO_FRONT[lanes].cast_signed()));
-        let out = out[len..].first_chunk_mut::<4>().expect("room for all words and a vector more");
-        avx2::store::<u64, 4>(out, _mm256_permutevar8x32_epi32(words, order));
+        let kept = kept[len..].first_chunk_mut().expect("room for all words and a vector more");
+        avx2::store::<u64, 4>(kept, _mm256_permutevar8x32_epi32(words, order));
         len += lanes.count_ones() as usize / 2;
     }
     for word in rest {
-        out[len] = *word;
-        len += usize::from(word & bits == 0);
+        kept[len] = *word;
+        len += usize::from(word & queen == 0);
     }
     len
-}
-
-#[target_feature(enable = "avx2")]
-fn load_8(words: &[u64; 8]) -> Eight {
-    let halves = parts(words);
-    [avx2::load::<u64, 4>(&halves[0]), avx2::load::<u64, 4>(&halves[1])]
-}
-
-#[target_feature(enable = "avx2")]
-fn store_8(words: &mut [u64; 8], eight: Eight) {
-    let halves = parts_mut(words);
-    avx2::store::<u64, 4>(&mut halves[0], eight[0]);
-    avx2::store::<u64, 4>(&mut halves[1], eight[1]);
-}
-
-/// See the portable kernel.
-#[target_feature(enable = "avx2")]
-fn swap(a: Eight, b: Eight, distance: u32, mask: u64) -> (Eight, Eight) {
-    let count = _mm_cvtsi32_si128(distance.cast_signed());
-    let mask = _mm256_set1_epi64x(mask.cast_signed());
-    let swap = |a: __m256i, b: __m256i| {
-        let differing = _mm256_and_si256(_mm256_xor_si256(_mm256_srl_epi64(a, count), b), mask);
-        (_mm256_xor_si256(a, _mm256_sll_epi64(differing, count)), _mm256_xor_si256(b, differing))
-    };
-    let ((a0, b0), (a1, b1)) = (swap(a[0], b[0]), swap(a[1], b[1]));
-    ([a0, a1], [b0, b1])
 }

@@ -2,16 +2,16 @@
 
 use std::arch::x86_64::*;
 
+pub(super) use super::portable::transpose;
 use super::{
-    Bytes, Cancel, Counts, Interrupt, LANES, MOST_OPEN, MOST_TOGETHER, NO_BIT, PLANES, Planes,
-    Purpose, Rows, Run, Scratch, TILE, TURNS_IN_A_BYTE, Tile, parts_mut,
+    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
+    RowsOfSets, TURNS_IN_A_BYTE, Totals, Weights, Words, both, groups, parts_mut,
 };
 use crate::engine::x86::avx512;
 
 type Vector = __m512i;
 type Sums = __m512i;
-/// The places, and which of them there are.
-type Index = (__m512i, __mmask64);
+type Index = [Bytes; 1];
 
 loops! {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi,avx512vnni,gfni,bmi1,bmi2,popcnt")]
@@ -25,11 +25,6 @@ fn load(bytes: &Bytes) -> Vector {
 #[target_feature(enable = "avx512f")]
 fn store(bytes: &mut Bytes, vector: Vector) {
     avx512::store::<u8, LANES>(&mut bytes.0, vector);
-}
-
-#[target_feature(enable = "avx512f")]
-fn load_plane(plane: &[u64; 8]) -> Vector {
-    avx512::load::<u64, 8>(plane)
 }
 
 #[target_feature(enable = "avx512f")]
@@ -52,20 +47,20 @@ fn bits(a: Vector) -> Vector {
     _mm512_popcnt_epi8(a)
 }
 
-#[target_feature(enable = "avx512bw")]
+#[target_feature(enable = "avx512f")]
 fn index(places: &Bytes) -> Index {
-    let places = load(places);
-    (places, !_mm512_movepi8_mask(places))
-}
-
-#[target_feature(enable = "avx512vbmi")]
-fn pick(bytes: Vector, (places, which): &Index) -> Vector {
-    _mm512_maskz_permutexvar_epi8(*which, *places, bytes)
+    [*places]
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
-fn count(counts: &mut Counts, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    let [low, high] = parts_mut(&mut counts.0) else { unreachable!("two halves") };
+fn pick(bytes: Vector, [places]: &Index) -> Vector {
+    let places = load(places);
+    _mm512_maskz_permutexvar_epi8(!_mm512_movepi8_mask(places), places, bytes)
+}
+
+#[target_feature(enable = "avx512bw,avx512vbmi")]
+fn count(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
+    let [low, high] = parts_mut(&mut entries.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
     const { assert!(TURNS_IN_A_BYTE == 3) };
     for turns in turns.chunks(TURNS_IN_A_BYTE) {
@@ -91,9 +86,9 @@ fn zero() -> Sums {
 
 /// The weights are the unsigned bytes, the hits the signed ones.
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
-fn add_products(sums: Sums, hits: Vector, weights: &Bytes, (labels, _): &Index) -> Sums {
+fn add_products(sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
     const { assert!(8 * MOST_TOGETHER < 1 << 7) };
-    _mm512_dpbusd_epi32(sums, _mm512_permutexvar_epi8(*labels, load(weights)), hits)
+    _mm512_dpbusd_epi32(sums, _mm512_permutexvar_epi8(load(labels), load(weights)), hits)
 }
 
 #[target_feature(enable = "avx512f")]
@@ -108,31 +103,31 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
 /// The packed vector goes through a register and a full store: the form of `vpcompressq` that writes to
 /// memory is many times slower on some CPUs.
 #[target_feature(enable = "avx512f,popcnt")]
-fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
-    let bits = _mm512_set1_epi64(bits.cast_signed());
-    let (vectors, rest) = words.as_chunks::<8>();
+pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
+    let bits = _mm512_set1_epi64(queen.cast_signed());
     let mut len = 0;
-    for words in vectors {
+    let mut keep = |words: &[u64; 8], which: u8| {
         let words = avx512::load::<u64, 8>(words);
-        let kept = _mm512_testn_epi64_mask(words, bits);
-        let out = out[len..].first_chunk_mut::<8>().expect("room for all words and a vector more");
-        avx512::store::<u64, 8>(out, _mm512_maskz_compress_epi64(kept, words));
-        len += kept.count_ones() as usize;
+        let fitting = _mm512_testn_epi64_mask(words, bits) & which;
+        let kept = kept[len..].first_chunk_mut().expect("room for all words and a vector more");
+        avx512::store::<u64, 8>(kept, _mm512_maskz_compress_epi64(fitting, words));
+        len += fitting.count_ones() as usize;
+    };
+    let (vectors, rest) = words.as_chunks();
+    for words in vectors {
+        keep(words, u8::MAX);
     }
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    let words = avx512::load::<u64, 8>(&last);
-    let kept = _mm512_testn_epi64_mask(words, bits) & ((1 << rest.len()) - 1) as u8;
-    let out = out[len..].first_chunk_mut::<8>().expect("room for all words and a vector more");
-    avx512::store::<u64, 8>(out, _mm512_maskz_compress_epi64(kept, words));
-    len + kept.count_ones() as usize
+    keep(&last, ((1 << rest.len()) - 1) as u8);
+    len
 }
 
 /// The eight words of a lane become a row of bytes, one for each bit of a word: the bytes of a word go to
 /// eight vectors of eight, and each vector of eight by eight bits is transposed at once. Then sixteen rows by
 /// sixteen bytes are transposed by four stages of unpacking, in each quarter of the lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn transpose_words(words: &[u64], starts: &[u32; LANES], bits: u32, planes: &mut Planes) {
+fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     // Byte 8 j + 7 - s comes from byte j of word s: matrices begin with their last row.
     const BYTES: Bytes = {
         let mut bytes = [0; LANES];
@@ -150,7 +145,7 @@ fn transpose_words(words: &[u64], starts: &[u32; LANES], bits: u32, planes: &mut
     for lane in 0..16 {
         let [a, b, c, d] = [0, 16, 32, 48].map(|first| {
             let start = starts[first + lane] as usize;
-            let words = words[start..].first_chunk::<8>().expect("eight words and more");
+            let words = words.and_more[start..].first_chunk().expect("eight words and more");
             let bytes = _mm512_permutexvar_epi8(by_byte, avx512::load::<u64, 8>(words));
             _mm512_gf2p8affine_epi64_epi8::<0>(units, bytes)
         });
@@ -162,10 +157,9 @@ fn transpose_words(words: &[u64], starts: &[u32; LANES], bits: u32, planes: &mut
         rows[2][lane] = _mm512_shuffle_i64x2::<0x88>(ab, cd);
         rows[3][lane] = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
     }
-    let needed = bits.div_ceil(16) as usize;
-    for (rows, planes) in
-        rows[..needed].iter_mut().zip(planes.0[..NO_BIT as usize].as_chunks_mut::<16>().0)
-    {
+    let needed = words.tag_at.div_ceil(16) as usize;
+    let (planes, _no_bit) = planes.as_chunks_mut::<16>();
+    for (rows, planes) in rows[..needed].iter_mut().zip(planes) {
         for _ in 0..4 {
             let last = *rows;
             for at in 0..8 {
@@ -174,7 +168,7 @@ fn transpose_words(words: &[u64], starts: &[u32; LANES], bits: u32, planes: &mut
             }
         }
         for (plane, row) in planes.iter_mut().zip(rows) {
-            avx512::store::<u64, 8>(plane, *row);
+            store(plane, *row);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The words of a leaf, cut into lanes.
 
+use super::Words;
+
 /// Labels of a block, and lanes of a layer.
 pub(in crate::engine::colours) const LANES: usize = 64;
 /// Words of a lane.
@@ -10,22 +12,35 @@ pub(super) const SLOTS: usize = 8;
 #[repr(C, align(64))]
 pub(in crate::engine::colours) struct Bytes(pub(in crate::engine::colours) [u8; LANES]);
 
+impl Bytes {
+    pub(in crate::engine::colours) const ZERO: Self = Self([0; LANES]);
+}
+
 /// The lanes of a leaf: where the words of each begin, which there are, and their label.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    pub(super) starts: Vec<u32>,
-    pub(super) present: Vec<u8>,
-    pub(super) labels: Vec<u8>,
-    pub(super) len: usize,
+    starts: Vec<u32>,
+    present: Vec<u8>,
+    labels: Vec<u8>,
+    len: usize,
 }
 
 impl Lanes {
+    /// Makes room for leaves of this many words.
+    pub(super) fn reserve(&mut self, words: usize) {
+        // A label of few words fills a lane in part; a step writes two lanes.
+        let lanes = (words / SLOTS + 2 * LANES + 2).max(self.starts.len());
+        self.starts.resize(lanes, 0);
+        self.present.resize(lanes, 0);
+        self.labels.resize(lanes, 0);
+    }
+
     /// Cuts words, ordered by label, into lanes.
     #[inline(always)]
-    pub(super) fn cut(&mut self, words: &[u64], tag_at: u32) {
+    pub(super) fn cut(&mut self, words: Words<'_>) {
         let mut ends = [0_u32; LANES];
-        for (at, word) in (1..).zip(words) {
-            ends[(word >> tag_at) as usize % LANES] = at;
+        for (at, word) in (1..).zip(words.own()) {
+            ends[(word >> words.tag_at) as usize % LANES] = at;
         }
         let Self { starts, present, labels, .. } = self;
         let (mut start, mut len) = (0, 0);
@@ -54,14 +69,15 @@ impl Lanes {
         labels[len..whole].fill(0);
     }
 
-    pub(super) fn layer(&self, layer: usize) -> Layer<'_> {
-        let lanes = layer * LANES..(layer + 1) * LANES;
-        let bytes = |of: &[u8]| Bytes(of[lanes.clone()].try_into().expect("64 lanes"));
-        Layer {
-            starts: self.starts[lanes.clone()].try_into().expect("64 lanes"),
-            present: bytes(&self.present),
-            labels: bytes(&self.labels),
-        }
+    pub(super) fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
+        (0..self.len).step_by(LANES).map(|first| {
+            let bytes = |of: &[u8]| Bytes(*of[first..].first_chunk().expect("64 lanes"));
+            Layer {
+                starts: self.starts[first..].first_chunk().expect("64 lanes"),
+                present: bytes(&self.present),
+                labels: bytes(&self.labels),
+            }
+        })
     }
 }
 

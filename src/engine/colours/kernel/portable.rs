@@ -1,30 +1,26 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
 use super::{
-    Bytes, Cancel, Counts, Interrupt, LANES, MOST_OPEN, MOST_TOGETHER, PLANES, Planes, Purpose,
-    Rows, Run, SLOTS, Scratch, TILE, Tile, parts, parts_mut,
+    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, Planes, RowsOfSets,
+    SLOTS, TILE, Tile, Totals, Weights, Words, both, groups, parts, parts_mut,
 };
 
 /// Byte l is a byte of word l / 8.
 type Vector = [u64; 8];
 type Sums = u64;
-type Index = Bytes;
-type Eight = [u64; 8];
+type Index = [Bytes; 1];
 
 loops! {}
-swaps! {}
 
+#[inline(always)]
 fn load(bytes: &Bytes) -> Vector {
     let words = parts(&bytes.0);
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
+#[inline(always)]
 fn store(bytes: &mut Bytes, vector: Vector) {
     parts_mut(&mut bytes.0).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
-}
-
-fn load_plane(plane: &[u64; 8]) -> Vector {
-    *plane
 }
 
 fn and(a: Vector, b: Vector) -> Vector {
@@ -48,7 +44,7 @@ fn bits(a: Vector) -> Vector {
 }
 
 fn index(places: &Bytes) -> Index {
-    *places
+    [*places]
 }
 
 /// Visits the lanes with hits: most have none.
@@ -62,10 +58,10 @@ fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
     }
 }
 
-fn count(counts: &mut Counts, hits: Vector, _turns: &[Index], labels: &Bytes) {
+fn count(entries: &mut Entries, hits: Vector, _turns: &[Index], labels: &Bytes) {
     each_lane(hits, |lane, hits| {
-        let count = &mut counts.0[usize::from(labels.0[lane]) % LANES];
-        *count = count.saturating_add(hits.into());
+        let entry = &mut entries.0[usize::from(labels.0[lane]) % LANES];
+        *entry = entry.saturating_add(hits.into());
     });
 }
 
@@ -73,7 +69,7 @@ fn zero() -> Sums {
     0
 }
 
-fn add_products(mut sums: Sums, hits: Vector, weights: &Bytes, labels: &Index) -> Sums {
+fn add_products(mut sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
     each_lane(hits, |lane, hits| {
         sums += u64::from(weights.0[usize::from(labels.0[lane]) % LANES]) * u64::from(hits);
     });
@@ -84,29 +80,59 @@ fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
     totals[0] += sums.iter().sum::<u64>();
 }
 
-fn filter(words: &[u64], bits: u64, out: &mut [u64]) -> usize {
+pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
     let mut len = 0;
     for word in words {
-        out[len] = *word;
-        len += usize::from(word & bits == 0);
+        kept[len] = *word;
+        len += usize::from(word & queen == 0);
     }
     len
 }
 
-fn load_8(words: &[u64; 8]) -> Eight {
-    *words
-}
-
-fn store_8(words: &mut [u64; 8], eight: Eight) {
-    *words = eight;
-}
-
-/// Exchanges the upper bits of `a` with the lower ones of `b`.
-fn swap(mut a: Eight, mut b: Eight, distance: u32, mask: u64) -> (Eight, Eight) {
-    for (a, b) in a.iter_mut().zip(&mut b) {
-        let differing = (*a >> distance ^ *b) & mask;
-        *a ^= differing << distance;
-        *b ^= differing;
+/// By six stages of swaps: in each, blocks of bits that are half as long change places.
+#[inline(always)]
+pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
+    const LOW_HALVES: [u64; 6] = [
+        0xffff_ffff,
+        0xffff_0000_ffff,
+        0xff00_ff00_ff00_ff,
+        0xf0f_0f0f_0f0f_0f0f,
+        0x3333_3333_3333_3333,
+        0x5555_5555_5555_5555,
+    ];
+    for (lane, start) in starts.iter().enumerate() {
+        let words = &words.and_more[*start as usize..][..SLOTS];
+        for (slot, word) in words.iter().enumerate() {
+            let plane: &mut [[u8; 8]] = parts_mut(&mut planes[lane % 8 * SLOTS + slot].0);
+            plane[lane / 8] = word.to_le_bytes();
+        }
     }
-    (a, b)
+    for stage in 0..6 {
+        let (distance, mask) = (32 >> stage, LOW_HALVES[stage]);
+        for pair in 0..32 {
+            let one = pair & (distance - 1) | (pair & !(distance - 1)) << 1;
+            let [mut a, mut b] = [one, one + distance].map(|at| load(&planes[at]));
+            for (a, b) in a.iter_mut().zip(&mut b) {
+                let differing = (*a >> distance ^ *b) & mask;
+                *a ^= differing << distance;
+                *b ^= differing;
+            }
+            store(&mut planes[one], a);
+            store(&mut planes[one + distance], b);
+        }
+    }
+}
+
+/// By five perfect shuffles, each of which interleaves the upper rows with the lower.
+#[inline(always)]
+pub(super) fn transpose(tile: &mut Tile) -> u16 {
+    for _ in 0..TILE.ilog2() {
+        let rows = *tile;
+        let (upper, lower) = rows.split_at(TILE / 2);
+        for ((pair, a), b) in parts_mut(tile).iter_mut().zip(upper).zip(lower) {
+            let interleaved = |from: usize| std::array::from_fn(|at| [a, b][at % 2][from + at / 2]);
+            *pair = [interleaved(0), interleaved(TILE / 2)];
+        }
+    }
+    tile.iter().flatten().copied().max().unwrap_or(0)
 }

@@ -1,6 +1,7 @@
 //! Every kernel against the simplest loops, on made-up programs, at edge lengths.
 
 use super::*;
+use crate::engine::colours::code::{Code, Groups, two};
 use crate::engine::tests::{kernels, random};
 
 /// Numbers of words of a label, around those of a lane.
@@ -53,34 +54,21 @@ impl Leaf {
         }
     }
 
-    /// Appends the leaf to a program.
-    fn write(&self, depth: u32, most: u32, code: &mut Vec<u32>) {
-        let start = code.len();
-        code.extend([2 * depth + 1, 0, most, 0, 0, 0]);
+    /// Appends the leaf to a program. Returns where it begins.
+    fn write(&self, depth: usize, most_words: usize, code: &mut Code) -> usize {
+        let start = code.leaf(depth, most_words);
+        let [squares, pairs] = [&self.squares, &self.pairs]
+            .map(|all| all.iter().map(|[a, b]| two(*a, *b)).collect::<Vec<u32>>());
         for (number, labels) in (0..).zip(&self.sets) {
-            let section = code.len();
-            code.extend([number, 0]);
-            for length in 1..=MOST_TOGETHER {
-                let mut groups = Vec::new();
-                for (label, items) in (0..).zip(labels) {
-                    for items in items.chunks(MOST_TOGETHER).filter(|items| items.len() == length) {
-                        groups.push(label);
-                        groups.extend(items.iter().map(|[a, b]| a | b << 16));
-                    }
-                }
-                if !groups.is_empty() {
-                    code.extend([length as u32, (groups.len() / (length + 1)) as u32]);
-                    code.extend(groups);
-                }
+            let mut groups = Groups::default();
+            for (label, items) in (0..).zip(labels) {
+                let items: Vec<u32> = items.iter().map(|[a, b]| two(*a, *b)).collect();
+                items.chunks(MOST_TOGETHER).for_each(|items| groups.add(label, items));
             }
-            code[section + 1] = code.len() as u32;
+            code.section(number, &mut groups);
         }
-        code[start + 4] = code.len() as u32;
-        code.extend(self.squares.iter().map(|[a, b]| a | b << 8));
-        code[start + 5] = code.len() as u32;
-        code.extend(self.pairs.iter().map(|[a, b]| a | b << 16));
-        code[start + 1] = code.len() as u32;
-        code[start + 3] = code.len() as u32;
+        code.end_leaf(start, &squares, &pairs);
+        start
     }
 
     /// Calls with the set, the label, the lane's label and the number of hits.
@@ -130,86 +118,73 @@ fn every_kernel_counts_what_plain_loops_count() {
         let fitting: Vec<u64> =
             words[..len].iter().copied().filter(|word| word & queen == 0).collect();
         let few = random.bool();
-        let most = if few { fitting.len() } else { fitting.len() - 1 } as u32;
+        let most_words = if few { fitting.len() } else { fitting.len() - 1 };
 
         // filter, leaf, leaf for more words, and a leaf for all words behind that subtree.
-        let mut code = vec![0, 0, queen as u32, (queen >> 32) as u32];
-        leaves[0].write(1, most, &mut code);
-        leaves[1].write(1, u32::MAX, &mut code);
-        code[4 + 3] = code.len() as u32;
-        code[1] = code.len() as u32;
-        leaves[0].write(0, u32::MAX, &mut code);
-        let run = Run { code: &code, len, words: &words, tag_at: TAG_AT };
+        let mut code = Code::default();
+        let filter = code.filter(0, queen);
+        let leaf = leaves[0].write(1, most_words, &mut code);
+        leaves[1].write(1, usize::MAX, &mut code);
+        code.end(leaf);
+        code.end_subtree(filter);
+        leaves[0].write(0, usize::MAX, &mut code);
+        let input = Input { code: &code.0, block: Words { len, and_more: &words, tag_at: TAG_AT } };
 
         // The set in the middle is not to be counted.
-        let at = [Some(labels), None, Some(0)];
-        let rows = Rows { at: &at, labels };
+        let rows = [Some(labels..2 * labels), None, Some(0..labels)];
         let start = random.u16(65_000..);
         let mut expected = vec![[u64::from(start); LANES]; 2 * labels];
         let leaf_of_few = &leaves[usize::from(!few)];
         for (leaf, words) in [(leaf_of_few, &fitting[..]), (&leaves[0], &words[..len])] {
             leaf.each_hit(words, |set, label, lane| {
-                if let Some(row) = at[set] {
-                    expected[row + label][lane] += 1;
+                if let Some(rows) = &rows[set] {
+                    expected[rows.start + label][lane] += 1;
                 }
             });
         }
-        let more: Vec<u8> = (0..2 * labels).map(|_| random.u8(..PLANES as u8)).collect();
-        let planes = [(); PLANES].map(|()| {
+        let more: Vec<u8> = (0..2 * labels).map(|_| random.u8(..DIGITS as u8)).collect();
+        let digits = [(); DIGITS].map(|()| {
             (0..2 * labels).map(|_| Bytes([(); LANES].map(|()| random.u8(..)))).collect()
         });
-        let weights = Weights { planes, more };
+        let weights = Weights { digits, more };
 
         for kernel in kernels() {
             let mut scratch = Scratch::default();
             scratch.reserve(len);
-            let mut counts = vec![Counts([start; LANES]); 2 * labels];
-            let mut purpose = Purpose::Count(&mut counts);
-            assert_eq!(kernel.run(&run, &rows, &mut purpose, &mut scratch, &cancel), Ok(()));
-            for (row, (counts, expected)) in counts.iter().zip(&expected).enumerate() {
+            let mut entries = vec![Entries([start; LANES]); 2 * labels];
+            assert_eq!(kernel.count(input, &rows, &mut entries, &mut scratch, &cancel), Ok(()));
+            for (row, (entries, expected)) in entries.iter().zip(&expected).enumerate() {
                 let expected = expected.map(|hits| hits.min(u16::MAX.into()) as u16);
-                assert_eq!(counts.0, expected, "{kernel}, row {row}, round {round}");
+                assert_eq!(entries.0, expected, "{kernel}, row {row}, round {round}");
             }
 
-            let mut totals = [[[0; 8]; PLANES]; 3];
-            let mut purpose = Purpose::Sum(&weights, &mut totals);
-            assert_eq!(kernel.run(&run, &rows, &mut purpose, &mut scratch, &cancel), Ok(()));
+            let mut totals = [Totals::default(); 3];
+            let summed = kernel.sum(input, &rows, &weights, &mut totals, &mut scratch, &cancel);
+            assert_eq!(summed, Ok(()));
             for (set, totals) in totals.iter().enumerate() {
-                for (plane, lanes) in totals.iter().enumerate() {
-                    let rows = at[set].map_or(0..0, |row| row..row + labels);
+                for (digit, lanes) in totals.iter().enumerate() {
+                    let rows = rows[set].clone().unwrap_or(0..0);
                     let products =
-                        rows.filter(|row| usize::from(weights.more[*row]) >= plane).map(|row| {
+                        rows.filter(|row| usize::from(weights.more[*row]) >= digit).map(|row| {
                             let hits = expected[row].map(|hits| hits - u64::from(start));
-                            let weights = weights.planes[plane][row].0;
+                            let weights = weights.digits[digit][row].0;
                             hits.iter()
                                 .zip(weights)
                                 .map(|(hits, weight)| hits * u64::from(weight))
                                 .sum::<u64>()
                         });
-                    let sum: u64 = lanes.iter().sum();
-                    assert_eq!(
-                        sum,
-                        products.sum::<u64>(),
-                        "{kernel}, set {set}, plane {plane}, round {round}"
-                    );
+                    let (sum, expected) = (lanes.iter().sum::<u64>(), products.sum::<u64>());
+                    assert_eq!(sum, expected, "{kernel}, set {set}, digit {digit}, round {round}");
                 }
             }
-            cancel_stops(kernel, &run, &rows, &mut counts, &mut scratch);
+
+            let cancelled = Cancel::new();
+            cancelled.cancel();
+            let counted = kernel.count(input, &rows, &mut entries, &mut scratch, &cancelled);
+            let summed = kernel.sum(input, &rows, &weights, &mut totals, &mut scratch, &cancelled);
+            assert_eq!([counted, summed], [Err(Interrupt::Cancelled); 2], "{kernel}");
         }
     }
-}
-
-fn cancel_stops(
-    kernel: Kernel,
-    run: &Run<'_>,
-    rows: &Rows<'_>,
-    counts: &mut [Counts],
-    scratch: &mut Scratch,
-) {
-    let cancelled = Cancel::new();
-    cancelled.cancel();
-    let stopped = kernel.run(run, rows, &mut Purpose::Count(counts), scratch, &cancelled);
-    assert_eq!(stopped, Err(Interrupt::Cancelled), "{kernel}");
 }
 
 #[test]

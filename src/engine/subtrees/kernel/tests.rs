@@ -20,7 +20,8 @@ fn level(n: u32, queens: u32, len: usize, random: &mut fastrand::Rng) -> Level {
         let rising = random.u32(..) & random.u32(..) & board;
         let free = random.u32(..) & board & !columns;
         if free != 0 {
-            level.push(Node { columns, falling, rising, free });
+            level.set(level.len, Node { columns, falling, rising, free });
+            level.len += 1;
         }
     }
     level

@@ -1,4 +1,4 @@
-//! Counts batches of units.
+//! Entries batches of units.
 //!
 //! For each unit of a batch, the matrix of the colour with fewer queens (light) is filled: a block of
 //! labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{Counts, LANES, PLANES, Purpose, Rows, Scratch, Weights};
+use super::kernel::{DIGITS, Entries, LANES, Scratch, Weights};
 use super::limits::Limits;
 use super::list::Slice;
 use super::program::MAPPED;
@@ -23,9 +23,9 @@ use super::units::{Columns, UnitList};
 use super::weigh::Light;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
-use crate::engine::unit::{self, Interrupt, WhichCount};
+use crate::engine::unit::{Counter, Interrupt, WhichCount};
 
-pub(super) struct Worker<'a> {
+pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
     kernel: Kernel,
     which: WhichCount,
@@ -33,7 +33,7 @@ pub(super) struct Worker<'a> {
     light: Side,
     heavy: Side,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
-    matrix: Vec<Counts>,
+    matrix: Vec<Entries>,
     /// Of one block of the heavy list.
     weights: Weights,
     scratch: Scratch,
@@ -41,16 +41,16 @@ pub(super) struct Worker<'a> {
     last_a: Option<u32>,
 }
 
-impl<'a> Worker<'a> {
+impl<'a> ColoursCounter<'a> {
     pub(super) fn new(
         units: &'a UnitList,
         kernel: Kernel,
         which: WhichCount,
         limits: Limits,
     ) -> Self {
-        let weight_bits = limits.digit_bits * PLANES as u32;
+        let weight_bits = limits.digit_bits * DIGITS as u32;
         assert!(4 * u32::from(limits.largest_entry) < 1 << weight_bits, "digits for all weights");
-        let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<Counts>() };
+        let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<Entries>() };
         Self {
             units,
             kernel,
@@ -65,7 +65,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Counts a slice of the light list in each unit: counting is linear in the light matrix, so the counts of
+    /// Entries a slice of the light list in each unit: counting is linear in the light matrix, so the counts of
     /// slices add up. A slice with too large an entry is halved. This ends, for a word has entries of at most
     /// a!: its hits with a label are placements of a queens on a columns; and light colours have an a of 8 at
     /// most.
@@ -88,31 +88,29 @@ impl<'a> Worker<'a> {
     fn fill(&mut self, task: &Task<'_>, slice: Slice) -> Result<(), Interrupt> {
         let Self { kernel, light, matrix, scratch, .. } = self;
         let labels = light.tree().labels_len;
-        let rows = Rows { at: &task.rows_at(labels), labels };
+        let rows = task.rows(labels);
         let rows_of_block = task.ys.len() * labels;
         light.each_block(slice, scratch, task.cancel, |step, scratch| {
             let (start, end) = (step.number * rows_of_block, (step.number + 1) * rows_of_block);
             // Block by block, so that a signal need not wait for gigabytes.
-            matrix.resize(matrix.len().max(end), Counts([0; LANES]));
-            let counts = &mut matrix[start..end];
+            matrix.resize(matrix.len().max(end), Entries([0; LANES]));
+            let entries = &mut matrix[start..end];
             if step.is_first {
-                counts.fill(Counts([0; LANES]));
+                entries.fill(Entries([0; LANES]));
             }
-            kernel.run(&step.run, &rows, &mut Purpose::Count(counts), scratch, task.cancel)
+            kernel.count(step.input, &rows, entries, scratch, task.cancel)
         })
     }
 
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
         let Self { kernel, light, heavy, matrix, weights, scratch, .. } = self;
-        let labels = heavy.tree().labels_len;
-        let rows = Rows { at: &task.rows_at(labels), labels };
-        let mut totals = vec![[[0; 8]; PLANES]; task.y_class.len()];
+        let rows = task.rows(heavy.tree().labels_len);
+        let mut totals = vec![[[0; 8]; DIGITS]; task.y_class.len()];
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
         heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
             light.weigh(&step.block.labels, step.tree, *kernel, weights)?;
-            let mut purpose = Purpose::Sum(weights, &mut totals);
-            kernel.run(&step.run, &rows, &mut purpose, scratch, task.cancel)
+            kernel.sum(step.input, &rows, weights, &mut totals, scratch, task.cancel)
         })?;
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
@@ -137,22 +135,22 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Where the rows of each row set of the class begin in a block.
-    fn rows_at(&self, labels: usize) -> Vec<Option<usize>> {
-        let mut rows_at = vec![None; self.y_class.len()];
+    /// The rows in a block of each row set of the class: of these units, one for each label.
+    fn rows(&self, labels: usize) -> Vec<Option<Range<usize>>> {
+        let mut rows = vec![None; self.y_class.len()];
         for (place, y) in self.ys.iter().enumerate() {
-            rows_at[(*y - self.y_class.start) as usize] = Some(place * labels);
+            rows[(*y - self.y_class.start) as usize] = Some(place * labels..(place + 1) * labels);
         }
-        rows_at
+        rows
     }
 }
 
-impl unit::Worker for Worker<'_> {
+impl Counter for ColoursCounter<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        Ok(self.count_first(unit..unit + 1, cancel)?[0])
+        Ok(self.count_batch(unit..unit + 1, cancel)?[0])
     }
 
-    fn count_first(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
+    fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         let batch = self.units.batch(units.start);
         if self.last_a.is_some_and(|a| a != batch.a) && !self.limits.keeps_memory {
             // Where the lists and programs are long the matrix is small, and the other way round.
@@ -168,8 +166,7 @@ impl unit::Worker for Worker<'_> {
         self.light.prepare(self.units, &batch, cancel)?;
         self.heavy.prepare(self.units, &batch, cancel)?;
         self.light.fill_list(cancel)?;
-        let first = units.start - batch.units.start;
-        let wanted = &batch.ys[first..batch.ys.len().min(first + units.len())];
+        let wanted: Vec<u32> = self.units.ys_of(&batch, units).collect();
         let rows_of_set = self.light.list.blocks.len() * self.light.tree().labels_len;
         let sets_at_once = (self.limits.matrix_rows / rows_of_set.max(1)).max(1);
         let mut counts = Vec::new();

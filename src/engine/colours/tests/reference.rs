@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::{Colours, Kernel, SMALLEST, Units, WhichCount};
+use super::super::{Colours, Kernel, SMALLEST, Units, WhichCount};
 use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::engine::tests::size;
@@ -103,7 +103,7 @@ fn plain_sets_agree_about_every_unit() {
                 assert_eq!(weigh(columns), columns_weigh(n, rows, columns), "{rows:b}");
             }
             for which in [WhichCount::First, WhichCount::Second] {
-                let counted = colours.worker(which, Kernel::detect()).count(unit, &Cancel::new());
+                let counted = colours.counter(which, Kernel::detect()).count(unit, &Cancel::new());
                 assert_eq!(counted, Ok(count), "n = {n}, {rows:b}, {which} count");
             }
         }

@@ -1,0 +1,186 @@
+//! The code of programs, in words of 32 bits: a compiler writes it and kernels run it.
+//!
+//! ```text
+//!     filter   2 depth      length  low and high half of the queen's word
+//!     leaf     2 depth + 1  length  most words  lengths of its sections, squares and pairs
+//!              sections: the number of a row set, length, groups
+//!              for each square its two bits of a word, one | other << 16
+//!              for each pair its two parts, one | other << 16
+//!     groups   items of each, length, and for each group of so many its label and items
+//!     item     one half | other half << 16
+//! ```
+//!
+//! A length counts words of the code from the first word of the piece on. That of a filter goes on to the end of
+//! its subtree, that of a leaf to the end of its node, for there may be a subtree for blocks with more words. Squares and pairs have numbers from 1 in their leaf; 0 stands for none. A
+//! group's items have one label.
+
+use std::slice::ChunksExact;
+
+/// The bit of a word that none has.
+pub(super) const NO_BIT: u32 = 64;
+/// The squares and pairs of a leaf, at most, and the place of all words.
+pub(super) const MOST_OPEN: usize = 4096;
+/// The items of a group, at most: each has up to eight hits with a lane, and vectors add pairs of products of
+/// them with weights in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
+pub(super) const MOST_TOGETHER: usize = 8;
+/// The items of a section, at most. A sum of 32 bits has room for the products of a weight and a number
+/// of bits, eight to a sum: 8 * 255 * 8 * 65536 < 2^32.
+pub(super) const MOST_ITEMS: usize = 1 << 16;
+
+/// The words of a filter, and those of a leaf before its sections.
+const FILTER: usize = 4;
+const LEAF: usize = 6;
+
+/// Two small numbers in a word: the bits of a square, the parts of a pair, the halves of an item.
+pub(super) fn two(one: u32, other: u32) -> u32 {
+    one | other << 16
+}
+
+/// The two numbers in a word.
+#[inline(always)]
+pub(super) fn both(word: u32) -> [usize; 2] {
+    [word & 0xffff, word >> 16].map(|number| number as usize)
+}
+
+/// A program, or a part of one, as it is written.
+#[derive(Default)]
+pub(super) struct Code(pub(super) Vec<u32>);
+
+impl Code {
+    /// Begins a subtree with its filter. Returns where it begins.
+    pub(super) fn filter(&mut self, depth: usize, queen: u64) -> usize {
+        self.begin([2 * depth as u32, 0, queen as u32, (queen >> 32) as u32])
+    }
+
+    /// Begins a leaf for blocks with so many words at most. Returns where it begins; sections follow.
+    pub(super) fn leaf(&mut self, depth: usize, most_words: usize) -> usize {
+        let most_words = u32::try_from(most_words).unwrap_or(u32::MAX);
+        self.begin([2 * depth as u32 + 1, 0, most_words, 0, 0, 0])
+    }
+
+    fn begin<const WORDS: usize>(&mut self, piece: [u32; WORDS]) -> usize {
+        self.0.extend(piece);
+        self.0.len() - WORDS
+    }
+
+    /// Ends the subtree, node or other piece that begins here.
+    pub(super) fn end(&mut self, start: usize) {
+        self.0[start + 1] = (self.0.len() - start) as u32;
+    }
+
+    /// Ends the subtree of a filter; without anything below it there is none.
+    pub(super) fn end_subtree(&mut self, start: usize) {
+        if self.0.len() == start + FILTER { self.0.truncate(start) } else { self.end(start) }
+    }
+
+    /// Ends a leaf with its squares and pairs; without sections there is none.
+    pub(super) fn end_leaf(&mut self, start: usize, squares: &[u32], pairs: &[u32]) {
+        let sections = self.0.len() - start - LEAF;
+        if sections == 0 {
+            return self.0.truncate(start);
+        }
+        let lens = [sections, squares.len(), pairs.len()].map(|len| len as u32);
+        self.0[start + 3..start + LEAF].copy_from_slice(&lens);
+        self.0.extend([squares, pairs].into_iter().flatten());
+        self.end(start);
+    }
+
+    /// Moves groups to a section for a row set.
+    pub(super) fn section(&mut self, set: u32, groups: &mut Groups) {
+        let start = self.begin([set, 0]);
+        for (items, groups) in (1..).zip(&mut groups.0).filter(|(_, groups)| !groups.is_empty()) {
+            let start = self.begin([items, 0]);
+            self.0.append(groups);
+            self.end(start);
+        }
+        self.end(start);
+    }
+}
+
+/// Groups for a section, by the number of their items.
+#[derive(Default)]
+pub(super) struct Groups([Vec<u32>; MOST_TOGETHER]);
+
+impl Groups {
+    /// Adds the group of these items, one at least and [`MOST_TOGETHER`] at most, which have one label.
+    pub(super) fn add(&mut self, label: u32, items: &[u32]) {
+        let groups = &mut self.0[items.len() - 1];
+        groups.push(label);
+        groups.extend(items);
+    }
+}
+
+/// An instruction, as it is read.
+pub(super) struct Instruction<'a> {
+    pub(super) depth: usize,
+    pub(super) operation: Operation<'a>,
+    /// The code that follows it.
+    pub(super) next: &'a [u32],
+    /// The code that follows its subtree or node.
+    pub(super) behind: &'a [u32],
+}
+
+pub(super) enum Operation<'a> {
+    /// The words at this depth that fit the queen are those of the next depth. If there are none, the program
+    /// goes on behind the subtree.
+    Filter { queen: u64 },
+    /// Completes the words at this depth, if they are not more than so many, and goes on behind the node.
+    Leaf { most_words: usize, leaf: LeafCode<'a> },
+}
+
+/// What a leaf is made of.
+pub(super) struct LeafCode<'a> {
+    sections: &'a [u32],
+    pub(super) squares: &'a [u32],
+    pub(super) pairs: &'a [u32],
+}
+
+impl<'a> Instruction<'a> {
+    /// The first instruction of some code.
+    pub(super) fn first(code: &'a [u32]) -> Option<Self> {
+        let [head, length, ..] = *code else { return None };
+        let (depth, behind) = (head as usize / 2, &code[length as usize..]);
+        if head % 2 == 0 {
+            let ([.., low, high], next) = code.split_first_chunk::<FILTER>()?;
+            let queen = u64::from(*low) | u64::from(*high) << 32;
+            return Some(Self { depth, operation: Operation::Filter { queen }, next, behind });
+        }
+        let ([.., most_words, sections, squares, pairs], rest) =
+            code.split_first_chunk::<LEAF>()?;
+        let (sections, rest) = rest.split_at(*sections as usize);
+        let (squares, rest) = rest.split_at(*squares as usize);
+        let (pairs, next) = rest.split_at(*pairs as usize);
+        let leaf = LeafCode { sections, squares, pairs };
+        let operation = Operation::Leaf { most_words: *most_words as usize, leaf };
+        Some(Self { depth, operation, next, behind })
+    }
+}
+
+impl<'a> LeafCode<'a> {
+    /// The number of the row set of each section, and its groups.
+    #[inline(always)]
+    pub(super) fn sections(&self) -> impl Iterator<Item = (usize, &'a [u32])> + use<'a> {
+        pieces(self.sections)
+    }
+}
+
+/// The groups of a section: a label and its items, those with one item first.
+#[inline(always)]
+pub(super) fn groups(section: &[u32]) -> impl Iterator<Item = ChunksExact<'_, u32>> {
+    pieces(section).map(|(items, groups)| {
+        assert!(items <= MOST_TOGETHER, "its hits might not fit a byte");
+        groups.chunks_exact(1 + items)
+    })
+}
+
+/// What is in each of some pieces, and the number with which it begins.
+#[inline(always)]
+fn pieces(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
+    let mut rest = code;
+    std::iter::from_fn(move || {
+        let [number, length, ..] = rest else { return None };
+        let (piece, next) = rest.split_at(*length as usize);
+        rest = next;
+        Some((*number as usize, &piece[2..]))
+    })
+}

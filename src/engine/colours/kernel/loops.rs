@@ -1,0 +1,122 @@
+//! The loops of a leaf. A macro defines them for each kernel, since functions are inlined only into functions
+//! that are compiled for the same instructions.
+
+/// Defines the loops of a kernel.
+macro_rules! loops {
+    ($(#[$compiled:meta])*) => {
+        /// Adds the hits of each lane to the entries in the rows of each row set.
+        $(#[$compiled])*
+        pub(super) fn count_leaf(
+            leaf: &LeafCode<'_>,
+            words: Words<'_>,
+            rows: &RowsOfSets,
+            entries: &mut [Entries],
+            scratch: &mut LeafScratch,
+        ) {
+            let LeafScratch { lanes, turns, indices, planes, open } = scratch;
+            lanes.cut(words);
+            for layer in lanes.layers() {
+                open_all(leaf, words, &layer, planes, open);
+                layer.turns(turns);
+                indices.clear();
+                for turn in &*turns {
+                    indices.extend(index(turn));
+                }
+                for (set, section) in leaf.sections() {
+                    let Some(rows) = &rows[set] else { continue };
+                    let entries = &mut entries[rows.clone()];
+                    for groups in groups(section) {
+                        for group in groups {
+                            let (label, hits) = hits(group, open);
+                            count(&mut entries[label], hits, indices.as_chunks().0, &layer.labels);
+                        }
+                    }
+                }
+            }
+        }
+
+        /// Adds the hits of each lane, times its weight in the rows of each row set, to the totals of the set.
+        $(#[$compiled])*
+        pub(super) fn sum_leaf(
+            leaf: &LeafCode<'_>,
+            words: Words<'_>,
+            rows: &RowsOfSets,
+            weights: &Weights,
+            totals: &mut [Totals],
+            scratch: &mut LeafScratch,
+        ) {
+            let LeafScratch { lanes, planes, open, .. } = scratch;
+            lanes.cut(words);
+            for layer in lanes.layers() {
+                open_all(leaf, words, &layer, planes, open);
+                let labels = index(&layer.labels);
+                for (set, section) in leaf.sections() {
+                    let Some(rows) = &rows[set] else { continue };
+                    let [lowest_digits, upper_digits @ ..] = &weights.digits;
+                    let (lowest_digits, more) = (&lowest_digits[rows.clone()], &weights.more[rows.clone()]);
+                    // In turn, since each addition waits for the one before it.
+                    let mut lowest = [zero(); 4];
+                    let mut upper = [zero(); DIGITS - 1];
+                    for groups in groups(section) {
+                        for group in groups {
+                            let (label, hits) = hits(group, open);
+                            let [a, b, c, d] = lowest;
+                            lowest = [b, c, d, add_products(a, hits, &lowest_digits[label], &labels)];
+                            for (sum, digits) in upper.iter_mut().zip(upper_digits).take(more[label].into()) {
+                                *sum = add_products(*sum, hits, &digits[rows.start + label], &labels);
+                            }
+                        }
+                    }
+                    let [lowest_totals, upper_totals @ ..] = &mut totals[set];
+                    widen(lowest, lowest_totals);
+                    for (sum, totals) in upper.into_iter().zip(upper_totals) {
+                        widen([sum, zero(), zero(), zero()], totals);
+                    }
+                }
+            }
+        }
+
+        /// The label of a group, and its hits with each lane.
+        $(#[$compiled])*
+        #[inline]
+        fn hits(group: &[u32], open: &[Bytes; MOST_OPEN]) -> (usize, Vector) {
+            let [label, first, items @ ..] = group else { unreachable!("a label and items") };
+            let mut hits = hits_of(*first, open);
+            for item in items {
+                hits = add(hits, hits_of(*item, open));
+            }
+            (*label as usize, hits)
+        }
+
+        $(#[$compiled])*
+        #[inline]
+        fn hits_of(item: u32, open: &[Bytes; MOST_OPEN]) -> Vector {
+            // The compiler of programs asserts that they are less; this spares a branch.
+            let [a, b] = both(item).map(|half| &open[half % MOST_OPEN]);
+            bits(and(load(a), load(b)))
+        }
+
+        /// Opens the squares and the pairs of a leaf.
+        $(#[$compiled])*
+        fn open_all(
+            leaf: &LeafCode<'_>,
+            words: Words<'_>,
+            layer: &Layer<'_>,
+            planes: &mut Planes,
+            open: &mut [Bytes; MOST_OPEN],
+        ) {
+            transpose_words(words, layer.starts, planes);
+            open[0] = layer.present;
+            let all = load(&layer.present);
+            for (open, square) in open[1..].iter_mut().zip(leaf.squares) {
+                let [a, b] = both(*square).map(|bit| &planes[bit]);
+                store(open, open_of(all, load(a), load(b)));
+            }
+            for (at, pair) in (1 + leaf.squares.len()..).zip(leaf.pairs) {
+                let [a, b] = both(*pair).map(|part| &open[part % MOST_OPEN]);
+                let pair = and(load(a), load(b));
+                store(&mut open[at % MOST_OPEN], pair);
+            }
+        }
+    };
+}
