@@ -7,9 +7,7 @@
 #
 # Takes a minute. Needs Debian's tmux, which it installs only with NQUEENS_INSTALL=yes (see
 # install.sh); skipped (exit code 77) without it.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
 if ! command -v tmux >/dev/null; then
