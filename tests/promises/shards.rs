@@ -259,7 +259,7 @@ fn bad_input_gets_one_clear_line() {
 fn pack(folder: &Path, name: &str) -> (PathBuf, Option<i32>) {
     let new = folder.with_extension(name).with_extension("journal");
     let _ = fs::remove_file(&new);
-    let (from, into) = (arg(&folder), arg(&new));
+    let (from, into) = (arg(folder), arg(&new));
     let output = run(&["merge", from, "--into", into, "--json"], &[]);
     let object = json(&output);
     let bytes = fs::metadata(&new).expect("it was written").len();
