@@ -36,7 +36,7 @@ impl BoardSize {
         u32::from(self.0)
     }
 
-    /// The number of rows, columns and queens, as an index has it.
+    /// The number of rows, columns and queens, as a `usize` for indexing.
     pub fn rows(self) -> usize {
         usize::from(self.0)
     }

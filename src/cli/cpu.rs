@@ -7,18 +7,19 @@ use nqueens::memory::Memory;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::bytes;
-use crate::cli::report::{Report, TextOrJson};
+use crate::cli::report::{Format, Report};
 use crate::cli::values::default_threads;
 
 /// Show what the program sees of this machine
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of threads")))]
 #[command(after_help = "\
 Examples:
   nqueens cpu                              cores, memory, kernels
   nqueens cpu --json                       the same for a script")]
 pub(crate) struct CpuArgs {
     #[command(flatten)]
-    format: TextOrJson,
+    format: Format,
 }
 
 impl CpuArgs {
@@ -37,6 +38,7 @@ impl CpuArgs {
             .field("logical_cores", cpu.logical_cores)
             .row("threads", format_args!("{threads} without --threads"))
             .field("threads", threads)
+            .bare(threads)
             .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
             .field("kernels", kernels)
             .field("kernel", kernel)

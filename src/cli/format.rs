@@ -30,7 +30,7 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// The same of a time that was measured.
+/// A measured time in the unit that suits it.
 pub(crate) fn duration(time: Duration) -> String {
     self::time(time.as_secs_f64())
 }
@@ -130,19 +130,15 @@ pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A text without what it has beyond so many characters.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.chars().count() {
-        all if all > most => {
-            format!("{}... ({all} characters)", text.chars().take(most).collect::<String>())
-        }
-        _ => text.to_owned(),
-    }
-}
-
-/// A text whose longest words are shortened.
+/// A text whose words have so many characters at most.
 pub(crate) fn with_short_words(text: &str, most: usize) -> String {
-    text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
+    let shortened = |word: &str| match word.chars().count() {
+        all if all > most => {
+            format!("{}... ({all} characters)", word.chars().take(most).collect::<String>())
+        }
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(shortened).collect::<Vec<_>>().join(" ")
 }
 
 /// As `2026-11-22 05:45:12 UTC`; 1970 for a time that no calendar has, since files tell any time.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::Published;
-use nqueens::record::{Comparison, Record, Witness, compare};
-use serde_json::json;
+use nqueens::record::{Record, Witness, compare};
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{self, duration, json_seconds, many};
@@ -105,102 +105,65 @@ fn twice(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
         )));
     };
     let comparison = compare(&first.record, &second.record)?;
-    let twice = Twice { is_proof: comparison.is_proof(&first.record), first, second, comparison };
-    Ok((twice.judge(), twice.report()))
-}
+    let plan = first.record.plan();
+    let is_proof = comparison.is_proof(&first.record);
+    let counted = format!("{} of {} counted twice", comparison.units, many(plan.units(), "unit"));
+    let counts =
+        [("first", &first, comparison.only_first), ("second", &second, comparison.only_second)];
 
-struct Twice {
-    first: Journals,
-    second: Journals,
-    comparison: Comparison,
-    /// Whether every unit was counted twice, with equal counts.
-    is_proof: bool,
-}
-
-impl Twice {
-    /// Prints what is wrong or missing.
-    fn judge(&self) -> Exit {
-        let Comparison { differing, disagreements, .. } = &self.comparison;
-        print_first(disagreements.iter().map(|[first, second]| {
-            format!("unit {} differs: first count {first}, second {second}", first.unit)
-        }));
-        if *differing > 0 {
-            let units = many(*differing, "unit");
-            message!(
-                "the counts differ in {units}: one machine at least made errors; nqueens verify tells \
-                 which count is wrong, merge --without leaves its units out"
-            );
-            return Exit::Failed;
-        }
-        let exit = self.first.check().or(self.second.check());
-        if self.is_proof {
-            return exit;
-        }
-        message!("{}, all with equal counts", self.counted_twice());
-        for (count, journals) in [("first", &self.first), ("second", &self.second)] {
-            if journals.total.is_none() {
-                message!("{count} count: {}", journals.lacks());
-            }
-        }
-        exit.or(Exit::Stopped)
-    }
-
-    fn report(&self) -> Report {
-        let Self { first, second, comparison, is_proof } = self;
-        let agree = match comparison.differing {
-            0 => "all with equal counts".to_owned(),
-            differing => format!("{differing} DIFFER"),
-        };
-        let (total, published) = match is_proof {
-            true => (first.total, first.published),
-            false => (None, Published::Unknown),
-        };
-        let mut report = Report::default();
-        report
-            .plan(first.record.plan())
-            .number("total", total)
-            .published(published)
-            .row("twice", format_args!("{}, {agree}", self.counted_twice()))
-            .field("counted_twice", comparison.units)
-            .field("differing", comparison.differing)
-            .field("differences", self.differences());
-        for (label, journals, once) in
-            [("first", first, &comparison.only_first), ("second", second, &comparison.only_second)]
+    let exit =
+        if comparison.differing > 0 { Exit::Failed } else { first.check().or(second.check()) };
+    print_first(comparison.disagreements.iter().map(|[first, second]| {
+        format!("unit {} differs: first count {first}, second {second}", first.unit)
+    }));
+    if comparison.differing > 0 {
+        message!(
+            "the counts differ in {}: one machine at least made errors; nqueens verify tells which \
+             count is wrong, merge --without leaves its units out",
+            many(comparison.differing, "unit")
+        );
+    } else if !is_proof {
+        message!("{counted}, all with equal counts");
+        for (name, journals, _) in counts.iter().filter(|(_, journals, _)| journals.total.is_none())
         {
-            let machines = machines(journals.record.runs());
-            let (finished, cpu) =
-                (journals.record.tally().units, duration(journals.record.cpu_time()));
-            let units = many(finished, "unit");
-            let json = json!({
-                "finished": finished,
-                "files": journals.record.files().len(),
-                "machines": machines,
-                "cpu_seconds": json_seconds(journals.record.cpu_time()),
-                "once": once.len(),
-            });
-            report.row(label, format_args!("{units}, {cpu} CPU time on {machines}"));
-            report.field(label, json);
+            message!("{name} count: {}", journals.lacks());
         }
-        if total.is_none() {
-            report.without_text();
-        }
-        report
     }
 
-    fn counted_twice(&self) -> String {
-        let all = many(self.first.record.plan().units(), "unit");
-        format!("{} of {all} counted twice", self.comparison.units)
-    }
-
-    fn differences(&self) -> Vec<serde_json::Value> {
-        let witness = |Witness { count, path, machine, .. }: &Witness| {
-            let (count, file) = (count.to_string(), path.display().to_string());
-            json!({ "count": count, "machine": machine, "file": file })
-        };
-        let disagreements = self.comparison.disagreements.iter();
-        let differences = disagreements.map(|[first, second]| {
-            json!({ "unit": first.unit, "first": witness(first), "second": witness(second) })
+    let mut report = Report::default();
+    report.plan(plan).number("total", first.total.filter(|_| is_proof));
+    let published = if is_proof { first.published } else { Published::Unknown };
+    report.entry("published", published.to_string());
+    report
+        .row("twice", format_args!("{counted}, all with equal counts"))
+        .field("counted_twice", comparison.units)
+        .field("differing", comparison.differing)
+        .field("differences", comparison.disagreements.iter().map(difference).collect::<Vec<_>>());
+    for (name, journals, once) in counts {
+        let record = &journals.record;
+        let (finished, machines) = (record.tally().units, machines(record.runs()));
+        let cpu_time = duration(record.cpu_time());
+        let units = many(finished, "unit");
+        report.row(name, format_args!("{units}, {cpu_time} CPU time on {machines}"));
+        let count = json!({
+            "finished": finished,
+            "files": record.files().len(),
+            "machines": machines,
+            "cpu_seconds": json_seconds(record.cpu_time()),
+            "once": once,
         });
-        differences.collect()
+        report.field(name, count);
     }
+    if !is_proof {
+        report.without_text();
+    }
+    Ok((if is_proof { exit } else { exit.or(Exit::Stopped) }, report))
+}
+
+/// What the first and the second count say of a unit.
+fn difference([first, second]: &[Witness; 2]) -> Value {
+    let [one, other] = [first, second].map(|Witness { count, path, machine, .. }| {
+        json!({ "count": count.to_string(), "machine": machine, "file": path.display().to_string() })
+    });
+    json!({ "unit": first.unit, "first": one, "second": other })
 }

@@ -161,11 +161,8 @@ impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
         let Start { plan, shard, kernel, threads, units, done, .. } = *start;
         let (size, engine) = (plan.size(), plan.engine());
-        if let bytes @ 1.. = start.cut_off {
-            message!(
-                "warning: the journal's last line was cut off ({bytes} bytes): it is dropped, and \
-                 its units are counted again"
-            );
+        if start.cut_off > 0 {
+            message!("warning: the journal's last line was cut off: its units are counted again");
         }
         let mut name = format!("{engine} {size}");
         if shard != Shard::WHOLE {

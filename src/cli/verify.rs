@@ -2,27 +2,28 @@
 
 use clap::Args;
 use nqueens::verify::{Difference, Verdict, sample, verify};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cli::args::MachineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs};
 use crate::cli::progress::Work;
-use crate::cli::report::{Report, TextOrJson, units};
+use crate::cli::report::{Format, Report, units};
 use crate::cli::session::Session;
 use crate::cli::stderr::{message, print_first};
 use crate::cli::values::whole_number;
 
 /// Check journals: recount some of their units in another way
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of differences")))]
 #[command(after_help = "\
 Examples:
   nqueens verify q22.journal               recounts 200 units
   nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    format: TextOrJson,
+    format: Format,
 
     #[command(flatten)]
     journals: JournalsArgs,
@@ -54,77 +55,68 @@ impl VerifyArgs {
         let counted = || progress.update(|state| state.done += 1);
         let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
         let verdict = session.end(verdict)?;
-        let check = Check { journals, verdict, seed };
-        Ok(check.judge().answer(self.format, check.report()))
+        Ok(judge(&journals, &verdict).answer(self.format, report(&journals, &verdict, seed)))
     }
 }
 
-fn difference(difference: &Difference) -> Value {
-    let [recorded, recounted] =
-        [difference.recorded, difference.recounted].map(|count| count.to_string());
-    json!({ "unit": difference.unit, "recorded": recorded, "recounted": recounted })
+/// Prints what is wrong or missing.
+fn judge(journals: &Journals, verdict: &Verdict) -> Exit {
+    let Verdict { chosen, recounted, differences, .. } = verdict;
+    print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
+        format!("unit {unit} is recorded with {recorded}, backtracking counts {recounted}")
+    }));
+    let exit = journals.check();
+    if !differences.is_empty() {
+        return Exit::Failed;
+    }
+    if recounted < chosen {
+        let chosen = many(*chosen, "unit");
+        message!("stopped after recounting {recounted} of {chosen}: no difference so far");
+    } else if journals.total.is_none() {
+        message!("the count is not finished: {}", journals.lacks());
+    } else {
+        return exit;
+    }
+    exit.or(Exit::Stopped)
 }
 
-struct Check {
-    journals: Journals,
-    verdict: Verdict,
-    seed: u64,
+/// What it means that no difference was found.
+fn evidence(undetected_part: f64) -> String {
+    let percent = 100.0 * undetected_part;
+    match undetected_part {
+        0.0 => "every finished unit was counted twice, in two ways".to_owned(),
+        1.0 => "none: no unit was recounted".to_owned(),
+        _ => format!("less than {percent:.2} % of the units are wrong, with 95 % confidence"),
+    }
 }
 
-impl Check {
-    /// Prints what is wrong or missing.
-    fn judge(&self) -> Exit {
-        let Verdict { chosen, recounted, differences, .. } = &self.verdict;
-        print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
-            format!("unit {unit} is recorded with {recorded}, backtracking counts {recounted}")
-        }));
-        let exit = self.journals.check();
-        if !differences.is_empty() {
-            return Exit::Failed;
+fn report(journals: &Journals, verdict: &Verdict, seed: u64) -> Report {
+    let Verdict { recounted, differences, .. } = verdict;
+    let undetected_part = verdict.undetected_part(journals.record.tally().units);
+    let (found, evidence) = match (differences.len(), undetected_part) {
+        (0, part) => ("no difference".to_owned(), evidence(part)),
+        (differing, _) => {
+            let evidence = "against the count: at least one of its units is wrong";
+            (format!("{differing} DIFFER"), evidence.to_owned())
         }
-        if recounted < chosen {
-            let chosen = many(*chosen, "unit");
-            message!("stopped after recounting {recounted} of {chosen}: no difference so far");
-        } else if self.journals.total.is_none() {
-            message!("the count is not finished: {}", self.journals.lacks());
-        } else {
-            return exit;
-        }
-        exit.or(Exit::Stopped)
-    }
-
-    fn report(&self) -> Report {
-        let Verdict { recounted, differences, .. } = &self.verdict;
-        let finished = units(self.journals.record.tally().units);
-        let undetected_part = self.verdict.undetected_part(self.journals.record.tally().units);
-        let found = match differences.len() {
-            0 => "no difference".to_owned(),
-            differences => format!("{differences} DIFFER"),
-        };
-        let evidence = match (differences.len(), undetected_part) {
-            (1.., _) => "against the count: at least one of its units is wrong".to_owned(),
-            (0, 0.0) => "every finished unit was counted twice, in two ways".to_owned(),
-            (0, part) if part < 1.0 => format!(
-                "less than {:.2} % of the units are wrong, with 95 % confidence",
-                100.0 * part
-            ),
-            (0, _) => "none: no unit was recounted".to_owned(),
-        };
-        let mut report = self.journals.report(|total| total.to_string());
-        report
-            .row("finished", format_args!("{finished}, every line and sum as it was written"))
-            .row(
-                "recounted",
-                format_args!(
-                    "{recounted} of {finished} by backtracking, seed {}: {found}",
-                    self.seed
-                ),
-            )
-            .field("recounted", *recounted)
-            .field("seed", self.seed)
-            .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
-            .row("evidence", evidence)
-            .field("undetected_part", undetected_part);
-        report
-    }
+    };
+    let difference = |Difference { unit, recorded, recounted, .. }: &Difference| {
+        let [recorded, recounted] = [recorded, recounted].map(u64::to_string);
+        json!({ "unit": unit, "recorded": recorded, "recounted": recounted })
+    };
+    let finished = units(journals.record.tally().units);
+    let mut report = journals.report(|total| total.to_string());
+    report
+        .row("finished", format_args!("{finished}, every line and sum as it was written"))
+        .row(
+            "recounted",
+            format_args!("{recounted} of {finished} by backtracking, seed {seed}: {found}"),
+        )
+        .field("recounted", *recounted)
+        .bare(differences.len())
+        .field("seed", seed)
+        .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
+        .row("evidence", evidence)
+        .field("undetected_part", undetected_part);
+    report
 }

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::driver::Driver;
-use super::observe::Observer;
 use super::settings::Count;
 use crate::board::known::known;
 use crate::cancel::Cancel;
@@ -68,21 +67,30 @@ impl Count<'_> {
         })?
     }
 
-    /// Begins the count, and says what its forecast was in the end.
+    /// Begins the count, stops it when its time is up, and says what its forecast was then.
     fn begin(&self, time: Duration, begun: Instant, cancel: &Cancel) -> Result<Estimate, Error> {
         let threads = rayon::current_num_threads();
         let plan = &self.plan(threads);
         let (kernel, units) = (self.kernel_of(plan.engine()), plan.units());
         plan.check_memory(threads)?;
         let rest = Rest { units, solutions: known(self.size).total.map(|total| total as f64) };
-        let left = TimeLeft::new(Clusters::new(units), rest, threads);
-        let (left, stop, observer) = (Mutex::new(left), AtomicBool::new(false), self.observer);
-        let beginning = &Beginning { time, observer, left, stop };
-        let (observer, stop) = (beginning, &beginning.stop);
-        let driver = Driver { plan, kernel, journal: None, observer, cancel, begun, stop };
+        let left = Mutex::new(TimeLeft::new(Clusters::new(units), rest, threads));
+        let stop = &AtomicBool::new(false);
+        let watch = |done: &UnitsDone| {
+            let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+            left.record(done);
+            let is_exact =
+                || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
+            if done.elapsed >= longest(time) || done.elapsed >= time && is_exact() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            drop(left);
+            self.observer.units_done(done);
+        };
+        let driver = Driver { plan, kernel, journal: None, observer: &watch, cancel, begun, stop };
         let units_sampled = driver.run(once(0..units))?.units;
         let elapsed = begun.elapsed();
-        let left = beginning.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = left.lock().unwrap_or_else(PoisonError::into_inner);
         let all = match left.all_cpu_seconds() {
             Some(all) => all,
             None if self.cancel.is_cancelled() => {
@@ -113,26 +121,5 @@ impl Count<'_> {
             seconds,
             total: left.total(),
         })
-    }
-}
-
-/// Watches a count that has begun, and stops it when its time is up.
-struct Beginning<'a> {
-    time: Duration,
-    observer: &'a dyn Observer,
-    left: Mutex<TimeLeft>,
-    stop: AtomicBool,
-}
-
-impl Observer for Beginning<'_> {
-    fn units_done(&self, done: &UnitsDone) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.record(done);
-        let is_exact = || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
-        if done.elapsed >= longest(self.time) || done.elapsed >= self.time && is_exact() {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-        drop(left);
-        self.observer.units_done(done);
     }
 }

@@ -18,10 +18,10 @@ pub struct Comparison {
     pub differing: usize,
     /// The first of these, with what the first and the second count say.
     pub disagreements: Vec<[Witness; 2]>,
-    /// The units that only the first count has finished.
-    pub only_first: UnitSet,
-    /// The units that only the second count has finished.
-    pub only_second: UnitSet,
+    /// The number of units that only the first count has finished.
+    pub only_first: usize,
+    /// The number of units that only the second count has finished.
+    pub only_second: usize,
 }
 
 /// Compares the first count of a plan with the second.
@@ -42,8 +42,8 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     let both = first.finished() & second.finished();
     let mut comparison = Comparison {
         units: both.len(),
-        only_first: first.finished() - &both,
-        only_second: second.finished() - &both,
+        only_first: first.tally().units - both.len(),
+        only_second: second.tally().units - both.len(),
         ..Comparison::default()
     };
     let mut differing = Vec::new();

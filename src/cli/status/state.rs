@@ -1,7 +1,8 @@
 //! How far a count has come, and what is left of it.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
+use nqueens::forecast::Approximate;
 use nqueens::record::{JournalFile, Run};
 use nqueens::{Shard, WhichCount};
 
@@ -50,13 +51,6 @@ impl Status {
         // What is missing must not be rounded away.
         let percent = 100.0 * done as f64 / all as f64;
         figures(if done < all { percent.min(99.9) } else { percent }, 3)
-    }
-
-    /// The time since a process last wrote, by the clock of the file system: journals have no dates.
-    fn since_last_record(&self) -> Option<Duration> {
-        let last = self.journals.record.files().iter().filter_map(|file| file.modified).max()?;
-        // Clocks differ a little.
-        Some(self.now.duration_since(last).unwrap_or_default())
     }
 
     /// What is finished, what is left, and how to go on, in two lines.
@@ -108,22 +102,22 @@ impl Status {
         }
         let (processes, journals) = (self.running.len(), many(record.files().len(), "journal"));
         let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
-        let busy = many(threads, "thread");
+        let on = many(threads, "thread");
         report
-            .row("running", format_args!("{processes} of {journals}, {busy}"))
+            .row("running", format_args!("{processes} of {journals}, {on}"))
             .field("running", processes)
             .field("threads", threads);
-        let since = self.since_last_record();
+        // By the clock of the file system, for journals have no dates. Clocks differ a little.
+        let last = record.files().iter().filter_map(|file| file.modified).max();
+        let since = last.map(|last| self.now.duration_since(last).unwrap_or_default());
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
         }
         let (measured, left) = (duration(record.cpu_time()), record.cpu_seconds_left());
-        let left_text = match left {
-            Some(left) if left.standard_error.is_finite() && !record.is_complete() => {
-                format!(", {} to go", to_go(left))
-            }
-            _ => String::new(),
-        };
+        let is_known =
+            |left: &Approximate| left.standard_error.is_finite() && !record.is_complete();
+        let left_text = left.filter(is_known).map(|left| format!(", {} to go", to_go(left)));
+        let left_text = left_text.unwrap_or_default();
         report
             .field("seconds_since_record", since.map(json_seconds))
             .row("CPU time", format_args!("{measured} measured{left_text}"))
