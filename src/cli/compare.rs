@@ -15,9 +15,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use nqueens::cpu::Cpu;
 use nqueens::forecast::core_hours;
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, thread_pool};
+use nqueens::{BoardSize, Cancel, Count, Cpu, Engine, Error, Kernel, Outcome, thread_pool};
 use rayon::ThreadPool;
 
 use crate::cli::args::{OrElse, engines, kernels, named_or};

@@ -1,12 +1,10 @@
 //! `nqueens cpu`: what the program sees of this machine and of the container that it runs in.
 
 use clap::Args;
-use nqueens::Kernel;
-use nqueens::cpu::Cpu;
-use nqueens::memory::Memory;
+use indicatif::BinaryBytes;
+use nqueens::{Cpu, Kernel, Memory};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::bytes;
 use crate::cli::report::{Format, Report};
 use crate::cli::values::default_threads;
 
@@ -29,7 +27,7 @@ impl CpuArgs {
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory.usable();
-        let [available, all, most] = [memory.available, memory.total, usable].map(bytes);
+        let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
         let mut report = Report::default();
         report
             .entry("cpu", cpu.brand)

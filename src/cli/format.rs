@@ -117,14 +117,6 @@ pub(crate) fn scientific(number: f64, decimals: usize) -> String {
     if number < 1e5 { format!("{number:.0}") } else { format!("{number:.decimals$e}") }
 }
 
-/// Bytes in the unit that suits them: `1.27 GiB`.
-pub(crate) fn bytes(number: u64) -> String {
-    let power = (number.max(1).ilog2() / 10).min(4);
-    let unit = ["B", "KiB", "MiB", "GiB", "TiB"][power as usize];
-    let decimals = if power == 0 { 0 } else { 2 };
-    format!("{:.decimals$} {unit}", number as f64 / 1024_f64.powi(power as i32))
-}
-
 /// `1 unit`, `2 units`.
 pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
@@ -158,12 +150,6 @@ mod tests {
     fn a_sum_of_times_has_a_limit() {
         let times = [Duration::MAX, Duration::from_secs(1)];
         assert_eq!(sum(times.into_iter()), Duration::MAX);
-    }
-
-    #[test]
-    fn bytes_have_the_unit_that_suits_them() {
-        let texts = [0, 1023, 1024, 1536 << 20, 3 << 50].map(bytes);
-        assert_eq!(texts, ["0 B", "1023 B", "1.00 KiB", "1.50 GiB", "3072.00 TiB"]);
     }
 
     #[test]
