@@ -123,6 +123,6 @@ impl Light<'_> {
     fn pair(&self, y: u32, light: u32, heavy: u32) -> u16 {
         let (even, odd) =
             if self.side.colour == Colour::White { (light, heavy) } else { (heavy, light) };
-        self.columns.weight(y, even, odd) as u16
+        self.columns.weight(y, even, odd)
     }
 }
