@@ -5,7 +5,7 @@ mod reference;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::kernel::{Entries, Input, LANES, Scratch};
+use super::kernel::{Entries, LANES, Scratch};
 use super::limits::{Limits, most_words};
 use super::list::{List, Slice, each_placement};
 use super::program::{Compiler, Tree};
@@ -178,9 +178,12 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
         let entries = |of: usize| {
             let mut entries = Vec::new();
             for number in 0..of {
-                let input = Input { code, block: list.slice(0, Slice { number, of }) };
+                let words = list.slice(0, Slice { number, of });
                 let mut row = [Entries([0; LANES])];
-                let counted = kernel.count(input, &[Some(0..1)], &mut row, &mut scratch, &cancel);
+                let counted =
+                    kernel.walk(code, words, &mut scratch, &cancel, |leaf, words, scratch| {
+                        kernel.count_leaf(leaf, words, &[Some(0..1)], &mut row, scratch);
+                    });
                 counted.expect("in time");
                 entries.push(u32::from(row[0].0[0]));
             }

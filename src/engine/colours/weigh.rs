@@ -46,8 +46,7 @@ impl Light<'_> {
         digits[0].resize(rows, Bytes::ZERO);
         more.clear();
         more.resize(rows, 0);
-        let Side { colour, limits, list, .. } = self.side;
-        let tree = self.side.tree();
+        let Side { colour, limits, list, tree, .. } = self.side;
         let row_of = |label: u32| tree.label(label).expect("kept for the whole class");
         let light_rows: Vec<usize> = heavy_labels.iter().map(|label| row_of(*label)).collect();
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
