@@ -166,8 +166,8 @@ impl Kernel {
                     kept.len = self.filter(words.own(), queen, &mut kept.words);
                     if kept.len == 0 { behind } else { next }
                 }
-                Operation::Leaf { most_words, .. } if words.len > most_words => next,
-                Operation::Leaf { leaf, .. } => {
+                Operation::Leaf(leaf) if words.len > leaf.most_words => next,
+                Operation::Leaf(leaf) => {
                     if cancel.is_cancelled() {
                         return Err(Interrupt::Cancelled);
                     }

@@ -100,7 +100,7 @@ pub(super) struct Compiler<'a> {
     tree: &'a Tree,
     limits: &'a Limits,
     /// The words of a block that stands for all, at each depth: where few are left there is a leaf.
-    sample: Vec<Vec<u64>>,
+    sample: [Vec<u64>; MOST_ROWS + 1],
     /// Where the last part ended and the next one begins: the number of a child at each depth, the upper ones
     /// last; none at the beginning and at the end.
     path: Vec<usize>,
@@ -118,27 +118,35 @@ impl<'a> Compiler<'a> {
         code: Vec<u32>,
         cancel: &'a Cancel,
     ) -> Self {
-        let words = list.slice(list.blocks.len() / 2, Slice::WHOLE);
-        let (sample, leaf) = (vec![words.own().to_vec()], Leaf::new(tree.labels_len));
+        let mut sample: [Vec<u64>; MOST_ROWS + 1] = Default::default();
+        sample[0].extend(list.slice(list.blocks.len() / 2, Slice::WHOLE).own());
+        let leaf = Leaf::new(tree.labels_len);
         Self { tree, limits, sample, path: Vec::new(), code: Code(code), leaf, cancel }
     }
 
-    /// The next part of the program, of which there is one at least; and whether it is the last.
-    pub(super) fn next_part(&mut self) -> Result<(&[u32], bool), Interrupt> {
+    /// Compiles the program part by part, and visits each. Returns the program if it is one part, or the empty
+    /// memory of the parts.
+    pub(super) fn compile(
+        mut self,
+        mut visit: impl FnMut(&[u32]) -> Result<(), Interrupt>,
+    ) -> Result<Vec<u32>, Interrupt> {
         let length = self.limits.part_len + self.limits.part_len / 8;
         let mapped = if self.limits.keeps_memory { 0 } else { MAPPED / size_of::<u32>() };
-        self.code.0.clear();
         self.code.0.reserve(length.max(mapped));
-        self.node(&self.tree.sets, 0, Queens::default());
-        if self.cancel.is_cancelled() {
-            return Err(Interrupt::Cancelled);
+        let mut parts = 0;
+        while parts == 0 || !self.path.is_empty() {
+            self.code.0.clear();
+            self.node(&self.tree.sets, 0, Queens::default());
+            if self.cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            visit(&self.code.0)?;
+            parts += 1;
         }
-        Ok((&self.code.0, self.path.is_empty()))
-    }
-
-    /// The last part.
-    pub(super) fn into_code(self) -> Vec<u32> {
-        self.code.0
+        if parts > 1 {
+            self.code.0.clear();
+        }
+        Ok(self.code.0)
     }
 
     /// The subtree below a queen.
@@ -149,9 +157,6 @@ impl<'a> Compiler<'a> {
         let Child { sets, row, column } = child;
         let word = self.tree.board.word(row, column);
         let start = self.code.filter(depth, word);
-        if self.sample.len() == depth + 1 {
-            self.sample.push(Vec::new());
-        }
         let (above, below) = self.sample.split_at_mut(depth + 1);
         below[0].clear();
         below[0].extend(above[depth].iter().filter(|other| *other & word == 0));

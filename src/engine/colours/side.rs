@@ -105,18 +105,8 @@ impl Side {
                 visit(program)?;
                 continue;
             }
-            let mut compiler = Compiler::new(tree, list, limits, std::mem::take(program), cancel);
-            let (mut is_whole, mut is_last) = (true, false);
-            while !is_last {
-                let part;
-                (part, is_last) = compiler.next_part()?;
-                is_whole = is_whole && is_last;
-                visit(part)?;
-            }
-            *program = compiler.into_code();
-            if !is_whole {
-                program.clear();
-            }
+            let memory = std::mem::take(program);
+            *program = Compiler::new(tree, list, limits, memory, cancel).compile(visit)?;
         }
         Ok(())
     }

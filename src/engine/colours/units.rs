@@ -50,7 +50,8 @@ pub(super) struct UnitList {
     pub(super) odd: Subsets,
     /// In order; those without units are left out.
     class_pairs: Vec<ClassPair>,
-    len: usize,
+    /// The number of units.
+    pub(super) len: usize,
 }
 
 /// A class of x and a class of y that have units.
@@ -94,10 +95,6 @@ impl UnitList {
             }
         }
         list
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.len
     }
 
     fn is_odd(&self) -> bool {
@@ -217,17 +214,6 @@ impl UnitList {
     }
 }
 
-/// What one label says about the weight of its pairs in the units of one x.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LabelWeight {
-    /// No pair counts: the label is left out of lists and programs.
-    Dropped,
-    /// The label ties with the rows: each pair has a weight of its own.
-    Tied,
-    /// A pair of two clear labels weighs the product of what both say.
-    Clear(u16),
-}
-
 /// What pairs of labels weigh in the units of one x.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
@@ -243,15 +229,17 @@ impl Columns<'_> {
         if self.list.is_odd() { times(&u, &even.rank_of_reversed(self.a, u)) } else { 1 }
     }
 
-    /// What a label of the list of this colour, or of the tree of the other one, says: Ce of white.
-    pub(super) fn label(&self, colour: Colour, label: u32) -> LabelWeight {
+    /// What a label of the list of this colour, or of the tree of the other one, weighs: Ce of white. A pair of
+    /// labels weighs the product of what both weigh. If a label ties with the rows, it is none: then each
+    /// pair has a weight of its own.
+    pub(super) fn label(&self, colour: Colour, label: u32) -> Option<u16> {
         let Self { list, a, x } = *self;
-        let (rank, clear) = match colour {
+        let (rank, weight) = match colour {
             Colour::White => {
                 let u = list.even.rank(label);
                 (u, 2 * self.flipped(u))
             }
-            Colour::Black if list.is_odd() => return LabelWeight::Clear(1),
+            Colour::Black if list.is_odd() => return Some(1),
             Colour::Black => (list.odd.rank(list.turned(label)), 1),
         };
         let mut least = (a, rank);
@@ -260,21 +248,20 @@ impl Columns<'_> {
             least = least.min((b, last - rank));
         }
         match least.cmp(&(a, x)) {
-            Ordering::Greater if clear > 0 => LabelWeight::Clear(clear),
-            Ordering::Equal if clear > 0 => LabelWeight::Tied,
-            _ => LabelWeight::Dropped,
+            Ordering::Less => Some(0),
+            Ordering::Equal if weight > 0 => None,
+            _ => Some(weight),
         }
     }
 
-    /// The labels of the list of this colour, or of the tree of the other one, that are not dropped.
+    /// The labels of the list of this colour, or of the tree of the other one: all that have some weight.
     pub(super) fn labels(self, colour: Colour) -> impl Iterator<Item = u32> {
         let UnitList { even, odd, .. } = self.list;
         let sets = match colour {
             Colour::White => even.of_size(self.a),
             Colour::Black => odd.of_size(self.list.odd_size(self.a)),
         };
-        let counts = move |label: &u32| self.label(colour, *label) != LabelWeight::Dropped;
-        sets.iter().copied().filter(counts)
+        sets.iter().copied().filter(move |label| self.label(colour, *label) != Some(0))
     }
 
     /// How many times the unit with this y counts the solutions with these columns.

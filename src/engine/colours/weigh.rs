@@ -17,7 +17,7 @@ use super::kernel::{Bytes, Entries, LANES, TILE, Weights};
 use super::program::Tree;
 use super::side::Side;
 use super::sub_board::Colour;
-use super::units::{Columns, LabelWeight};
+use super::units::Columns;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
@@ -52,9 +52,8 @@ impl Light<'_> {
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
         for (lane, label) in heavy_labels.iter().enumerate() {
             match self.columns.label(colour.other(), *label) {
-                LabelWeight::Clear(weight) => clear[lane] = weight,
-                LabelWeight::Tied => ties.push(lane),
-                LabelWeight::Dropped => unreachable!("no list has such labels"),
+                Some(weight) => clear[lane] = weight,
+                None => ties.push(lane),
             }
         }
         let mut tile = [[0; TILE]; TILE];
@@ -88,12 +87,12 @@ impl Light<'_> {
                     let row = place * heavy_tree.labels_len + row;
                     let own = |lane: usize| self.pair(*y, *label, heavy_labels[lane]);
                     let weights: [u16; LANES] = match self.columns.label(*colour, *label) {
-                        LabelWeight::Clear(weight) => {
+                        Some(weight) => {
                             let mut weights = clear.map(|lane| lane * weight);
                             ties.iter().for_each(|lane| weights[*lane] = own(*lane));
                             weights
                         }
-                        _ => std::array::from_fn(|lane| {
+                        None => std::array::from_fn(|lane| {
                             if lane < heavy_labels.len() { own(lane) } else { 0 }
                         }),
                     };
