@@ -98,6 +98,7 @@ impl Leaf {
         self.halves[half].number
     }
 
+    #[inline(never)]
     fn number_pair(&mut self, pair: usize) {
         let [one, other] = self.halves[pair].parts.map(|part| self.number(part as usize));
         self.pairs.push(two(one, other));
