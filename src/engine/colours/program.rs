@@ -88,6 +88,39 @@ impl Tree {
         })
     }
 
+    /// Compiles the program part by part in this memory, and visits each part. A block of the list, of middling
+    /// length, stands for all. Returns the program if it is one part, or the empty memory of the parts.
+    pub(super) fn compile(
+        &self,
+        list: &List,
+        limits: &Limits,
+        memory: Vec<u32>,
+        cancel: &Cancel,
+        mut visit: impl FnMut(&[u32]) -> Result<(), Interrupt>,
+    ) -> Result<Vec<u32>, Interrupt> {
+        let mut sample: [Vec<u64>; MOST_ROWS + 1] = Default::default();
+        sample[0].extend(list.slice(list.blocks.len() / 2, Slice::WHOLE).own());
+        let (path, code, leaf) = (Vec::new(), Code(memory), Leaf::new(self.labels_len));
+        let mut compiler = Compiler { tree: self, limits, sample, path, code, leaf, cancel };
+        let length = limits.part_len + limits.part_len / 8;
+        let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<u32>() };
+        compiler.code.0.reserve(length.max(mapped));
+        let mut parts = 0;
+        while parts == 0 || !compiler.path.is_empty() {
+            compiler.code.0.clear();
+            compiler.node(&self.sets, 0, Queens::default());
+            if cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            visit(&compiler.code.0)?;
+            parts += 1;
+        }
+        if parts > 1 {
+            compiler.code.0.clear();
+        }
+        Ok(compiler.code.0)
+    }
+
     /// The index of a label among those that count.
     pub(super) fn label(&self, label: u32) -> Option<usize> {
         let index = self.labels[self.board.label(label) as usize];
@@ -96,7 +129,7 @@ impl Tree {
 }
 
 /// Compiles a tree, part by part.
-pub(super) struct Compiler<'a> {
+struct Compiler<'a> {
     tree: &'a Tree,
     limits: &'a Limits,
     /// The words of a block that stands for all, at each depth: where few are left there is a leaf.
@@ -110,45 +143,6 @@ pub(super) struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// A block of this list, of middling length, stands for all. The code takes this memory.
-    pub(super) fn new(
-        tree: &'a Tree,
-        list: &List,
-        limits: &'a Limits,
-        code: Vec<u32>,
-        cancel: &'a Cancel,
-    ) -> Self {
-        let mut sample: [Vec<u64>; MOST_ROWS + 1] = Default::default();
-        sample[0].extend(list.slice(list.blocks.len() / 2, Slice::WHOLE).own());
-        let leaf = Leaf::new(tree.labels_len);
-        Self { tree, limits, sample, path: Vec::new(), code: Code(code), leaf, cancel }
-    }
-
-    /// Compiles the program part by part, and visits each. Returns the program if it is one part, or the empty
-    /// memory of the parts.
-    pub(super) fn compile(
-        mut self,
-        mut visit: impl FnMut(&[u32]) -> Result<(), Interrupt>,
-    ) -> Result<Vec<u32>, Interrupt> {
-        let length = self.limits.part_len + self.limits.part_len / 8;
-        let mapped = if self.limits.keeps_memory { 0 } else { MAPPED / size_of::<u32>() };
-        self.code.0.reserve(length.max(mapped));
-        let mut parts = 0;
-        while parts == 0 || !self.path.is_empty() {
-            self.code.0.clear();
-            self.node(&self.tree.sets, 0, Queens::default());
-            if self.cancel.is_cancelled() {
-                return Err(Interrupt::Cancelled);
-            }
-            visit(&self.code.0)?;
-            parts += 1;
-        }
-        if parts > 1 {
-            self.code.0.clear();
-        }
-        Ok(self.code.0)
-    }
-
     /// The subtree below a queen.
     fn child(&mut self, child: Child<'a>, depth: usize, queens: Queens) {
         if self.cancel.is_cancelled() {

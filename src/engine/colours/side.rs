@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::kernel::{Scratch, Words};
 use super::limits::Limits;
 use super::list::{List, Slice};
-use super::program::{Compiler, Tree};
+use super::program::Tree;
 use super::sub_board::{Colour, SubBoards};
 use super::units::{Batch, UnitList};
 use crate::board::size::BoardSize;
@@ -106,7 +106,7 @@ impl Side {
                 continue;
             }
             let memory = std::mem::take(program);
-            *program = Compiler::new(tree, list, limits, memory, cancel).compile(visit)?;
+            *program = tree.compile(list, limits, memory, cancel, visit)?;
         }
         Ok(())
     }

@@ -133,9 +133,7 @@ impl SubBoards {
     pub(super) fn new(size: BoardSize, colour: Colour, which: WhichCount) -> Self {
         let mut list = sub_board(size, 0, colour, which);
         let mut tree = sub_board(size, 1, colour, which);
-        let touched = |board: &SubBoard| {
-            board.words.iter().flatten().fold(0, |all, diagonals| all | diagonals)
-        };
+        let touched = |board: &SubBoard| board.words.iter().flatten().fold(0, |all, of| all | of);
         let shared = touched(&list) & touched(&tree);
         for word in list.words.iter_mut().chain(&mut tree.words).flatten() {
             // Moves the shared bits to the front.

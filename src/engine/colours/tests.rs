@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::kernel::{Entries, LANES, Scratch};
 use super::limits::{Limits, most_words};
 use super::list::{List, Slice, each_placement};
-use super::program::{Compiler, Tree};
+use super::program::Tree;
 use super::sub_board::{Colour, Queens, SubBoards};
 use super::*;
 use crate::cancel::Cancel;
@@ -169,8 +169,7 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
     list.fill(&boards.list, 0, &limits, &cancel).expect("in time");
     assert_eq!(list.longest_block(), 4944);
     let tree = Tree::new(&boards.tree, &[odd_rows], std::iter::once(odd_columns));
-    let compiler = Compiler::new(&tree, &list, &limits, Vec::new(), &cancel);
-    let code = compiler.compile(|_| Ok(())).expect("in time");
+    let code = tree.compile(&list, &limits, Vec::new(), &cancel, |_| Ok(())).expect("in time");
     assert!(!code.is_empty(), "a program of one label is short");
     for kernel in kernels() {
         let mut scratch = Scratch::default();

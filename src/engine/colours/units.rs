@@ -176,11 +176,11 @@ impl UnitList {
         ys.skip(units.start - batch.units.start).take(units.len())
     }
 
-    /// The a, x and y of a unit.
-    fn ranks_of(&self, unit: usize) -> (u32, u32, u32) {
+    /// The even and the odd rows of a unit whose queen is white.
+    fn rows_of(&self, unit: usize) -> [u32; 2] {
         let batch = self.batch(unit);
         let y = self.ys_of(&batch, unit..unit + 1).next().expect("a batch has its units");
-        (batch.a, batch.x, y)
+        [self.even.of_size(batch.a)[batch.x as usize], self.odd_set(batch.a, y)]
     }
 
     /// The odd rows, or columns, of this rank.
@@ -197,16 +197,16 @@ impl UnitList {
     /// The number of images that each solution of the unit stands for, except for those by transposition
     /// and, on odd boards, the flip of the columns, which are in the unit's count.
     pub(super) fn weight(&self, unit: usize) -> u64 {
-        let (a, x, y) = self.ranks_of(unit);
-        let images = self.images(self.even.of_size(a)[x as usize], self.odd_set(a, y));
+        let [even, odd] = self.rows_of(unit);
+        let images = self.images(even, odd);
         let alike = images.iter().filter(|image| **image == images[0]).count();
         (images.len() / alike) as u64
     }
 
     /// The solutions that the unit counts.
     pub(super) fn domains(self: &Arc<Self>, unit: usize) -> RowDomains {
-        let (a, x, y) = self.ranks_of(unit);
-        let [white_even, white_odd] = [self.even.of_size(a)[x as usize], self.odd_set(a, y)];
+        let [white_even, white_odd] = self.rows_of(unit);
+        let (a, x, y) = self.images(white_even, white_odd)[0];
         let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
         for (row, allowed) in domains.allowed[..self.size.rows()].iter_mut().enumerate() {
             let is_even_row = row % 2 == 0;

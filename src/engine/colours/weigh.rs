@@ -89,7 +89,10 @@ impl Light<'_> {
                 }
                 for (entries, &(label, row, weight)) in entries.iter().zip(&light_labels) {
                     let row = place * heavy_tree.labels_len + row;
-                    let own = |lane: usize| self.pair(*y, label, heavy_labels[lane]);
+                    let own = |lane: usize| match colour {
+                        Colour::White => self.columns.weight(*y, label, heavy_labels[lane]),
+                        Colour::Black => self.columns.weight(*y, heavy_labels[lane], label),
+                    };
                     let weights: [u16; LANES] = match weight {
                         Some(weight) => {
                             let mut weights = clear.map(|lane| lane * weight);
@@ -119,12 +122,5 @@ impl Light<'_> {
             }
         }
         Ok(())
-    }
-
-    /// What a pair of a light and a heavy label weighs in the unit with this y.
-    fn pair(&self, y: u32, light: u32, heavy: u32) -> u16 {
-        let (even, odd) =
-            if self.side.colour == Colour::White { (light, heavy) } else { (heavy, light) };
-        self.columns.weight(y, even, odd)
     }
 }

@@ -129,16 +129,7 @@ pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     // Byte 8 j + 7 - s comes from byte j of word s: matrices begin with their last row.
-    const BYTES: Bytes = {
-        let mut bytes = [0; LANES];
-        let mut at = 0;
-        while at < LANES {
-            bytes[at] = ((7 - at % 8) * 8 + at / 8) as u8;
-            at += 1;
-        }
-        Bytes(bytes)
-    };
-    let by_byte = load(&BYTES);
+    let by_byte = load(&Bytes(std::array::from_fn(|at| ((7 - at % 8) * 8 + at / 8) as u8)));
     // Unit vectors: the product with a matrix is its columns.
     let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
     let mut rows = [[_mm512_setzero_si512(); 16]; 4];
