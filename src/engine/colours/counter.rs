@@ -114,15 +114,13 @@ impl<'a> ColoursCounter<'a> {
         })?;
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
-            let mut count = 0_u64;
-            for (digit, lanes) in (0..).zip(totals[(*y - task.y_class.start) as usize]) {
-                for lane in lanes {
-                    count = count.checked_add(lane.checked_mul(1 << (digit_bits * digit))?)?;
-                }
-            }
-            Some(count)
+            let digits = (0..).zip(totals[(*y - task.y_class.start) as usize]);
+            let lanes = digits.flat_map(|(digit, lanes)| {
+                lanes.map(|lane| u128::from(lane) << (digit_bits * digit))
+            });
+            u64::try_from(lanes.sum::<u128>()).map_err(|_| Interrupt::Overflow)
         };
-        task.ys.iter().map(|y| count(y).ok_or(Interrupt::Overflow)).collect()
+        task.ys.iter().map(count).collect()
     }
 }
 
