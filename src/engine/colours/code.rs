@@ -122,11 +122,11 @@ pub(super) enum Operation<'a> {
     /// The words at this depth that fit the queen are those of the next depth. If there are none, the program
     /// goes on behind the subtree.
     Filter { queen: u64 },
-    /// Completes the words at this depth, if they are not more than so many, and goes on behind the node.
+    /// Completes the words at this depth, if they are not too many, and goes on behind the node.
     Leaf(LeafCode<'a>),
 }
 
-/// What a leaf is made of.
+/// What a leaf is made of, and for how many words at most.
 pub(super) struct LeafCode<'a> {
     pub(super) most_words: usize,
     pub(super) sections: &'a [u32],

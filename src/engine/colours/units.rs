@@ -106,8 +106,8 @@ impl UnitList {
         if self.is_odd() { a - 1 } else { a }
     }
 
-    /// What the flips of the board make of sets of even and of odd rows, or columns: a and two ranks. The first are
-    /// their own. On odd boards all flips keep the colours, and each image is there twice.
+    /// What the flips of the board make of sets of even and of odd rows, or columns: a and the ranks x and y, or u
+    /// and v, of all four images. The first is the sets themselves. On odd boards each image is there twice.
     fn images(&self, even: u32, odd: u32) -> [(u32, u32, u32); 4] {
         let a = even.count_ones();
         let [x, y] = [self.even.rank(even), self.odd.rank(self.turned(odd))];
@@ -119,7 +119,8 @@ impl UnitList {
         [(a, x, y), (a, y, x), (b, last - x, last - y), (b, last - y, last - x)]
     }
 
-    /// On even boards, what a flip of the rows makes of a, and of the rank 0.
+    /// On even boards a flip of the rows exchanges the colours: what it makes of a, and of the rank 0, from where
+    /// ranks count down.
     fn others(&self, a: u32) -> (u32, u32) {
         (self.size.get() / 2 - a, self.even.of_size(a).len() as u32 - 1)
     }
@@ -236,7 +237,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// How many times this Ce counts for the flip of the columns, which on odd boards moves it alone.
+    /// How many times this Ce counts for the flip of the columns, which on odd boards leaves the rows alone.
     fn flipped(&self, label: u32) -> u16 {
         let UnitList { even, .. } = self.list;
         if !self.list.is_odd() {
@@ -246,7 +247,7 @@ impl Columns<'_> {
     }
 
     /// What a label of the list of this colour, or of the tree of the other one, weighs: Ce of white. A pair of
-    /// labels weighs the product of what both weigh. If a label ties with the rows, it is none: then each
+    /// labels weighs the product of what both weigh; but where one ties with the rows, and has no weight here, each
     /// pair has a weight of its own.
     pub(super) fn label(&self, colour: Colour, label: u32) -> Option<u16> {
         let Self { list, a, x } = *self;
@@ -286,7 +287,7 @@ impl Columns<'_> {
     }
 }
 
-/// How many times something counts of which the other is an image: the lower one counts for both.
+/// How many times one of two images counts: the lower one counts for both.
 fn times<T: Ord>(one: &T, other: &T) -> u16 {
     match one.cmp(other) {
         Ordering::Less => 2,
