@@ -46,5 +46,5 @@ pub use reader::JournalFile;
 pub use second::{Comparison, compare};
 pub use shards::ShardUnits;
 pub use union::{Record, Witness};
-pub use units::{Counts, UnitSet};
-pub(crate) use writer::{Journal, Locked};
+pub use units::UnitSet;
+pub(crate) use writer::{Journal, Output};

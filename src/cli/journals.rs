@@ -41,19 +41,19 @@ impl JournalsArgs {
     pub(crate) fn read(&self) -> Result<Journals, Failure> {
         let [first, second] = self.files()?;
         if self.second || first.is_empty() {
-            return self.read_files(&second, Record::read);
+            return self.read_files(&second);
         }
         if !second.is_empty() {
             let journals = many(second.len(), "journal");
             message!("{journals} of the second count left out: --second reads those instead");
         }
-        self.read_files(&first, Record::read)
+        self.read_files(&first)
     }
 
     /// Reads those of the first count, and those of the second one, as far as there are any.
     pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
         let [first, second] = self.files()?;
-        let read = |files: &[PathBuf]| self.read_files(files, Record::read);
+        let read = |files: &[PathBuf]| self.read_files(files);
         let read = |files: Vec<_>| (!files.is_empty()).then(|| read(&files)).transpose();
         Ok([read(first)?, read(second)?])
     }
@@ -69,7 +69,7 @@ impl JournalsArgs {
         let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
         let counts = plans.into_iter().flat_map(|plan| plan.into_iter().skip(self.second.into()));
         for files in counts.filter(|files| !files.is_empty()) {
-            match self.read_files(&files, Record::read_with_times) {
+            match self.read_files(&files) {
                 Ok(count) => journals.push(count),
                 Err(failure) => failures.push(failure),
             }
@@ -99,12 +99,8 @@ impl JournalsArgs {
     }
 
     /// Reads journals of one count.
-    fn read_files(
-        &self,
-        files: &[PathBuf],
-        read: fn(&[PathBuf]) -> Result<Option<Record>, Error>,
-    ) -> Result<Journals, Failure> {
-        let record = read(files)?.ok_or_else(|| self.nothing())?;
+    fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
+        let record = Record::read(files)?.ok_or_else(|| self.nothing())?;
         let journals = Journals::new(record, self.shards);
         warn_of_damage(journals.record.left_out());
         for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {

@@ -1,8 +1,7 @@
 //! What journals ask of the file system: opening, locks, syncs, and which file it is.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -16,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Opens a journal for reading.
 pub(super) fn open(path: &Path) -> Result<File, Error> {
-    let cannot_open = |error| JournalError::cannot_open(error).at(path);
+    let cannot_open = |error| JournalError::cannot("open")(error).at(path);
     if !fs::metadata(path).map_err(cannot_open)?.is_file() {
         return Err(JournalError::NotAFile.at(path));
     }
@@ -75,11 +74,6 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
         }
         synced => synced,
     }
-}
-
-/// What tells a file from all others, whatever it is called: its device and its number there.
-pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
 }
 
 #[cfg(test)]

@@ -49,18 +49,16 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     let mut differing = Vec::new();
     for units in first.windows(&both) {
         let counts = [first.counts(&units)?, second.counts(&units)?];
-        let pairs = counts[0].iter().zip(counts[1].iter());
-        differing.extend(pairs.filter(|(one, other)| one != other).map(|((unit, _), _)| unit));
+        let pairs = counts[0].iter().zip(&counts[1]);
+        differing.extend(pairs.filter(|(one, other)| one != other).map(|(one, _)| one.0));
     }
     comparison.differing = differing.len();
     differing.truncate(NAMED);
-    let units = differing.iter().copied().collect::<UnitSet>();
-    let witnesses = [first.witnesses(&units)?, second.witnesses(&units)?];
-    let of = |unit| {
-        let find = |all: &Vec<Witness>| all.iter().find(|witness| witness.unit == unit).cloned();
-        witnesses.each_ref().map(|all| find(all).unwrap_or_default())
-    };
-    comparison.disagreements = differing.into_iter().map(of).collect();
+    let units = UnitSet::from_iter(differing);
+    let [mut of_first, mut of_second] = [first.witnesses(&units)?, second.witnesses(&units)?];
+    of_first.dedup_by_key(|witness| witness.unit);
+    of_second.dedup_by_key(|witness| witness.unit);
+    comparison.disagreements = of_first.into_iter().zip(of_second).map(<[_; 2]>::from).collect();
     Ok(comparison)
 }
 

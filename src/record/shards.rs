@@ -68,7 +68,7 @@ impl Record {
         self.files.par_iter().filter(|file| file.is_being_written()).collect()
     }
 
-    /// The CPU seconds that the missing units take, if [times were asked for](Record::read_with_times). `None`
+    /// The CPU seconds that the missing units take, as far as the finished ones tell. `None`
     /// while nothing is finished; the standard error is infinite while too little is.
     pub fn cpu_seconds_left(&self) -> Option<Approximate> {
         self.work_left().map(Approximate::on_any_run)

@@ -1,7 +1,4 @@
-//! Sets of units, and the counts of some of them.
-//!
-//! A journal may hold a hundred million counts, and most readers need none of them. So counts are read
-//! when they are asked for, and only as many as are.
+//! Sets of units.
 
 use std::ops::{BitAnd, Range, Sub};
 
@@ -77,28 +74,5 @@ impl Sub for &UnitSet {
 
     fn sub(self, other: Self) -> UnitSet {
         UnitSet(&self.0 - &other.0)
-    }
-}
-
-/// The counts of some units of a plan, each before its weight.
-#[derive(Clone, Debug, Default)]
-pub struct Counts(Vec<(usize, u64)>);
-
-impl Counts {
-    /// Of units that have one count each, in increasing order.
-    pub(super) fn of(counts: Vec<(usize, u64)>) -> Self {
-        debug_assert!(counts.is_sorted_by(|(unit, _), (next, _)| unit < next), "one count a unit");
-        Self(counts)
-    }
-
-    /// The count of a unit; `None` if it is not known.
-    pub fn get(&self, unit: usize) -> Option<u64> {
-        let place = self.0.binary_search_by_key(&unit, |(unit, _)| *unit);
-        place.ok().map(|place| self.0[place].1)
-    }
-
-    /// The units and their counts, in increasing order of the units.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.0.iter().copied()
     }
 }

@@ -188,7 +188,7 @@ fn foreign_files_are_refused_and_left_as_they_are() {
     let folder = Count::new(size(8)).journal(env!("CARGO_TARGET_TMPDIR")).run();
     assert_eq!(journal_error(folder), JournalError::NotAFile);
     let nowhere = Count::new(size(8)).journal(fresh("no-such-folder").join("x")).run();
-    assert!(matches!(journal_error(nowhere), JournalError::CannotOpen { .. }));
+    assert!(matches!(journal_error(nowhere), JournalError::Io { action: "open", .. }));
 }
 
 /// Damage that leaves no line feed in the first block: such a file may hold weeks of work.

@@ -128,7 +128,7 @@ fn is_true(record: &Record) -> bool {
     counts
         .iter()
         .enumerate()
-        .all(|(unit, count)| recorded.get(unit).is_none_or(|recorded| recorded == *count))
+        .all(|(unit, count)| recorded.get(&unit).is_none_or(|recorded| recorded == count))
 }
 
 proptest! {
