@@ -50,21 +50,18 @@ impl Plan {
     /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
     /// its prefixes have so many rows, 1 to 4, or two without it.
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
-        Self::of(size, engine, split_rows, FixedQueens::default())
+        let rows = split_rows.unwrap_or(2).clamp(1, MOST_SPLIT_ROWS);
+        let list = engine.units(size, &FixedQueens::default(), rows);
+        let split_rows = (engine == Engine::Subtrees).then_some(rows);
+        Self { size, engine, split_rows, which: WhichCount::First, list }
     }
 
     /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
     /// count them, so the units are of this engine. Journals cannot hold such plans.
-    pub fn with_queens(self, queens: FixedQueens) -> Self {
-        let plan = Self::of(self.size, Engine::Subtrees, self.split_rows, queens);
-        plan.of_count(self.which)
-    }
-
-    fn of(size: BoardSize, engine: Engine, split_rows: Option<usize>, queens: FixedQueens) -> Self {
-        let rows = split_rows.unwrap_or(2).clamp(1, MOST_SPLIT_ROWS);
-        let list = engine.units(size, &queens, rows);
-        let split_rows = (engine == Engine::Subtrees).then_some(rows);
-        Self { size, engine, split_rows, which: WhichCount::First, list }
+    pub fn with_queens(self, queens: &FixedQueens) -> Self {
+        let (engine, rows) = (Engine::Subtrees, self.split_rows.unwrap_or(2));
+        let list = engine.units(self.size, queens, rows);
+        Self { engine, split_rows: Some(rows), list, ..self }
     }
 
     /// The same units, counted for the first or the second time.

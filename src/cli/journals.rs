@@ -50,12 +50,18 @@ impl JournalsArgs {
         self.read_files(&first)
     }
 
-    /// Reads those of the first count, and those of the second one, as far as there are any.
-    pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
-        let [first, second] = self.files()?;
-        let read = |files: &[PathBuf]| self.read_files(files);
-        let read = |files: Vec<_>| (!files.is_empty()).then(|| read(&files)).transpose();
-        Ok([read(first)?, read(second)?])
+    /// Reads those of the first count, and those of the second one.
+    pub(crate) fn read_both(&self) -> Result<[Journals; 2], Failure> {
+        let files = self.files()?;
+        if let Some(missing) = files.iter().position(Vec::is_empty) {
+            return Err(Exit::Usage.because(format!(
+                "--twice: there are no journals of a {} count; name the files or folders of both \
+                 counts (nqueens shard --second makes those of the second)",
+                ["first", "second"][missing]
+            )));
+        }
+        let [first, second] = files.map(|files| self.read_files(&files));
+        Ok([first?, second?])
     }
 
     /// Reads those of each count of each plan, also in the folders that lie in the named ones, and what their
@@ -115,12 +121,9 @@ impl JournalsArgs {
 pub(crate) fn warn_of_damage(left_out: &[Error]) {
     let of_one =
         |one: &Error, next: &Error| file_of(one).is_some() && file_of(one) == file_of(next);
-    let firsts: Vec<&Error> = left_out.chunk_by(of_one).map(|errors| &errors[0]).collect();
-    print_first(
-        firsts
-            .into_iter()
-            .map(|error| format!("warning: left out: {}", Failure::from(error.clone()))),
-    );
+    let firsts = left_out.chunk_by(of_one).map(|errors| Failure::from(errors[0].clone()));
+    let warnings: Vec<_> = firsts.map(|error| format!("warning: left out: {error}")).collect();
+    print_first(warnings.into_iter());
 }
 
 /// The journal of an error.
@@ -134,7 +137,7 @@ fn file_of(error: &Error) -> Option<&Path> {
 /// What journals of one plan hold together.
 pub(crate) struct Journals {
     pub(crate) record: Record,
-    /// `None` if it is not known how many shards there are.
+    /// `None` if the number of shards is not given and the journals do not agree on it.
     pub(crate) missing: Option<MissingShards>,
     /// The solutions, if all units are finished.
     pub(crate) total: Option<u128>,
@@ -145,12 +148,10 @@ impl Journals {
     fn new(record: Record, shards: Option<usize>) -> Self {
         let total = record.is_complete().then_some(record.tally().solutions);
         let compare = |total| Published::compare(total, known(record.plan().size()).total);
-        Self {
-            missing: MissingShards::new(&record, shards),
-            total,
-            published: total.map_or(Published::Unknown, compare),
-            record,
-        }
+        let missing = shards.or_else(|| record.shards()).and_then(|shards| {
+            Some(MissingShards { shards, indices: record.missing_shards(shards).ok()? })
+        });
+        Self { missing, total, published: total.map_or(Published::Unknown, compare), record }
     }
 
     /// The same journals without some units: they count as not finished.
@@ -231,15 +232,6 @@ pub(crate) struct MissingShards {
     pub(crate) shards: usize,
     /// In increasing order.
     pub(crate) indices: Vec<usize>,
-}
-
-impl MissingShards {
-    /// `None` if the number of shards is not given and the journals do not agree on it.
-    fn new(record: &Record, shards: Option<usize>) -> Option<Self> {
-        let shards = shards.or_else(|| record.shards())?;
-        let missing = record.missing_shards(shards).ok()?;
-        Some(Self { shards, indices: missing.into_iter().map(Shard::index).collect() })
-    }
 }
 
 /// As `shards 3, 7-9 (of 0 to 9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.

@@ -141,7 +141,7 @@ impl<'a> Count<'a> {
         let split_rows =
             (engine == Engine::Subtrees).then(|| self.split_rows.unwrap_or_else(suited));
         let plan = Plan::new(self.size, engine, split_rows).of_count(self.which);
-        if self.queens.is_empty() { plan } else { plan.with_queens(self.queens.clone()) }
+        if self.queens.is_empty() { plan } else { plan.with_queens(&self.queens) }
     }
 
     /// Makes sure that a recorded plan is one of this count. Settings that are missing allow any.

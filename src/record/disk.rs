@@ -61,17 +61,10 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 /// Makes a file's name survive a power cut, where folders can be synced.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    use io::ErrorKind as Kind;
-    let synced = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
-    match synced {
-        Err(error)
-            if matches!(
-                error.kind(),
-                Kind::InvalidInput | Kind::PermissionDenied | Kind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    let cannot_be = [InvalidInput, PermissionDenied, Unsupported];
+    match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
+        Err(error) if cannot_be.contains(&error.kind()) => Ok(()),
         synced => synced,
     }
 }

@@ -15,7 +15,7 @@ use super::name::named_host;
 use super::units::UnitSet;
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
-use crate::forecast::{Clusters, Cores};
+use crate::forecast::Clusters;
 use crate::plan::Plan;
 
 /// The plan of a journal, and the file that names it.
@@ -43,8 +43,6 @@ pub struct JournalFile {
     pub cut_off: u64,
     /// When it was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
-    /// The cores that the last run got.
-    pub(super) cores: Cores,
 }
 
 impl JournalFile {
@@ -80,7 +78,6 @@ impl Contents {
         if !self.file.runs.last().is_some_and(|last| last.is_like(&run)) {
             self.clusters = Clusters::new(self.named.plan.units());
         }
-        self.file.cores = Cores::default();
         self.file.runs.push(run);
     }
 
@@ -91,7 +88,6 @@ impl Contents {
             run.elapsed = run.elapsed.max(done.elapsed);
             run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
         }
-        self.file.cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
         self.clusters.add(done.units.start, done.tally(), done.cpu_time);
         self.solutions = self.solutions.saturating_add(done.solutions);
         match self.ranges.last_mut().filter(|last| last.end == done.units.start) {

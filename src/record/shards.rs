@@ -10,12 +10,11 @@ use super::union::Record;
 use super::units::UnitSet;
 use crate::board::known::known;
 use crate::error::Error;
-use crate::forecast::{Approximate, Rest, seconds_of};
+use crate::forecast::{Approximate, Cores, Rest, seconds_of};
 use crate::shard::Shard;
 
 /// How far a shard has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ShardUnits {
     /// The number of its units.
     pub units: usize,
@@ -47,25 +46,19 @@ impl Record {
         self.files.iter().flat_map(|file| &file.runs)
     }
 
-    /// The shards that are not complete, with the plan cut into this many.
+    /// The indices of the shards that are not complete, with the plan cut into this many.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
-    pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
+    pub fn missing_shards(&self, shards: usize) -> Result<Vec<usize>, Error> {
         let each = self.shard_units(shards)?;
-        let missing = (0..shards).filter(|index| each[*index].finished < each[*index].units);
-        missing.map(|index| Shard::new(index, shards)).collect()
+        Ok((0..shards).filter(|index| each[*index].finished < each[*index].units).collect())
     }
 
     /// The CPU time of all units that were counted, also of those that were counted again.
     pub fn cpu_time(&self) -> Duration {
         self.runs().fold(Duration::ZERO, |sum, run| sum.saturating_add(run.cpu_time))
-    }
-
-    /// The journals that processes [write now](JournalFile::is_being_written).
-    pub fn being_written(&self) -> Vec<&JournalFile> {
-        self.files.par_iter().filter(|file| file.is_being_written()).collect()
     }
 
     /// The CPU seconds that the missing units take, as far as the finished ones tell. `None`
@@ -83,13 +76,23 @@ impl Record {
     }
 
     /// The wall time in seconds until processes that write these journals now have counted the missing units.
-    /// `None` while too little is known.
+    /// `None` while too little is known. Reads these journals again: nobody else asks for cores.
     pub fn seconds_left(&self, written: &[JournalFile]) -> Option<Approximate> {
-        let processes: Vec<_> = written
-            .iter()
-            .filter_map(|file| Some((&file.cores, file.runs.last()?.threads)))
-            .collect();
-        seconds_of(self.work_left()?, &processes)
+        let all: Vec<_> = written.par_iter().map(|file| self.cores(file)).collect();
+        let threads = written.iter().filter_map(|file| Some(file.runs.last()?.threads));
+        seconds_of(self.work_left()?, &all.iter().zip(threads).collect::<Vec<_>>())
+    }
+
+    /// The cores that the last process got that wrote a journal.
+    fn cores(&self, file: &JournalFile) -> Cores {
+        let mut cores = Cores::default();
+        // A journal that cannot be read again tells less.
+        let _ = self.rescan(file, |read, done| {
+            if read.runs.len() == file.runs.len() {
+                cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
+            }
+        });
+        cores
     }
 
     /// How many units each shard has and how many of them are finished, with the plan cut into this

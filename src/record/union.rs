@@ -198,7 +198,7 @@ impl Record {
 
     /// Those of these units that are finished, and their solutions.
     pub(crate) fn tally_in(&self, units: &UnitSet) -> Result<Tally, Error> {
-        if self.finished.is_subset(units) {
+        if (&self.finished - units).is_empty() {
             return Ok(self.tally());
         }
         let solutions = self.weighted(&self.counts(units)?);

@@ -24,11 +24,6 @@ impl UnitSet {
         self.0.contains(unit)
     }
 
-    /// Whether all of them are in another set.
-    pub fn is_subset(&self, other: &Self) -> bool {
-        self.0.is_subset(&other.0)
-    }
-
     /// Whether none of them is in another set.
     pub fn is_disjoint(&self, other: &Self) -> bool {
         self.0.is_disjoint(&other.0)

@@ -191,7 +191,7 @@ fn completions_agree_with_the_whole_list() {
 fn queens_of_a_larger_board_are_refused() {
     let queens = FixedQueens::new(size(20), &[square(19, 19)]).expect("one queen");
     assert_eq!(Solutions::with_queens(size(8), &queens).count(), 0);
-    let plan = Plan::new(size(8), Engine::Subtrees, None).with_queens(queens.clone());
+    let plan = Plan::new(size(8), Engine::Subtrees, None).with_queens(&queens);
     let counts =
         (0..plan.units()).map(|unit| plan.worker(Kernel::detect()).count(unit, &Cancel::new()));
     assert_eq!(counts.sum::<Result<u64, Error>>(), Ok(0));

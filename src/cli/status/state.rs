@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use nqueens::forecast::Approximate;
 use nqueens::record::{JournalFile, Run};
 use nqueens::{Shard, WhichCount};
+use rayon::prelude::*;
 
 use super::resume::Resume;
 use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
@@ -15,14 +16,18 @@ pub(super) struct Status {
     pub(super) journals: Journals,
     /// The journals that processes write now.
     pub(super) running: Vec<JournalFile>,
+    /// How long they take for the rest. `None` while too little is known.
+    seconds_left: Option<Approximate>,
     pub(super) now: SystemTime,
 }
 
 impl Status {
     pub(super) fn new(journals: Journals, now: SystemTime) -> Self {
-        let written = journals.record.being_written().into_iter();
-        let running = written.filter(|file| !file.runs.is_empty()).cloned().collect();
-        Self { journals, running, now }
+        let is_running = |file: &&JournalFile| !file.runs.is_empty() && file.is_being_written();
+        let running: Vec<_> =
+            journals.record.files().par_iter().filter(is_running).cloned().collect();
+        let seconds_left = journals.record.seconds_left(&running);
+        Self { journals, running, seconds_left, now }
     }
 
     /// What the processes that write now have done so far.
@@ -74,7 +79,7 @@ impl Status {
 
     /// When all units will be finished.
     fn end(&self) -> String {
-        match self.journals.record.seconds_left(&self.running) {
+        match self.seconds_left {
             _ if self.journals.record.is_complete() => "reached".to_owned(),
             Some(time) if time.standard_error.is_finite() => {
                 format!("in {}{}", to_go(time), date_in(time.value))
@@ -123,7 +128,7 @@ impl Status {
             .row("CPU time", format_args!("{measured} measured{left_text}"))
             .approximate("cpu_seconds_left", left)
             .row("end", self.end())
-            .approximate("seconds_left", record.seconds_left(&self.running));
+            .approximate("seconds_left", self.seconds_left);
         let resume = self.resume();
         if let Some(resume) = &resume {
             report.row("resume", resume.in_a_line());
