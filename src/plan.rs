@@ -208,18 +208,15 @@ fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     [white, white.reverse_bits() >> (32 - n)].into_iter().chain(around)
 }
 
-/// As `n = 20, engine subtrees, split rows = 2, hash 1f0ac321`.
+/// What tells a plan, and the count of it, from all others, as journals name it:
+/// `n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "n = {}, engine {}", self.size, self.engine)?;
-        if let Some(rows) = self.split_rows {
-            write!(f, ", split rows = {rows}")?;
-        }
-        write!(f, ", hash {:08x}", self.hash())?;
-        match self.which {
-            WhichCount::First => Ok(()),
-            WhichCount::Second => f.write_str(", second count"),
-        }
+        let Self { size, engine, which, .. } = self;
+        let rows = self.split_rows.map_or("none".to_owned(), |rows| rows.to_string());
+        let (hash, units) = (self.hash(), self.units());
+        write!(f, "n={size} count={which} engine={engine} ")?;
+        write!(f, "split-rows={rows} plan={hash:08x} units={units}")
     }
 }
 

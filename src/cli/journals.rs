@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -201,7 +200,7 @@ impl Journals {
         let missing = json!({
             "units": plan.units() - done.units,
             "shards": missing.map(|missing| missing.shards),
-            "indices": missing.map(|missing| joined(ranges(&missing.indices), ",", usize::MAX)),
+            "indices": missing.map(|missing| ranges(&missing.indices, ",", usize::MAX).0),
         });
         let (mut report, damaged) = (Report::default(), self.damaged());
         report.plan(plan);
@@ -238,8 +237,8 @@ pub(crate) struct MissingShards {
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (shards, missing) = (self.shards, self.indices.len());
-        let first = joined(ranges(&self.indices), ", ", PRINTED);
-        if ranges(&self.indices).count() > PRINTED {
+        let (first, are_more) = ranges(&self.indices, ", ", PRINTED);
+        if are_more {
             return write!(f, "{missing} of {shards} shards, the first {first}, ...");
         }
         let shard = if missing == 1 { "shard" } else { "shards" };
@@ -247,23 +246,15 @@ impl fmt::Display for MissingShards {
     }
 }
 
-/// The ranges of consecutive numbers, given in increasing order.
-pub(crate) fn ranges(numbers: &[usize]) -> impl Iterator<Item = Range<usize>> {
-    let consecutive = numbers.chunk_by(|one, next| one + 1 == *next);
-    consecutive.map(|numbers| numbers[0]..numbers[0] + numbers.len())
-}
-
-/// The first ranges, as a job array is written: `3,7-9`.
-pub(crate) fn joined(
-    ranges: impl Iterator<Item = Range<usize>>,
-    separator: &str,
-    most: usize,
-) -> String {
-    let texts = ranges.take(most).map(|range| match range.len() {
-        1 => range.start.to_string(),
-        _ => format!("{}-{}", range.start, range.end - 1),
+/// Numbers in increasing order, as a job array is written: `3,7-9`. At most so many ranges; then, whether there
+/// are more.
+pub(crate) fn ranges(numbers: &[usize], separator: &str, most: usize) -> (String, bool) {
+    let ranges: Vec<_> = numbers.chunk_by(|one, next| one + 1 == *next).collect();
+    let texts = ranges.iter().take(most).map(|range| match range {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => range[0].to_string(),
     });
-    texts.collect::<Vec<_>>().join(separator)
+    (texts.collect::<Vec<_>>().join(separator), ranges.len() > most)
 }
 
 /// Processors and kernels that have counted, each with its number of runs if there are several.
@@ -287,7 +278,7 @@ mod tests {
     #[test]
     fn missing_shards_are_written_as_text_and_as_job_arrays() {
         let missing = |indices: &[usize]| MissingShards { shards: 100, indices: indices.to_vec() };
-        let array = |indices: &[usize]| joined(ranges(indices), ",", usize::MAX);
+        let array = |indices: &[usize]| ranges(indices, ",", usize::MAX).0;
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
         assert_eq!(array(&[0, 1]), "0-1");

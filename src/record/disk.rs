@@ -24,17 +24,17 @@ pub(super) fn open(path: &Path) -> Result<File, Error> {
 
 /// Locks a journal for writing, until the file is closed.
 pub(super) fn lock(file: &File) -> Result<(), JournalError> {
-    for tried in 1.. {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if tried < TRIES => sleep(PAUSE),
-            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse),
-            Err(TryLockError::Error(error)) => {
-                return Err(JournalError::NoLocks { source: error.into() });
-            }
+    let mut locked = file.try_lock();
+    for _ in 1..TRIES {
+        if let Err(TryLockError::WouldBlock) = locked {
+            sleep(PAUSE);
+            locked = file.try_lock();
         }
     }
-    Ok(())
+    locked.map_err(|error| match error {
+        TryLockError::WouldBlock => JournalError::InUse,
+        TryLockError::Error(error) => JournalError::NoLocks { source: error.into() },
+    })
 }
 
 /// Whether a process is writing a journal, as far as locks tell.

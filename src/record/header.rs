@@ -19,17 +19,8 @@ const LONGEST: u64 = 4096;
 /// The first line of a journal, as it was read.
 pub(super) struct Header {
     version: String,
-    /// The text of the plan.
+    /// The plan, as a [`Plan`] is displayed.
     pub(super) plan: String,
-}
-
-/// What tells a plan, and the count of it, from all others, as
-/// `n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
-pub(super) fn plan_text(plan: &Plan) -> String {
-    let (n, which, engine) = (plan.size(), plan.which_count(), plan.engine());
-    let rows = plan.split_rows().map_or("none".to_owned(), |rows| rows.to_string());
-    let (hash, units) = (plan.hash(), plan.units());
-    format!("n={n} count={which} engine={engine} split-rows={rows} plan={hash:08x} units={units}")
 }
 
 /// The first line that this version writes, given the text of the plan.
@@ -54,9 +45,8 @@ impl Header {
         if let Some(text) = line.strip_suffix(b"\n") {
             return Self::parse(text).map(Some);
         }
-        let text = without_zeros(&line);
-        let common = text.len().min(MAGIC.len());
-        let is_beginning = text[..common] == MAGIC.as_bytes()[..common];
+        let (text, magic) = (without_zeros(&line), MAGIC.as_bytes());
+        let is_beginning = text.starts_with(magic) || magic.starts_with(text);
         if is_beginning
             && is_zeros(input).map_err(cannot_read)?
             && !text.iter().any(u8::is_ascii_control)
@@ -105,7 +95,7 @@ impl Header {
             let split_rows = field("split-rows=")?.parse().ok();
             Some(Plan::new(size, engine, split_rows).of_count(self.which_count()))
         };
-        parse().filter(|plan| plan_text(plan) == self.plan).ok_or_else(|| {
+        parse().filter(|plan| plan.to_string() == self.plan).ok_or_else(|| {
             let (version, holds) = (self.version.clone(), self.plan.clone());
             JournalError::OtherPlan { version, holds }
         })

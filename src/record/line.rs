@@ -173,8 +173,8 @@ fn parse_number<T: FromStr>(text: &str) -> Option<T> {
 pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
     let text = without_zeros(tail);
     let is_of = |start: &[u8], allowed: fn(u8) -> bool| {
-        let common = start.len().min(text.len());
-        text[..common] == start[..common] && text[common..].iter().copied().all(allowed)
+        start.starts_with(text)
+            || text.strip_prefix(start).is_some_and(|rest| rest.iter().copied().all(allowed))
     };
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b" .,=-".contains(&byte);

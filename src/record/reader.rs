@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::disk::is_locked;
-use super::header::{Header, plan_text};
+use super::header::Header;
 use super::line::{LONGEST_LINE, Line, Run, Seal, may_be_cut_off};
 use super::name::named_host;
 use super::units::UnitSet;
@@ -22,7 +22,7 @@ use crate::plan::Plan;
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub(super) plan: Arc<Plan>,
-    /// The plan as first lines name it.
+    /// The plan as it is displayed: its hash takes a while.
     pub(super) text: String,
     pub(super) path: PathBuf,
 }
@@ -100,7 +100,7 @@ impl Contents {
 impl Named {
     /// Names the plan of a new journal.
     pub(super) fn of(plan: Arc<Plan>, path: PathBuf) -> Self {
-        Self { text: plan_text(&plan), plan, path }
+        Self { text: plan.to_string(), plan, path }
     }
 
     /// The plan that a journal names in its first line. `None` if it has not begun.

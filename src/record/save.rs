@@ -47,7 +47,7 @@ impl Record {
             JournalError::NotAsWritten { what }.at(into)
         })?;
         held.files[0].path = into.to_owned();
-        // The page of `status` draws progress by the times of files. That is not worth an error.
+        // How long ago a unit was recorded is told by the times of files. That is not worth an error.
         let newest = self.files.iter().filter_map(|file| file.modified).max();
         let _ = newest.map(|time| new.as_file().set_modified(time));
         new.persist_noclobber(into).map_err(|error| match error.error.kind() {

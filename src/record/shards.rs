@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use super::line::Run;
 use super::reader::JournalFile;
 use super::union::Record;
-use super::units::UnitSet;
 use crate::board::known::known;
 use crate::error::Error;
 use crate::forecast::{Approximate, Cores, Rest, seconds_of};
@@ -26,11 +25,6 @@ impl Record {
     /// Whether all units are finished.
     pub fn is_complete(&self) -> bool {
         self.tally().units == self.plan().units()
-    }
-
-    /// The units that are not finished.
-    pub fn missing(&self) -> UnitSet {
-        &UnitSet::from_iter(Some(0..self.plan().units())) - self.finished()
     }
 
     /// The number of shards, if all processes agree on it.

@@ -148,10 +148,11 @@ impl Output {
 /// Creates the journal of a process in a folder, with a name that no other process uses. Containers may share
 /// a host name and a process number, so a number is added if the name is taken.
 fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<(PathBuf, File), Error> {
-    for number in 1.. {
+    let mut number = 1;
+    loop {
         let path = folder.join(file_name(plan, shard, number));
         match create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             Err(error) => return Err(JournalError::cannot("open")(error).at(&path)),
             Ok(file) => {
                 // Without locks, nobody sees that it is being written.
@@ -160,7 +161,6 @@ fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<(PathBuf, File)
             }
         }
     }
-    Err(JournalError::Exists.at(folder))
 }
 
 impl Journal {

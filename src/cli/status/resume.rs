@@ -6,7 +6,7 @@ use nqueens::WhichCount;
 use nqueens::record::Record;
 
 use crate::cli::format::grouped;
-use crate::cli::journals::{joined, ranges};
+use crate::cli::journals::ranges;
 use crate::cli::stderr::quoted;
 
 /// Longer lists of shards are cut.
@@ -43,7 +43,7 @@ impl Resume {
             let command = format!("nqueens count {n}{second} --journal {}", quoted(&file.path));
             return Some(Self { command, slurm: None, what: "Units are missing".to_owned() });
         }
-        let indices = joined(ranges(idle), ",", MOST_RANGES);
+        let (indices, is_cut) = ranges(idle, ",", MOST_RANGES);
         let sequence = |range: &str| match range.split_once('-') {
             Some((first, last)) => format!("$(seq {first} {last})"),
             None => range.to_owned(),
@@ -53,7 +53,7 @@ impl Resume {
         let folder = Path::new(".").join(folder.unwrap_or(Path::new("")));
         let folder = folder.canonicalize().unwrap_or(folder);
         let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
-        let cut = if ranges(idle).count() > MOST_RANGES { "; the first are listed" } else { "" };
+        let cut = if is_cut { "; the first are listed" } else { "" };
         let (idle, all) = (grouped(idle.len()), grouped(shards));
         Some(Self {
             command: format!(

@@ -64,17 +64,22 @@ impl Status {
         let (size, engine) = (record.plan().size(), record.plan().engine());
         let is_second = record.plan().which_count() == WhichCount::Second;
         let second = if is_second { ", second count" } else { "" };
-        let left = match record.cpu_seconds_left() {
+        let left = match self.cpu_time_left() {
             _ if record.is_complete() => format!("{} solutions", grouped(record.tally().solutions)),
-            Some(left) if left.standard_error.is_finite() => {
-                format!("{} of CPU time to go, {}", to_go(left), self.end())
-            }
-            _ => self.end(),
+            Some(left) => format!("{left} of CPU time to go, {}", self.end()),
+            None => self.end(),
         };
         [
             format!("n = {size}, engine {engine}{second}: {} % done, {left}", self.percent()),
             self.resume().map(|resume| resume.in_a_line().to_owned()).unwrap_or_default(),
         ]
+    }
+
+    /// The CPU time of what is missing, if it is known how exact that is.
+    fn cpu_time_left(&self) -> Option<String> {
+        let left =
+            self.journals.record.cpu_seconds_left().filter(|_| self.journals.total.is_none());
+        left.filter(|left| left.standard_error.is_finite()).map(to_go)
     }
 
     /// When all units will be finished.
@@ -118,15 +123,12 @@ impl Status {
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
         }
-        let (measured, left) = (duration(record.cpu_time()), record.cpu_seconds_left());
-        let is_known =
-            |left: &Approximate| left.standard_error.is_finite() && !record.is_complete();
-        let left_text = left.filter(is_known).map(|left| format!(", {} to go", to_go(left)));
-        let left_text = left_text.unwrap_or_default();
+        let measured = duration(record.cpu_time());
+        let left = self.cpu_time_left().map_or(String::new(), |left| format!(", {left} to go"));
         report
             .field("seconds_since_record", since.map(json_seconds))
-            .row("CPU time", format_args!("{measured} measured{left_text}"))
-            .approximate("cpu_seconds_left", left)
+            .row("CPU time", format_args!("{measured} measured{left}"))
+            .approximate("cpu_seconds_left", record.cpu_seconds_left())
             .row("end", self.end())
             .approximate("seconds_left", self.seconds_left);
         let resume = self.resume();
