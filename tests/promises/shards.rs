@@ -315,7 +315,7 @@ fn journals_of_other_shards_are_not_read() {
     let first = count_shard(12, 0, 4, &folder).journal.expect("written");
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     let copies = fs::read(&first).expect("readable");
-    for number in 0..200 {
+    for number in 0..2000 {
         let name = name(&other).expect("text").replace("journal", &format!("{number}.journal"));
         let damaged = if number % 2 == 0 { &b"damaged\n"[..] } else { &copies };
         fs::write(folder.join(name), damaged).expect("the folder can be written");
