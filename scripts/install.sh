@@ -1,18 +1,10 @@
 #!/usr/bin/env bash
-# Installs Debian packages if the user allows it.
+# Installs Debian packages if NQUEENS_INSTALL=yes allows it, which `check.sh --install` sets for everything it runs.
+# Without it, this names them in one line and exits with code 77.
 #
 #   scripts/install.sh PACKAGE ...
-#
-# NQUEENS_INSTALL=yes allows it, and `check.sh --install` sets that for everything it runs. Without it,
-# this names the missing packages in one line and exits with code 77.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [ $# -gt 0 ] || usage "which package?"
-
-if [ "${NQUEENS_INSTALL:-}" != yes ]; then
-  echo "missing: the Debian package(s) $*; install them, or allow it: scripts/check.sh --install" >&2
-  exit 77
-fi
+may_install || fail "missing: the Debian package(s) $*; install them, or allow it: scripts/check.sh --install" 77
 apt-get update -qq
 DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null

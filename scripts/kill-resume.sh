@@ -5,9 +5,7 @@
 #   scripts/kill-resume.sh [N] [KILLS]      (default: 20 20)
 #
 # Fails if the total is wrong, if a unit was recorded twice, or if the count ends before all kills.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 n=${1:-20} kills=${2:-20}
 [[ $# -le 2 && $n =~ ^[1-9][0-9]?$ && $kills =~ ^[1-9][0-9]*$ ]] || usage "a board and a number of kills"
 build

@@ -3,9 +3,7 @@
 # which it times for a minute or two; leave the machine idle. `subtrees.svg` is drawn by hand.
 #
 #   scripts/pictures.sh
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
 build

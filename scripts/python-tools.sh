@@ -1,15 +1,12 @@
 #!/usr/bin/env bash
-# Makes a Python environment in target/, once, with the tools for the tests of Dask and Kubernetes and
-# for the licence check, and prints the folder of its programs.
+# Makes a Python environment in target/, once, with the tools for the tests of Dask and Kubernetes and for the
+# licence check, and prints the folder of its programs.
 #
 #   scripts/python-tools.sh
 #
-# Debian keeps part of Python in the package python3-venv, which is installed only with
-# NQUEENS_INSTALL=yes (see install.sh). Exit code 77: the packages are not available and were not
-# required, so a test may be skipped.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+# Part of it is in Debian's package python3-venv (see install.sh). Exit code 77: the packages are not available and
+# were not required, so a test may be skipped.
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
 # A new version here makes a new environment.
@@ -24,9 +21,7 @@ if [ "$(cat "$folder/complete" 2>/dev/null)" != "${packages[*]}" ]; then
   python3 -c 'import ensurepip' 2>/dev/null || scripts/install.sh python3-venv || exit 1
   if ! { python3 -m venv "$folder" &&
     timeout 300 "$folder/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}"; } >&2; then
-    echo "the Python packages cannot be installed: ${packages[*]}" >&2
-    [ "${NQUEENS_INSTALL:-}" = yes ] && exit 1
-    exit 77
+    fail "the Python packages cannot be installed: ${packages[*]}" "$(may_install && echo 1 || echo 77)"
   fi
   echo "${packages[*]}" >"$folder/complete"
 fi

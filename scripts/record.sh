@@ -5,9 +5,7 @@
 #   scripts/record.sh xeon-avx512 --bench engines -- colours
 #
 # Writes benches/record/DATE-NAME.txt. Needs Rust, and an idle machine for useful figures.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [[ ${1:-} =~ ^[a-z0-9][a-z0-9.-]*$ ]] || usage "the name of the machine comes first, as in xeon-avx512"
 file=benches/record/$(date +%F)-$1.txt
 shift

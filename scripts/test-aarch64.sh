@@ -6,18 +6,12 @@
 #
 # Needs the Rust target aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user; installs what
 # is missing if NQUEENS_INSTALL=yes (see install.sh).
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-gnu
-if ! rustup target list --installed | grep -q "$target"; then
-  [ "${NQUEENS_INSTALL:-}" = yes ] || { echo "missing: rustup target add $target" >&2; exit 1; }
-  rustup target add "$target"
-fi
-if ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
-  scripts/install.sh qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-fi
+has_target "$target" || fail "missing: rustup target add $target"
+has qemu-aarch64 qemu-user
+has aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 cargo test --target "$target" --lib --test promises -- counts::

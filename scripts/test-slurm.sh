@@ -6,34 +6,25 @@
 #
 #   scripts/test-slurm.sh
 #
-# Takes one to two minutes. Skipped (exit code 77) unless run as root. Needs the Debian packages of
-# Slurm, which it installs only with NQUEENS_INSTALL=yes (see install.sh); a cluster that does not start
-# is a failure. Ends every process that it starts.
-set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$(dirname "$0")/.."
+# Takes a minute. Skipped (exit code 77) unless run as root. Needs the Debian packages of Slurm, which it installs
+# only with NQUEENS_INSTALL=yes (see install.sh); a cluster that does not start is a failure. Ends every process
+# that it starts.
+. "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
 if [ "$(id -u)" != 0 ]; then
   echo "skipped: a Slurm cluster for tests needs root"
   exit 77
 fi
-for tool in slurmctld slurmd sbatch munged; do
-  command -v "$tool" >/dev/null && continue
-  scripts/install.sh slurmctld slurmd slurm-client munge || exit 1
-  break
-done
+for package in slurmctld slurmd; do has "$package" "$package"; done
+has sbatch slurm-client
 build
 export NQUEENS=$program
 
 work=$(mktemp -d)
-chmod 755 "$work" # munged runs as another user
 cluster=$work/cluster nodes=6
 export SLURM_CONF=$cluster/slurm.conf
-# Daemons carry these in their environment, and the slurmstepd that a slurmd starts inherits them.
-mark=NQUEENS_TEST_CLUSTER=$cluster
-mark_of() { echo "NQUEENS_TEST_DAEMON=$cluster:$1"; }
-helpers=()
+helper=''
 
 finish() {
   local code=$?
@@ -42,8 +33,8 @@ finish() {
     { timeout 5 sinfo -N && timeout 5 squeue -r; } >&2 || true
     tail -n 20 "$work"/*/log/*.log "$cluster"/log/*.out >&2 || true
   fi
-  kill "${helpers[@]}" 2>/dev/null || true
-  (none_is_left "$mark" || power_off "$mark") || code=1
+  kill "$helper" 2>/dev/null || true
+  (none_is_left '.*' || power_off '.*') || code=1
   rm -rf "$work"
   exit "$code"
 }
@@ -54,117 +45,37 @@ trap 'exit 143' TERM
 
 # Ports below those that the system uses for outgoing connections.
 free_ports() {
-  local base port
-  for _ in {1..50}; do
-    base=$((20000 + RANDOM % 10000))
-    for ((port = base; port <= base + nodes; port++)); do
-      if (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then continue 2; fi
-    done
-    echo "$base"
-    return
+  local base=$((20000 + RANDOM % 10000)) port
+  for ((port = base; port <= base + nodes; port++)); do
+    if (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then free_ports && return; fi
   done
-  return 1
+  echo "$base"
 }
 
-# No cgroups, no accounting, no systemd. Slurm checks for dead nodes and jobs as often as possible.
-# While there is a file refuse-tasks, every node fails to start a task.
-write_configuration() {
-  local port i
-  port=$(free_ports)
-  cat <<END
-ClusterName=nqueens-test
-SlurmctldHost=localhost(127.0.0.1)
-SlurmctldPort=$port
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-CredType=cred/munge
-AuthInfo=socket=$cluster/munge/socket
-CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
-MpiDefault=none
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-SchedulerType=sched/backfill
-SchedulerParameters=bf_interval=1,sched_interval=1
-SlurmdParameters=config_overrides
-StateSaveLocation=$cluster/state
-SlurmctldPidFile=$cluster/slurmctld.pidfile
-SlurmdPidFile=$cluster/%n.pidfile
-SlurmdSpoolDir=$cluster/spool.%n
-SlurmctldLogFile=$cluster/log/slurmctld.log
-SlurmdLogFile=$cluster/log/%n.log
-ReturnToService=2
-SlurmdTimeout=5
-MessageTimeout=5
-KillWait=2
-Prolog=$cluster/prolog
-AccountingStorageType=accounting_storage/none
-JobAcctGatherType=jobacct_gather/none
-END
-  for ((i = 1; i <= nodes; i++)); do
-    echo "NodeName=n$i NodeAddr=127.0.0.1 NodeHostname=$(hostname) Port=$((port + i)) CPUs=1 RealMemory=1000 State=UNKNOWN"
-  done
-  echo "PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE State=UP"
-}
-
-# Starts a daemon in the background, which its option for the foreground keeps there.
+# daemon NAME COMMAND ...: starts a daemon in the background, which its option for the foreground keeps there.
+# Its processes carry its name in their environment, and Slurm gives those of a job the name of the node. Titles
+# of processes overwrite the beginning of the environment, and env appends to it.
 daemon() {
-  local name=$1
-  shift
-  env "$mark" "$(mark_of "$name")" setsid "$@" </dev/null >"$cluster/log/$name.out" 2>&1 &
+  env -u SLURM_CONF SLURM_CONF="$SLURM_CONF" NQUEENS_TEST_DAEMON="$1" setsid "${@:2}" </dev/null >"$cluster/log/$1.out" 2>&1 &
   disown # or bash would report its death
 }
 
-nodes_are_idle() { [ "$(timeout 5 sinfo -h -t idle -N -o %N | wc -l)" = "$nodes" ]; }
-controller_answers() { timeout 5 scontrol ping; }
-
-start_cluster() {
-  local i
-  mkdir -p "$cluster"/{state,log,munge}
-  write_configuration >"$SLURM_CONF"
-  printf '#!/bin/sh\ntest ! -e %q\n' "$cluster/refuse-tasks" >"$cluster/prolog"
-  chmod +x "$cluster/prolog"
-  (umask 077 && head -c 128 /dev/urandom >"$cluster/munge/key")
-  chown -R munge: "$cluster/munge"
-  daemon munged setpriv --reuid munge --regid munge --clear-groups munged --foreground \
-    --key-file="$cluster/munge/key" --socket="$cluster/munge/socket" --pid-file="$cluster/munge/pidfile" \
-    --log-file="$cluster/munge/log" --seed-file="$cluster/munge/seed"
-  wait_for test -S "$cluster/munge/socket"
-  daemon slurmctld slurmctld -D -c
-  for ((i = 1; i <= nodes; i++)); do
-    mkdir -p "$cluster/spool.n$i"
-    daemon "n$i" slurmd -D -N "n$i"
-  done
-  wait_for nodes_are_idle
+# The processes of a daemon, and of the jobs on a node. The environment of a zombie is empty.
+processes() {
+  grep -lzsxF "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ |
+    xargs -r grep -lzsxE "(NQUEENS_TEST_DAEMON|SLURMD_NODENAME)=$1" | cut -d/ -f3 || true
 }
 
 restart_controller() {
-  signal_all TERM "$(mark_of slurmctld)"
-  wait_for none_is_left "$(mark_of slurmctld)"
+  signal_all TERM slurmctld
+  wait_for none_is_left slurmctld
   daemon slurmctld slurmctld -D
-  wait_for controller_answers
-}
-
-# The processes with a mark, except zombies, and all their descendants.
-processes() {
-  local file pid
-  grep -lzsFx "$1" /proc/[0-9]*/environ | while read -r file; do
-    pid=${file//[!0-9]/}
-    if [ "$(ps -o stat= -p "$pid" | cut -c1)" != Z ]; then with_descendants "$pid"; fi
-  done || true
-}
-
-with_descendants() {
-  local child
-  for child in $(pgrep -P "$1"); do with_descendants "$child"; done
-  echo "$1"
+  wait_for timeout 5 scontrol ping
 }
 
 none_is_left() { [ -z "$(processes "$1")" ]; }
 
-# Sends a signal to all processes with a mark, again if new ones have started meanwhile.
+# signal_all SIGNAL NAME: to all processes of a daemon, again if new ones have started meanwhile.
 signal_all() {
   local before='' pids
   pids=$(processes "$2")
@@ -186,31 +97,19 @@ power_off() {
 
 say() { printf '%3d s  %s\n' $((SECONDS - began)) "$*"; }
 
-# Slurm holds a requeued task for two minutes, but its owner may start it earlier. This is not done in
-# the first second: a node that has just revoked the task's credential would refuse it for good.
-pull_forward() {
-  local task reason start
-  timeout 10 squeue -h -r -t PD -o '%i %r %S' | while read -r task reason start; do
-    if [ "$reason" = BeginTime ] && [ $(($(date -d "$start" +%s) - $(date +%s))) -le 118 ]; then
-      timeout 5 scontrol update JobId="$task" StartTime=now
-    fi
-  done
-}
-
-# submit NAME ARGUMENTS ...: submits into the folder of that name; messages go to NAME.messages.
+# submit NAME ARGUMENTS ...: submits into the folder of that name; what it says goes to NAME.messages.
 submit() {
-  local name=$1
-  shift
-  scripts/slurm/submit.sh --out "$work/$name" "$@" >"$work/$name.messages" || fail "submit.sh $*"
+  scripts/slurm/submit.sh --out "$work/$1" "${@:2}" >"$work/$1.messages" 2>&1 || fail "submit.sh $*: $(cat "$work/$1.messages")"
 }
 told() { grep -q "$2" "$work/$1.messages" || fail "$1: no '$2' but $(cat "$work/$1.messages")"; }
-# refused CODE WORDS NAME ARGUMENTS ...: submit.sh ends with this code and says so in one line.
-refused() {
+# must_be_refused CODE WORDS NAME ARGUMENTS ...: submit.sh ends with this code and says so in one line.
+must_be_refused() {
   local code=0
   timeout 60 scripts/slurm/submit.sh --out "$work/$3" "${@:4}" >"$work/$3.messages" 2>"$work/refused" || code=$?
-  [ "$code" = "$1" ] && grep -q "^submit.sh: .*$2" "$work/refused" && [ "$(wc -l <"$work/refused")" = 1 ]
+  if [ "$code $(wc -l <"$work/refused")" != "$1 1" ] || ! grep -q "^submit.sh: .*$2" "$work/refused"; then
+    fail "not refused: $*: $(cat "$work/refused")"
+  fi
 }
-must_be_refused() { refused "$@" || fail "not refused: $*: $(cat "$work/refused")"; }
 
 # What `nqueens merge` says of a folder: nothing while there are no journals.
 field() { { "$NQUEENS" merge "$work/$2" "${@:3}" --json 2>/dev/null || true; } | sed -n "s/.*\"$1\":\"\{0,1\}\([0-9,-]*\).*/\1/p"; }
@@ -232,10 +131,45 @@ total() {
 }
 
 began=$SECONDS
-start_cluster
+mkdir -p "$cluster"/{state,log}
+printf '#!/bin/sh\ntest ! -e %q\n' "$cluster/refuse-tasks" >"$cluster/prolog"
+chmod +x "$cluster/prolog"
+port=$(free_ports)
+# No cgroups, no systemd, no munge; no accounting is Slurm's default. Slurm checks for dead nodes and jobs as
+# often as possible, and holds a requeued task not for two minutes but for cred_expire. While there is a file
+# refuse-tasks, every node fails to start a task.
+cat >"$SLURM_CONF" <<END
+ClusterName=nqueens-test
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort=$port
+SlurmUser=root
+AuthType=auth/none
+CredType=cred/none
+AuthInfo=cred_expire=5
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=bf_interval=1,sched_interval=1
+SlurmdParameters=config_overrides
+StateSaveLocation=$cluster/state
+SlurmctldPidFile=$cluster/slurmctld.pidfile
+SlurmdPidFile=$cluster/%n.pidfile
+SlurmdSpoolDir=$cluster/spool.%n
+ReturnToService=2
+SlurmdTimeout=5
+MessageTimeout=5
+KillWait=2
+Prolog=$cluster/prolog
+NodeName=n[1-$nodes] NodeAddr=127.0.0.1 NodeHostname=$(hostname) Port=[$((port + 1))-$((port + nodes))] CPUs=1 RealMemory=1000
+PartitionName=main Nodes=n[1-$nodes] Default=YES
+END
+daemon slurmctld slurmctld -D -c
+for ((i = 1; i <= nodes; i++)); do daemon "n$i" slurmd -D -N "n$i"; done
+nodes_are_idle() { [ "$(timeout 5 sinfo -h -t idle -N -o %N | wc -l)" = "$nodes" ]; }
+wait_for nodes_are_idle
 say "cluster of $nodes nodes"
-(while sleep 0.5; do pull_forward 2>/dev/null || true; done) &
-helpers+=($!)
 
 # Stops a process that counts in a folder, so that it does not end before the test has used it.
 stop_program() {
@@ -256,7 +190,7 @@ warned=$pid
   until grep -q '^ShdPnd:.*[4-7c-f]...$' "/proc/$warned/status"; do sleep 0.2; done
   kill -CONT "$warned"
 ) 2>/dev/null &
-helpers+=($!)
+helper=$!
 say "a task with a time limit is stopped after $(finished_units limit) of 14 units"
 
 # --- A process, the controller, a node. Engine bool-arrays has 15 units of about a second each for n = 15.
@@ -276,30 +210,27 @@ say "process ${stopped[0]} was killed: its task requeued itself"
 restart_controller
 say "slurmctld was restarted"
 
-power_off "$(mark_of "$node")"
-signal_all STOP "$(mark_of "$frozen")"
+power_off "$node"
+signal_all STOP "$frozen"
 say "node $node was killed, and node $frozen frozen"
 
 # --- Retries end: a program that always fails is started four times, one with wrong usage once. What
-# cannot run on one node now (exit code 4) goes to another.
-cat >"$work/failing" <<END
+# cannot run on one node now (exit code 4) goes to another, in the end to none. The machine that submits does
+# not have to be able to count.
+cat >"$work/stand-in" <<END
 #!/bin/bash
 case "\$*" in
-  "shard 10 --index 0 "*) exit 1 ;;
-  "shard 10 --index 1 "*) exit 2 ;;
-  "shard 11 --index 0 "*) if mkdir "$work/refusing" 2>/dev/null; then exit 4; fi ;;
-  "shard 11 --index 1 "*) exit 4 ;;
-  "shard 1 "*) if [ -e "$work/small-here" ]; then echo "nqueens: no memory" >&2 && exit 4; fi ;;
+  "shard 11 --index 0 "*) exit 1 ;;
+  "shard 11 --index 1 "*) exit 2 ;;
+  "shard 11 --index 2 "*) if mkdir "$work/refusing" 2>/dev/null; then exit 4; fi ;;
+  "shard 11 --index 3 "*) exit 4 ;;
+  "shard 1 "*) echo "nqueens: no memory" >&2 && exit 4 ;;
 esac
 exec "$NQUEENS" "\$@"
 END
-chmod +x "$work/failing"
-NQUEENS=$work/failing submit retries 10 --shards 3
-# The machine that submits does not have to be able to count.
-touch "$work/small-here"
-NQUEENS=$work/failing submit elsewhere 11 --shards 3 2>"$work/warning"
-grep -q 'warning: this machine cannot count now, but the nodes may be able to: no memory' "$work/warning" || fail "$(cat "$work/warning")"
-rm "$work/small-here"
+chmod +x "$work/stand-in"
+NQUEENS=$work/stand-in submit failing 11 --shards 5
+told failing 'warning: this machine cannot count now, but the nodes may be able to: no memory'
 
 # --- submit.sh neither waits for what is planted in its folder, nor follows or replaces it.
 planted() {
@@ -322,8 +253,7 @@ must_be_refused 2 backslash 'back\slash' 10 --shards 3
 say "planted: pipes and links in the folder of submit.sh are named, and left as they are"
 
 # --- Jobs are cancelled. Engine subtrees takes some seconds for the 3035 units of n = 17.
-engine_17=(--engine subtrees --kernel portable)
-submit cancelled 17 --shards 6 --max-running 1 -- "${engine_17[@]}"
+submit cancelled 17 --shards 6 --max-running 1 -- --engine subtrees --kernel portable
 one_is_complete() { [ "$(missing cancelled 6)" = 1-5 ]; }
 wait_for one_is_complete
 # The array, but not the job that merges it.
@@ -337,30 +267,23 @@ bash -c "$(sed -n 's/^this submits what is missing: //p' "$work"/cancelled/log/m
 told cancelled "^missing      shards $left of 6;"
 told cancelled "^job .* shards $left of 6\$"
 say "cancelled with $(finished_units cancelled) of 3035 units; only shards $left of 6 were submitted again"
-must_be_refused 3 'earlier jobs' cancelled 17 --shards 6
 
-wait_for none_queued retries
-[ "$(grep -c 'restart [0-3]: starts' "$work"/retries/log/*_0.log)" = 4 ] || fail "shard 0 should have been started four times"
-[ "$(grep -c 'starts' "$work"/retries/log/*_1.log)" = 1 ] || fail "shard 1 should have been started once"
-[ "$(missing retries 3)" = 0-1 ] || fail "shards 0-1 should be missing: $(missing retries 3)"
-say "retries: a failing program was started four times, wrong usage once"
-
-# Shard 0 is refused once; no node can count shard 1.
-wait_for none_queued elsewhere
-log_of() { cat "$work"/elsewhere/log/*_"$1".log; }
-[ "$(log_of 0 | grep -c 'cannot run here now, exit code 4; requeued')" = 1 ] || fail "shard 0 should have been requeued once"
-refusing=$(log_of 0 | sed -n 's/.*, \(n[0-9]\), .*: next not on \1$/\1/p')
-counting=$(log_of 0 | sed -n 's/.*, \(n[0-9]\), .*: done$/\1/p')
-if [ -z "$refusing" ] || [ -z "$counting" ] || [ "$refusing" = "$counting" ]; then fail "shard 0: refused on '$refusing', counted on '$counting'"; fi
-[ "$(log_of 1 | grep -c starts)" = 4 ] || fail "shard 1 should have been started four times"
-log_of 1 | grep -q 'exit code 4, for the last time' || fail "shard 1 should have been given up"
-[ "$(missing elsewhere 3)" = 1 ] || fail "shard 1 should be missing: $(missing elsewhere 3)"
-say "elsewhere: exit code 4 on $refusing, so counted on $counting; refused everywhere, started four times"
+wait_for none_queued failing
+log_of() { cat "$work"/failing/log/*_"$1".log; }
+# started INDEX TIMES
+started() { [ "$(log_of "$1" | grep -c 'restart [0-3]: starts')" = "$2" ] || fail "shard $1 was not started $2 times"; }
+started 0 4 && started 1 1 && started 2 2 && started 3 4
+refusing=$(log_of 2 | sed -n 's/.*, \(n[0-9]\), .*: next not on \1$/\1/p')
+counting=$(log_of 2 | sed -n 's/.*, \(n[0-9]\), .*: done$/\1/p')
+if [ -z "$refusing" ] || [ -z "$counting" ] || [ "$refusing" = "$counting" ]; then fail "shard 2: refused on '$refusing', counted on '$counting'"; fi
+log_of 3 | grep -q 'exit code 4, for the last time' || fail "shard 3 should have been given up"
+[ "$(missing failing 5)" = 0-1,3 ] || fail "shards 0-1,3 should be missing: $(missing failing 5)"
+say "failing: started four times, wrong usage once; exit code 4 on $refusing, so counted on $counting"
 
 total cancelled 17 6
 
 # --- Parts of a count, and more shards than an array of Slurm takes.
-NQUEENS=$work/failing submit few 18 --shards 1000000 --indices 3,7-9
+submit few 18 --shards 1000000 --indices 3,7-9
 wait_for none_queued few
 [ "$(finished_units few)" = 4 ] || fail "$(finished_units few) units instead of those of shards 3,7-9"
 submit few 18 --shards 1000000 --indices 7-10
@@ -372,12 +295,11 @@ say "few: only what was asked for and missing was submitted; large: nothing, as 
 
 # --- The node that hung, and the time that ran out, see above. The frozen program continues with a shard
 # that another node has counted meanwhile, until Slurm ends it.
-requeued_for() { grep -q "requeue job .* due to failure of node $1" "$cluster/log/slurmctld.log"; }
-wait_for requeued_for "$node"
-wait_for requeued_for "$frozen"
-signal_all CONT "$(mark_of "$frozen")"
-gone() { [ ! -e "/proc/${stopped[2]}" ]; }
-wait_for gone
+for name in "$node" "$frozen"; do
+  wait_for grep -q "requeue job .* due to failure of node $name" "$cluster/log/slurmctld.out"
+done
+signal_all CONT "$frozen"
+wait_for test ! -e "/proc/${stopped[2]}"
 say "node $frozen continued"
 total faults 15 13
 submit faults 15 --shards 13 -- --engine bool-arrays

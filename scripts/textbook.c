@@ -25,12 +25,6 @@ static uint64_t fill(uint32_t columns, uint32_t falling, uint32_t rising)
     return solutions;
 }
 
-static uint64_t below(int first_column)
-{
-    uint32_t queen = UINT32_C(1) << first_column;
-    return fill(queen, queen << 1, queen >> 1);
-}
-
 int main(int argc, char **argv)
 {
     int n = argc == 2 ? atoi(argv[1]) : 0;
@@ -40,10 +34,11 @@ int main(int argc, char **argv)
     }
     board = UINT32_MAX >> (32 - n);
     uint64_t solutions = 0;
-    for (int column = 0; column < n / 2; column++)
-        solutions += 2 * below(column);
-    if (n % 2)
-        solutions += below(n / 2);
+    for (int column = 0; column < (n + 1) / 2; column++) {
+        uint32_t queen = UINT32_C(1) << column;
+        uint64_t below = fill(queen, queen << 1, queen >> 1);
+        solutions += column < n / 2 ? 2 * below : below;
+    }
     printf("%" PRIu64 "\n", solutions);
     return 0;
 }

@@ -109,7 +109,7 @@ pub enum Error {
         per_thread: u64,
         /// Bytes that the count may use here and now.
         usable: u64,
-        /// What leaves no more of them, as [`Memory::limit`](crate::memory::Memory::limit).
+        /// What leaves no more of them, as [`Memory::limit`](crate::Memory::limit).
         limit: String,
     },
 

@@ -21,13 +21,70 @@
 
 mod clusters;
 mod cores;
-mod cost;
 mod ratio;
 mod time_left;
 
 pub(crate) use clusters::{Clusters, Rest};
 pub(crate) use cores::Cores;
-pub use cost::core_hours;
 pub use ratio::Approximate;
 pub use time_left::TimeLeft;
 pub(crate) use time_left::seconds_of;
+
+use crate::board::size::BoardSize;
+use crate::engine::{Engine, Kernel};
+
+/// Hours that a board takes on one core, and how many times as long the next one takes.
+#[derive(Clone, Copy)]
+struct Cost {
+    n: u32,
+    hours: f64,
+    growth: f64,
+}
+
+/// With AVX-512: `colours` measured up to n = 24, and from samples up to 30; two more columns make it 25 to 50 times
+/// as long.
+const COLOURS: Cost = Cost { n: 24, hours: 1.8, growth: 6.3 };
+/// With AVX-512: measured up to n = 19, at 8 ns a solution; the solutions are published up to n = 27.
+const SUBTREES: Cost = Cost { n: 24, hours: 550.0, growth: 10.0 };
+/// How many times as long boards take with each of [`Kernel::NAMES`].
+const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 1.5, 1.0];
+
+/// The CPU time of a whole count in hours, for a decision whether to start it. It is reckoned from boards
+/// that were counted elsewhere, so it is good to a factor of three or so:
+/// [`Count::estimate`](crate::Count::estimate) measures on this machine.
+pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
+    let cost = match (engine, engine.largest_sensible()) {
+        // The largest sensible board takes some seconds.
+        (_, Some(n)) => Cost { n, hours: 10.0 / 3600.0, growth: 7.0 },
+        (Engine::Subtrees, _) => SUBTREES,
+        _ => COLOURS,
+    };
+    let place = Kernel::NAMES.iter().position(|name| *name == kernel.name());
+    let slower = place.filter(|_| engine.has_kernels()).map_or(1.0, |place| SLOWER[place]);
+    slower * cost.hours * cost.growth.powi(size.get() as i32 - cost.n as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_rises_with_the_board_and_falls_with_the_vectors() {
+        let hours =
+            |n, engine, kernel| core_hours(BoardSize::new(n).expect("in range"), engine, kernel);
+        for engine in Engine::ALL {
+            for n in 1..=BoardSize::MAX {
+                let (before, now) =
+                    (hours(n - 1, engine, Kernel::Portable), hours(n, engine, Kernel::Portable));
+                assert!(now > 3.0 * before, "{engine}, n = {n}: {before} and {now} hours");
+            }
+        }
+        for kernel in Kernel::available() {
+            let [vectors, portable] =
+                [kernel, Kernel::Portable].map(|kernel| hours(25, Engine::Colours, kernel));
+            assert!(vectors <= portable, "{kernel}");
+        }
+        let years = hours(28, Engine::Subtrees, Kernel::Portable) / 8766.0;
+        assert!((1000.0..10_000.0).contains(&years), "{years}");
+    }
+}

@@ -37,7 +37,7 @@
 //! | [`record`] | what is finished, in journals on disk |
 //! | [`verify`] | counting recorded units again in another way |
 //! | [`forecast`] | time and total from a sample of the units |
-//! | [`cpu`], [`memory`], [`thread_pool`] | the CPU, memory and threads of this machine |
+//! | [`Cpu`], [`Memory`], [`thread_pool`] | the CPU, memory and threads of this machine |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its result, the [`Outcome`] |
 //!
@@ -74,7 +74,8 @@ pub use count::{Count, Estimate, Observer, Outcome, Start, count};
 pub use done::{Tally, UnitsDone};
 pub use engine::{Engine, Kernel, WhichCount};
 pub use error::Error;
-pub use machine::{MAX_THREADS, cpu, memory, thread_pool};
+pub use machine::memory::Memory;
+pub use machine::{Cpu, MAX_THREADS, thread_pool};
 pub use plan::{Plan, Worker};
 pub use shard::Shard;
 

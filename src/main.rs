@@ -8,5 +8,6 @@ use std::process::ExitCode;
 static ALLOCATOR: cli::OrExit = cli::OrExit;
 
 fn main() -> ExitCode {
-    cli::guarded(|| cli::run().unwrap_or_else(|failure| failure.report())).into()
+    let exit = cli::guarded(|| cli::run().unwrap_or_else(|failure| failure.report()));
+    ExitCode::from(exit as u8)
 }

@@ -23,7 +23,6 @@ import argparse
 import asyncio
 import concurrent.futures
 import contextlib
-import itertools
 import json
 import logging
 import os
@@ -54,10 +53,6 @@ class EndedError(Exception):
     """The run ends here, with an exit code and a message of one line."""
 
 
-class NoJournalsError(Exception):
-    """A folder holds no journal of this count."""
-
-
 def number(text: str, least: int = 1, most: int = 100_000) -> int:
     """Read a whole number of a range, for argparse."""
     value = int(text) if text.isascii() and text.isdigit() else -1
@@ -69,8 +64,9 @@ def number(text: str, least: int = 1, most: int = 100_000) -> int:
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """Read the command line; everything after `--` goes to `nqueens shard`."""
     at = argv.index("--") if "--" in argv else len(argv)
-    head = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=head, allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
     add = parser.add_argument
     add("n", metavar="N", type=lambda text: number(text, 0, 32), help="size of the board")
     add("--scheduler", metavar="ADDRESS", required=True, help="for example tcp://10.0.0.1:8786")
@@ -86,8 +82,6 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     for option in request.extra:
         if option.split("=", 1)[0] in OWN_OPTIONS:
             parser.error(f"{option} is set by this program and may not follow '--'")
-    if str(request.out).startswith("-"):
-        parser.error(f"--out: '{request.out}' is an option, not a folder")
     request.out = request.out.absolute()
     request.which = [*(["--second"] if request.second else []), "--shards", str(request.shards)]
     return request
@@ -153,18 +147,18 @@ def reason(code: int, errors: bytes) -> str:
     return said if said and code > 0 else f"the process {ended}"
 
 
-def merge(request: argparse.Namespace, path: Path) -> tuple[Any, list[range]]:
+def merge(request: argparse.Namespace, path: Path) -> tuple[dict[str, Any], list[int]]:
     """Ask the program what a journal or a folder of them holds, and which shards it lacks."""
     command = [request.program, "merge", str(path), *request.which, "--json"]
     run = subprocess.run(command, capture_output=True, check=False, start_new_session=True)
+    if b": there are no journals" in run.stderr:
+        return {}, [*range(request.shards)]
     if run.returncode not in (DONE, STOPPED):
-        if b": there are no journals" in run.stderr:
-            raise NoJournalsError
         raise EndedError(max(run.returncode, FAILED), reason(run.returncode, run.stderr))
     report = json.loads(run.stdout)
     # In the form of job arrays: 3,7-9 is 3, 7, 8 and 9.
     ends = [part.partition("-") for part in (report["missing"]["indices"] or "").split(",") if part]
-    return report, [range(int(first), int(last or first) + 1) for first, _, last in ends]
+    return report, [i for first, _, last in ends for i in range(int(first), int(last or first) + 1)]
 
 
 def say(message: str, end: str = "\n") -> None:
@@ -184,10 +178,9 @@ def connect(request: argparse.Namespace) -> Iterator[Any]:
         client = Client(request.scheduler)
     except Exception as error:
         # TLS may not fit the address, or its files are not there.
-        usage = (ValueError, TypeError, RuntimeError, FileNotFoundError, PermissionError)
-        code, words = USAGE if isinstance(error, usage) else STOPPED, str(error) or repr(error)
-        where = f"no scheduler at {request.scheduler}"
-        raise EndedError(code, f"{where}: {words.splitlines()[0]}") from None
+        is_usage = isinstance(error, (ValueError, TypeError, RuntimeError, FileNotFoundError, PermissionError))
+        words = f"no scheduler at {request.scheduler}: {(str(error) or repr(error)).splitlines()[0]}"
+        raise EndedError(USAGE if is_usage else STOPPED, words) from None
     try:
         yield client
     except LOST:
@@ -202,7 +195,7 @@ class Count:
 
     def __init__(self, request: argparse.Namespace) -> None:
         """Make the folder if there is none, and find out what it lacks."""
-        self.request, self.plan, self.missing = request, None, [range(request.shards)]
+        self.request = request
         self.running: dict[Any, int] = {}  # each task with its shard
         self.refused: dict[int, set[str]] = {}
         try:
@@ -213,14 +206,14 @@ class Count:
         for path in request.out.glob("*.journal"):
             if not path.is_file():
                 raise EndedError(USAGE, f"{path} is not a plain file: take it away")
-        with contextlib.suppress(NoJournalsError):
-            report, missing = merge(request, request.out)
-            if report["n"] != request.n:
-                words = f"its journals are of n = {report['n']}, not {request.n}"
-                raise EndedError(USAGE, f"--out {request.out}: {words}: choose another folder")
-            # Without journals of the first count, the program reads those of the second.
-            if request.second or report["count"] == "first":
-                self.plan, self.missing = report["plan"], missing
+        report, self.missing = merge(request, request.out)
+        self.plan = report.get("plan")
+        if report.get("n", request.n) != request.n:
+            words = f"its journals are of n = {report['n']}, not {request.n}: choose another folder"
+            raise EndedError(USAGE, f"--out {request.out}: {words}")
+        # Without journals of the first count, the program reads those of the second.
+        if report.get("count") == "second" and not request.second:
+            self.plan, self.missing = None, [*range(request.shards)]
 
     def keep(self, index: int, journal: bytes) -> None:
         """Check a journal and add it to the folder, whole, under a name that no file has."""
@@ -232,17 +225,13 @@ class Count:
                 file.flush()
                 os.fsync(file.fileno())
             report, missing = merge(self.request, path)
-            self.plan = self.plan or report["plan"]
-            if (report["n"], report["plan"]) != (self.request.n, self.plan):
+            self.plan = self.plan or report.get("plan")
+            if (report.get("n"), report.get("plan")) != (self.request.n, self.plan):
                 raise EndedError(FAILED, "it is of another plan than the folder: other options?")
-            if any(index in shards for shards in missing):
+            if index in missing:
                 raise EndedError(FAILED, "its journal lacks units")
-            for number in itertools.count(1):
-                suffix = f".{number}.journal" if number > 1 else ".journal"
-                free = self.request.out / f"{path.stem}{suffix}"
-                with contextlib.suppress(FileExistsError):
-                    free.touch(exist_ok=False)  # so that nobody else takes this name
-                    break
+            taken, free = tempfile.mkstemp(".journal", f"{path.stem}.", self.request.out)
+            os.close(taken)
             path.replace(free)
             folder = os.open(self.request.out, os.O_RDONLY)
             os.fsync(folder)
@@ -254,9 +243,9 @@ class Count:
 
         self.client, self.completed = client, as_completed(with_results=True, raise_errors=False)
         shards = self.request.shards
-        before = done = shards - sum(map(len, self.missing))
+        before = done = shards - len(self.missing)
         say(f"{done} of {shards} shards are there, {shards - done} to go")
-        self.submit([*itertools.chain.from_iterable(self.missing)])
+        self.submit(self.missing)
         began = said = time.monotonic()
         while done < shards:
             self.workers = client.nthreads(callback_timeout=ANSWER_SECONDS).keys()

@@ -12,7 +12,6 @@ set -euo pipefail
 readonly most_restarts=3
 nqueens=$1 n=$2 of=$3 folder=$4
 shift 4
-options=$*
 shard=$SLURM_ARRAY_TASK_ID
 # Names the task by its array: for the last task, SLURM_JOB_ID means the whole array.
 task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
@@ -70,12 +69,11 @@ avoid_this_node() {
   say "Slurm does not let this task exclude $node"
 }
 
-# Whether this process has written a journal with a finished unit.
+# Whether this process has written a journal with a finished unit. A name tells the shard, host and process.
 came_further() {
-  local name second=''
-  [[ " $options " != *' --second '* ]] || second=-second
-  printf -v name 'n%s%s-%04d-of-%04d.*.%s.journal' "$n" "$second" "$shard" "$of" "$pid"
-  find "$folder" -maxdepth 1 -type f -name "$name" -exec grep -q '^done ' {} \; -print | grep -q .
+  local shard_of
+  printf -v shard_of '%04d-of-%04d' "$shard" "$of"
+  find "$folder" -maxdepth 1 -type f -name "n$n-*$shard_of.*.$pid.journal" -exec grep -q '^done ' {} \; -print | grep -q .
 }
 
 say "starts"

@@ -20,8 +20,8 @@
 # The program is $NQUEENS, or nqueens on the path, or target/release/nqueens of this repository.
 # Exit codes: 0 submitted, or nothing is missing; 1 failed; 2 wrong usage; 3 earlier jobs still exist;
 # 4 not now: another submit.sh works on this folder.
-set -euo pipefail
-. "$(dirname "$0")/../common.sh"
+. "$(dirname "$0")/../common.sh" || exit
+cd "$OLDPWD" # folders in the arguments are seen from there
 
 here=$(dirname "$(readlink -f "$0")")
 
@@ -53,8 +53,7 @@ done
 extra=("${@:2}")
 [[ " ${extra[*]} " != *' --second '* ]] || usage "--second must stand before --"
 
-[ -n "$n" ] || usage "which board? submit.sh N --shards K"
-is_number "$n" 0 32 || usage "'$n' is not a board size: choose a whole number from 0 to 32"
+is_number "$n" 0 32 || usage "'$n' is not a board size: submit.sh N --shards K, and N from 0 to 32"
 [ -n "${given[shards]:-}" ] || usage "--shards is missing: how many tasks?"
 for option in shards cpus max-running; do
   is_number "${given[$option]-1}" 1 1000000 ||
@@ -147,13 +146,9 @@ missing=$all code=0
 if [ "$code" = 0 ] || [ "$code" = 3 ]; then
   grep -q "^{\"n\":$n," "$scratch/merge" || usage "--out: $folder holds journals of another board"
   if [ -n "$second" ] || [ "$(field count)" = first ]; then
-    if [ "$code" = 0 ]; then
-      echo "all $of shards are complete, nothing submitted"
-      "${merge[@]}"
-      exit
-    fi
     missing=$(field indices)
-    echo "missing      shards $(brief "$missing") of $of; the others are complete and not submitted"
+    [ -z "$missing" ] ||
+      echo "missing      shards $(brief "$missing") of $of; the others are complete and not submitted"
   fi
 elif ! grep -q ': there are no journals' "$scratch/stderr"; then
   cat "$scratch/stderr" >&2
@@ -167,6 +162,7 @@ if [ "$indices" != "$all" ]; then
 fi
 if [ -z "$missing" ]; then
   echo "all of shards $(brief "$indices") of $of are complete, nothing submitted"
+  if [ "$code" = 0 ]; then "${merge[@]}"; fi
   exit
 fi
 

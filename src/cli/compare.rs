@@ -15,9 +15,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use nqueens::cpu::Cpu;
 use nqueens::forecast::core_hours;
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, thread_pool};
+use nqueens::{BoardSize, Cancel, Count, Cpu, Engine, Error, Kernel, Outcome, thread_pool};
 use rayon::ThreadPool;
 
 use crate::cli::args::{OrElse, engines, kernels, named_or};
@@ -121,10 +120,10 @@ impl CompareArgs {
         // Ascending: a board's time is predicted from the one before.
         sizes.sort_unstable();
         sizes.dedup();
-        let threads = match &self.threads[..] {
-            [] => vec![default_threads()?],
-            threads => threads.to_vec(),
-        };
+        let mut threads = self.threads.clone();
+        if threads.is_empty() {
+            threads.push(default_threads()?);
+        }
         let pools = threads.iter().map(|threads| Ok((*threads, thread_pool(*threads)?)));
         let pools = pools.collect::<Result<BTreeMap<_, _>, Error>>()?;
         let contestants = self.contestants(&threads);

@@ -123,7 +123,7 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, place: &[Square]) -> Rep
     report.number("total", Some(outcome.total)).number("fundamental", fundamental);
     // Completions are published nowhere.
     if place.is_empty() {
-        report.published(outcome.published);
+        report.entry("published", outcome.published.to_string());
     }
     report
         .engine(outcome.engine, outcome.kernel, outcome.threads)

@@ -1,24 +1,23 @@
 //! `nqueens cpu`: what the program sees of this machine and of the container that it runs in.
 
 use clap::Args;
-use nqueens::Kernel;
-use nqueens::cpu::Cpu;
-use nqueens::memory::Memory;
+use indicatif::BinaryBytes;
+use nqueens::{Cpu, Kernel, Memory};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::bytes;
-use crate::cli::report::{Report, TextOrJson};
+use crate::cli::report::{Format, Report};
 use crate::cli::values::default_threads;
 
 /// Show what the program sees of this machine
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of threads")))]
 #[command(after_help = "\
 Examples:
   nqueens cpu                              cores, memory, kernels
   nqueens cpu --json                       the same for a script")]
 pub(crate) struct CpuArgs {
     #[command(flatten)]
-    format: TextOrJson,
+    format: Format,
 }
 
 impl CpuArgs {
@@ -28,7 +27,7 @@ impl CpuArgs {
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory.usable();
-        let [available, all, most] = [memory.available, memory.total, usable].map(bytes);
+        let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
         let mut report = Report::default();
         report
             .entry("cpu", cpu.brand)
@@ -37,6 +36,7 @@ impl CpuArgs {
             .field("logical_cores", cpu.logical_cores)
             .row("threads", format_args!("{threads} without --threads"))
             .field("threads", threads)
+            .bare(threads)
             .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
             .field("kernels", kernels)
             .field("kernel", kernel)

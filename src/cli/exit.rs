@@ -6,7 +6,6 @@ use std::fmt;
 use std::io::{self, StdoutLock, Write};
 use std::panic::UnwindSafe;
 use std::path::Path;
-use std::process::ExitCode;
 
 use nqueens::Error;
 use nqueens::record::JournalError;
@@ -30,21 +29,20 @@ pub(crate) enum Exit {
     NotNow = 4,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
-}
-
 impl Exit {
     /// This code, or the other one if this says that all is well.
     pub(crate) fn or(self, other: Self) -> Self {
         if self == Self::Done { other } else { self }
     }
 
+    /// A failure that ends the program with this code.
+    pub(crate) fn because(self, text: impl Into<String>) -> Failure {
+        Failure { exit: self, text: text.into() }
+    }
+
     /// Prints an answer that ends with this code.
-    pub(crate) fn answer(self, format: impl Into<Format>, report: Report) -> Self {
-        self.print(|out| report.write(format.into(), out))
+    pub(crate) fn answer(self, format: Format, report: Report) -> Self {
+        self.print(|out| report.write(format, out))
     }
 
     /// Writes to standard output.
@@ -76,8 +74,7 @@ pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
         std::panic::set_hook(Box::new(|panic| {
             let fault = panic.to_string().replace('\n', " ");
             message!(
-                "the program has a fault: {fault}; please report it; finished units are in the \
-                 journal, if there is one"
+                "the program has a fault: {fault}; please report it; a journal keeps its units"
             );
         }));
     }
@@ -89,13 +86,6 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// Empty if nothing is left to say.
     text: String,
-}
-
-impl Exit {
-    /// A failure that ends the program with this code.
-    pub(crate) fn because(self, text: impl Into<String>) -> Failure {
-        Failure { exit: self, text: text.into() }
-    }
 }
 
 impl Failure {
@@ -146,26 +136,24 @@ fn way_out(error: &Error) -> (Exit, String) {
         // The message ends with that of the fault.
         E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),
         E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => (Stopped, ""),
-        E::LacksMemory { per_thread, usable, .. } => {
+        E::LacksMemory { engine, per_thread, usable, .. } => {
             let fits = match usable / per_thread {
                 0 => String::new(),
                 threads => format!("it fits with --threads {threads}; "),
             };
-            let elsewhere = "count where there is more memory (see 'nqueens cpu'), or much longer \
-                             with --engine subtrees";
-            return (NotNow, format!(": {fits}{elsewhere}"));
+            let slower =
+                if *engine == "colours" { ", or much longer with --engine subtrees" } else { "" };
+            let elsewhere = "count where there is more memory (see 'nqueens cpu')";
+            return (NotNow, format!(": {fits}{elsewhere}{slower}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
         E::Journal { path, error } => return journal_way_out(path, error),
         E::PlansDiffer { .. } => (Usage, ": name the files or folders of one of them"),
-        E::CountsDiffer { files: [first, second], unit, .. } => {
-            let which =
-                if first == second { "" } else { " ('nqueens verify' of each shows which)" };
-            let leave_out = format!("'nqueens merge JOURNAL --into NEW --without {unit}'");
-            return (
-                Failed,
-                format!(": a machine is faulty{which}; {leave_out} leaves the unit out"),
-            );
+        E::CountsDiffer { unit, .. } => {
+            let verify = "'nqueens verify' shows which count is wrong";
+            let leave_out =
+                format!("'nqueens merge FILE --into NEW --without {unit}' leaves it out");
+            return (Failed, format!(": a machine is faulty; {verify}; {leave_out}"));
         }
     };
     (exit, text.to_owned())

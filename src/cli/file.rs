@@ -14,11 +14,9 @@ use super::values::file_in_folder;
 /// A file for a drawing, in place of an earlier one. Only names with this ending are taken, so that no
 /// journal is ever overwritten.
 pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = PathBuf> {
-    file_in_folder().try_map(move |path| {
-        match path.extension().is_some_and(|found| found == ending) {
-            true => Ok(path),
-            false => Err(format!("name a file that ends in .{ending}; it is overwritten")),
-        }
+    file_in_folder().try_map(move |path| match path.extension() {
+        Some(found) if found == ending => Ok(path),
+        _ => Err(format!("name a file that ends in .{ending}; it is overwritten")),
     })
 }
 

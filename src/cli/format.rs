@@ -30,7 +30,7 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// The same of a time that was measured.
+/// A measured time in the unit that suits it.
 pub(crate) fn duration(time: Duration) -> String {
     self::time(time.as_secs_f64())
 }
@@ -117,32 +117,20 @@ pub(crate) fn scientific(number: f64, decimals: usize) -> String {
     if number < 1e5 { format!("{number:.0}") } else { format!("{number:.decimals$e}") }
 }
 
-/// Bytes in the unit that suits them: `1.27 GiB`.
-pub(crate) fn bytes(number: u64) -> String {
-    let power = (number.max(1).ilog2() / 10).min(4);
-    let unit = ["B", "KiB", "MiB", "GiB", "TiB"][power as usize];
-    let decimals = if power == 0 { 0 } else { 2 };
-    format!("{:.decimals$} {unit}", number as f64 / 1024_f64.powi(power as i32))
-}
-
 /// `1 unit`, `2 units`.
 pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A text without what it has beyond so many characters.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.chars().count() {
-        all if all > most => {
-            format!("{}... ({all} characters)", text.chars().take(most).collect::<String>())
-        }
-        _ => text.to_owned(),
-    }
-}
-
-/// A text whose longest words are shortened.
+/// A text whose words have so many characters at most.
 pub(crate) fn with_short_words(text: &str, most: usize) -> String {
-    text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
+    let shortened = |word: &str| match word.chars().count() {
+        all if all > most => {
+            format!("{}... ({all} characters)", word.chars().take(most).collect::<String>())
+        }
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(shortened).collect::<Vec<_>>().join(" ")
 }
 
 /// As `2026-11-22 05:45:12 UTC`; 1970 for a time that no calendar has, since files tell any time.
@@ -162,12 +150,6 @@ mod tests {
     fn a_sum_of_times_has_a_limit() {
         let times = [Duration::MAX, Duration::from_secs(1)];
         assert_eq!(sum(times.into_iter()), Duration::MAX);
-    }
-
-    #[test]
-    fn bytes_have_the_unit_that_suits_them() {
-        let texts = [0, 1023, 1024, 1536 << 20, 3 << 50].map(bytes);
-        assert_eq!(texts, ["0 B", "1023 B", "1.00 KiB", "1.50 GiB", "3072.00 TiB"]);
     }
 
     #[test]

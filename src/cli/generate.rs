@@ -60,26 +60,23 @@ pub(crate) struct ManArgs {
 impl ManArgs {
     pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
         program.build();
-        let program = &program;
-        if let Some(folder) = &self.out {
-            let pages = iter::once(program).chain(program.get_subcommands()).map(page);
-            let written = fs::create_dir_all(folder).and_then(|()| {
-                pages.flatten().try_for_each(|(name, text)| fs::write(folder.join(name), text))
-            });
-            written.map_err(|error| {
-                let path = folder.display();
-                Exit::Failed.because(format!("--out: cannot write to {path}: {error}"))
-            })?;
-            return Ok(Exit::Done);
-        }
-        let command = match &self.command {
-            None => program,
-            Some(name) => program
-                .find_subcommand(name)
-                .ok_or_else(|| Exit::Usage.because(format!("there is no command '{name}'")))?,
+        let mut commands = iter::once(&program).chain(program.get_subcommands());
+        let Some(folder) = self.out else {
+            let is_meant = |name: &str| self.command.as_deref().is_none_or(|meant| meant == name);
+            let command = commands.find(|command| is_meant(command.get_name()));
+            let command = command.ok_or_else(|| Exit::Usage.because("there is no such command"))?;
+            let (_, text) = page(command)?;
+            return Ok(Exit::Done.print(|out| out.write_all(text.as_bytes())));
         };
-        let (_, text) = page(command)?;
-        Ok(Exit::Done.print(|out| out.write_all(text.as_bytes())))
+        let written = fs::create_dir_all(&folder).and_then(|()| {
+            commands.try_for_each(|command| {
+                let (name, text) = page(command)?;
+                fs::write(folder.join(name), text)
+            })
+        });
+        let cannot = |error| format!("--out: cannot write to {}: {error}", folder.display());
+        written.map_err(|error: io::Error| Exit::Failed.because(cannot(error)))?;
+        Ok(Exit::Done)
     }
 }
 

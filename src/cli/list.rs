@@ -89,7 +89,7 @@ impl ListArgs {
             }
             // Half a picture looks like a whole one.
             if !cancel.is_cancelled() {
-                out.write_all(picture(&boards, self.fundamental).as_bytes())?;
+                out.write_all(picture(size.get() as usize, &boards, self.fundamental).as_bytes())?;
             }
         } else {
             for (solution, class) in listed {
@@ -159,17 +159,13 @@ const QUEEN: &str = "M22 74 14 36 34 54 37 24 50 50 63 24 66 54 86 36 78 74ZM22 
 
 /// Boards of one size in a grid, as an SVG picture, if wanted with the sizes of their classes. Black on
 /// white, and two greys that differ in print: the colours do not depend on the page.
-fn picture(boards: &[Solution], classes: bool) -> String {
-    let n = boards.first().map_or(0, |solution| solution.columns().len());
+fn picture(n: usize, boards: &[Solution], classes: bool) -> String {
     let across = (0..=boards.len()).find(|across| across * across >= boards.len()).unwrap_or(0);
     let down = boards.len().div_ceil(across.max(1));
     let below = GAP + usize::from(classes);
     let (width, height) = (across * (n + GAP) + GAP, down * (n + below) + GAP);
     let point = SQUARE.min((PAGE / width.max(1)).max(2));
-    let title = match boards.len() {
-        0 => "no solutions".to_owned(),
-        boards => format!("{n} queens: {}", many(boards, "solution")),
-    };
+    let title = format!("{n} queens: {}", many(boards.len(), "solution"));
     let places =
         (0..boards.len()).map(|place| (place % across * (n + GAP), place / across * (n + below)));
     // a1 is dark.

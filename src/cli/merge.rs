@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
+use indicatif::BinaryBytes;
 use nqueens::Published;
 use nqueens::record::{Record, Witness, compare};
 use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{self, duration, json_seconds, many};
+use crate::cli::format::{duration, json_seconds, many};
 use crate::cli::journals::{Journals, JournalsArgs, machines};
 use crate::cli::report::{Format, Report, units};
 use crate::cli::stderr::{escaped, message, print_first};
@@ -70,7 +71,7 @@ impl MergeArgs {
             let (bytes_before, bytes) = (bytes(&journals.record), bytes(&packed));
             let file = escaped(into.display());
             // The text of an unfinished count goes to stderr.
-            let [from, to] = [bytes_before, bytes].map(format::bytes);
+            let [from, to] = [bytes_before, bytes].map(BinaryBytes);
             message!("packed {from} into {to} of {file}");
             let packed = json!({ "file": file, "bytes": bytes, "bytes_before": bytes_before });
             report.field("packed", packed);
@@ -123,7 +124,8 @@ fn twice([first, second]: [Journals; 2]) -> Result<(Exit, Report), Failure> {
 
     let mut report = Report::default();
     report.plan(plan).number("total", first.total.filter(|_| is_proof));
-    report.published(if is_proof { first.published } else { Published::Unknown });
+    let published = if is_proof { first.published } else { Published::Unknown };
+    report.entry("published", published.to_string());
     report
         .row("twice", format_args!("{counted}, all with equal counts"))
         .field("counted_twice", comparison.units)

@@ -30,21 +30,18 @@ pub(crate) fn share_one_heap() {
     }
 }
 
-/// Hands the memory on, or ends the program.
+/// Hands the memory on, or ends the program. That takes no memory, and runs no destructor and no exit
+/// handler: other threads are at work, and what they hold may be what is needed to end in good order.
 fn or_exit(memory: *mut u8) -> *mut u8 {
-    if memory.is_null() { exit() } else { memory }
-}
-
-/// Takes no memory, runs no destructor and no exit handler: other threads are at work, and what
-/// they hold may be what is needed to end in good order.
-#[cold]
-fn exit() -> ! {
-    // SAFETY: the message is a valid buffer of the length given, and `_exit` may be called at any
-    // time. If nobody can be told, the exit code tells.
-    unsafe {
-        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
-        libc::_exit(Exit::NotNow as i32)
+    if memory.is_null() {
+        // SAFETY: the message is a valid buffer of the length given, and `_exit` may be called at any
+        // time. If nobody can be told, the exit code tells.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
+            libc::_exit(Exit::NotNow as i32)
+        }
     }
+    memory
 }
 
 // SAFETY: all memory comes from the system's allocator and goes back to it, with the layouts as

@@ -11,12 +11,12 @@
 //! what would help.
 
 use std::io::{self, IsTerminal};
-use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use console::{Term, is_dumb};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nqueens::forecast::{Approximate, TimeLeft, core_hours};
 use nqueens::{Observer, Shard, Start, UnitsDone};
 
@@ -30,20 +30,16 @@ const HOPELESS: f64 = 30.0 * 86_400.0;
 
 /// What ends sooner draws nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);
-/// The time between two drawings of the bar.
-const TICK: Duration = Duration::from_millis(100);
 /// The first line where none can be redrawn, and the longest time between two.
 const FIRST_LINE: Duration = Duration::from_secs(1);
 const LONGEST_GAP: Duration = Duration::from_secs(60);
 
 /// The width of a terminal that does not tell it. No line is longer, however wide the terminal is.
 const TERMINAL_COLUMNS: usize = 80;
-/// Columns that stay free for the `^C` that the terminal shows for Ctrl-C: it would begin a new line
-/// and leave the bar behind.
-const FREE_COLUMNS: usize = 2;
-
 /// With fewer columns, a line has no bar: the text is worth more.
-const BAR_FROM_COLUMNS: usize = 58;
+const BAR_FROM_COLUMNS: usize = 60;
+/// The bar with its brackets and the space behind it.
+const BAR_COLUMNS: usize = 13;
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -56,18 +52,6 @@ pub(crate) enum ProgressWhen {
     Always,
 }
 
-impl ProgressWhen {
-    /// After what time to show something for the first time, and what time later again; `None` for never.
-    fn pace(self, is_terminal: bool, elapsed: Duration) -> Option<[Duration; 2]> {
-        match (self, is_terminal) {
-            (Self::Never, _) | (Self::Auto, false) => None,
-            (_, true) => Some([QUIET_START, TICK]),
-            // The gaps double up to the longest.
-            (Self::Always, false) => Some([FIRST_LINE, elapsed.min(LONGEST_GAP)]),
-        }
-    }
-}
-
 /// Shows the progress of one piece of work after the other.
 pub(crate) struct Progress {
     when: ProgressWhen,
@@ -75,6 +59,8 @@ pub(crate) struct Progress {
     is_terminal: bool,
     /// What helps against long counts, if they are to be announced.
     pub(crate) advice: Option<&'static str>,
+    /// Hidden until the work has taken a while.
+    bar: ProgressBar,
     state: Mutex<State>,
 }
 
@@ -86,15 +72,20 @@ pub(crate) fn rough_seconds(core_hours: f64, threads: usize) -> f64 {
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
         let is_terminal = io::stderr().is_terminal() && !is_dumb();
-        let state = Mutex::new(State::new("", [0, 0], Work::Verify));
-        Self { when, is_terminal, advice: None, state }
+        let state = Mutex::new(State::new([0, 0], Work::Verify));
+        Self { when, is_terminal, advice: None, bar: ProgressBar::hidden(), state }
     }
 
     /// Work of so many steps begins.
-    pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
-        let mut state = self.lock();
-        let drawn = take(&mut state.drawn);
-        *state = State { drawn, ..State::new(name, steps, work) };
+    pub(crate) fn begin(&self, name: &str, [done, all]: [usize; 2], work: Work) {
+        *self.lock() = State::new([done, all], work);
+        let bar = if columns() < BAR_FROM_COLUMNS { "" } else { "[{bar:10}] " };
+        let style = ProgressStyle::with_template(&format!("{{prefix}} {bar}{{msg}}"));
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
+        self.bar.set_draw_target(ProgressDrawTarget::hidden());
+        self.bar.reset();
+        self.bar.set_style(style);
+        self.bar.set_prefix(name.to_owned());
     }
 
     /// Something is done.
@@ -102,35 +93,37 @@ impl Progress {
         let mut state = self.lock();
         change(&mut state);
         let elapsed = state.begun.elapsed();
-        let Some([first, gap]) = self.when.pace(self.is_terminal, elapsed) else { return };
-        if elapsed < first.max(state.due) {
-            return;
+        match (self.when, self.is_terminal) {
+            (ProgressWhen::Never, _) | (ProgressWhen::Auto, false) => {}
+            (ProgressWhen::Always, false) => {
+                if let Some(line) = state.line_if_due(elapsed) {
+                    message!("{line}");
+                }
+            }
+            (_, true) if elapsed < QUIET_START => {}
+            (_, true) => {
+                if self.bar.is_hidden() {
+                    self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                }
+                let columns = columns();
+                let bar = if columns < BAR_FROM_COLUMNS { 0 } else { BAR_COLUMNS };
+                let before = self.bar.prefix().chars().count() + 1 + bar;
+                let text = joined(state.parts(elapsed), columns.saturating_sub(before));
+                self.bar.set_length(state.all as u64);
+                self.bar.set_position(state.done as u64);
+                self.bar.set_message(text);
+            }
         }
-        state.due = elapsed + gap;
-        if !self.is_terminal {
-            return message!("{}", joined(state.parts(elapsed), usize::MAX));
-        }
-        state.drawn = state.bar(elapsed, columns());
-        draw(&state.drawn);
     }
 
     /// Takes the bar off the terminal while something else is printed.
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        let state = self.lock();
-        if state.drawn.is_empty() {
-            return print();
-        }
-        draw("");
-        let printed = print();
-        draw(&state.drawn);
-        printed
+        self.bar.suspend(print)
     }
 
     /// Takes the bar off the terminal.
     pub(crate) fn clear(&self) {
-        if !take(&mut self.lock().drawn).is_empty() {
-            draw("");
-        }
+        self.bar.finish_and_clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -138,34 +131,18 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.clear();
-    }
-}
-
 /// The columns that a line on the terminal may take now: users change the size of windows.
 fn columns() -> usize {
     let width = Term::stderr().size_checked().map_or(TERMINAL_COLUMNS, |(_, width)| width.into());
-    width.min(TERMINAL_COLUMNS).saturating_sub(FREE_COLUMNS).max(1)
-}
-
-/// Puts a line on the terminal in place of the one before. If the terminal has gone, nobody can be told.
-fn draw(line: &str) {
-    let terminal = Term::buffered_stderr();
-    let drawn = terminal.clear_line().and_then(|()| terminal.write_str(line));
-    let _ = drawn.and_then(|()| terminal.flush());
+    width.min(TERMINAL_COLUMNS)
 }
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
         let Start { plan, shard, kernel, threads, units, done, .. } = *start;
         let (size, engine) = (plan.size(), plan.engine());
-        if let bytes @ 1.. = start.cut_off {
-            message!(
-                "warning: the journal's last line was cut off ({bytes} bytes): it is dropped, and \
-                 its units are counted again"
-            );
+        if start.cut_off > 0 {
+            message!("warning: the journal's last line was cut off: its units are counted again");
         }
         let mut name = format!("{engine} {size}");
         if shard != Shard::WHOLE {
@@ -215,12 +192,9 @@ impl Observer for Progress {
 }
 
 pub(crate) struct State {
-    name: String,
     begun: Instant,
-    /// When something is shown next.
-    due: Duration,
-    /// What is on the terminal.
-    drawn: String,
+    /// When the next line comes, where none can be redrawn.
+    next_line: Duration,
     /// Steps: units, runs, or milliseconds of a sample.
     pub(crate) done: usize,
     pub(crate) all: usize,
@@ -239,28 +213,16 @@ pub(crate) enum Work {
 }
 
 impl State {
-    fn new(name: &str, [done, all]: [usize; 2], work: Work) -> Self {
-        Self {
-            name: name.to_owned(),
-            begun: Instant::now(),
-            due: Duration::ZERO,
-            drawn: String::new(),
-            done,
-            all,
-            work,
-        }
+    fn new([done, all]: [usize; 2], work: Work) -> Self {
+        Self { begun: Instant::now(), next_line: FIRST_LINE, done, all, work }
     }
 
-    /// The line on a terminal.
-    fn bar(&self, elapsed: Duration, columns: usize) -> String {
-        let mut line = self.name.clone() + " ";
-        if columns >= BAR_FROM_COLUMNS {
-            let part = "=".repeat(10 * self.done / self.all.max(1)) + ">";
-            line += &format!("[{part:<10.10}] ");
-        }
-        let left = columns.saturating_sub(line.chars().count());
-        let text = joined(self.parts(elapsed), left);
-        (line + &text).chars().take(columns).collect()
+    /// The line if it is time for one; the gaps double up to the longest.
+    fn line_if_due(&mut self, elapsed: Duration) -> Option<String> {
+        (elapsed >= self.next_line).then(|| {
+            self.next_line = elapsed + elapsed.min(LONGEST_GAP);
+            joined(self.parts(elapsed), usize::MAX)
+        })
     }
 
     /// The parts of the text in their order, with their ranks.
@@ -306,7 +268,7 @@ fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
         let last = (0..parts.len()).max_by_key(|&place| parts[place].0);
         match last.filter(|_| line.chars().count() > columns && parts.len() > 1) {
             Some(last) => drop(parts.remove(last)),
-            None => return line,
+            None => return line.chars().take(columns).collect(),
         }
     }
 }
@@ -326,16 +288,9 @@ mod tests {
 
     #[test]
     fn lines_come_at_least_as_often_as_the_longest_gap() {
-        let (mut due, mut shown) = (Duration::ZERO, Vec::new());
-        for second in 0..250 {
-            let now = Duration::from_secs(second);
-            let pace = ProgressWhen::Always.pace(false, now);
-            let [first, gap] = pace.expect("lines");
-            if now >= first.max(due) {
-                due = now + gap;
-                shown.push(second);
-            }
-        }
+        let mut state = count();
+        let is_due = |second: &u64| state.line_if_due(Duration::from_secs(*second)).is_some();
+        let shown: Vec<u64> = (0..250).filter(is_due).collect();
         assert_eq!(shown, [1, 2, 4, 8, 16, 32, 64, 124, 184, 244]);
     }
 
@@ -343,7 +298,7 @@ mod tests {
 
     fn count() -> State {
         let work = Work::Count(4_970_000_000_000, TimeLeft::default());
-        State::new("colours 24", [103_456_789, 123_456_789], work)
+        State::new([103_456_789, 123_456_789], work)
     }
 
     #[test]
@@ -353,20 +308,13 @@ mod tests {
     }
 
     #[test]
-    fn each_work_has_its_line() {
-        let line = |name, work, columns| State::new(name, [50, 200], work).bar(TIME, columns);
+    fn each_work_has_its_text() {
+        let text = |work, columns| joined(State::new([50, 200], work).parts(TIME), columns);
         let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
-        let text = "compare [==>       ] 50/200 runs, n = 18: colours on 2 threads";
-        assert_eq!(line("compare", compare(), 62), text);
-        assert_eq!(line("compare", compare(), 61), "compare [==>       ] 50/200 runs");
-        assert_eq!(
-            line("compare", compare(), 57),
-            "compare 50/200 runs, n = 18: colours on 2 threads"
-        );
-        let verify = line("verify", Work::Verify, 57);
-        assert_eq!(verify, "verify 50/200 units, 2.0 s, ETA roughly 6.0 s");
-        let sample = line("estimate", Work::Sample(7), 40);
-        assert_eq!(sample, "estimate 2.0 s of 200 ms, 7 units");
+        assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
+        assert_eq!(text(compare(), 40), "50/200 runs");
+        assert_eq!(text(Work::Verify, 70), "50/200 units, 2.0 s, ETA roughly 6.0 s");
+        assert_eq!(text(Work::Sample(7), 40), "2.0 s of 200 ms, 7 units");
     }
 
     #[test]
@@ -381,16 +329,9 @@ mod tests {
         assert_eq!(joined(20), "51%, ETA 1.9s ± 0.1s");
         assert_eq!(joined(19), "51%");
         for columns in 1..80 {
-            let line = count().bar(TIME, columns);
+            let line = super::joined(count().parts(TIME), columns);
             assert!(line.chars().count() <= columns, "{line}");
         }
-    }
-
-    #[test]
-    fn the_bar_is_full_at_the_end() {
-        let line = |done| State::new("count", [done, 7], Work::Verify).bar(Duration::ZERO, 70);
-        let bars = [0, 1, 6, 7].map(|done| line(done)[6..18].to_owned());
-        assert_eq!(bars, ["[>         ]", "[=>        ]", "[========> ]", "[==========]"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::forecast::Approximate;
-use nqueens::{Engine, Kernel, Plan, Published, WhichCount};
+use nqueens::{Engine, Kernel, Plan, WhichCount};
 use serde_json::{Map, Value, json};
 
 use super::format::{duration, grouped, json_seconds, many, rounded};
@@ -18,20 +18,13 @@ use super::stderr::escaped;
 /// How an answer is printed; without an option as labels and values.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Format {
-    #[command(flatten)]
-    json: TextOrJson,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 
     /// Print the bare number
     #[arg(long, short, conflicts_with = "json")]
     quiet: bool,
-}
-
-/// How an answer is printed that is no single number.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct TextOrJson {
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// How the rows of a table are printed.
@@ -50,12 +43,6 @@ impl RowFormat {
     /// Writes a line for people, which is no row: nothing in CSV and JSON.
     pub(crate) fn remark(self, text: impl Display) -> io::Result<()> {
         if self.csv || self.json { Ok(()) } else { writeln!(stdout(), "{text}") }
-    }
-}
-
-impl From<TextOrJson> for Format {
-    fn from(json: TextOrJson) -> Self {
-        Self { json, quiet: false }
     }
 }
 
@@ -109,11 +96,10 @@ impl Report {
 
     /// A number that `--quiet` prints as well; without it there is no line, and the field is null.
     pub(crate) fn number(&mut self, name: &'static str, number: Option<u128>) -> &mut Self {
-        self.numbers.extend(number.map(|number| number.to_string()));
-        match number {
-            Some(number) => self.entry(name, number.to_string()),
-            None => self.field(name, Value::Null),
+        if let Some(number) = number {
+            self.bare(number).row(name, number);
         }
+        self.field(name, number.map(|number| number.to_string()))
     }
 
     /// A number that only `--quiet` prints.
@@ -125,11 +111,6 @@ impl Report {
     /// The object.
     pub(crate) fn into_value(self) -> Value {
         Value::Object(self.fields)
-    }
-
-    /// How a total compares with the published one.
-    pub(crate) fn published(&mut self, published: Published) -> &mut Self {
-        self.entry("published", published.to_string())
     }
 
     /// Who counts.
@@ -198,7 +179,7 @@ impl Report {
 
     /// Writes an answer.
     pub(crate) fn write(self, format: Format, out: &mut impl Write) -> io::Result<()> {
-        if format.json.json {
+        if format.json {
             return writeln!(out, "{}", Value::Object(self.fields));
         }
         if format.quiet {
@@ -233,7 +214,7 @@ mod tests {
         };
         assert_eq!(written(Format::default()), "journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
         assert_eq!(
-            written(TextOrJson { json: true }.into()),
+            written(Format { json: true, quiet: false }),
             "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n"
         );
     }

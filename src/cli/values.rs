@@ -50,14 +50,12 @@ pub(crate) fn range<T: PartialOrd + Copy>(
 pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|path| match path.to_str() {
         Some("") => Err("this is no name: name a file"),
-        Some("-") => {
-            Err("this is not read as standard output: name a file, or ./- for one of this name")
-        }
+        Some("-") => Err("standard output cannot be meant: name a file, or ./- for this name"),
         _ => Ok(PathBuf::from(path)),
     })
 }
 
-/// The same, in a folder that is there: no work is lost for a wrong path.
+/// A file to write, in a folder that is there: no work is lost for a wrong path.
 pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
     file().try_map(|path| match Path::new(".").join(&path).parent() {
         Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),

@@ -9,20 +9,21 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{Journals, JournalsArgs};
 use crate::cli::progress::Work;
-use crate::cli::report::{Report, TextOrJson, units};
+use crate::cli::report::{Format, Report, units};
 use crate::cli::session::Session;
 use crate::cli::stderr::{message, print_first};
 use crate::cli::values::whole_number;
 
 /// Check journals: recount some of their units in another way
 #[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of differences")))]
 #[command(after_help = "\
 Examples:
   nqueens verify q22.journal               recounts 200 units
   nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    format: TextOrJson,
+    format: Format,
 
     #[command(flatten)]
     journals: JournalsArgs,
@@ -106,6 +107,7 @@ fn report(journals: &Journals, verdict: &Verdict, seed: u64) -> Report {
             format_args!("{recounted} of {finished} by backtracking, seed {seed}: {found}"),
         )
         .field("recounted", *recounted)
+        .bare(differences.len())
         .field("seed", seed)
         .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
         .row("evidence", evidence)

@@ -20,7 +20,7 @@ use crate::cancel::Cancel;
 use crate::done::{Tally, UnitsDone};
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::machine::cpu::thread_time;
+use crate::machine::thread_time;
 use crate::plan::{Plan, Worker};
 use crate::record::Journal;
 

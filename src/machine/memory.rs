@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::process::{Resource, getrlimit};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-use crate::machine::cgroup;
+use super::cgroup;
 
 /// Bytes of memory that this process can use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::done::UnitsDone;
 use crate::engine::Kernel;
-use crate::machine::cpu::Cpu;
+use crate::machine::Cpu;
 use crate::plan::Plan;
 use crate::shard::Shard;
 

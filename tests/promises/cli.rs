@@ -56,7 +56,7 @@ fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
         (&["frobnicate"], "frobnicate"),
         (&["help", "frobnicate"], "frobnicate"),
-        (&["man", "frobnicate"], "there is no command 'frobnicate'"),
+        (&["man", "frobnicate"], "there is no such command"),
         (&["8"], "'nqueens count 8'"),
         (&["count"], "required arguments were not provided: <N>;"),
         (&["count", "8", "--journal", "-"], "--journal"),

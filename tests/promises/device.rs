@@ -14,8 +14,8 @@ mod needs_loop_devices {
     use std::thread::sleep;
     use std::time::Duration;
 
-    use crate::common::processes::wait_until;
-    use crate::common::{finish, json, nqueens, run, stderr, stdout};
+    use crate::common::processes::wait_for_units;
+    use crate::common::{count_into, finish, json, nqueens, run, stderr, stdout};
 
     /// Q(18): seconds of work for one thread and the portable kernel, and a file of 80 kB.
     const N: &str = "18";
@@ -111,18 +111,12 @@ mod needs_loop_devices {
     }
 
     fn count(n: &str, journal: &Path, args: &[&str]) -> Command {
-        let mut command = nqueens(&["count", n, "--quiet", "--engine", "colours", "--journal"]);
-        command.arg(journal).args(args);
-        command
+        count_into(n, journal, &[&["--engine", "colours"], args].concat())
     }
 
     /// Slow enough to see its disk fail.
     fn slow_count(journal: &Path) -> Command {
         count(N, journal, &["--kernel", "portable", "--threads", "1"])
-    }
-
-    fn has_units(journal: &Path) -> bool {
-        fs::read_to_string(journal).is_ok_and(|text| text.contains("\ndone "))
     }
 
     /// How long the count had run when it wrote its last whole record, in milliseconds.
@@ -202,7 +196,7 @@ mod needs_loop_devices {
         let disk = Disk::new("count");
         let journal = disk.journal();
         let mut child = slow_count(&journal).spawn().expect("the program starts");
-        wait_until("units in the journal", &mut child, || has_units(&journal));
+        wait_for_units(&journal, &mut child, 0);
         disk.fill();
         let output = finish(child);
         tells_of_the_disk(&output, &journal, TOTAL);
@@ -229,7 +223,7 @@ mod needs_loop_devices {
         let disk = Disk::new("earlier");
         let journal = disk.journal();
         let mut child = slow_count(&journal).spawn().expect("the program starts");
-        wait_until("units in the journal", &mut child, || has_units(&journal));
+        wait_for_units(&journal, &mut child, 0);
         child.kill().expect("it runs");
         child.wait().expect("ended");
         disk.fill();
@@ -263,7 +257,7 @@ mod needs_loop_devices {
         let disk = Disk::new("moment");
         let journal = disk.journal();
         let mut child = slow_count(&journal).spawn().expect("the program starts");
-        wait_until("units in the journal", &mut child, || has_units(&journal));
+        wait_for_units(&journal, &mut child, 0);
         disk.fill();
         // In the one and a half seconds of the program's own clock it looks at its disk. A failed sync
         // may cut the file back, and the count may end meanwhile.

@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::processes::{send, wait_for};
+use crate::common::processes::{send, wait_for_units};
 use crate::common::{
-    NQUEENS, contents, finish, json, nqueens, raise_counts, refused, run, some_units, stderr,
+    NQUEENS, contents, count_into, finish, json, nqueens, raise_counts, refused, run, stderr,
     stdout, without_reader,
 };
 
@@ -22,20 +22,6 @@ fn fresh(name: &str) -> PathBuf {
     crate::common::fresh(&format!("fault-{name}.journal"))
 }
 
-fn count(n: &str, journal: &Path, args: &[&str]) -> Command {
-    let mut command = nqueens(&["count", n, "--quiet", "--journal"]);
-    command.arg(journal).args(args);
-    command
-}
-
-/// Waits until the journal has more than this number of units.
-fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -> usize {
-    wait_for("units in the journal", child, || {
-        let units = some_units(path)?.tally().units;
-        Some(units).filter(|units| *units > more_than)
-    })
-}
-
 fn units_done(path: &Path) -> usize {
     contents(path).tally().units
 }
@@ -45,7 +31,7 @@ fn units_done(path: &Path) -> usize {
 fn a_signal_loses_nothing() {
     for signal in ["INT", "TERM"] {
         let path = fresh(&format!("signal-{signal}"));
-        let mut child = count(LONG, &path, &[]).spawn().expect("the program starts");
+        let mut child = count_into(LONG, &path, &[]).spawn().expect("the program starts");
         let first = wait_for_units(&path, &mut child, 0);
         wait_for_units(&path, &mut child, first);
         send(signal, &child);
@@ -63,7 +49,7 @@ fn a_signal_loses_nothing() {
 fn a_journal_is_a_file_or_a_link_to_one() {
     let (path, link, fifo) = (fresh("linked"), fresh("link"), fresh("fifo"));
     std::os::unix::fs::symlink(&path, &link).expect("room");
-    assert_eq!(stdout(&run(&mut count("12", &link, &[]))), "14200\n");
+    assert_eq!(stdout(&run(&mut count_into("12", &link, &[]))), "14200\n");
     assert!(link.is_symlink() && units_done(&path) > 0);
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there").success());
     for args in [&["merge", "--into", "new.journal"][..], &["merge"], &["status"], &["verify"]] {
@@ -75,9 +61,9 @@ fn a_journal_is_a_file_or_a_link_to_one() {
 #[test]
 fn a_second_process_is_refused() {
     let path = fresh("second");
-    let mut child = count(LONG, &path, &[]).spawn().expect("the program starts");
+    let mut child = count_into(LONG, &path, &[]).spawn().expect("the program starts");
     wait_for_units(&path, &mut child, 0);
-    let second = run(&mut count(LONG, &path, &[]));
+    let second = run(&mut count_into(LONG, &path, &[]));
     assert_eq!(second.status.code(), Some(4));
     assert!(stderr(&second).contains("another process"), "{}", stderr(&second));
     // Reading is allowed.
@@ -91,12 +77,12 @@ fn a_second_process_is_refused() {
 #[test]
 fn the_journal_does_not_depend_on_stdout() {
     let path = fresh("stdout");
-    let output = without_reader(&mut count("14", &path, &[]));
+    let output = without_reader(&mut count_into("14", &path, &[]));
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-    let output = run(count("14", &path, &[]).stdout(full));
+    let output = run(count_into("14", &path, &[]).stdout(full));
     assert_eq!(output.status.code(), Some(1));
-    let again = run(&mut count("14", &path, &[]));
+    let again = run(&mut count_into("14", &path, &[]));
     assert_eq!((again.status.code(), stdout(&again)), (Some(0), "365596\n"));
 }
 
@@ -114,7 +100,7 @@ fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
     assert!(before > 0, "records from before are good");
     assert_eq!(limited().status.code(), Some(1));
     assert!(units_done(&path) >= before);
-    let output = run(&mut count(N, &path, &[]));
+    let output = run(&mut count_into(N, &path, &[]));
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));
 }
 
@@ -128,7 +114,7 @@ fn paths_that_cannot_be_written_are_clear_errors() {
         (NQUEENS, 1, "cannot open the journal: Text file busy"),
     ];
     for (path, code, reason) in cases {
-        refused(&run(&mut count("10", Path::new(path), &[])), code, &[reason, path]);
+        refused(&run(&mut count_into("10", Path::new(path), &[])), code, &[reason, path]);
     }
 }
 
@@ -172,18 +158,18 @@ mod needs_root {
     fn a_full_disk_stops_the_count_and_room_lets_it_resume() {
         let disk = Mounted::new("full", "size=16k");
         let path = disk.0.join("q.journal");
-        let output = run(&mut count(N, &path, &[]));
+        let output = run(&mut count_into(N, &path, &[]));
         refused(&output, 1, &["No space left", "make room"]);
         let before = units_done(&path);
         assert!(before > 0, "records from before are good");
 
         // Still no room: nothing is lost, and the message comes again.
-        let output = run(&mut count(N, &path, &[]));
+        let output = run(&mut count_into(N, &path, &[]));
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert!(units_done(&path) >= before);
 
         disk.remount("size=4m");
-        let output = run(&mut count(N, &path, &[]));
+        let output = run(&mut count_into(N, &path, &[]));
         assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));
     }
 
@@ -193,10 +179,10 @@ mod needs_root {
         let disk = Mounted::new("read-only", "size=1m");
         let path = disk.0.join("q.journal");
         let finished = disk.0.join("finished.journal");
-        assert!(run(&mut count("12", &finished, &[])).status.success());
+        assert!(run(&mut count_into("12", &finished, &[])).status.success());
         disk.remount("ro");
         for path in [&path, &finished] {
-            refused(&run(&mut count("12", path, &[])), 1, &["Read-only file system"]);
+            refused(&run(&mut count_into("12", path, &[])), 1, &["Read-only file system"]);
         }
         // Nothing is written to read it.
         let output = run(nqueens(&["merge", "--quiet"]).arg(&finished));
@@ -220,7 +206,7 @@ mod needs_libfaketime {
         let path = fresh("clock");
         let clock = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clock");
         fs::write(&clock, "+0").expect("the folder can be written");
-        let mut command = count(N, &path, &["--kernel", "portable", "--threads", "1"]);
+        let mut command = count_into(N, &path, &["--kernel", "portable", "--threads", "1"]);
         command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", &clock);
         command.env("FAKETIME_NO_CACHE", "1").env("DONT_FAKE_MONOTONIC", "1");
         let mut child = command.spawn().expect("the program starts");
@@ -237,7 +223,7 @@ mod needs_libfaketime {
 fn verify_tells_true_from_false_and_finished_from_not() {
     let verify = |path: &Path, args: &[&str]| run(nqueens(&["verify"]).arg(path).args(args));
     let path = fresh("verify");
-    assert!(run(&mut count("12", &path, &["--engine", "subtrees"])).status.success());
+    assert!(run(&mut count_into("12", &path, &["--engine", "subtrees"])).status.success());
     let good = verify(&path, &["--json", "--seed", "7", "--units", "50"]);
     assert_eq!(good.status.code(), Some(0), "{}", stderr(&good));
     let object = json(&good);

@@ -2,11 +2,11 @@
 //! error.
 
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use nqueens::record::JournalError;
 use nqueens::{Count, Engine, Error, Plan, WhichCount};
-use proptest::prelude::*;
 
 use crate::common::{contents, journal_error, read, seal, seal_first, size, unsealed};
 
@@ -88,46 +88,6 @@ fn changed_bytes_are_refused(name: &str, masks: fn(usize) -> Vec<u8>) {
     assert_eq!(refused, changes);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let path = fresh("arbitrary");
-        fs::write(&path, &bytes)?;
-        let _ = read(&path);
-    }
-
-    /// Lines with the right CRC that no program wrote.
-    #[test]
-    fn arbitrary_sealed_lines_never_panic(
-        header in "nqueens-journal [0-9]{1,2} version=[a-z0-9.]{0,4} n=[0-9]{1,3} count=(first|second|x) engine=(colours|subtrees|bitmask|x) split-rows=(none|[0-9]) plan=[0-9a-f]{8} units=[0-9]{1,20}",
-        lines in prop::collection::vec("(run|done) (units|version)=[0-9.]{0,25}( [a-z-]{1,10}=[0-9,]{0,30}){0,5}", 0..5),
-    ) {
-        let path = fresh("sealed");
-        let sealed: String = lines.iter().map(|line| seal(&header, line)).collect();
-        let text = seal_first(&header) + &sealed;
-        fs::write(&path, text)?;
-        let _ = read(&path);
-    }
-
-    /// Lines of a good journal removed, duplicated and moved: never a wrong total.
-    #[test]
-    fn shuffled_and_duplicate_lines_are_resumed(
-        order in prop::collection::vec(any::<prop::sample::Index>(), 1..25),
-    ) {
-        let path = fresh("shuffled");
-        let whole = finished_journal("shuffled-whole", 9, Engine::Subtrees);
-        let whole = String::from_utf8(whole).expect("text");
-        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
-        let text: String =
-            lines[..2].iter().copied().chain(order.iter().map(|index| *index.get(&lines[1..]))).collect();
-        fs::write(&path, text)?;
-        let outcome = Count::new(size(9)).engine(Engine::Subtrees).threads(2).journal(&path).run();
-        prop_assert_eq!(outcome.expect("equal duplicates are harmless").total, 352);
-    }
-}
-
 #[test]
 fn what_is_not_as_it_was_written_is_named() {
     let whole = finished_journal("named-whole", 8, Engine::Bitmask);
@@ -197,25 +157,18 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
     let whole = finished_journal("no-end-whole", 16, Engine::Subtrees);
     assert!(whole.len() > 8192);
     let header = whole.iter().position(|byte| *byte == b'\n').expect("a line");
-    let damaged = |damage: &dyn Fn(&mut Vec<u8>)| {
+    let zeros = |place: Range<usize>| {
         let mut bytes = whole.clone();
-        damage(&mut bytes);
+        bytes[place].fill(0);
         bytes
     };
-    let carriage_returns = |bytes: &mut [u8]| {
-        bytes.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b'\r');
-    };
+    let carriage_returns: Vec<u8> =
+        whole.iter().map(|byte| if *byte == b'\n' { b'\r' } else { *byte }).collect();
     let files = [
-        ("zeros over the first block", damaged(&|bytes| bytes[..4096].fill(0))),
-        ("zeros after the first line", damaged(&|bytes| bytes[header..5000].fill(0))),
-        ("other line ends", damaged(&|bytes| carriage_returns(bytes))),
-        (
-            "other line ends in a short file",
-            damaged(&|bytes| {
-                carriage_returns(bytes);
-                bytes.truncate(300);
-            }),
-        ),
+        ("zeros over the first block", zeros(0..4096)),
+        ("zeros after the first line", zeros(header..5000)),
+        ("other line ends in a short file", carriage_returns[..300].to_vec()),
+        ("other line ends", carriage_returns),
     ];
     let path = fresh("no-end");
     for (damage, bytes) in files {
@@ -327,41 +280,29 @@ fn journals_of_other_formats_and_plans_are_refused() {
 /// No two plans, and no two counts of one, have lines with the same CRC.
 #[test]
 fn whole_lines_of_other_counts_are_never_taken() {
-    let journals: Vec<(String, String)> =
-        [(8, Engine::Colours), (8, Engine::Subtrees), (9, Engine::Colours)]
-            .into_iter()
-            .flat_map(|(n, engine)| {
-                [WhichCount::First, WhichCount::Second].map(|which| (n, engine, which))
-            })
-            .flat_map(|(n, engine, which)| [1, 2].map(|rows| (n, engine, which, rows)))
-            .filter(|(_, engine, _, rows)| *engine == Engine::Subtrees || *rows == 1)
-            .map(|(n, engine, which, rows)| {
-                let path = fresh(&format!("foreign-{n}-{engine}-{which}-{rows}"));
-                let count =
-                    Count::new(size(n)).engine(engine).which_count(which).threads(1).journal(&path);
-                let count = match engine {
-                    Engine::Subtrees => count.split_rows(rows),
-                    _ => count,
-                };
-                count.run().expect("a count");
+    let mut journals: Vec<(String, String)> = Vec::new();
+    let plans = [(8, Engine::Colours), (8, Engine::Subtrees), (9, Engine::Colours)];
+    for (n, engine) in plans {
+        for which in [WhichCount::First, WhichCount::Second] {
+            for rows in if engine == Engine::Subtrees { &[Some(1), Some(2)][..] } else { &[None] } {
+                let path = fresh("foreign-journal");
+                let count = Count::new(size(n)).engine(engine).which_count(which).threads(1);
+                let count = rows.map_or(count.clone(), |rows| count.split_rows(rows));
+                count.journal(&path).run().expect("a count");
                 let text = fs::read_to_string(&path).expect("text");
                 let (first, rest) = text.split_once('\n').expect("lines");
-                (first.to_owned(), rest.to_owned())
-            })
-            .collect();
+                journals.push((first.to_owned(), rest.to_owned()));
+            }
+        }
+    }
     let path = fresh("foreign-lines");
     for (at, (first, own)) in journals.iter().enumerate() {
         let others = journals.iter().enumerate().filter(|(other, _)| *other != at);
-        for (_, (_, lines)) in others {
-            for line in lines.lines().take(3) {
-                fs::write(&path, format!("{first}\n{own}{line}\n")).expect("room");
-                let error = journal_error(read(&path));
-                let expected = JournalError::Damaged {
-                    line: 2 + own.lines().count(),
-                    what: "its CRC differs",
-                };
-                assert_eq!(error, expected);
-            }
+        for line in others.flat_map(|(_, (_, lines))| lines.lines().take(3)) {
+            fs::write(&path, format!("{first}\n{own}{line}\n")).expect("room");
+            let line = 2 + own.lines().count();
+            let expected = JournalError::Damaged { line, what: "its CRC differs" };
+            assert_eq!(journal_error(read(&path)), expected);
         }
     }
 }

@@ -11,7 +11,7 @@ use nqueens::record::Record;
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan};
 use proptest::prelude::*;
 
-use crate::common::{contents, counts, read, size};
+use crate::common::{contents, counts, read, seal, seal_first, size};
 
 /// A small board with many units, and lines of one and of several.
 const N: u32 = 10;
@@ -191,5 +191,40 @@ proptest! {
         let outcome = count().journal(&new).run()?;
         prop_assert_eq!(outcome.total, TOTAL);
         prop_assert_eq!(outcome.units_before, held.tally().units);
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let path = fresh("arbitrary");
+        fs::write(&path, &bytes)?;
+        let _ = read(&path);
+    }
+
+    /// Lines with the right CRC that no program wrote.
+    #[test]
+    fn arbitrary_sealed_lines_never_panic(
+        header in "nqueens-journal [0-9]{1,2} version=[a-z0-9.]{0,4} n=[0-9]{1,3} count=(first|second|x) engine=(colours|subtrees|bitmask|x) split-rows=(none|[0-9]) plan=[0-9a-f]{8} units=[0-9]{1,20}",
+        lines in prop::collection::vec("(run|done) (units|version)=[0-9.]{0,25}( [a-z-]{1,10}=[0-9,]{0,30}){0,5}", 0..5),
+    ) {
+        let path = fresh("sealed");
+        let sealed: String = lines.iter().map(|line| seal(&header, line)).collect();
+        let text = seal_first(&header) + &sealed;
+        fs::write(&path, text)?;
+        let _ = read(&path);
+    }
+
+    /// Lines of a good journal removed, duplicated and moved: never a wrong total.
+    #[test]
+    fn shuffled_and_duplicate_lines_are_resumed(
+        order in prop::collection::vec(any::<prop::sample::Index>(), 1..25),
+    ) {
+        let path = fresh("shuffled");
+        let whole = std::str::from_utf8(&whole().0)?;
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        let text: String =
+            lines[..2].iter().copied().chain(order.iter().map(|index| *index.get(&lines[1..]))).collect();
+        fs::write(&path, text)?;
+        let outcome = count().threads(2).journal(&path).run();
+        prop_assert_eq!(outcome.expect("equal duplicates are harmless").total, TOTAL);
     }
 }

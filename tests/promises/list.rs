@@ -244,7 +244,7 @@ fn completions_are_counted_from_the_command_line() {
 #[test]
 fn a_picture_of_nothing_is_one_too() {
     let drawn = output(&["list", "3", "--style", "svg"]);
-    assert!(stdout(&drawn).contains("<title>no solutions</title>"), "{drawn:?}");
+    assert!(stdout(&drawn).contains("<title>3 queens: 0 solutions</title>"), "{drawn:?}");
 }
 
 /// A picture is well-formed, each queen stands on its square, and boards do not overlap.

@@ -7,6 +7,7 @@ mod agreement;
 mod cli;
 mod compare;
 mod counts;
+mod damage;
 #[cfg(target_os = "linux")]
 mod device;
 mod estimate;
@@ -19,12 +20,13 @@ mod list;
 #[cfg(target_os = "linux")]
 mod memory;
 mod observer;
+#[cfg(unix)]
+mod page;
 mod plans;
 #[cfg(target_os = "linux")]
 mod record;
 mod recount;
 mod resume;
-mod salvage;
 mod second;
 mod shards;
 #[cfg(unix)]

@@ -3,40 +3,31 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::Duration;
 
-use nqueens::record::Record;
-
-use crate::common::processes::{send, shim, wait_for, wait_until_stopped};
+use crate::common::processes::{
+    send, shim, wait_for, wait_for_units, wait_until, wait_until_stopped,
+};
 use crate::common::{
-    finish, fresh_folder, nqueens, raise_counts, result, run, some_units, without_reader,
+    arg, count_into, finish, fresh_folder, nqueens, raise_counts, result, run, some_units,
+    without_reader,
 };
 
 /// Q(17): a second of work for one thread and the portable kernel.
 const N: &str = "17";
 const TOTAL: &str = "95815104\n";
 
-fn count(n: &str, journal: &Path, args: &[&str]) -> Command {
-    let mut command = nqueens(&["count", n, "--quiet", "--journal"]);
-    command.arg(journal).args(args);
-    command
-}
-
 /// A count of some seconds.
 fn slow_count(journal: &Path) -> Command {
-    count(N, journal, &["--kernel", "portable", "--threads", "1"])
-}
-
-fn wait_for_units(path: &Path, child: &mut Child) -> Record {
-    wait_for("a unit", child, || some_units(path))
+    count_into(N, journal, &["--kernel", "portable", "--threads", "1"])
 }
 
 /// A finished journal whose total is wrong, although every CRC and sum is right.
 fn falsified(folder: &Path) -> PathBuf {
     let path = folder.join("false.journal");
     let args = ["--engine", "bitmask", "--threads", "1"];
-    assert_eq!(run(&mut count("10", &path, &args)).status.code(), Some(0));
+    assert_eq!(run(&mut count_into("10", &path, &args)).status.code(), Some(0));
     let raised = raise_counts(&path, 2, |_, line| line.contains("units=0..1 solutions=64 "));
     assert_eq!(raised, [0], "the first unit has a line of its own");
     path
@@ -46,15 +37,15 @@ fn falsified(folder: &Path) -> PathBuf {
 fn the_exit_code_does_not_depend_on_the_reader() {
     let folder = fresh_folder("record-exit");
     let wrong = falsified(&folder);
-    let wrong = wrong.to_str().expect("text");
+    let wrong = arg(&wrong);
     let right = folder.join("right.journal");
-    assert!(run(&mut count("10", &right, &[])).status.success());
-    let right = right.to_str().expect("text");
+    assert!(run(&mut count_into("10", &right, &[])).status.success());
+    let right = arg(&right);
     let missing = folder.join("missing.journal");
     let lines = fs::read_to_string(wrong).expect("text");
     let some: Vec<&str> = lines.split_inclusive('\n').take(4).collect();
     fs::write(&missing, some.concat()).expect("the folder can be written");
-    let missing = missing.to_str().expect("text");
+    let missing = arg(&missing);
     let cases: [(&[&str], i32, &str); 7] = [
         (&["count", "10", "--journal", wrong], 1, "differs from the published"),
         (&["verify", wrong], 1, "unit 0 is recorded with 66"),
@@ -132,7 +123,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
     for (name, harm, reason) in harms {
         let path = fresh_folder(&format!("record-harm-{name}")).join("q.journal");
         let mut child = slow_count(&path).spawn().expect("the program starts");
-        wait_for_units(&path, &mut child);
+        wait_for_units(&path, &mut child, 0);
         harm(&path);
         let output = finish(child);
         let (code, answer, message) = result(&output);
@@ -140,7 +131,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
         assert!(message.contains(reason), "{name}: {message}");
         assert!(message.contains("Q(17) = 95815104 is counted"), "{name}: {message}");
         if name == "moved" {
-            let again = run(&mut count(N, &path.with_extension("elsewhere"), &[]));
+            let again = run(&mut count_into(N, &path.with_extension("elsewhere"), &[]));
             assert_eq!(result(&again), (Some(0), TOTAL, ""), "it has every unit");
         }
     }
@@ -150,9 +141,9 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
 #[test]
 fn a_stopped_count_whose_journal_is_gone_says_so() {
     let path = fresh_folder("record-gone").join("q.journal");
-    let mut command = count("20", &path, &["--kernel", "portable", "--threads", "1"]);
+    let mut command = count_into("20", &path, &["--kernel", "portable", "--threads", "1"]);
     let mut child = command.spawn().expect("the program starts");
-    wait_for_units(&path, &mut child);
+    wait_for_units(&path, &mut child, 0);
     fs::remove_file(&path).expect("it is there");
     send("INT", &child);
     let output = finish(child);
@@ -188,7 +179,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
     let path = fresh_folder("record-shard-file").join("q.journal");
     let mut command = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
     let mut child = command.arg(&path).args(args).spawn().expect("the program starts");
-    wait_for_units(&path, &mut child);
+    wait_for_units(&path, &mut child, 0);
     overwrite(&path);
     assert_eq!(finish(child).status.code(), Some(1));
 }
@@ -198,14 +189,14 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
 fn records_do_not_wait_for_the_disk() {
     let folder = fresh_folder("record-slow");
     let (path, log) = (folder.join("q.journal"), folder.join("synced"));
-    let mut command = count("20", &path, &["--kernel", "portable", "--threads", "1"]);
+    let mut command = count_into("20", &path, &["--kernel", "portable", "--threads", "1"]);
     command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "20000").env("SHIM_SYNC_LOG", &log);
     let mut child = command.spawn().expect("the program starts");
-    wait_for("records of three seconds", &mut child, || {
-        some_units(&path)
-            .filter(|contents| contents.files()[0].runs[0].elapsed >= Duration::from_secs(3))
-    });
-    assert!(!log.exists(), "the first sync has not ended");
+    let logged = || fs::read_to_string(&log).unwrap_or_default();
+    wait_until("a sync", &mut child, || logged() == "begun ");
+    let before = some_units(&path).map_or(0, |record| record.tally().units);
+    wait_for_units(&path, &mut child, before);
+    assert_eq!(logged(), "begun ", "the first sync has not ended");
     // After the first signal it prints what it is waiting for; a second one ends it, and the records
     // stay.
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
@@ -230,7 +221,7 @@ fn records_do_not_wait_for_the_disk() {
 #[test]
 fn the_total_is_told_before_the_disk_has_the_last_lines() {
     let path = fresh_folder("record-slow-end").join("q.journal");
-    let mut command = count("12", &path, &[]);
+    let mut command = count_into("12", &path, &[]);
     let output = run(command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "1500"));
     let (code, answer, message) = result(&output);
     assert_eq!((code, answer), (Some(0), "14200\n"), "{message}");
@@ -243,14 +234,14 @@ fn what_a_failed_sync_lost_is_counted_again() {
     let folder = fresh_folder("record-sync");
     for call in ["sync", "folder"] {
         let path = folder.join(format!("{call}.journal"));
-        let mut command = count("13", &path, &["--threads", "2"]);
+        let mut command = count_into("13", &path, &["--threads", "2"]);
         command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", call).env("SHIM_TIMES", "1");
         let output = run(&mut command);
         let (code, answer, message) = result(&output);
         assert_eq!((code, answer), (Some(1), "73712\n"), "all units are counted: {message}");
         let wanted = "the disk did not take the last lines of the journal";
         assert!(message.contains(wanted) && message.contains("cut back"), "{message}");
-        assert_eq!(result(&run(&mut count("13", &path, &[]))), (Some(0), "73712\n", ""));
+        assert_eq!(result(&run(&mut count_into("13", &path, &[]))), (Some(0), "73712\n", ""));
         assert!(some_units(&path).expect("all").is_complete());
     }
 }
@@ -269,7 +260,7 @@ fn every_failing_call_is_reported_and_loses_no_record() {
         for at in 1..=most {
             for error in [eio, enospc] {
                 let path = folder.join(format!("{call}-{at}-{error}.journal"));
-                let mut begin = count("13", &path, &args);
+                let mut begin = count_into("13", &path, &args);
                 begin.env("LD_PRELOAD", shim()).env("SHIM_FAIL", call).env("SHIM_ERRNO", error);
                 let output = run(begin.env("SHIM_AT", at.to_string()));
                 let (code, answer, message) = result(&output);
@@ -287,7 +278,7 @@ fn every_failing_call_is_reported_and_loses_no_record() {
                     _ => panic!("{case}"),
                 }
                 let before = some_units(&path).map_or(0, |contents| contents.tally().units);
-                let again = run(&mut count("13", &path, &args));
+                let again = run(&mut count_into("13", &path, &args));
                 assert_eq!(result(&again), (Some(0), "73712\n", ""), "{case}");
                 assert!(some_units(&path).expect("all").tally().units >= before, "{case}");
             }
@@ -304,7 +295,7 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
         let enosys = "38";
         run(command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "lock").env("SHIM_ERRNO", enosys))
     };
-    let refused = without_locks(&mut count("12", &path, &[]));
+    let refused = without_locks(&mut count_into("12", &path, &[]));
     let (code, answer, message) = result(&refused);
     assert_eq!((code, answer), (Some(2), ""), "{message}");
     assert!(message.contains("has no locks") && message.contains("shard"), "{message}");
@@ -321,7 +312,7 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
 fn cpu_time_does_not_pass_while_a_process_is_stopped() {
     let path = fresh_folder("record-stopped").join("q.journal");
     let mut child = slow_count(&path).spawn().expect("the program starts");
-    wait_for_units(&path, &mut child);
+    wait_for_units(&path, &mut child, 0);
     let stopped = std::time::Instant::now();
     send("STOP", &child);
     wait_until_stopped(&mut child);
@@ -335,25 +326,11 @@ fn cpu_time_does_not_pass_while_a_process_is_stopped() {
     assert!(run.elapsed >= run.cpu_time + pause / 2, "{run:?}");
 }
 
-/// The message of `verify` names the unit, and `merge --without` leaves it out.
-#[test]
-fn a_wrong_unit_is_found_and_counted_again() {
-    let folder = fresh_folder("record-wrong");
-    let wrong = falsified(&folder);
-    let verify = run(nqueens(&["verify", "--units", "10"]).arg(&wrong));
-    assert_eq!(verify.status.code(), Some(1), "{verify:?}");
-    assert!(result(&verify).2.contains("unit 0 is recorded with 66, backtracking counts 64"));
-    let mended = folder.join("mended.journal");
-    let mut merge = nqueens(&["merge", "--without", "0", "--into"]);
-    assert_eq!(run(merge.arg(&mended).arg(&wrong)).status.code(), Some(1), "its total differs");
-    assert_eq!(result(&run(&mut count("10", &mended, &[]))), (Some(0), "724\n", ""));
-}
-
 #[test]
 fn escape_sequences_in_names_and_files_never_reach_the_terminal() {
     let folder = fresh_folder("record-escape");
     let named = folder.join("a\u{1b}[2Jb.journal");
-    let output = run(&mut count("8", &named, &["--json"]));
+    let output = run(&mut count_into("8", &named, &["--json"]));
     assert_eq!(output.status.code(), Some(2), "--json and --quiet: {output:?}");
     for args in [&["count", "8", "--journal"][..], &["verify"], &["merge"], &["status"]] {
         for damage in [None, Some("nqueens-journal \u{1b}[2J x\n"), Some("\u{1b}]0;title\u{7}")] {
@@ -366,6 +343,6 @@ fn escape_sequences_in_names_and_files_never_reach_the_terminal() {
             assert!(!escapes(answer) && !escapes(message), "{args:?}: {answer:?} {message:?}");
         }
         let _ = fs::remove_file(&named);
-        assert!(run(&mut count("8", &named, &[])).status.success());
+        assert!(run(&mut count_into("8", &named, &[])).status.success());
     }
 }

@@ -1,7 +1,7 @@
 /* Tests preload this into the program to make calls on journals slow or fail.
  *
  *   SHIM_SYNC_MS=n      fsync and fdatasync take n milliseconds longer
- *   SHIM_SYNC_LOG=file  and append a byte to this file when they are done
+ *   SHIM_SYNC_LOG=file  and append to this file when they begin and end
  *   SHIM_FAIL=call      open, write, sync, folder (the sync of one), truncate or lock fails
  *   SHIM_AT=n           from the n-th time on (default 1)
  *   SHIM_TIMES=n        so many times (default: always)
@@ -75,14 +75,18 @@ int flock(int fd, int operation) {
   return next(fd, operation);
 }
 
-static void be_slow(void) {
-  usleep((useconds_t)number("SHIM_SYNC_MS", 0) * 1000);
+static void note(const char *what) {
   const char *log = getenv("SHIM_SYNC_LOG");
   if (!log) return;
   int fd = NEXT(open64)(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (fd < 0) return;
-  if (NEXT(write)(fd, "s", 1) < 0) abort();
+  if (fd < 0 || NEXT(write)(fd, what, strlen(what)) < 0) abort();
   close(fd);
+}
+
+static void be_slow(void) {
+  note("begun ");
+  usleep((useconds_t)number("SHIM_SYNC_MS", 0) * 1000);
+  note("ended ");
 }
 
 int fsync(int fd) {

@@ -64,9 +64,9 @@ pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
             }
         }
     }
-    let shown = || lines.iter().flat_map(|line| &line.points).copied();
-    let axes = Axes::around(shown());
-    let repeats = shown().next().map_or(0, |runs| runs.seconds.len());
+    let shown: Vec<_> = lines.iter().flat_map(|line| &line.points).copied().collect();
+    let axes = Axes::around(&shown);
+    let repeats = shown.first().map_or(0, |runs| runs.seconds.len());
     let (runs, threads) = (many(repeats, "run"), many(threads, "thread"));
     let caption = format!("median of {runs}; bars: least to greatest; {threads}, {cpu}");
     let caption: String = caption.chars().take(CAPTION_CHARACTERS).collect();
@@ -75,13 +75,6 @@ pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)
             viewBox={ "0 0 " (width) " " (height) } {
             title { "Counting n queens: engines compared" }
-            desc {
-                "Median seconds."
-                @for line in &lines {
-                    " " (line.name) ":"
-                    @for runs in &line.points { (format!(" n = {}: {:.1e};", runs.size, runs.times()[1])) }
-                }
-            }
             rect width=(width) height=(height) fill="#fff" {}
             g font-family="sans-serif" font-size="15" fill="#202020" {
                 text x="14" y="28" font-size="20" { "Counting n queens: engines compared" }
@@ -100,18 +93,16 @@ pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
 }
 
 impl Axes {
-    fn around<'a>(all: impl Iterator<Item = &'a Runs>) -> Self {
-        let start = Self { first: f64::MAX, last: 0.0, low: f64::MAX, high: f64::MIN };
-        all.fold(start, |Self { first, last, low, high }, runs| {
-            let (n, [least, _, greatest]) = (f64::from(runs.size.get()), runs.times());
-            Self {
-                first: first.min(n),
-                last: last.max(n),
-                // Some room, and at least one decade.
-                low: low.min((least.log10() - 0.05).floor()),
-                high: high.max((greatest.log10() + 0.05).ceil()),
-            }
-        })
+    fn around(shown: &[&Runs]) -> Self {
+        let sizes = || shown.iter().map(|runs| f64::from(runs.size.get()));
+        let powers = || shown.iter().flat_map(|runs| runs.times()).map(f64::log10);
+        Self {
+            first: sizes().fold(f64::MAX, f64::min),
+            last: sizes().fold(0.0, f64::max),
+            // Some room, and at least one decade.
+            low: (powers().fold(f64::MAX, f64::min) - 0.05).floor(),
+            high: (powers().fold(f64::MIN, f64::max) + 0.05).ceil(),
+        }
     }
 
     fn x(&self, n: f64) -> f64 {

@@ -14,8 +14,6 @@
 //! its subtree, that of a leaf to the end of its node, for there may be a subtree for blocks with more words. Squares and pairs have numbers from 1 in their leaf; 0 stands for none. A
 //! group's items have one label.
 
-use std::slice::ChunksExact;
-
 /// The bit of a word that none has.
 pub(super) const NO_BIT: u32 = 64;
 /// The squares and pairs of a leaf, at most, and the place of all words.
@@ -130,7 +128,7 @@ pub(super) enum Operation<'a> {
 
 /// What a leaf is made of.
 pub(super) struct LeafCode<'a> {
-    sections: &'a [u32],
+    pub(super) sections: &'a [u32],
     pub(super) squares: &'a [u32],
     pub(super) pairs: &'a [u32],
 }
@@ -156,26 +154,10 @@ impl<'a> Instruction<'a> {
     }
 }
 
-impl<'a> LeafCode<'a> {
-    /// The number of the row set of each section, and its groups.
-    #[inline(always)]
-    pub(super) fn sections(&self) -> impl Iterator<Item = (usize, &'a [u32])> + use<'a> {
-        pieces(self.sections)
-    }
-}
-
-/// The groups of a section: a label and its items, those with one item first.
+/// Sections, or the groups of a section by length: of each piece the number with which it begins, and what is in
+/// it.
 #[inline(always)]
-pub(super) fn groups(section: &[u32]) -> impl Iterator<Item = ChunksExact<'_, u32>> {
-    pieces(section).map(|(items, groups)| {
-        assert!(items <= MOST_TOGETHER, "its hits might not fit a byte");
-        groups.chunks_exact(1 + items)
-    })
-}
-
-/// What is in each of some pieces, and the number with which it begins.
-#[inline(always)]
-fn pieces(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
+pub(super) fn pieces(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     let mut rest = code;
     std::iter::from_fn(move || {
         let [number, length, ..] = rest else { return None };

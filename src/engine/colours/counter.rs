@@ -1,4 +1,4 @@
-//! Entries batches of units.
+//! Counts the units of a batch at once.
 //!
 //! For each unit of a batch, the matrix of the colour with fewer queens (light) is filled: a block of
 //! labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
@@ -65,7 +65,7 @@ impl<'a> ColoursCounter<'a> {
         }
     }
 
-    /// Entries a slice of the light list in each unit: counting is linear in the light matrix, so the counts of
+    /// Counts a slice of the light list in each unit: counting is linear in the light matrix, so the counts of
     /// slices add up. A slice with too large an entry is halved. This ends, for a word has entries of at most
     /// a!: its hits with a label are placements of a queens on a columns; and light colours have an a of 8 at
     /// most.

@@ -39,37 +39,18 @@
 use std::ops::Range;
 
 use super::code::{
-    Instruction, LeafCode, MOST_OPEN, MOST_TOGETHER, NO_BIT, Operation, both, groups,
+    Instruction, LeafCode, MOST_OPEN, MOST_TOGETHER, NO_BIT, Operation, both, pieces,
 };
 use super::sub_board::MOST_ROWS;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
-pub(super) use lanes::{Bytes, LANES};
+pub(super) use lanes::{Bytes, LANES, SLACK, Words};
 use lanes::{Lanes, Layer, SLOTS};
 
 /// The hits of a group with so many lanes fit a byte.
 #[cfg(target_arch = "x86_64")]
 const TURNS_IN_A_BYTE: usize = 255 / (8 * MOST_TOGETHER);
-/// Vectors are read and written whole, up to this many words after the last.
-pub(super) const SLACK: usize = 8;
-
-/// Some words of a block.
-#[derive(Clone, Copy)]
-pub(super) struct Words<'a> {
-    /// So many, and [`SLACK`] more or whatever else follows them.
-    pub(super) len: usize,
-    pub(super) and_more: &'a [u64],
-    /// The first bit of a word's label.
-    pub(super) tag_at: u32,
-}
-
-impl<'a> Words<'a> {
-    /// Without those that follow.
-    pub(super) fn own(self) -> &'a [u64] {
-        &self.and_more[..self.len]
-    }
-}
 
 /// A program, or a part of one, and the block on which it runs.
 #[derive(Clone, Copy)]
@@ -152,15 +133,15 @@ impl Scratch {
     }
 }
 
-/// The parts of an array; nothing is left over.
-fn parts<T, const LEN: usize, const PART: usize>(of: &[T; LEN]) -> &[[T; PART]] {
-    const { assert!(LEN.is_multiple_of(PART), "whole parts") };
+/// The chunks of an array; nothing is left over.
+fn chunks<T, const LEN: usize, const CHUNK: usize>(of: &[T; LEN]) -> &[[T; CHUNK]] {
+    const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
     of.as_chunks().0
 }
 
-/// As [`parts`], to be written to.
-fn parts_mut<T, const LEN: usize, const PART: usize>(of: &mut [T; LEN]) -> &mut [[T; PART]] {
-    const { assert!(LEN.is_multiple_of(PART), "whole parts") };
+/// The chunks of an array, to be written to; nothing is left over.
+fn chunks_mut<T, const LEN: usize, const CHUNK: usize>(of: &mut [T; LEN]) -> &mut [[T; CHUNK]] {
+    const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
     of.as_chunks_mut().0
 }
 

@@ -31,6 +31,7 @@ struct Half {
     queens: Queens,
     /// The number of the square or pair; of pairs, 0 until one is needed.
     number: u32,
+    is_needed: bool,
     /// The two halves of which a pair is made.
     parts: [u32; 2],
 }
@@ -89,7 +90,7 @@ impl Leaf {
         first..end
     }
 
-    /// The number of a half; a pair gets one when it is needed.
+    /// The number of a square or pair, which gets one if it has none.
     fn number(&mut self, half: usize) -> u32 {
         let Half { number, parts, .. } = self.halves[half];
         if number > 0 || half == 0 {
@@ -101,6 +102,16 @@ impl Leaf {
         assert!(number < MOST_OPEN, "a leaf with more halves has no room");
         self.halves[half].number = number as u32;
         number as u32
+    }
+
+    /// Moves the items to the code, if there are any. Their halves are in these ranges.
+    fn write(&mut self, set: u32, halves: &[Range<usize>; 2], code: &mut Code) {
+        for half in halves.iter().cloned().flatten() {
+            if std::mem::take(&mut self.halves[half].is_needed) {
+                self.number(half);
+            }
+        }
+        self.items.write(set, &self.halves, code);
     }
 
     /// How many squares, pairs and other halves it has, with none of them.
@@ -122,7 +133,7 @@ impl Leaf {
         let [first, last] = halves;
         for one in first.clone() {
             if self.items.list.len() + last.len() > most_items {
-                self.items.write(set, code);
+                self.write(set, halves, code);
             }
             let taken = self.halves[one].queens;
             // No branches here, for nobody could predict them.
@@ -140,25 +151,21 @@ impl Leaf {
                 self.fitting[kept] = (other, label);
                 kept += usize::from(label != DROPPED);
             }
-            if kept == 0 {
-                continue;
-            }
-            let one = self.number(one);
-            for at in 0..kept {
-                let (other, label) = self.fitting[at];
-                let other = self.number(other as usize);
-                self.items.add(label, two(one, other));
+            self.halves[one].is_needed |= kept > 0;
+            for (other, label) in &self.fitting[..kept] {
+                self.halves[*other as usize].is_needed = true;
+                self.items.add(*label, [one as u32, *other]);
             }
         }
-        self.items.write(set, code);
+        self.write(set, halves, code);
     }
 }
 
 /// The items of a section, linked by label.
 #[derive(Default)]
 struct Items {
-    /// Each, and the number of the one before it with the same label.
-    list: Vec<(u32, u32)>,
+    /// The two halves of each, and the number of the one before it with the same label.
+    list: Vec<([u32; 2], u32)>,
     /// By label.
     last: Vec<u32>,
     /// The labels with items.
@@ -169,17 +176,17 @@ struct Items {
 const NO_ITEM: u32 = u32::MAX;
 
 impl Items {
-    fn add(&mut self, label: u32, item: u32) {
+    fn add(&mut self, label: u32, halves: [u32; 2]) {
         let last = &mut self.last[label as usize];
         if *last == NO_ITEM {
             self.labels.push(label);
         }
         let before = std::mem::replace(last, self.list.len() as u32);
-        self.list.push((item, before));
+        self.list.push((halves, before));
     }
 
     /// Moves the items to the code, if there are any.
-    fn write(&mut self, set: u32, code: &mut Code) {
+    fn write(&mut self, set: u32, halves: &[Half], code: &mut Code) {
         if self.list.is_empty() {
             return;
         }
@@ -189,7 +196,9 @@ impl Items {
             while next != NO_ITEM {
                 let (mut group, mut len) = ([0; MOST_TOGETHER], 0);
                 while next != NO_ITEM && len < MOST_TOGETHER {
-                    (group[len], next) = self.list[next as usize];
+                    let ([one, other], before) = self.list[next as usize];
+                    group[len] = two(halves[one as usize].number, halves[other as usize].number);
+                    next = before;
                     len += 1;
                 }
                 self.groups.add(label, &group[..len]);

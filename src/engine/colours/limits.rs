@@ -93,10 +93,10 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
     let listed = words(heavy).min(1.05 * limits.section_words as f64);
     // The labels of the first block have up to half as many words more than others.
     let block = listed.min(1.5 * words(heavy) * limits.block_labels as f64 / labels as f64);
-    let halves = 2.0 * (words(heavy.div_ceil(2)) + words(heavy / 2));
+    let zones = 2.0 * (words(heavy.div_ceil(2)) + words(heavy / 2));
     // Words are found, then ordered; those of a block that stands for all, and of one at work, are kept at each
     // depth of a tree.
-    let words = 2.0 * (listed + words(light)) + halves + 2.0 * block;
+    let words = 2.0 * (listed + words(light)) + zones + 2.0 * block;
     matrix + weights + programs + size_of::<u64>() as u64 * words as u64
 }
 

@@ -31,7 +31,7 @@ struct Planted {
     program: Option<Vec<u32>>,
 }
 
-/// A program, or a part of one, and a block to run it on.
+/// A program, or a part of one, and a block to run it on; of the block its number and labels.
 pub(super) struct Step<'a> {
     pub(super) input: Input<'a>,
     pub(super) number: usize,
@@ -104,7 +104,7 @@ impl Side {
                 continue;
             }
             scratch.reserve(list.longest_block());
-            let mut run = |code: &[u32], is_first: bool| {
+            let mut visit = |code: &[u32], is_first: bool| {
                 for (number, block) in list.blocks.iter().enumerate() {
                     let input = Input { code, block: list.slice(number, slice) };
                     with(&Step { input, number, block, tree, is_first }, scratch)?;
@@ -112,7 +112,7 @@ impl Side {
                 Ok(())
             };
             if let Some(code) = program {
-                run(code, true)?;
+                visit(code, true)?;
                 continue;
             }
             let mut compiler = Compiler::new(tree, list, limits, std::mem::take(spare), cancel);
@@ -120,7 +120,7 @@ impl Side {
             while !is_last {
                 let part;
                 (part, is_last) = compiler.next_part()?;
-                run(part, parts == 0)?;
+                visit(part, parts == 0)?;
                 parts += 1;
             }
             let code = compiler.into_code();

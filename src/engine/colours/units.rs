@@ -141,7 +141,7 @@ impl UnitList {
         Ys { ranks: class.start.max(x)..class.end.min(most + 1), at_most_reversed: false }
     }
 
-    /// These y, one by one.
+    /// Each of these y.
     fn each(&self, a: u32, ys: &Ys) -> impl Iterator<Item = u32> {
         let Ys { ranks, at_most_reversed } = ys.clone();
         let sets = self.odd.of_size(self.odd_size(a));
@@ -193,7 +193,7 @@ impl UnitList {
         self.each(batch.a, &batch.ys).skip(units.start - batch.units.start).take(units.len())
     }
 
-    /// The row sets of a unit: a, x and y.
+    /// The a, x and y of a unit.
     fn ranks_of(&self, unit: usize) -> (u32, u32, u32) {
         let batch = self.batch(unit);
         let y = self.ys_of(&batch, unit..unit + 1).next().expect("a batch has its units");

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Entries of most pairs of labels weigh alike. Where a label ties with the rows, each pair has a weight of
-//! its own. Weights are cut into digits of a byte, the lowest digits of all in one plane, the next ones in
-//! another: the kernels multiply bytes, and small boards need one plane only.
+//! its own. Weights are cut into digits of a byte, the lowest digits of all in one list, the next ones in
+//! another: the kernels multiply bytes, and small boards need the lowest digits only.
 
 use super::kernel::{Bytes, Entries, LANES, TILE, Weights};
 use super::program::Tree;
@@ -64,14 +64,14 @@ impl Light<'_> {
                 let first = (number * self.ys.len() + place) * tree.labels_len;
                 let mut entries = [[0; LANES]; LANES];
                 let mut largest = 0;
-                for (heavy, light_rows) in light_rows.chunks(TILE).enumerate() {
-                    for light in 0..block.labels.len().div_ceil(TILE) {
+                for (across, light_rows) in light_rows.chunks(TILE).enumerate() {
+                    for down in 0..block.labels.len().div_ceil(TILE) {
                         for (to, row) in tile.iter_mut().zip(light_rows) {
-                            to.copy_from_slice(&self.matrix[first + row].0[light * TILE..][..TILE]);
+                            to.copy_from_slice(&self.matrix[first + row].0[down * TILE..][..TILE]);
                         }
                         largest = largest.max(kernel.transpose(&mut tile));
-                        for (to, from) in entries[light * TILE..].iter_mut().zip(&tile) {
-                            to[heavy * TILE..][..TILE].copy_from_slice(from);
+                        for (to, from) in entries[down * TILE..].iter_mut().zip(&tile) {
+                            to[across * TILE..][..TILE].copy_from_slice(from);
                         }
                     }
                 }

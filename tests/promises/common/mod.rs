@@ -11,8 +11,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use nqueens::record::{JournalError, Record};
-use nqueens::{BoardSize, Error, Kernel, Plan};
+use nqueens::record::{JournalError, Record, journals_in};
+use nqueens::{BoardSize, Count, Error, Kernel, Outcome, Plan, Shard};
 
 /// The program.
 pub(crate) const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
@@ -51,11 +51,23 @@ pub(crate) fn fresh_folder(name: &str) -> PathBuf {
     folder
 }
 
+/// A path as an argument.
+pub(crate) fn arg(path: &Path) -> &str {
+    path.to_str().expect("text")
+}
+
 /// The program with these arguments and with pipes for its output.
 pub(crate) fn nqueens(args: &[&str]) -> Command {
     let mut command = Command::new(NQUEENS);
     command.args(args).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A count that is recorded in this journal and prints its bare total.
+pub(crate) fn count_into(n: &str, journal: &Path, args: &[&str]) -> Command {
+    let mut command = nqueens(&["count", n, "--quiet", "--journal"]);
+    command.arg(journal).args(args);
     command
 }
 
@@ -110,12 +122,26 @@ pub(crate) fn refused(output: &Output, code: i32, reasons: &[&str]) {
     }
 }
 
-/// Reads a journal.
-pub(crate) fn read(path: &Path) -> Result<Option<Record>, Error> {
-    Record::read(&[path.to_owned()])?.map(Record::undamaged).transpose()
+/// Counts a shard on two threads.
+pub(crate) fn count_shard(n: u32, index: usize, shards: usize, folder: &Path) -> Outcome {
+    let shard = Shard::new(index, shards).expect("in range");
+    Count::new(size(n)).threads(2).run_shard(shard, folder).expect("a shard")
 }
 
-/// What a good journal holds.
+/// Renames the journal of a shard: each process has one journal in a folder, and tests are all one process.
+pub(crate) fn set_aside(outcome: &Outcome, name: &str) -> PathBuf {
+    let path = outcome.journal.clone().expect("it was written");
+    let aside = path.with_file_name(format!("{name}.journal"));
+    fs::rename(path, &aside).expect("the folder can be written");
+    aside
+}
+
+/// Reads a journal, or those in a folder.
+pub(crate) fn read(path: &Path) -> Result<Option<Record>, Error> {
+    Record::read(&journals_in(&[path.to_owned()])?)?.map(Record::undamaged).transpose()
+}
+
+/// What a good journal holds, or a folder of them.
 pub(crate) fn contents(path: &Path) -> Record {
     read(path).expect("readable").expect("a journal")
 }
@@ -136,6 +162,13 @@ pub(crate) fn journal_error<T: Debug>(result: Result<T, Error>) -> JournalError 
 /// The contents of a journal with at least one finished unit.
 pub(crate) fn some_units(path: &Path) -> Option<Record> {
     read(path).ok().flatten().filter(|record| record.tally().units > 0)
+}
+
+/// Keeps the first lines of a journal.
+pub(crate) fn keep_lines(path: &Path, lines: usize) {
+    let text = fs::read_to_string(path).expect("text");
+    let lines: Vec<&str> = text.split_inclusive('\n').take(lines).collect();
+    fs::write(path, lines.concat()).expect("room");
 }
 
 /// The first line of a journal, with its CRC.

@@ -60,6 +60,14 @@ pub(crate) fn wait_until(what: &str, child: &mut Child, mut holds: impl FnMut() 
     wait_for(what, child, || holds().then_some(()));
 }
 
+/// Waits until a journal has more than this number of units; returns how many.
+pub(crate) fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -> usize {
+    wait_for("units in the journal", child, || {
+        let units = super::some_units(path)?.tally().units;
+        Some(units).filter(|units| *units > more_than)
+    })
+}
+
 /// The CPU time that a process has used so far.
 #[cfg(target_os = "linux")]
 fn cpu_time(pid: u32) -> Duration {

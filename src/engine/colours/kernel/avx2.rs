@@ -6,7 +6,7 @@ pub(super) use super::portable::transpose;
 use super::portable::transpose_words;
 use super::{
     Bytes, DIGITS, Entries, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
-    RowsOfSets, TURNS_IN_A_BYTE, Totals, Weights, Words, both, groups, parts, parts_mut,
+    RowsOfSets, TURNS_IN_A_BYTE, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
 };
 use crate::engine::x86::{LANES_TO_FRONT, avx2};
 
@@ -21,13 +21,13 @@ loops! {
 
 #[target_feature(enable = "avx2")]
 fn load(bytes: &Bytes) -> Vector {
-    let halves = parts(&bytes.0);
+    let halves = chunks(&bytes.0);
     [avx2::load::<u8, 32>(&halves[0]), avx2::load::<u8, 32>(&halves[1])]
 }
 
 #[target_feature(enable = "avx2")]
 fn store(bytes: &mut Bytes, vector: Vector) {
-    let halves = parts_mut(&mut bytes.0);
+    let halves = chunks_mut(&mut bytes.0);
     avx2::store::<u8, 32>(&mut halves[0], vector[0]);
     avx2::store::<u8, 32>(&mut halves[1], vector[1]);
 }
@@ -114,7 +114,7 @@ fn count(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) 
             _mm256_castsi256_si128(picked[1]),
             _mm256_extracti128_si256::<1>(picked[1]),
         ];
-        for (quarter, more) in parts_mut(&mut entries.0).iter_mut().zip(more) {
+        for (quarter, more) in chunks_mut(&mut entries.0).iter_mut().zip(more) {
             let sum = _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
             avx2::store::<u16, 16>(quarter, sum);
         }
@@ -141,7 +141,7 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     let sums = _mm256_add_epi32(_mm256_add_epi32(a, b), _mm256_add_epi32(c, d));
     let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(sums));
     let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(sums));
-    let halves = parts_mut(totals);
+    let halves = chunks_mut(totals);
     let sum = _mm256_add_epi64(low, high);
     let total = _mm256_add_epi64(avx2::load::<u64, 4>(&halves[0]), sum);
     avx2::store::<u64, 4>(&mut halves[0], total);

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 pub(super) use super::portable::transpose;
 use super::{
     Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
-    RowsOfSets, TURNS_IN_A_BYTE, Totals, Weights, Words, both, groups, parts_mut,
+    RowsOfSets, TURNS_IN_A_BYTE, Totals, Weights, Words, both, chunks_mut, pieces,
 };
 use crate::engine::x86::avx512;
 
@@ -60,7 +60,7 @@ fn pick(bytes: Vector, [places]: &Index) -> Vector {
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
 fn count(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    let [low, high] = parts_mut(&mut entries.0) else { unreachable!("two halves") };
+    let [low, high] = chunks_mut(&mut entries.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
     const { assert!(TURNS_IN_A_BYTE == 3) };
     for turns in turns.chunks(TURNS_IN_A_BYTE) {

@@ -1,11 +1,29 @@
-//! The words of a leaf, cut into lanes.
-
-use super::Words;
+//! The words of a block, and those of a leaf cut into lanes.
 
 /// Labels of a block, and lanes of a layer.
 pub(in crate::engine::colours) const LANES: usize = 64;
 /// Words of a lane.
 pub(super) const SLOTS: usize = 8;
+
+/// Vectors are read and written whole, up to this many words after the last.
+pub(in crate::engine::colours) const SLACK: usize = 8;
+
+/// Some words of a block.
+#[derive(Clone, Copy)]
+pub(in crate::engine::colours) struct Words<'a> {
+    /// So many, and [`SLACK`] more or whatever else follows them.
+    pub(in crate::engine::colours) len: usize,
+    pub(in crate::engine::colours) and_more: &'a [u64],
+    /// The first bit of a word's label.
+    pub(in crate::engine::colours) tag_at: u32,
+}
+
+impl<'a> Words<'a> {
+    /// Without those that follow.
+    pub(in crate::engine::colours) fn own(self) -> &'a [u64] {
+        &self.and_more[..self.len]
+    }
+}
 
 /// A byte for each label of a block, or for each lane of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

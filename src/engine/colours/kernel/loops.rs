@@ -1,6 +1,22 @@
 //! The loops of a leaf. A macro defines them for each kernel, since functions are inlined only into functions
 //! that are compiled for the same instructions.
 
+/// Does something with groups of one of these numbers of items, as arrays of this length.
+macro_rules! of_length {
+    ($items:expr, |$groups:ident| $body:expr, $($each:literal)*) => {
+        const { assert!([$($each),*].len() == MOST_TOGETHER, "an arm for each length") };
+        match $items {
+            $($each => {
+                const { assert!($each <= MOST_TOGETHER, "its hits might not fit a byte") };
+                let ($groups, rest) = $groups.as_chunks::<{ 1 + $each }>();
+                assert!(rest.is_empty(), "whole groups");
+                $body
+            })*
+            items => unreachable!("a group of {items} items"),
+        }
+    };
+}
+
 /// Defines the loops of a kernel.
 macro_rules! loops {
     ($(#[$compiled:meta])*) => {
@@ -22,14 +38,14 @@ macro_rules! loops {
                 for turn in &*turns {
                     indices.extend(index(turn));
                 }
-                for (set, section) in leaf.sections() {
+                for (set, section) in pieces(leaf.sections) {
                     let Some(rows) = &rows[set] else { continue };
                     let entries = &mut entries[rows.clone()];
-                    for groups in groups(section) {
-                        for group in groups {
+                    for (items, groups) in pieces(section) {
+                        of_length!(items, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
                             count(&mut entries[label], hits, indices.as_chunks().0, &layer.labels);
-                        }
+                        }, 1 2 3 4 5 6 7 8);
                     }
                 }
             }
@@ -50,22 +66,22 @@ macro_rules! loops {
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
                 let labels = index(&layer.labels);
-                for (set, section) in leaf.sections() {
+                for (set, section) in pieces(leaf.sections) {
                     let Some(rows) = &rows[set] else { continue };
                     let [lowest_digits, upper_digits @ ..] = &weights.digits;
                     let (lowest_digits, more) = (&lowest_digits[rows.clone()], &weights.more[rows.clone()]);
                     // In turn, since each addition waits for the one before it.
                     let mut lowest = [zero(); 4];
                     let mut upper = [zero(); DIGITS - 1];
-                    for groups in groups(section) {
-                        for group in groups {
+                    for (items, groups) in pieces(section) {
+                        of_length!(items, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
                             let [a, b, c, d] = lowest;
                             lowest = [b, c, d, add_products(a, hits, &lowest_digits[label], &labels)];
                             for (sum, digits) in upper.iter_mut().zip(upper_digits).take(more[label].into()) {
                                 *sum = add_products(*sum, hits, &digits[rows.start + label], &labels);
                             }
-                        }
+                        }, 1 2 3 4 5 6 7 8);
                     }
                     let [lowest_totals, upper_totals @ ..] = &mut totals[set];
                     widen(lowest, lowest_totals);
@@ -79,8 +95,8 @@ macro_rules! loops {
         /// The label of a group, and its hits with each lane.
         $(#[$compiled])*
         #[inline]
-        fn hits(group: &[u32], open: &[Bytes; MOST_OPEN]) -> (usize, Vector) {
-            let [label, first, items @ ..] = group else { unreachable!("a label and items") };
+        fn hits<const WORDS: usize>(group: &[u32; WORDS], open: &[Bytes; MOST_OPEN]) -> (usize, Vector) {
+            let [label, first, items @ ..] = group.as_slice() else { unreachable!("a label and items") };
             let mut hits = hits_of(*first, open);
             for item in items {
                 hits = add(hits, hits_of(*item, open));

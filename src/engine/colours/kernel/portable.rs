@@ -1,8 +1,8 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
 use super::{
-    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, Planes, RowsOfSets,
-    SLOTS, TILE, Tile, Totals, Weights, Words, both, groups, parts, parts_mut,
+    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
+    RowsOfSets, SLOTS, TILE, Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
 };
 
 /// Byte l is a byte of word l / 8.
@@ -14,13 +14,13 @@ loops! {}
 
 #[inline(always)]
 fn load(bytes: &Bytes) -> Vector {
-    let words = parts(&bytes.0);
+    let words = chunks(&bytes.0);
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
 #[inline(always)]
 fn store(bytes: &mut Bytes, vector: Vector) {
-    parts_mut(&mut bytes.0).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
+    chunks_mut(&mut bytes.0).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
 }
 
 fn and(a: Vector, b: Vector) -> Vector {
@@ -93,22 +93,22 @@ pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
 #[inline(always)]
 pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     const LOW_HALVES: [u64; 6] = [
-        0xffff_ffff,
-        0xffff_0000_ffff,
-        0xff00_ff00_ff00_ff,
-        0xf0f_0f0f_0f0f_0f0f,
+        0x0000_0000_ffff_ffff,
+        0x0000_ffff_0000_ffff,
+        0x00ff_00ff_00ff_00ff,
+        0x0f0f_0f0f_0f0f_0f0f,
         0x3333_3333_3333_3333,
         0x5555_5555_5555_5555,
     ];
     for (lane, start) in starts.iter().enumerate() {
         let words = &words.and_more[*start as usize..][..SLOTS];
         for (slot, word) in words.iter().enumerate() {
-            let plane: &mut [[u8; 8]] = parts_mut(&mut planes[lane % 8 * SLOTS + slot].0);
+            let plane: &mut [[u8; 8]] = chunks_mut(&mut planes[lane % 8 * SLOTS + slot].0);
             plane[lane / 8] = word.to_le_bytes();
         }
     }
-    for stage in 0..6 {
-        let (distance, mask) = (32 >> stage, LOW_HALVES[stage]);
+    for (stage, mask) in LOW_HALVES.into_iter().enumerate() {
+        let distance = 32 >> stage;
         for pair in 0..32 {
             let one = pair & (distance - 1) | (pair & !(distance - 1)) << 1;
             let [mut a, mut b] = [one, one + distance].map(|at| load(&planes[at]));
@@ -129,7 +129,7 @@ pub(super) fn transpose(tile: &mut Tile) -> u16 {
     for _ in 0..TILE.ilog2() {
         let rows = *tile;
         let (upper, lower) = rows.split_at(TILE / 2);
-        for ((pair, a), b) in parts_mut(tile).iter_mut().zip(upper).zip(lower) {
+        for ((pair, a), b) in chunks_mut(tile).iter_mut().zip(upper).zip(lower) {
             let interleaved = |from: usize| std::array::from_fn(|at| [a, b][at % 2][from + at / 2]);
             *pair = [interleaved(0), interleaved(TILE / 2)];
         }

@@ -1,0 +1,176 @@
+//! The page of `status`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::{Duration, SystemTime};
+
+use nqueens::record::journals_in;
+
+use super::status::{ENDLESS, start};
+use crate::common::{
+    arg, contents, fresh_folder, json, keep_lines, output, refused, stderr, stdout,
+};
+
+/// A folder with a complete, a partial and a missing shard, whose name is not plain text.
+fn three_shards(name: &str) -> PathBuf {
+    let folder = fresh_folder(name).join("q & <b>'s");
+    for index in ["0", "1"] {
+        let args = ["shard", "12", "--index", index, "--shards", "4", "--out", arg(&folder)];
+        let counted = output(&[&args[..], &["--engine", "subtrees"]].concat());
+        assert_eq!(counted.status.code(), Some(0), "{}", stderr(&counted));
+    }
+    // Only the first line of units is left of the second shard.
+    let journals = journals_in(std::slice::from_ref(&folder)).expect("a folder");
+    let second = journals[1].clone();
+    keep_lines(&second, 3);
+    folder
+}
+
+fn page(name: &str, args: &[&str]) -> String {
+    let path = fresh_folder(&format!("html-{name}")).join("page.html");
+    let written = output(&[&["status", "--html", arg(&path)], args].concat());
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+    fs::read_to_string(path).expect("a page")
+}
+
+#[test]
+fn the_page_shows_shards_machines_and_how_to_resume() {
+    let folder = three_shards("status-page");
+    let page = page("page", &[arg(&folder)]);
+    for part in [
+        "<!doctype html>\n",
+        "<h1>12 queens</h1>",
+        "prefers-color-scheme: dark",
+        "title=\"shard 0: complete, ",
+        "title=\"shard 1: ",
+        "title=\"shard 2: missing, 0 of ",
+        "</i>1 complete</li>",
+        "</i>0 running</li>",
+        "</i>1 in part, not running</li>",
+        "</i>2 missing</li>",
+        "<h3>Machines</h3>",
+        "scripts/slurm/submit.sh 12 --indices 1-3 --shards 4 --out '",
+        "for i in $(seq 1 3); do nqueens shard 12 --index $i --shards 4 --out '",
+        "/q &amp; &lt;b&gt;'\\''s'",
+    ] {
+        assert!(page.contains(part), "no {part} in:\n{page}");
+    }
+    for harm in ["<b>", "<script", "http:", "https:", "src=", "@import", "url("] {
+        assert!(!page.contains(harm), "{harm} in:\n{page}");
+    }
+    assert!(!page.contains("second count") && !page.contains("first count"), "{page}");
+}
+
+#[test]
+fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
+    let path = fresh_folder("status-plain").join("q.journal");
+    let (mut child, _) = start(&[ENDLESS, &["1"]].concat(), &path, &[]);
+    let running = page("running", &[arg(&path)]);
+    assert!(running.contains("<h3>Running</h3>") && !running.contains("Shard"), "{running}");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let path = path.with_file_name("q15.journal");
+    let count = ["count", "15", "--engine", "subtrees", "--split-rows", "4", "--journal"];
+    assert_eq!(output(&[&count[..], &[arg(&path)]].concat()).status.code(), Some(0));
+    let shown = output(&["status", arg(&path)]);
+    assert!(stdout(&shown).contains("total        2\u{202f}279\u{202f}184\n"), "{shown:?}");
+    let (done, units) = ("done         ", contents(&path).tally().units);
+    let with_space = format!("{done}{}\u{202f}{:03} units, 100 %,", units / 1000, units % 1000);
+    assert!(stdout(&shown).contains(&with_space), "{shown:?}");
+    assert_eq!(json(&output(&["status", "--json", arg(&path)]))["total"], "2279184");
+    assert!(page("finished", &[arg(&path)]).contains("<dd>2\u{202f}279\u{202f}184</dd>"));
+}
+
+#[test]
+fn the_page_shows_both_counts() {
+    let folder = three_shards("status-both");
+    let args = ["shard", "12", "--index", "3", "--shards", "4", "--second", "--out", arg(&folder)];
+    assert_eq!(output(&[&args[..], &["--engine", "subtrees"]].concat()).status.code(), Some(0));
+    let page = page("both", &[arg(&folder)]);
+    assert!(page.contains("first count</h2>") && page.contains("second count</h2>"), "{page}");
+    assert!(page.contains("--indices 0-2 --shards 4 --second --out"), "{page}");
+}
+
+#[test]
+fn a_page_replaces_what_is_named_html_and_nothing_else() {
+    let folder = three_shards("status-file");
+    let out = folder.join("status.html");
+    let write = |out: &Path, more: &[&str]| -> Output {
+        output(&[&["status", arg(&folder), "--html", arg(out)], more].concat())
+    };
+    for _ in 0..2 {
+        let written = write(&out, &[]);
+        assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+        assert!(stdout(&written).contains("shards       missing: shards 1-3 (of 0 to 3)"));
+    }
+    assert!(fs::read_to_string(&out).expect("text").ends_with("</html>\n"));
+    let journal = journals_in(std::slice::from_ref(&folder)).expect("a folder")[0].clone();
+    let before = fs::read(&journal).expect("readable");
+    for path in [&journal, &folder] {
+        refused(&write(path, &[]), 2, &["--html", "name a file that ends in .html"]);
+    }
+    refused(&write(&folder.join("none").join("page.html"), &[]), 2, &["--html", "make folder"]);
+    refused(&write(Path::new("-"), &[]), 2, &["--html", "name a file"]);
+    assert_eq!(fs::read(&journal).expect("readable"), before);
+    let files = fs::read_dir(&folder).expect("a folder").count();
+    assert_eq!(files, 3, "two journals, a page, and nothing temporary");
+}
+
+/// Gives a field this value wherever a journal has it.
+fn forge(path: &Path, field: &str, value: &str) {
+    let journal = fs::read_to_string(path).expect("text");
+    let forged = journal.split_inclusive('\n').map(|sealed| {
+        let line = crate::common::unsealed(sealed);
+        let Some((before, after)) = line.split_once(field) else { return sealed.to_owned() };
+        // A machine's name is all the rest.
+        let rest =
+            if field == "machine=" { "" } else { &after[after.find(' ').expect("a field")..] };
+        crate::common::seal(&journal, &format!("{before}{field}{value}{rest}"))
+    });
+    let forged: String = forged.collect();
+    assert_ne!(forged, journal);
+    fs::write(path, forged).expect("room");
+}
+
+/// Whatever a journal or the time of its file pretends.
+#[test]
+fn impossible_times_do_no_harm() {
+    let path = fresh_folder("status-times").join("q.journal");
+    assert_eq!(output(&["count", "10", "--journal", arg(&path)]).status.code(), Some(0));
+    for most in ["18446744073709551", "18446744073709551615"] {
+        forge(&path, "elapsed-ms=", most);
+        forge(&path, "busy-us=", most);
+        // File systems take the last time that they know.
+        for time in [0, 1 << 33, 1 << 62] {
+            let file = File::options().append(true).open(&path).expect("it is there");
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(time))
+                .expect("its owner");
+            let page = page("times", &[arg(&path)]);
+            assert!(page.len() < 100_000 && page.contains("<h3>Machines</h3>"), "{}", page.len());
+            assert_eq!(output(&["status", arg(&path)]).status.code(), Some(0));
+        }
+    }
+}
+
+#[test]
+fn names_cannot_turn_the_direction_of_writing() {
+    let path = fresh_folder("status-\u{202e}names").join("q\u{61c}.journal");
+    let count = ["count", "10", "--journal", arg(&path)];
+    assert_eq!(output(&count).status.code(), Some(0));
+    forge(&path, "machine=", "\u{202e}\u{2067}evil");
+    let marks = ['\u{202e}', '\u{61c}', '\u{2067}'];
+    for (args, wanted) in [
+        (&count[..], "724"),
+        (&["status", arg(&path)], "reached"),
+        (&["merge", arg(&path)], "724"),
+        (&["verify", arg(&path)], "724"),
+    ] {
+        let output = output(args);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(stdout(&output).contains(wanted), "{output:?}");
+        assert!(!stdout(&output).contains(marks) && !stderr(&output).contains(marks), "{output:?}");
+    }
+    let page = page("names", &[arg(&path)]);
+    assert!(page.contains(r">\u{202e}\u{2067}evil</td>") && !page.contains(marks), "{page}");
+}
