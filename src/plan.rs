@@ -147,7 +147,7 @@ impl Plan {
     /// run. They have started, so their stacks count as used; with fewer threads there would be fewer.
     pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
         let limits = Memory::limits().into_iter().map(|mut limit| {
-            let mut per_thread = self.bytes_per_thread();
+            let mut per_thread = self.engine.worker_bytes(self.size);
             if limit.counts_reserved {
                 per_thread += self.engine.worker_reserve(self.size) + STACK;
                 limit.available += threads as u64 * STACK;
@@ -163,11 +163,6 @@ impl Plan {
         };
         let (engine, n, usable) = (self.engine.name(), self.size.get(), limit.usable());
         Err(Error::LacksMemory { engine, n, threads, per_thread, usable, limit: limit.limit })
-    }
-
-    /// The bytes that each thread may need; 0 for engines that need little.
-    pub fn bytes_per_thread(&self) -> u64 {
-        self.engine.worker_bytes(self.size)
     }
 
     /// What counts units on one thread.

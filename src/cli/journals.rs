@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Record, Run, UnitSet, journals_in, split_by_plan};
+use nqueens::record::{Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Published, Shard};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ pub(crate) struct JournalsArgs {
 
     /// How many shards there are, to name those that are missing [default: as in the journals]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MOST))]
-    shards: Option<usize>,
+    pub(crate) shards: Option<usize>,
 }
 
 impl JournalsArgs {
@@ -107,8 +107,8 @@ impl JournalsArgs {
     fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
         let record = Record::read(files)?.ok_or_else(|| self.nothing())?;
         let journals = Journals::new(record, self.shards);
-        warn_of_damage(journals.record.left_out());
-        for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {
+        warn_of_damage(&journals.record.left_out);
+        for file in journals.record.files.iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
         }
@@ -144,19 +144,13 @@ pub(crate) struct Journals {
 }
 
 impl Journals {
-    fn new(record: Record, shards: Option<usize>) -> Self {
+    pub(crate) fn new(record: Record, shards: Option<usize>) -> Self {
         let total = record.is_complete().then_some(record.tally().solutions);
         let compare = |total| Published::compare(total, known(record.plan().size()).total);
         let missing = shards.or_else(|| record.shards()).and_then(|shards| {
             Some(MissingShards { shards, indices: record.missing_shards(shards).ok()? })
         });
         Self { missing, total, published: total.map_or(Published::Unknown, compare), record }
-    }
-
-    /// The same journals without some units: they count as not finished.
-    pub(crate) fn without(self, units: &UnitSet) -> Result<Self, Failure> {
-        let shards = self.missing.as_ref().map(|missing| missing.shards);
-        Ok(Self::new(self.record.without(units)?, shards))
     }
 
     /// Prints it if the total is not the published one. Nor is all well if something was left out.
@@ -166,12 +160,12 @@ impl Journals {
             print_differs(format_args!("Q({n}) = {total}"), expected);
             return Exit::Failed;
         }
-        if self.record.left_out().is_empty() { Exit::Done } else { Exit::Failed }
+        if self.record.left_out.is_empty() { Exit::Done } else { Exit::Failed }
     }
 
     /// The journals of which something is damaged and left out.
     fn damaged(&self) -> Vec<String> {
-        let mut files: Vec<_> = self.record.left_out().iter().filter_map(file_of).collect();
+        let mut files: Vec<_> = self.record.left_out.iter().filter_map(file_of).collect();
         files.dedup();
         files.iter().map(|path| escaped(path.display())).collect()
     }
@@ -216,9 +210,9 @@ impl Journals {
             .field("published", self.published.to_string())
             .field("finished", done.units)
             .field("solutions", done.solutions.to_string())
-            .field("files", self.record.files().len())
+            .field("files", self.record.files.len())
             .field("damaged", damaged)
-            .field("twice", self.record.repeated())
+            .field("twice", self.record.repeated)
             .field("cpu_seconds", json_seconds(self.record.cpu_time()))
             .field("missing", missing);
         report

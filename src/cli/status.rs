@@ -69,13 +69,7 @@ fn report(counts: &[Status]) -> Report {
         return report;
     }
     let mut list = Report::default();
-    for count in counts {
-        let [summary, command] = count.summary();
-        list.row("count", summary).bare(count.percent());
-        if !command.is_empty() {
-            list.row("", command);
-        }
-    }
+    counts.iter().for_each(|count| count.summarise(&mut list));
     list.field("counts", reports.map(Report::into_value).collect::<Vec<_>>());
     list
 }

@@ -14,7 +14,6 @@ use crate::done::Tally;
 use crate::engine::{Engine, Kernel};
 use crate::error::{Error, JournalError};
 use crate::forecast::{Clusters, Rest, TimeLeft};
-use crate::plan::Plan;
 use crate::record::{Output, Record, Run, UnitSet, read_shard};
 use crate::shard::Shard;
 
@@ -72,8 +71,9 @@ impl Count<'_> {
             let begun = Instant::now();
             let opened = self.journal.as_deref().map(Output::lock).transpose()?;
             let (output, record) = opened.unzip();
-            let job = Job { count: self, shard: Shard::WHOLE, begun, output, left_out: Vec::new() };
-            job.run(record.flatten().as_ref(), rayon::current_num_threads())
+            let (record, threads) = (record.flatten(), rayon::current_num_threads());
+            let outcome = self.finish(Shard::WHOLE, output, record.as_ref(), threads)?;
+            Ok(Outcome { elapsed: begun.elapsed(), ..outcome })
         })?
     }
 
@@ -98,8 +98,8 @@ impl Count<'_> {
             } else {
                 self.open_folder(out, shard)?
             };
-            let job = Job { count: self, shard, begun, output: Some(output), left_out };
-            job.run(record.as_ref(), SHARD_THREADS)
+            let outcome = self.finish(shard, Some(output), record.as_ref(), SHARD_THREADS)?;
+            Ok(Outcome { elapsed: begun.elapsed(), left_out, ..outcome })
         })?
     }
 
@@ -120,37 +120,26 @@ impl Count<'_> {
         }
     }
 
-    /// The plan of the record, if it is one that is asked for; without a record, the one that suits so many threads.
-    fn plan_of(&self, record: Option<&Record>, threads: usize) -> Result<Arc<Plan>, Error> {
-        let Some(record) = record else { return Ok(Arc::new(self.plan(threads))) };
-        let path = record.files().first().map_or(Path::new(""), |file| &file.path);
-        self.check_plan(record.plan()).map_err(|error| error.at(path))?;
-        Ok(Arc::clone(record.plan()))
-    }
-}
-
-/// The units to count, and where to record them.
-struct Job<'a> {
-    count: &'a Count<'a>,
-    shard: Shard,
-    begun: Instant,
-    output: Option<Output>,
-    left_out: Vec<Error>,
-}
-
-impl Job<'_> {
-    /// Counts what the record does not have. Without a record, the plan suits so many threads.
-    fn run(self, record: Option<&Record>, suited: usize) -> Result<Outcome, Error> {
-        let Self { count, shard, begun, output, left_out } = self;
-        let plan = count.plan_of(record, suited)?;
-        let (kernel, threads) = (count.kernel_of(plan.engine()), rayon::current_num_threads());
+    /// Counts the units of a shard that the record does not have. Without a record, the plan suits so many threads.
+    fn finish(
+        &self,
+        shard: Shard,
+        output: Option<Output>,
+        record: Option<&Record>,
+        suited: usize,
+    ) -> Result<Outcome, Error> {
+        let plan = match record {
+            Some(record) => self.recorded_plan(record)?,
+            None => Arc::new(self.plan(suited)),
+        };
+        let (kernel, threads) = (self.kernel_of(plan.engine()), rayon::current_num_threads());
         let units: UnitSet = shard.ranges(plan.units()).collect();
         let before = record.map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;
-        let todo = record.map_or(units.clone(), |held| &units - held.finished());
-        let is_all = shard == Shard::WHOLE && count.queens.is_empty();
-        let published = known(count.size).total.filter(|_| is_all);
+        let todo = record.map_or(units.clone(), |held| units.difference(&held.finished));
+        let is_all = shard == Shard::WHOLE && self.queens.is_empty();
+        let published = known(self.size).total.filter(|_| is_all);
         let mut outcome = Outcome {
-            size: count.size,
+            size: self.size,
             shard,
             total: before.solutions,
             engine: plan.engine(),
@@ -163,7 +152,7 @@ impl Job<'_> {
             runs: record.into_iter().flat_map(Record::runs).cloned().collect(),
             journal: None,
             journal_fault: None,
-            left_out,
+            left_out: Vec::new(),
         };
         if !todo.is_empty() {
             plan.check_memory(threads)?;
@@ -173,7 +162,7 @@ impl Job<'_> {
             // What is recorded is part of the sample if a run like this one recorded it.
             let times = record.and_then(|record| record.times_of(&run)).cloned();
             let times = times.unwrap_or_else(|| Clusters::new(plan.units()));
-            count.observer.started(&Start {
+            self.observer.started(&Start {
                 plan: &plan,
                 shard,
                 kernel,
@@ -187,8 +176,8 @@ impl Job<'_> {
                 plan: &plan,
                 kernel,
                 journal: journal.as_ref(),
-                observer: count.observer,
-                cancel: &count.cancel,
+                observer: self.observer,
+                cancel: &self.cancel,
                 begun: Instant::now(),
                 stop: &AtomicBool::new(false),
             };
@@ -199,7 +188,7 @@ impl Job<'_> {
                 outcome.journal = Some(journal.path().to_owned());
                 let total = is_complete.then_some(outcome.total);
                 let has_failed = journal.has_failed();
-                match journal.close(counted, &|| count.observer.waits_for_disk(total)) {
+                match journal.close(counted, &|| self.observer.waits_for_disk(total)) {
                     Ok(record) => outcome.runs = record.runs().cloned().collect(),
                     // A journal that failed is the reason why the count stopped.
                     Err(error) if has_failed && !is_complete => return Err(error),
@@ -212,7 +201,6 @@ impl Job<'_> {
                 return Err(Error::Stopped { done, units: units.len(), journal_fault });
             }
         }
-        outcome.elapsed = begun.elapsed();
         outcome.published = Published::compare(outcome.total, published);
         Ok(outcome)
     }

@@ -15,11 +15,15 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Opens a journal for reading.
 pub(super) fn open(path: &Path) -> Result<File, Error> {
-    let cannot_open = |error| JournalError::cannot("open")(error).at(path);
-    if !fs::metadata(path).map_err(cannot_open)?.is_file() {
+    open_with(path, OpenOptions::new().read(true))
+}
+
+/// Opens a journal, unless it is a folder or a pipe.
+pub(super) fn open_with(path: &Path, options: &OpenOptions) -> Result<File, Error> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(JournalError::NotAFile.at(path));
     }
-    File::open(path).map_err(cannot_open)
+    options.open(path).map_err(|error| JournalError::cannot("open")(error).at(path))
 }
 
 /// Locks a journal for writing, until the file is closed.
@@ -35,11 +39,6 @@ pub(super) fn lock(file: &File) -> Result<(), JournalError> {
         TryLockError::WouldBlock => JournalError::InUse,
         TryLockError::Error(error) => JournalError::NoLocks { source: error.into() },
     })
-}
-
-/// Whether a process is writing a journal, as far as locks tell.
-pub(super) fn is_locked(path: &Path) -> bool {
-    open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 pub(super) fn create(path: &Path) -> io::Result<File> {
@@ -71,6 +70,7 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reader::JournalFile;
     use super::*;
 
     #[test]
@@ -78,13 +78,17 @@ mod tests {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
         let path = folder.path().join("q.journal");
         let file = create(&path).expect("a new file");
-        assert!(!is_locked(&path), "it was made just now, by nobody");
+        let is_being_written = |name| {
+            let path = folder.path().join(name);
+            JournalFile { path, ..JournalFile::default() }.is_being_written()
+        };
+        assert!(!is_being_written("q.journal"), "it was made just now, by nobody");
         lock(&file).expect("a local file system");
-        assert!(is_locked(&path));
+        assert!(is_being_written("q.journal"));
         let second = File::options().append(true).open(&path).expect("it is there");
         assert_eq!(lock(&second), Err(JournalError::InUse));
         drop(file);
-        assert!(!is_locked(&path) && !is_locked(&folder.path().join("none.journal")));
+        assert!(!is_being_written("q.journal") && !is_being_written("none.journal"));
     }
 
     #[test]

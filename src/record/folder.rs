@@ -77,36 +77,30 @@ pub(crate) fn read_shard(
 /// [`Error::Journal`] if a path names nothing, or a folder cannot be read.
 pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let (mut files, mut known) = (Vec::new(), HashSet::new());
-    let mut add = |path: PathBuf| {
-        // A file that a folder no longer has is reported when it is read.
-        let found = fs::metadata(&path).ok();
-        if found.is_none_or(|file| known.insert((file.dev(), file.ino()))) {
-            files.push(path);
-        }
-    };
     for path in paths {
         let cannot_open = |error| JournalError::cannot("open")(error).at(path);
-        if !fs::metadata(path).map_err(cannot_open)?.is_dir() {
-            add(path.clone());
-            continue;
+        if fs::metadata(path).map_err(cannot_open)?.is_dir() {
+            let mut names = journal_names(path)?;
+            names.sort_unstable();
+            files.extend(names.into_iter().map(|name| path.join(name)));
+        } else {
+            files.push(path.clone());
         }
-        let mut names = journal_names(path)?;
-        names.sort_unstable();
-        names.into_iter().for_each(|name| add(path.join(name)));
     }
+    // A file that a folder no longer has is reported when it is read.
+    files.retain(|path| {
+        fs::metadata(path).ok().is_none_or(|file| known.insert((file.dev(), file.ino())))
+    });
     Ok(files)
 }
 
 /// The names in a folder that end in `.journal`.
 fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
-    let cannot_open = |error| JournalError::cannot("open")(error).at(folder);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(cannot_open)? {
-        let name = entry.map_err(cannot_open)?.file_name();
-        if Path::new(&name).extension().is_some_and(|extension| extension == "journal") {
-            names.push(name);
-        }
-    }
+    let names = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<Result<_, _>>());
+    let mut names: Vec<OsString> =
+        names.map_err(|error| JournalError::cannot("open")(error).at(folder))?;
+    names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "journal"));
     Ok(names)
 }
 

@@ -3,8 +3,6 @@
 //! A name says which shard a process counts, and on which host. It saves reading, and nothing relies on
 //! it: users may rename files, and pack many into one.
 
-use std::path::Path;
-
 use crate::engine::WhichCount;
 use crate::plan::Plan;
 use crate::shard::Shard;
@@ -37,15 +35,6 @@ pub(super) fn named_shard(name: &str) -> Option<(u32, WhichCount, Shard)> {
     Some((n.parse().ok()?, which, shard))
 }
 
-/// The host in the name of a journal, if a process gave it this name.
-pub(super) fn named_host(path: &Path) -> Option<&str> {
-    let name = path.file_name()?.to_str()?;
-    named_shard(name)?;
-    let mut parts = name.split('.').skip(1);
-    let (host, process) = (parts.next()?, parts.next()?);
-    process.parse::<u32>().is_ok().then_some(host)
-}
-
 /// The name of this host as the names of journals have it.
 fn this_host() -> String {
     let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
@@ -54,12 +43,19 @@ fn this_host() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use super::super::reader::JournalFile;
     use super::*;
     use crate::board::size::BoardSize;
     use crate::engine::Engine;
 
     #[test]
     fn names_are_understood() {
+        let host = |path: &str| {
+            let file = JournalFile { path: PathBuf::from(path), ..JournalFile::default() };
+            file.host().map(str::to_owned)
+        };
         let size = BoardSize::new(12).expect("in range");
         for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
             let shard = Shard::new(index, shards).expect("in range");
@@ -68,16 +64,16 @@ mod tests {
                 for number in 1..4 {
                     let name = file_name(&plan, shard, number);
                     assert_eq!(named_shard(&name), Some((12, which, shard)), "{name}");
-                    assert_eq!(named_host(Path::new(&name)), Some(&*this_host()), "{name}");
+                    assert_eq!(host(&name), Some(this_host()), "{name}");
                 }
             }
         }
         for other in ["packed.journal", "n28.journal", "n28-7.a.journal", "n28-7-of-7.a.journal"] {
             assert_eq!(named_shard(other), None, "{other}");
-            assert_eq!(named_host(Path::new(other)), None, "{other}");
+            assert_eq!(host(other), None, "{other}");
         }
-        assert_eq!(named_host(Path::new("n28-6-of-7.packed.journal")), None);
-        let elsewhere = Path::new("q28/n28-0006-of-0007.node-3-cluster.12.journal");
-        assert_eq!(named_host(elsewhere), Some("node-3-cluster"));
+        assert_eq!(host("n28-6-of-7.packed.journal"), None);
+        let elsewhere = host("q28/n28-0006-of-0007.node-3-cluster.12.journal");
+        assert_eq!(elsewhere.as_deref(), Some("node-3-cluster"));
     }
 }

@@ -1,6 +1,6 @@
 //! Reads one journal, line by line, and checks everything in it.
 
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io::{BufRead, BufReader, Read};
 use std::mem;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::disk::is_locked;
+use super::disk::open;
 use super::header::Header;
 use super::line::{LONGEST_LINE, Line, Run, Seal, may_be_cut_off};
-use super::name::named_host;
+use super::name::named_shard;
 use super::units::UnitSet;
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
@@ -48,13 +48,18 @@ pub struct JournalFile {
 impl JournalFile {
     /// The host in the name of the file, if the process of a shard made it.
     pub fn host(&self) -> Option<&str> {
-        named_host(&self.path)
+        let name = self.path.file_name()?.to_str()?;
+        named_shard(name)?;
+        let mut parts = name.split('.').skip(1);
+        let (host, process) = (parts.next()?, parts.next()?);
+        process.parse::<u32>().is_ok().then_some(host)
     }
 
     /// Whether a process is writing it now, as far as its lock tells. Where a file system does not show the
     /// locks of other hosts, their processes are not seen.
     pub fn is_being_written(&self) -> bool {
-        is_locked(&self.path)
+        open(&self.path)
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
 

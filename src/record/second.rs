@@ -30,12 +30,11 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     if first.plan().hash() != second.plan().hash()
         || passes != (WhichCount::First, WhichCount::Second)
     {
-        let path = |record: &Record| record.files().first().map(|file| file.path.clone());
-        let files = [first, second].map(|record| path(record).unwrap_or_default());
-        let plans = [first, second].map(|record| record.plan().to_string());
+        let [first, second] = [first, second].map(|record| record.named.clone());
+        let (files, plans) = ([first.path, second.path], [first.text, second.text]);
         return Err(Error::PlansDiffer { files, plans });
     }
-    let both = first.finished() & second.finished();
+    let both = first.finished.intersection(&second.finished);
     let mut differing = Vec::new();
     for units in first.windows(&both) {
         let counts = [first.counts(&units)?, second.counts(&units)?];

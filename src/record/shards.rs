@@ -102,10 +102,9 @@ impl Record {
         for (index, units) in Shard::cut(0..all, shards, all) {
             each[index].units += units.len();
         }
-        for range in self.finished().ranges() {
-            for (index, units) in Shard::cut(range, shards, all) {
-                each[index].finished += units.len();
-            }
+        let finished = self.finished.ranges().flat_map(|range| Shard::cut(range, shards, all));
+        for (index, units) in finished {
+            each[index].finished += units.len();
         }
         Ok(each)
     }

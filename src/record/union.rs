@@ -30,13 +30,19 @@ const AT_ONCE: usize = 1 << 23;
 
 /// What journals of one plan hold together.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Record {
+    /// The units that are finished in any of the journals.
+    pub finished: UnitSet,
+    /// The journals, in the order in which they were named.
+    pub files: Vec<JournalFile>,
+    /// How many times a unit is held once more, with an equal count.
+    pub repeated: usize,
+    /// Why lines, journals and units with two counts were left out.
+    pub left_out: Vec<Error>,
     pub(super) named: Named,
-    finished: UnitSet,
+    /// The solutions in the finished units.
     solutions: u128,
-    pub(super) files: Vec<JournalFile>,
-    repeated: usize,
-    pub(super) left_out: Vec<Error>,
     /// The units that are held more than once.
     pub(super) shared: UnitSet,
     /// What units took in the last run of each journal, and in those before it that were like it.
@@ -134,15 +140,15 @@ impl Record {
                 files: both.map(|witness| witness.path.clone()),
             });
         }
-        self.finished = &self.finished - &disputed;
+        self.finished = self.finished.difference(&disputed);
         Ok(())
     }
 
     /// Some units, cut into sets of which all counts can be held at once.
     pub(super) fn windows(&self, units: &UnitSet) -> Vec<UnitSet> {
         let windows = (0..self.plan().units()).step_by(AT_ONCE);
-        let windows =
-            windows.map(|start| units & &UnitSet::from_iter(Some(start..start + AT_ONCE)));
+        let windows = windows
+            .map(|start| units.intersection(&UnitSet::from_iter(Some(start..start + AT_ONCE))));
         windows.filter(|units| !units.is_empty()).collect()
     }
 
@@ -151,29 +157,9 @@ impl Record {
         &self.named.plan
     }
 
-    /// The units that are finished in any of the journals.
-    pub fn finished(&self) -> &UnitSet {
-        &self.finished
-    }
-
-    /// How many they are, and their solutions, with weights.
+    /// How many units are finished, and their solutions, with weights.
     pub fn tally(&self) -> Tally {
         Tally { units: self.finished.len(), solutions: self.solutions }
-    }
-
-    /// The journals, in the order in which they were named.
-    pub fn files(&self) -> &[JournalFile] {
-        &self.files
-    }
-
-    /// How many times a unit is held once more, with an equal count.
-    pub fn repeated(&self) -> usize {
-        self.repeated
-    }
-
-    /// Why lines, journals and units with two counts were left out.
-    pub fn left_out(&self) -> &[Error] {
-        &self.left_out
     }
 
     /// The record, if nothing is left out.
@@ -192,17 +178,17 @@ impl Record {
     /// As [`Record::counts`].
     pub fn without(mut self, units: &UnitSet) -> Result<Self, Error> {
         self.solutions -= self.tally_in(units)?.solutions;
-        self.finished = &self.finished - units;
+        self.finished = self.finished.difference(units);
         Ok(self)
     }
 
     /// Those of these units that are finished, and their solutions.
     pub(crate) fn tally_in(&self, units: &UnitSet) -> Result<Tally, Error> {
-        if (&self.finished - units).is_empty() {
+        if self.finished.difference(units).is_empty() {
             return Ok(self.tally());
         }
         let solutions = self.weighted(&self.counts(units)?);
-        Ok(Tally { units: (units & &self.finished).len(), solutions })
+        Ok(Tally { units: units.intersection(&self.finished).len(), solutions })
     }
 
     fn weighted(&self, counts: &[(usize, u64)]) -> u128 {
@@ -221,7 +207,7 @@ impl Record {
     ///
     /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
     pub fn counts(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
-        let mut counts = self.gather(&(units & &self.finished))?;
+        let mut counts = self.gather(&units.intersection(&self.finished))?;
         counts.dedup_by_key(|(unit, _)| *unit);
         Ok(counts)
     }

@@ -1,6 +1,6 @@
 //! Sets of units.
 
-use std::ops::{BitAnd, Range, Sub};
+use std::ops::Range;
 
 use range_set_blaze::RangeSetBlaze;
 
@@ -29,6 +29,16 @@ impl UnitSet {
         self.0.is_disjoint(&other.0)
     }
 
+    /// The units in both sets.
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(&self.0 & &other.0)
+    }
+
+    /// The units that the other set does not have.
+    pub fn difference(&self, other: &Self) -> Self {
+        Self(&self.0 - &other.0)
+    }
+
     /// The units in increasing order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter()
@@ -51,23 +61,5 @@ impl FromIterator<Range<usize>> for UnitSet {
 impl FromIterator<usize> for UnitSet {
     fn from_iter<I: IntoIterator<Item = usize>>(units: I) -> Self {
         Self(units.into_iter().collect())
-    }
-}
-
-/// The units in both sets.
-impl BitAnd for &UnitSet {
-    type Output = UnitSet;
-
-    fn bitand(self, other: Self) -> UnitSet {
-        UnitSet(&self.0 & &other.0)
-    }
-}
-
-/// The units that the other set does not have.
-impl Sub for &UnitSet {
-    type Output = UnitSet;
-
-    fn sub(self, other: Self) -> UnitSet {
-        UnitSet(&self.0 - &other.0)
     }
 }

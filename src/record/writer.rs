@@ -19,7 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::disk::{create, drop_cache, lock, open, sync_folder};
+use super::disk::{create, drop_cache, lock, open, open_with, sync_folder};
 use super::header::first_line;
 use super::line::{Run, done_text};
 use super::name::file_name;
@@ -80,11 +80,7 @@ impl Output {
     /// Locks the journal at a path and reads it. If there is none, it is created, empty.
     pub(crate) fn lock(path: &Path) -> Result<(Self, Option<Record>), Error> {
         let of_file = |error: JournalError| error.at(path);
-        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(of_file(JournalError::NotAFile));
-        }
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
-        let file = file.map_err(JournalError::cannot("open")).map_err(of_file)?;
+        let file = open_with(path, OpenOptions::new().read(true).append(true).create(true))?;
         lock(&file).map_err(of_file)?;
         let mut record = None;
         if file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
@@ -204,9 +200,8 @@ impl Journal {
         self.shared.changed.notify_all();
         let is_at_work = |state: &mut State| !state.has_ended;
         let waited = self.shared.changed.wait_timeout_while(state, PATIENCE, is_at_work);
-        let (state, time) = waited.unwrap_or_else(PoisonError::into_inner);
-        drop(state);
-        if time.timed_out() {
+        let is_late = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+        if is_late {
             waits();
         }
         syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -265,8 +260,7 @@ impl Shared {
             state = paused.unwrap_or_else(PoisonError::into_inner).0;
             let bytes = state.bytes;
             drop(state);
-            let folder = new.take();
-            let synced = folder.as_deref().map_or(Ok(()), sync_folder);
+            let synced = new.take().map_or(Ok(()), |path| sync_folder(&path));
             let synced = synced.and_then(|()| self.file.sync_data());
             state = self.state();
             match synced {

@@ -25,7 +25,7 @@ impl Status {
     pub(super) fn new(journals: Journals, now: SystemTime) -> Self {
         let is_running = |file: &&JournalFile| !file.runs.is_empty() && file.is_being_written();
         let running: Vec<_> =
-            journals.record.files().par_iter().filter(is_running).cloned().collect();
+            journals.record.files.par_iter().filter(is_running).cloned().collect();
         let seconds_left = journals.record.seconds_left(&running);
         Self { journals, running, seconds_left, now }
     }
@@ -58,8 +58,8 @@ impl Status {
         figures(if done < all { percent.min(99.9) } else { percent }, 3)
     }
 
-    /// What is finished, what is left, and how to go on, in two lines.
-    pub(super) fn summary(&self) -> [String; 2] {
+    /// Adds to a list what is finished, what is left, and how to go on, in two lines.
+    pub(super) fn summarise(&self, list: &mut Report) {
         let record = &self.journals.record;
         let (size, engine) = (record.plan().size(), record.plan().engine());
         let is_second = record.plan().which_count() == WhichCount::Second;
@@ -69,10 +69,12 @@ impl Status {
             Some(left) => format!("{left} of CPU time to go, {}", self.end()),
             None => self.end(),
         };
-        [
-            format!("n = {size}, engine {engine}{second}: {} % done, {left}", self.percent()),
-            self.resume().map(|resume| resume.in_a_line().to_owned()).unwrap_or_default(),
-        ]
+        let percent = self.percent();
+        let count = format_args!("n = {size}, engine {engine}{second}: {percent} % done, {left}");
+        list.row("count", count).bare(&percent);
+        if let Some(resume) = self.resume() {
+            list.row("", resume.in_a_line());
+        }
     }
 
     /// The CPU time of what is missing, if it is known how exact that is.
@@ -110,7 +112,7 @@ impl Status {
             Some(missing) => _ = report.row("shards", format_args!("missing: {missing}")),
             None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
         }
-        let (processes, journals) = (self.running.len(), many(record.files().len(), "journal"));
+        let (processes, journals) = (self.running.len(), many(record.files.len(), "journal"));
         let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
         let on = many(threads, "thread");
         report
@@ -118,7 +120,7 @@ impl Status {
             .field("running", processes)
             .field("threads", threads);
         // By the clock of the file system, for journals have no dates. Clocks differ a little.
-        let last = record.files().iter().filter_map(|file| file.modified).max();
+        let last = record.files.iter().filter_map(|file| file.modified).max();
         let since = last.map(|last| self.now.duration_since(last).unwrap_or_default());
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
