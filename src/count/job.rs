@@ -1,5 +1,6 @@
 //! The one way through a count or a shard: open its journal, plan, check the memory, drive, close.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -96,28 +97,14 @@ impl Count<'_> {
                 let (output, record) = Output::lock(out)?;
                 (output, record, Vec::new())
             } else {
-                self.open_folder(out, shard)?
+                let cannot_create = |error| JournalError::cannot("open")(error).at(out);
+                fs::create_dir_all(out).map_err(cannot_create)?;
+                let (record, left_out) = read_shard(out, self.size, self.which, shard)?;
+                (Output::Folder(out.to_owned()), record, left_out)
             };
             let outcome = self.finish(shard, Some(output), record.as_ref(), SHARD_THREADS)?;
             Ok(Outcome { elapsed: begun.elapsed(), left_out, ..outcome })
         })?
-    }
-
-    /// Reads what journals in a folder hold that may have units of the shard; those of the other count are not
-    /// read. The folder is created if it is missing.
-    fn open_folder(
-        &self,
-        folder: &Path,
-        shard: Shard,
-    ) -> Result<(Output, Option<Record>, Vec<Error>), Error> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| JournalError::cannot("open")(error).at(folder))?;
-        let (record, left_out) = read_shard(folder, self.size, self.which, shard)?;
-        // A machine made errors. Whatever this one counts, it would not be settled.
-        match left_out.iter().find(|error| matches!(error, Error::CountsDiffer { .. })) {
-            Some(error) => Err(error.clone()),
-            None => Ok((Output::Folder(folder.to_owned()), record, left_out)),
-        }
     }
 
     /// Counts the units of a shard that the record does not have. Without a record, the plan suits so many threads.

@@ -35,7 +35,7 @@ use crate::error::{Error, JournalError};
 use crate::shard::Shard;
 
 /// What the journals in a folder hold that may be of a shard, and what was left out. `None` if no journal
-/// names a plan.
+/// names a plan. A unit with two counts is an error.
 pub(crate) fn read_shard(
     folder: &Path,
     size: BoardSize,
@@ -65,7 +65,11 @@ pub(crate) fn read_shard(
     };
     let mut record = Record::read_named(&files, &named)?;
     let left_out = mem::take(&mut record.left_out);
-    Ok((Some(record), left_out))
+    // A machine made errors. Whatever another one counts, it would not be settled.
+    match left_out.iter().find(|error| matches!(error, Error::CountsDiffer { .. })) {
+        Some(error) => Err(error.clone()),
+        None => Ok((Some(record), left_out)),
+    }
 }
 
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it

@@ -209,9 +209,7 @@ impl Named {
         // All was read, to the end of the file.
         contents.file.bytes = u64::MAX - input.get_ref().limit() - contents.file.cut_off;
         contents.file.units = contents.ranges.iter().cloned().collect();
-        match first_error.filter(|_| contents.file.runs.is_empty()) {
-            Some(error) => Err(error),
-            None => Ok(Some(contents)),
-        }
+        // If nothing of it is good, that is because of its first line.
+        first_error.filter(|_| contents.file.runs.is_empty()).map_or(Ok(Some(contents)), Err)
     }
 }
