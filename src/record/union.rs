@@ -147,7 +147,7 @@ impl Record {
     /// Some units, cut into sets of which all counts can be held at once.
     pub(super) fn windows(&self, units: &UnitSet) -> Vec<UnitSet> {
         let windows = (0..self.plan().units()).step_by(AT_ONCE);
-        let windows = windows.map(|start| UnitSet::from_iter([start..start + AT_ONCE]));
+        let windows = windows.map(|start| UnitSet::from_iter(Some(start..start + AT_ONCE)));
         windows.map(|window| window.intersection(units)).collect()
     }
 
