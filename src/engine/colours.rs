@@ -86,7 +86,7 @@ impl Colours {
 
 impl Units for Colours {
     fn len(&self) -> usize {
-        self.units.len()
+        self.units.len
     }
 
     fn weight(&self, unit: usize) -> u64 {

@@ -12,6 +12,7 @@ pub(super) mod permutation;
 use super::simd::Kernel;
 use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
 use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 
 /// Counts the solutions of an n x n board, n >= 1, whose queen in the first row stands in this column. The
@@ -30,7 +31,7 @@ impl Units for FirstRowUnits {
     }
 
     fn domains(&self, unit: usize) -> RowDomains {
-        let mut domains = RowDomains::whole_board(self.size);
+        let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
         domains.allowed[0] &= 1 << unit;
         domains
     }

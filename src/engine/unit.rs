@@ -94,13 +94,6 @@ pub(crate) struct RowDomains {
 pub(crate) type Weight = Box<dyn Fn(u32) -> u64 + Send + Sync>;
 
 impl RowDomains {
-    /// All solutions of a board.
-    pub(crate) fn whole_board(size: BoardSize) -> Self {
-        let mut allowed = [0; BoardSize::MAX as usize];
-        allowed[..size.rows()].fill(size.columns());
-        Self { size, allowed, weight: None }
-    }
-
     /// All solutions that have these queens.
     pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         Self { size, allowed: queens.allowed(size), weight: None }

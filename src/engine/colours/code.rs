@@ -123,11 +123,12 @@ pub(super) enum Operation<'a> {
     /// goes on behind the subtree.
     Filter { queen: u64 },
     /// Completes the words at this depth, if they are not more than so many, and goes on behind the node.
-    Leaf { most_words: usize, leaf: LeafCode<'a> },
+    Leaf(LeafCode<'a>),
 }
 
 /// What a leaf is made of.
 pub(super) struct LeafCode<'a> {
+    pub(super) most_words: usize,
     pub(super) sections: &'a [u32],
     pub(super) squares: &'a [u32],
     pub(super) pairs: &'a [u32],
@@ -148,8 +149,8 @@ impl<'a> Instruction<'a> {
         let (sections, rest) = rest.split_at(*sections as usize);
         let (squares, rest) = rest.split_at(*squares as usize);
         let (pairs, next) = rest.split_at(*pairs as usize);
-        let leaf = LeafCode { sections, squares, pairs };
-        let operation = Operation::Leaf { most_words: *most_words as usize, leaf };
+        let most_words = *most_words as usize;
+        let operation = Operation::Leaf(LeafCode { most_words, sections, squares, pairs });
         Some(Self { depth, operation, next, behind })
     }
 }

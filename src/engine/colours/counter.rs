@@ -87,30 +87,30 @@ impl<'a> ColoursCounter<'a> {
     /// Fills the light matrix from a slice of the list.
     fn fill(&mut self, task: &Task<'_>, slice: Slice) -> Result<(), Interrupt> {
         let Self { kernel, light, matrix, scratch, .. } = self;
-        let labels = light.tree().labels_len;
+        let labels = light.tree.labels_len;
         let rows = task.rows(labels);
         let rows_of_block = task.ys.len() * labels;
+        matrix.clear();
+        matrix.resize(light.list.blocks.len() * rows_of_block, Entries([0; LANES]));
         light.each_block(slice, scratch, task.cancel, |step, scratch| {
-            let (start, end) = (step.number * rows_of_block, (step.number + 1) * rows_of_block);
-            // Block by block, so that a signal need not wait for gigabytes.
-            matrix.resize(matrix.len().max(end), Entries([0; LANES]));
-            let entries = &mut matrix[start..end];
-            if step.is_first {
-                entries.fill(Entries([0; LANES]));
-            }
-            kernel.count(step.input, &rows, entries, scratch, task.cancel)
+            let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
+            kernel.walk(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
+                kernel.count_leaf(leaf, words, &rows, entries, scratch);
+            })
         })
     }
 
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
         let Self { kernel, light, heavy, matrix, weights, scratch, .. } = self;
-        let rows = task.rows(heavy.tree().labels_len);
+        let rows = task.rows(heavy.tree.labels_len);
         let mut totals = vec![[[0; 8]; DIGITS]; task.y_class.len()];
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
         heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
-            light.weigh(&step.block.labels, step.tree, *kernel, weights)?;
-            kernel.sum(step.input, &rows, weights, &mut totals, scratch, task.cancel)
+            light.weigh(step.labels, step.tree, *kernel, weights)?;
+            kernel.walk(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
+                kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
+            })
         })?;
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
@@ -167,7 +167,7 @@ impl Counter for ColoursCounter<'_> {
         self.heavy.prepare(self.units, &batch, cancel)?;
         self.light.fill_list(cancel)?;
         let wanted: Vec<u32> = self.units.ys_of(&batch, units).collect();
-        let rows_of_set = self.light.list.blocks.len() * self.light.tree().labels_len;
+        let rows_of_set = self.light.list.blocks.len() * self.light.tree.labels_len;
         let sets_at_once = (self.limits.matrix_rows / rows_of_set.max(1)).max(1);
         let mut counts = Vec::new();
         for ys in wanted.chunks(sets_at_once) {

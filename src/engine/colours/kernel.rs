@@ -52,13 +52,6 @@ use lanes::{Lanes, Layer, SLOTS};
 #[cfg(target_arch = "x86_64")]
 const TURNS_IN_A_BYTE: usize = 255 / (8 * MOST_TOGETHER);
 
-/// A program, or a part of one, and the block on which it runs.
-#[derive(Clone, Copy)]
-pub(super) struct Input<'a> {
-    pub(super) code: &'a [u32],
-    pub(super) block: Words<'a>,
-}
-
 /// A row of the light matrix: a number for each label of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
@@ -102,7 +95,7 @@ struct Kept {
 }
 
 /// Working memory for a leaf.
-struct LeafScratch {
+pub(super) struct LeafScratch {
     lanes: Lanes,
     turns: Vec<Bytes>,
     /// What a kernel makes of the turns.
@@ -145,74 +138,45 @@ fn chunks_mut<T, const LEN: usize, const CHUNK: usize>(of: &mut [T; LEN]) -> &mu
     of.as_chunks_mut().0
 }
 
-/// Runs some code on a block: filters its words, and visits each leaf with those that are left.
-fn walk(
-    kernel: Kernel,
-    Input { mut code, block }: Input<'_>,
-    scratch: &mut Scratch,
-    cancel: &Cancel,
-    mut visit: impl FnMut(&LeafCode<'_>, Words<'_>, &mut LeafScratch),
-) -> Result<(), Interrupt> {
-    while let Some(Instruction { depth, operation, next, behind }) = Instruction::first(code) {
-        let (above, below) = scratch.kept.split_at_mut(depth);
-        let words = above.last().map_or(block, |Kept { len, words }| Words {
-            len: *len,
-            and_more: words,
-            ..block
-        });
-        code = match operation {
-            Operation::Filter { queen } => {
-                let kept = &mut below[0];
-                if kept.words.len() < words.len + SLACK {
-                    // Deep in a tree they are few.
-                    kept.words = vec![0; words.len + words.len / 4 + SLACK];
-                }
-                kept.len = kernel.filter(words.own(), queen, &mut kept.words);
-                if kept.len == 0 { behind } else { next }
-            }
-            Operation::Leaf { most_words, .. } if words.len > most_words => next,
-            Operation::Leaf { leaf, .. } => {
-                if cancel.is_cancelled() {
-                    return Err(Interrupt::Cancelled);
-                }
-                visit(&leaf, words, &mut scratch.leaf);
-                behind
-            }
-        };
-    }
-    Ok(())
-}
-
 impl Kernel {
-    /// Runs some code on a block, and adds its hits to the entries of the rows. The scratch memory has room
-    /// for the block.
-    pub(super) fn count(
+    /// Runs some code on a block: filters its words, and visits each leaf with those that are left. The scratch
+    /// memory has room for the block.
+    pub(super) fn walk(
         self,
-        input: Input<'_>,
-        rows: &RowsOfSets,
-        entries: &mut [Entries],
+        mut code: &[u32],
+        block: Words<'_>,
         scratch: &mut Scratch,
         cancel: &Cancel,
+        mut visit: impl FnMut(&LeafCode<'_>, Words<'_>, &mut LeafScratch),
     ) -> Result<(), Interrupt> {
-        walk(self, input, scratch, cancel, |leaf, words, scratch| {
-            self.count_leaf(leaf, words, rows, entries, scratch);
-        })
-    }
-
-    /// Runs some code on a block, and adds its hits times their weights to the totals of each row set. The
-    /// scratch memory has room for the block.
-    pub(super) fn sum(
-        self,
-        input: Input<'_>,
-        rows: &RowsOfSets,
-        weights: &Weights,
-        totals: &mut [Totals],
-        scratch: &mut Scratch,
-        cancel: &Cancel,
-    ) -> Result<(), Interrupt> {
-        walk(self, input, scratch, cancel, |leaf, words, scratch| {
-            self.sum_leaf(leaf, words, rows, weights, totals, scratch);
-        })
+        while let Some(Instruction { depth, operation, next, behind }) = Instruction::first(code) {
+            let (above, below) = scratch.kept.split_at_mut(depth);
+            let words = above.last().map_or(block, |Kept { len, words }| Words {
+                len: *len,
+                and_more: words,
+                ..block
+            });
+            code = match operation {
+                Operation::Filter { queen } => {
+                    let kept = &mut below[0];
+                    if kept.words.len() < words.len + SLACK {
+                        // Deep in a tree they are few.
+                        kept.words = vec![0; words.len + words.len / 4 + SLACK];
+                    }
+                    kept.len = self.filter(words.own(), queen, &mut kept.words);
+                    if kept.len == 0 { behind } else { next }
+                }
+                Operation::Leaf(leaf) if words.len > leaf.most_words => next,
+                Operation::Leaf(leaf) => {
+                    if cancel.is_cancelled() {
+                        return Err(Interrupt::Cancelled);
+                    }
+                    visit(&leaf, words, &mut scratch.leaf);
+                    behind
+                }
+            };
+        }
+        Ok(())
     }
 
     dispatch! {
@@ -220,14 +184,14 @@ impl Kernel {
         /// words and [`SLACK`] more.
         fn filter(self, words: &[u64], queen: u64, kept: &mut [u64]) -> usize;
 
-        /// Counts the words of a leaf.
-        fn count_leaf(
+        /// Adds the hits of a leaf to the entries of the rows.
+        pub(super) fn count_leaf(
             self, leaf: &LeafCode<'_>, words: Words<'_>, rows: &RowsOfSets, entries: &mut [Entries],
             scratch: &mut LeafScratch,
         );
 
-        /// Sums what the words of a leaf weigh.
-        fn sum_leaf(
+        /// Adds the hits of a leaf, times their weights, to the totals of each row set.
+        pub(super) fn sum_leaf(
             self, leaf: &LeafCode<'_>, words: Words<'_>, rows: &RowsOfSets, weights: &Weights,
             totals: &mut [Totals], scratch: &mut LeafScratch,
         );

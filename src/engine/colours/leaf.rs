@@ -29,9 +29,8 @@ pub(super) struct Leaf {
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
     queens: Queens,
-    /// The number of the square or pair; of pairs, 0 until one is needed.
+    /// The number of the square or pair; of pairs, 0 until an item has them.
     number: u32,
-    is_needed: bool,
     /// The two halves of which a pair is made.
     parts: [u32; 2],
 }
@@ -104,16 +103,6 @@ impl Leaf {
         number as u32
     }
 
-    /// Moves the items to the code, if there are any. Their halves are in these ranges.
-    fn write(&mut self, set: u32, halves: &[Range<usize>; 2], code: &mut Code) {
-        for half in halves.iter().cloned().flatten() {
-            if std::mem::take(&mut self.halves[half].is_needed) {
-                self.number(half);
-            }
-        }
-        self.items.write(set, &self.halves, code);
-    }
-
     /// How many squares, pairs and other halves it has, with none of them.
     pub(super) fn halves_len(&self) -> usize {
         self.halves.len()
@@ -133,7 +122,7 @@ impl Leaf {
         let [first, last] = halves;
         for one in first.clone() {
             if self.items.list.len() + last.len() > most_items {
-                self.write(set, halves, code);
+                self.items.write(set, code);
             }
             let taken = self.halves[one].queens;
             // No branches here, for nobody could predict them.
@@ -151,21 +140,21 @@ impl Leaf {
                 self.fitting[kept] = (other, label);
                 kept += usize::from(label != DROPPED);
             }
-            self.halves[one].is_needed |= kept > 0;
-            for (other, label) in &self.fitting[..kept] {
-                self.halves[*other as usize].is_needed = true;
-                self.items.add(*label, [one as u32, *other]);
+            for at in 0..kept {
+                let (other, label) = self.fitting[at];
+                let item = two(self.number(one), self.number(other as usize));
+                self.items.add(label, item);
             }
         }
-        self.write(set, halves, code);
+        self.items.write(set, code);
     }
 }
 
 /// The items of a section, linked by label.
 #[derive(Default)]
 struct Items {
-    /// The two halves of each, and the number of the one before it with the same label.
-    list: Vec<([u32; 2], u32)>,
+    /// Each one's two halves as in the code, and the number of the item before it with the same label.
+    list: Vec<(u32, u32)>,
     /// By label.
     last: Vec<u32>,
     /// The labels with items.
@@ -176,17 +165,17 @@ struct Items {
 const NO_ITEM: u32 = u32::MAX;
 
 impl Items {
-    fn add(&mut self, label: u32, halves: [u32; 2]) {
+    fn add(&mut self, label: u32, item: u32) {
         let last = &mut self.last[label as usize];
         if *last == NO_ITEM {
             self.labels.push(label);
         }
         let before = std::mem::replace(last, self.list.len() as u32);
-        self.list.push((halves, before));
+        self.list.push((item, before));
     }
 
     /// Moves the items to the code, if there are any.
-    fn write(&mut self, set: u32, halves: &[Half], code: &mut Code) {
+    fn write(&mut self, set: u32, code: &mut Code) {
         if self.list.is_empty() {
             return;
         }
@@ -196,9 +185,7 @@ impl Items {
             while next != NO_ITEM {
                 let (mut group, mut len) = ([0; MOST_TOGETHER], 0);
                 while next != NO_ITEM && len < MOST_TOGETHER {
-                    let ([one, other], before) = self.list[next as usize];
-                    group[len] = two(halves[one as usize].number, halves[other as usize].number);
-                    next = before;
+                    (group[len], next) = self.list[next as usize];
                     len += 1;
                 }
                 self.groups.add(label, &group[..len]);

@@ -8,6 +8,8 @@
 //! number of their words, so that those of a block are alike; those without words are left out.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use super::kernel::{SLACK, Words};
@@ -35,8 +37,8 @@ pub(super) struct List {
     found: Vec<u64>,
     /// The rows in the centre, and the outer ones.
     rows: [u32; 2],
-    /// The placements on either rows, and on those of neighbours, which often are the same.
-    zones: Vec<Zone>,
+    /// The placements on either rows, and on those of neighbours, which often are the same; by rows.
+    zones: BTreeMap<u32, Zone>,
     /// The first bit of a word's label.
     tag_at: u32,
 }
@@ -89,14 +91,13 @@ impl List {
             centre_rows &= !outer_rows;
         }
         self.rows = [centre_rows, outer_rows];
-        let is_known = |rows: &u32| self.zones.iter().any(|zone| zone.rows == *rows);
-        let kept: usize = self.zones.iter().map(|zone| zone.words.len()).sum();
-        if kept > MOST_KEPT && !self.rows.iter().all(is_known) {
+        let kept: usize = self.zones.values().map(|zone| zone.words.len()).sum();
+        if kept > MOST_KEPT && !self.rows.iter().all(|rows| self.zones.contains_key(rows)) {
             self.zones.clear();
         }
         for rows in self.rows {
-            if self.zones.iter().all(|zone| zone.rows != rows) {
-                self.zones.push(Zone::new(board, rows, cancel)?);
+            if let Entry::Vacant(place) = self.zones.entry(rows) {
+                place.insert(Zone::new(board, rows, cancel)?);
             }
         }
         Ok(())
@@ -115,9 +116,7 @@ impl List {
             return Ok(self.section.end);
         }
         let Self { to_list, section, words, blocks, found, rows, zones, tag_at } = self;
-        let zone =
-            |rows| zones.iter().find(|zone| zone.rows == rows).expect("made in the beginning");
-        let [centre, outer] = rows.map(zone);
+        let [centre, outer] = rows.map(|rows| &zones[&rows]);
         let mut end = from;
         *section = 0..0;
         found.clear();
@@ -196,7 +195,6 @@ impl List {
 
 /// The placements on some of the rows.
 struct Zone {
-    rows: u32,
     /// Ordered by columns.
     words: Vec<u64>,
     /// Where those with some columns begin, and behind them the end.
@@ -225,7 +223,7 @@ impl Zone {
             words[*end as usize] = word;
             *end += 1;
         });
-        let zone = Self { rows, words, starts, columns };
+        let zone = Self { words, starts, columns };
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(zone) }
     }
 

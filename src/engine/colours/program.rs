@@ -18,8 +18,6 @@
 //! them are in it. One that would be too long is compiled part by part: a part ends between two children of a
 //! node, and the next one begins with the queens of this node.
 
-use std::ops::Range;
-
 use super::code::Code;
 use super::leaf::{DROPPED, Leaf};
 use super::limits::Limits;
@@ -39,20 +37,20 @@ pub(super) const MAPPED: usize = 33 << 20;
 /// What a program is compiled for.
 pub(super) struct Tree {
     board: SubBoard,
-    /// The rows of each set, those that all share first. The sets are ordered by these lists.
-    sets: Vec<Vec<u32>>,
-    /// The number of each set in its class.
-    numbers: Vec<u32>,
+    /// Ordered by their rows.
+    sets: Vec<RowSet>,
     /// The index of each label among those that count, or [`DROPPED`], by columns.
     labels: Vec<u32>,
     /// The number of labels that count.
     pub(super) labels_len: usize,
 }
 
-/// A queen in the first row of some sets.
-#[derive(Clone, Debug)]
-struct Child {
-    sets: Range<usize>,
+/// The rows of a set, those that all share first, and its number in its class.
+type RowSet = (Vec<u32>, u32);
+
+/// A queen in the row that comes next in some sets.
+struct Child<'a> {
+    sets: &'a [RowSet],
     row: u32,
     column: u32,
 }
@@ -62,44 +60,31 @@ impl Tree {
         let common = class.iter().fold(u32::MAX, |all, rows| all & rows);
         let mut order = board.rows_from_middle.clone();
         order.sort_by_key(|row| common >> row & 1 == 0);
-        let rows_of = |rows: u32| -> Vec<u32> {
-            (0..).zip(&order).filter(|(_, row)| rows >> *row & 1 == 1).map(|(at, _)| at).collect()
-        };
-        let mut sets: Vec<(Vec<u32>, u32)> =
-            (0..).zip(class).map(|(number, rows)| (rows_of(*rows), number)).collect();
+        let rows_of = |set: u32| order.iter().copied().filter(|row| set >> row & 1 == 1).collect();
+        let mut sets: Vec<RowSet> =
+            (0..).zip(class).map(|(number, set)| (rows_of(*set), number)).collect();
         sets.sort_unstable();
-        let (mut sets, numbers): (Vec<Vec<u32>>, Vec<u32>) = sets.into_iter().unzip();
-        sets.iter_mut().flatten().for_each(|row| *row = order[*row as usize]);
         let mut indices = vec![DROPPED; board.columns as usize + 1];
         let mut labels_len = 0;
         for label in labels {
             indices[board.label(label) as usize] = labels_len as u32;
             labels_len += 1;
         }
-        Self { board: board.clone(), sets, numbers, labels: indices, labels_len }
-    }
-
-    fn rows(&self) -> usize {
-        self.sets[0].len()
+        Self { board: board.clone(), sets, labels: indices, labels_len }
     }
 
     /// Each queen in the row that comes next in these sets.
-    fn children(
-        &self,
-        sets: Range<usize>,
+    fn children<'a>(
+        &'a self,
+        sets: &'a [RowSet],
         depth: usize,
         queens: Queens,
-    ) -> impl Iterator<Item = Child> {
-        let row = move |at: usize| self.sets[at][depth];
-        let groups = std::iter::successors(Some(sets.start..sets.start), move |last| {
-            let start = last.end;
-            let end = (start..sets.end).find(|at| row(*at) != row(start)).unwrap_or(sets.end);
-            (start < sets.end).then_some(start..end)
-        });
-        groups.skip(1).flat_map(move |sets| {
-            let row = row(sets.start);
+    ) -> impl Iterator<Item = Child<'a>> {
+        let of_rows = sets.chunk_by(move |(one, _), (other, _)| one[depth] == other[depth]);
+        of_rows.flat_map(move |sets| {
+            let row = sets[0].0[depth];
             let columns = self.board.each(self.board.free(row, queens));
-            columns.map(move |column| Child { sets: sets.clone(), row, column })
+            columns.map(move |column| Child { sets, row, column })
         })
     }
 
@@ -115,7 +100,7 @@ pub(super) struct Compiler<'a> {
     tree: &'a Tree,
     limits: &'a Limits,
     /// The words of a block that stands for all, at each depth: where few are left there is a leaf.
-    sample: Vec<Vec<u64>>,
+    sample: [Vec<u64>; MOST_ROWS + 1],
     /// Where the last part ended and the next one begins: the number of a child at each depth, the upper ones
     /// last; none at the beginning and at the end.
     path: Vec<usize>,
@@ -133,40 +118,45 @@ impl<'a> Compiler<'a> {
         code: Vec<u32>,
         cancel: &'a Cancel,
     ) -> Self {
-        let words = list.slice(list.blocks.len() / 2, Slice::WHOLE);
-        let (sample, leaf) = (vec![words.own().to_vec()], Leaf::new(tree.labels_len));
+        let mut sample: [Vec<u64>; MOST_ROWS + 1] = Default::default();
+        sample[0].extend(list.slice(list.blocks.len() / 2, Slice::WHOLE).own());
+        let leaf = Leaf::new(tree.labels_len);
         Self { tree, limits, sample, path: Vec::new(), code: Code(code), leaf, cancel }
     }
 
-    /// The next part of the program, of which there is one at least; and whether it is the last.
-    pub(super) fn next_part(&mut self) -> Result<(&[u32], bool), Interrupt> {
+    /// Compiles the program part by part, and visits each. Returns the program if it is one part, or the empty
+    /// memory of the parts.
+    pub(super) fn compile(
+        mut self,
+        mut visit: impl FnMut(&[u32]) -> Result<(), Interrupt>,
+    ) -> Result<Vec<u32>, Interrupt> {
         let length = self.limits.part_len + self.limits.part_len / 8;
         let mapped = if self.limits.keeps_memory { 0 } else { MAPPED / size_of::<u32>() };
-        self.code.0.clear();
         self.code.0.reserve(length.max(mapped));
-        self.node(0..self.tree.sets.len(), 0, Queens::default());
-        if self.cancel.is_cancelled() {
-            return Err(Interrupt::Cancelled);
+        let mut parts = 0;
+        while parts == 0 || !self.path.is_empty() {
+            self.code.0.clear();
+            self.node(&self.tree.sets, 0, Queens::default());
+            if self.cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            visit(&self.code.0)?;
+            parts += 1;
         }
-        Ok((&self.code.0, self.path.is_empty()))
-    }
-
-    /// The last part.
-    pub(super) fn into_code(self) -> Vec<u32> {
-        self.code.0
+        if parts > 1 {
+            self.code.0.clear();
+        }
+        Ok(self.code.0)
     }
 
     /// The subtree below a queen.
-    fn child(&mut self, child: Child, depth: usize, queens: Queens) {
+    fn child(&mut self, child: Child<'a>, depth: usize, queens: Queens) {
         if self.cancel.is_cancelled() {
             return;
         }
         let Child { sets, row, column } = child;
         let word = self.tree.board.word(row, column);
         let start = self.code.filter(depth, word);
-        if self.sample.len() == depth + 1 {
-            self.sample.push(Vec::new());
-        }
         let (above, below) = self.sample.split_at_mut(depth + 1);
         below[0].clear();
         below[0].extend(above[depth].iter().filter(|other| *other & word == 0));
@@ -175,9 +165,9 @@ impl<'a> Compiler<'a> {
     }
 
     /// What is below some queens: a leaf, or more queens, or both.
-    fn node(&mut self, sets: Range<usize>, depth: usize, queens: Queens) {
+    fn node(&mut self, sets: &'a [RowSet], depth: usize, queens: Queens) {
         let (tree, start, words) = (self.tree, self.code.0.len(), self.sample[depth].len());
-        let left = tree.rows() - depth;
+        let left = sets[0].0.len() - depth;
         // Whole blocks are alike.
         let doubt = if depth == 0 { 1 } else { DOUBT };
         if let Some(most) = self.limits.leaf_words.get(left).copied()
@@ -185,7 +175,7 @@ impl<'a> Compiler<'a> {
         {
             let is_sure = words <= most / doubt;
             let most = if is_sure { usize::MAX } else { most };
-            let fits = self.leaf(sets.clone(), depth, queens, most);
+            let fits = self.leaf(sets, depth, queens, most);
             // Without completions, there is nothing below.
             if fits && (is_sure || self.code.0.len() == start) {
                 return;
@@ -212,25 +202,24 @@ impl<'a> Compiler<'a> {
 
     /// A leaf for nodes of so many words at most. Returns whether it has room for all squares and pairs; if it
     /// has none, or no completions, there is no code.
-    fn leaf(&mut self, sets: Range<usize>, depth: usize, queens: Queens, most: usize) -> bool {
+    fn leaf(&mut self, sets: &[RowSet], depth: usize, queens: Queens, most: usize) -> bool {
         let Self { tree, limits, code, leaf, .. } = self;
         let (tree, start) = (*tree, code.leaf(depth, most));
         leaf.clear();
-        let rows = tree.sets[sets.clone()].iter().flat_map(|rows| &rows[depth..]);
+        let rows = sets.iter().flat_map(|(rows, _)| &rows[depth..]);
         let rows = rows.fold(0_u32, |all, row| all | 1 << row);
         for row in (0..MOST_ROWS as u32).filter(|row| rows >> row & 1 == 1) {
             leaf.add_squares(&tree.board, row, queens);
         }
-        for set in sets {
-            let rows = &tree.sets[set][depth..];
+        for (rows, number) in sets {
+            let rows = &rows[depth..];
             let (first, last) = rows.split_at(rows.len() / 2);
             let halves = [first, last].map(|rows| leaf.halves(rows));
             if leaf.halves_len() > limits.leaf_halves {
                 code.0.truncate(start);
                 return false;
             }
-            let number = tree.numbers[set];
-            leaf.sections(&tree.labels, number, &halves, queens, limits.section_items, code);
+            leaf.sections(&tree.labels, *number, &halves, queens, limits.section_items, code);
         }
         code.end_leaf(start, &leaf.squares, &leaf.pairs);
         true

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::kernel::{Input, Scratch};
+use super::kernel::{Scratch, Words};
 use super::limits::Limits;
-use super::list::{Block, List, Slice};
+use super::list::{List, Slice};
 use super::program::{Compiler, Tree};
 use super::sub_board::{Colour, SubBoards};
 use super::units::{Batch, UnitList};
@@ -18,27 +18,23 @@ pub(super) struct Side {
     boards: SubBoards,
     pub(super) limits: Limits,
     pub(super) list: List,
-    planted: Option<Planted>,
-    /// Memory for the next program.
-    spare: Vec<u32>,
+    pub(super) tree: Tree,
+    /// The units that have this tree.
+    planted_for: Range<usize>,
+    /// All of its program once it is compiled; empty before, and if it is too long.
+    program: Vec<u32>,
 }
 
-/// A tree, and all of its program once it is compiled, unless it is too long.
-struct Planted {
-    /// The units that have it.
-    units: Range<usize>,
-    tree: Tree,
-    program: Option<Vec<u32>>,
-}
-
-/// A program, or a part of one, and a block to run it on; of the block its number and labels.
+/// A program, or a part of one, and a block to run it on.
 pub(super) struct Step<'a> {
-    pub(super) input: Input<'a>,
-    pub(super) number: usize,
-    pub(super) block: &'a Block,
+    pub(super) code: &'a [u32],
     pub(super) tree: &'a Tree,
-    /// Whether it is the first part.
-    pub(super) is_first: bool,
+    /// The number of the block in its list.
+    pub(super) number: usize,
+    /// Its labels, by lane.
+    pub(super) labels: &'a [u32],
+    /// Its words, or a slice of them.
+    pub(super) words: Words<'a>,
 }
 
 impl Side {
@@ -48,7 +44,9 @@ impl Side {
             limits.block_labels.ilog2() + boards.bits <= u64::BITS,
             "words have room for labels"
         );
-        Self { colour, boards, limits, list: List::default(), planted: None, spare: Vec::new() }
+        let tree = Tree::new(&boards.tree, &[], std::iter::empty());
+        let (list, program) = (List::default(), Vec::new());
+        Self { colour, boards, limits, list, tree, planted_for: 0..0, program }
     }
 
     /// Begins the list of the placements on the even rows, and plants the tree of those on the odd rows.
@@ -62,23 +60,16 @@ impl Side {
         let rows = self.boards.list.own_rows(units.even.of_size(a)[x as usize], units.even.all());
         let labels = units.columns(a, x).labels(self.colour);
         self.list.begin(&self.boards.list, rows, units.even.outer(), labels, cancel)?;
-        if self.planted.as_ref().is_none_or(|planted| !planted.units.contains(&batch.units.start)) {
+        if !self.planted_for.contains(&batch.units.start) {
             let own_rows = |y| self.boards.tree.own_rows(units.odd_set(a, y), units.odd.all());
             let class: Vec<u32> = y_class.clone().map(own_rows).collect();
             // The labels that count with some x of the class count with its first.
             let labels = units.columns(a, x_class.start).labels(self.colour.other());
-            let tree = Tree::new(&self.boards.tree, &class, labels);
-            let units = units.of_classes(batch.units.start);
-            let last = self.planted.replace(Planted { units, tree, program: None });
-            if let Some(code) = last.and_then(|last| last.program) {
-                self.spare = code;
-            }
+            self.tree = Tree::new(&self.boards.tree, &class, labels);
+            self.planted_for = units.of_classes(batch.units.start);
+            self.program.clear();
         }
         Ok(())
-    }
-
-    pub(super) fn tree(&self) -> &Tree {
-        &self.planted.as_ref().expect("planted before it is used").tree
     }
 
     /// Lists all placements, as many as they are.
@@ -95,8 +86,7 @@ impl Side {
         cancel: &Cancel,
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
-        let Self { limits, list, planted, spare, boards, .. } = self;
-        let Planted { tree, program, .. } = planted.as_mut().expect("planted before it is used");
+        let Self { limits, list, tree, program, boards, .. } = self;
         let mut next = 0;
         while next < list.to_list.len() {
             next = list.fill(&boards.list, next, limits, cancel)?;
@@ -104,27 +94,19 @@ impl Side {
                 continue;
             }
             scratch.reserve(list.longest_block());
-            let mut visit = |code: &[u32], is_first: bool| {
+            let mut visit = |code: &[u32]| {
                 for (number, block) in list.blocks.iter().enumerate() {
-                    let input = Input { code, block: list.slice(number, slice) };
-                    with(&Step { input, number, block, tree, is_first }, scratch)?;
+                    let (words, labels) = (list.slice(number, slice), &block.labels);
+                    with(&Step { code, words, number, labels, tree }, scratch)?;
                 }
                 Ok(())
             };
-            if let Some(code) = program {
-                visit(code, true)?;
+            if !program.is_empty() {
+                visit(program)?;
                 continue;
             }
-            let mut compiler = Compiler::new(tree, list, limits, std::mem::take(spare), cancel);
-            let (mut parts, mut is_last) = (0, false);
-            while !is_last {
-                let part;
-                (part, is_last) = compiler.next_part()?;
-                visit(part, parts == 0)?;
-                parts += 1;
-            }
-            let code = compiler.into_code();
-            if parts == 1 { *program = Some(code) } else { *spare = code }
+            let memory = std::mem::take(program);
+            *program = Compiler::new(tree, list, limits, memory, cancel).compile(visit)?;
         }
         Ok(())
     }

@@ -137,9 +137,7 @@ impl SubBoards {
             board.words.iter().flatten().fold(0, |all, diagonals| all | diagonals)
         };
         let shared = touched(&list) & touched(&tree);
-        for word in
-            [&mut list, &mut tree].into_iter().flat_map(|one| one.words.iter_mut().flatten())
-        {
+        for word in list.words.iter_mut().chain(&mut tree.words).flatten() {
             // Moves the shared bits to the front.
             let bits = (0..64).filter(|bit| shared >> bit & 1 == 1).enumerate();
             *word = bits.map(|(to, from)| (*word >> from & 1) << to).sum();

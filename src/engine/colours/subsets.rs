@@ -31,16 +31,18 @@ pub(super) struct Subsets {
 impl Subsets {
     /// The subsets of 0..len, of which there should be few: len is at most 16.
     pub(super) fn new(len: u32) -> Self {
+        let by_size = vec![Vec::new(); len as usize + 1];
+        let mut subsets = Self { len, by_size, rank: vec![0; 1 << len], classes: Vec::new() };
+        let outer = subsets.outer();
         let mut sets: Vec<u32> = (0..1 << len).collect();
-        sets.sort_by_key(|set| place(len, *set));
-        let (mut by_size, mut rank) = (vec![Vec::new(); len as usize + 1], vec![0; 1 << len]);
+        sets.sort_by_key(|set| (set & !outer, set & outer));
         for set in sets {
-            let same: &mut Vec<u32> = &mut by_size[set.count_ones() as usize];
-            rank[set as usize] = same.len() as u32;
+            let same = &mut subsets.by_size[set.count_ones() as usize];
+            subsets.rank[set as usize] = same.len() as u32;
             same.push(set);
         }
-        let classes = by_size.iter().map(|sets| classes(len, sets)).collect();
-        Self { len, by_size, rank, classes }
+        subsets.classes = subsets.by_size.iter().map(|sets| classes(sets, outer)).collect();
+        subsets
     }
 
     /// The subsets of this size.
@@ -66,6 +68,11 @@ impl Subsets {
         set.reverse_bits() >> (32 - self.len)
     }
 
+    /// The rank of the reverse of a subset of this size and rank.
+    pub(super) fn rank_of_reversed(&self, size: u32, rank: u32) -> u32 {
+        self.rank(self.reversed(self.of_size(size)[rank as usize]))
+    }
+
     /// The ranks of each class of subsets of this size, in order.
     pub(super) fn classes(&self, size: u32) -> &[Range<u32>] {
         &self.classes[size as usize]
@@ -73,25 +80,14 @@ impl Subsets {
 }
 
 /// The ranks of each class of these subsets of one size.
-fn classes(len: u32, sets: &[u32]) -> Vec<Range<u32>> {
-    let centre = |set: &u32| place(len, *set) >> (2 * OUTER);
+fn classes(sets: &[u32], outer: u32) -> Vec<Range<u32>> {
     let mut next = 0;
-    let ranks = sets.chunk_by(|one, other| centre(one) == centre(other)).map(|class| {
+    let ranks = sets.chunk_by(|one, other| one & !outer == other & !outer).map(|class| {
         let first = next;
         next += class.len() as u32;
         first..next
     });
     ranks.collect()
-}
-
-/// A subset's place in the order of all: the centre in the upper bits.
-fn place(len: u32, set: u32) -> u32 {
-    if len <= 2 * OUTER {
-        return set;
-    }
-    let (low, outer) = ((1 << OUTER) - 1, 1 << (2 * OUTER));
-    let centre = set >> OUTER & ((1 << (len - 2 * OUTER)) - 1);
-    (centre * outer) | ((set >> (len - OUTER)) << OUTER) | (set & low)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod reference;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::kernel::{Entries, Input, LANES, Scratch};
+use super::kernel::{Entries, LANES, Scratch};
 use super::limits::{Limits, most_words};
 use super::list::{List, Slice, each_placement};
 use super::program::{Compiler, Tree};
@@ -52,7 +52,7 @@ fn tiny_limits_change_no_count() {
     let (mut random, cancel) = (random(), Cancel::new());
     for n in 8..=13 {
         let colours = Colours::new(size(n));
-        let units = colours.units.len();
+        let units = colours.len();
         let recount = |unit| count_domains(&colours.domains(unit), &cancel).expect("no overflow");
         for kernel in kernels() {
             for round in 0..8 {
@@ -169,18 +169,21 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
     list.fill(&boards.list, 0, &limits, &cancel).expect("in time");
     assert_eq!(list.longest_block(), 4944);
     let tree = Tree::new(&boards.tree, &[odd_rows], std::iter::once(odd_columns));
-    let mut compiler = Compiler::new(&tree, &list, &limits, Vec::new(), &cancel);
-    let (code, is_last) = compiler.next_part().expect("in time");
-    assert!(is_last, "a program of one label is short");
+    let compiler = Compiler::new(&tree, &list, &limits, Vec::new(), &cancel);
+    let code = compiler.compile(|_| Ok(())).expect("in time");
+    assert!(!code.is_empty(), "a program of one label is short");
     for kernel in kernels() {
         let mut scratch = Scratch::default();
         scratch.reserve(list.longest_block());
         let entries = |of: usize| {
             let mut entries = Vec::new();
             for number in 0..of {
-                let input = Input { code, block: list.slice(0, Slice { number, of }) };
+                let words = list.slice(0, Slice { number, of });
                 let mut row = [Entries([0; LANES])];
-                let counted = kernel.count(input, &[Some(0..1)], &mut row, &mut scratch, &cancel);
+                let counted =
+                    kernel.walk(&code, words, &mut scratch, &cancel, |leaf, words, scratch| {
+                        kernel.count_leaf(leaf, words, &[Some(0..1)], &mut row, scratch);
+                    });
                 counted.expect("in time");
                 entries.push(u32::from(row[0].0[0]));
             }

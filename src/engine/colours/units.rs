@@ -37,6 +37,7 @@ use std::sync::Arc;
 use super::sub_board::Colour;
 use super::subsets::Subsets;
 use crate::board::size::BoardSize;
+use crate::board::square::FixedQueens;
 use crate::engine::plain::{EVEN, halved};
 use crate::engine::unit::RowDomains;
 
@@ -49,7 +50,8 @@ pub(super) struct UnitList {
     pub(super) odd: Subsets,
     /// In order; those without units are left out.
     class_pairs: Vec<ClassPair>,
-    len: usize,
+    /// The number of units.
+    pub(super) len: usize,
 }
 
 /// A class of x and a class of y that have units.
@@ -72,15 +74,6 @@ pub(super) struct Batch {
     pub(super) x: u32,
     pub(super) x_class: Range<u32>,
     pub(super) y_class: Range<u32>,
-    ys: Ys,
-}
-
-/// The y of a class that form units with an x.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Ys {
-    ranks: Range<u32>,
-    /// Whether x is a palindrome, so that y is at most the rank of its reverse.
-    at_most_reversed: bool,
 }
 
 impl UnitList {
@@ -92,8 +85,7 @@ impl UnitList {
         for a in sizes {
             for (x_class, xs) in (0..).zip(list.even.classes(a)) {
                 for (y_class, class) in (0..).zip(list.odd.classes(list.odd_size(a))) {
-                    let units: usize =
-                        xs.clone().map(|x| list.number_of(a, &list.ys(a, x, class))).sum();
+                    let units: usize = xs.clone().map(|x| list.ys(a, x, class).count()).sum();
                     if units > 0 {
                         let first_unit = list.len;
                         list.class_pairs.push(ClassPair { first_unit, a, x_class, y_class });
@@ -105,17 +97,8 @@ impl UnitList {
         list
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
     fn is_odd(&self) -> bool {
         self.size.get() % 2 == 1
-    }
-
-    /// Whether white and black have as many queens in even rows, on an even board.
-    fn is_balanced(&self, a: u32) -> bool {
-        !self.is_odd() && 4 * a == self.size.get()
     }
 
     /// The number of white queens in odd rows.
@@ -123,39 +106,26 @@ impl UnitList {
         if self.is_odd() { a - 1 } else { a }
     }
 
-    /// Whether a set has at most the rank of its reverse.
-    fn at_most_reversed(subsets: &Subsets, set: u32) -> bool {
-        subsets.rank(set) <= subsets.rank(subsets.reversed(set))
-    }
-
-    /// The y of a class that form units with an x.
-    fn ys(&self, a: u32, x: u32, class: &Range<u32>) -> Ys {
+    /// What the flips of the board make of a, and of the ranks of two sets: rows or columns. On odd boards all
+    /// flips keep the colours, and each image is there twice.
+    fn images(&self, a: u32, x: u32, y: u32) -> [(u32, u32, u32); 4] {
         if self.is_odd() {
-            let set = self.even.of_size(a)[x as usize];
-            let is_canonical = Self::at_most_reversed(&self.even, set);
-            let ranks = if is_canonical { class.clone() } else { 0..0 };
-            return Ys { ranks, at_most_reversed: self.even.reversed(set) == set };
+            let [x2, y2] = [self.even.rank_of_reversed(a, x), self.odd.rank_of_reversed(a - 1, y)];
+            return [(a, x, y), (a, x2, y2), (a, x, y), (a, x2, y2)];
         }
-        let last = self.last_rank(a);
-        let most = if self.is_balanced(a) { last.saturating_sub(x) } else { last };
-        Ys { ranks: class.start.max(x)..class.end.min(most + 1), at_most_reversed: false }
+        let (b, last) = self.others(a);
+        [(a, x, y), (a, y, x), (b, last - x, last - y), (b, last - y, last - x)]
     }
 
-    /// Each of these y.
-    fn each(&self, a: u32, ys: &Ys) -> impl Iterator<Item = u32> {
-        let Ys { ranks, at_most_reversed } = ys.clone();
-        let sets = self.odd.of_size(self.odd_size(a));
-        let is_unit = move |y: &u32| Self::at_most_reversed(&self.odd, sets[*y as usize]);
-        ranks.filter(move |y| !at_most_reversed || is_unit(y))
+    /// On even boards, what a flip of the rows makes of a, and of the rank 0.
+    fn others(&self, a: u32) -> (u32, u32) {
+        (self.size.get() / 2 - a, self.even.of_size(a).len() as u32 - 1)
     }
 
-    /// How many y these are.
-    fn number_of(&self, a: u32, ys: &Ys) -> usize {
-        if ys.at_most_reversed { self.each(a, ys).count() } else { ys.ranks.len() }
-    }
-
-    fn last_rank(&self, a: u32) -> u32 {
-        self.even.of_size(a).len() as u32 - 1
+    /// The y of a class that form units with an x: none of the images is below.
+    fn ys(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
+        let is_unit = move |y: &u32| self.images(a, x, *y).iter().all(|image| (a, x, *y) <= *image);
+        class.clone().filter(is_unit)
     }
 
     /// The number of a unit's pair of classes.
@@ -178,10 +148,9 @@ impl UnitList {
         let x_class = self.even.classes(a)[usize::from(x_class)].clone();
         let y_class = self.odd.classes(self.odd_size(a))[usize::from(y_class)].clone();
         for x in x_class.clone() {
-            let ys = self.ys(a, x, &y_class);
-            let units = first_unit..first_unit + self.number_of(a, &ys);
+            let units = first_unit..first_unit + self.ys(a, x, &y_class).count();
             if units.contains(&unit) {
-                return Batch { units, a, x, x_class, y_class, ys };
+                return Batch { units, a, x, x_class, y_class };
             }
             first_unit = units.end;
         }
@@ -190,7 +159,8 @@ impl UnitList {
 
     /// The y of some units, or of all that are in the batch of the first.
     pub(super) fn ys_of(&self, batch: &Batch, units: Range<usize>) -> impl Iterator<Item = u32> {
-        self.each(batch.a, &batch.ys).skip(units.start - batch.units.start).take(units.len())
+        let ys = self.ys(batch.a, batch.x, &batch.y_class);
+        ys.skip(units.start - batch.units.start).take(units.len())
     }
 
     /// The a, x and y of a unit.
@@ -203,28 +173,28 @@ impl UnitList {
     /// The odd rows, or columns, of this rank.
     pub(super) fn odd_set(&self, a: u32, rank: u32) -> u32 {
         let set = self.odd.of_size(self.odd_size(a))[rank as usize];
-        if self.is_odd() { set } else { self.odd.reversed(set) }
+        self.turned(set)
+    }
+
+    /// Of odd numbers, the set that has a rank: on even boards the half-turn makes even ones of them.
+    fn turned(&self, odd: u32) -> u32 {
+        if self.is_odd() { odd } else { self.odd.reversed(odd) }
     }
 
     /// The number of images that each solution of the unit stands for, except for those by transposition
     /// and, on odd boards, the flip of the columns, which are in the unit's count.
     pub(super) fn weight(&self, unit: usize) -> u64 {
         let (a, x, y) = self.ranks_of(unit);
-        if self.is_odd() {
-            let is_palindrome = |subsets: &Subsets, set| subsets.reversed(set) == set;
-            let both = is_palindrome(&self.even, self.even.of_size(a)[x as usize])
-                && is_palindrome(&self.odd, self.odd_set(a, y));
-            return if both { 1 } else { 2 };
-        }
-        let ties = y == x || self.is_balanced(a) && y == self.last_rank(a) - x;
-        if ties { 2 } else { 4 }
+        let images = self.images(a, x, y);
+        let alike = images.iter().filter(|image| **image == (a, x, y)).count();
+        (images.len() / alike) as u64
     }
 
     /// The solutions that the unit counts.
     pub(super) fn domains(self: &Arc<Self>, unit: usize) -> RowDomains {
         let (a, x, y) = self.ranks_of(unit);
         let [white_even, white_odd] = [self.even.of_size(a)[x as usize], self.odd_set(a, y)];
-        let mut domains = RowDomains::whole_board(self.size);
+        let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
         for (row, allowed) in domains.allowed[..self.size.rows()].iter_mut().enumerate() {
             let is_even_row = row % 2 == 0;
             let set = if is_even_row { white_even } else { white_odd };
@@ -233,7 +203,7 @@ impl UnitList {
         }
         let list = Arc::clone(self);
         domains.weight = Some(Box::new(move |columns| {
-            list.columns(a, x).weight(y, halved(columns), halved(columns >> 1))
+            list.columns(a, x).weight(y, halved(columns), halved(columns >> 1)).into()
         }));
         domains
     }
@@ -242,17 +212,6 @@ impl UnitList {
     pub(super) fn columns(&self, a: u32, x: u32) -> Columns<'_> {
         Columns { list: self, a, x }
     }
-}
-
-/// What one label says about the weight of its pairs in the units of one x.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LabelWeight {
-    /// No pair counts: the label is left out of lists and programs.
-    Dropped,
-    /// The label ties with the rows: each pair has a weight of its own.
-    Tied,
-    /// A pair of two clear labels weighs the product of what both say.
-    Clear(u16),
 }
 
 /// What pairs of labels weigh in the units of one x.
@@ -264,71 +223,62 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// u, and v.
-    fn ranks(&self, even: u32, odd: u32) -> (u32, u32) {
-        let UnitList { even: evens, odd: odds, .. } = self.list;
-        let odd = if self.list.is_odd() { odd } else { odds.reversed(odd) };
-        (evens.rank(even), odds.rank(odd))
+    /// How many times Ce of this rank counts for the flip of the columns, which on odd boards moves it alone.
+    fn flipped(&self, u: u32) -> u16 {
+        let UnitList { even, .. } = self.list;
+        if self.list.is_odd() { times(&u, &even.rank_of_reversed(self.a, u)) } else { 1 }
     }
 
-    /// What a label of this rank, u or v, says: it is compared with x, on balanced boards with M - 1 - x as well.
-    fn compare(&self, rank: u32, clear: u16) -> LabelWeight {
-        let balanced = self.list.is_balanced(self.a);
-        let nearest = if balanced { rank.min(self.list.last_rank(self.a) - rank) } else { rank };
-        match nearest.cmp(&self.x) {
-            Ordering::Greater => LabelWeight::Clear(clear),
-            Ordering::Equal => LabelWeight::Tied,
-            Ordering::Less => LabelWeight::Dropped,
+    /// What a label of the list of this colour, or of the tree of the other one, weighs: Ce of white. A pair of
+    /// labels weighs the product of what both weigh. If a label ties with the rows, it is none: then each
+    /// pair has a weight of its own.
+    pub(super) fn label(&self, colour: Colour, label: u32) -> Option<u16> {
+        let Self { list, a, x } = *self;
+        let (rank, weight) = match colour {
+            Colour::White => {
+                let u = list.even.rank(label);
+                (u, 2 * self.flipped(u))
+            }
+            Colour::Black if list.is_odd() => return Some(1),
+            Colour::Black => (list.odd.rank(list.turned(label)), 1),
+        };
+        let mut least = (a, rank);
+        if !list.is_odd() {
+            let (b, last) = list.others(a);
+            least = least.min((b, last - rank));
+        }
+        match least.cmp(&(a, x)) {
+            Ordering::Less => Some(0),
+            Ordering::Equal if weight > 0 => None,
+            _ => Some(weight),
         }
     }
 
-    /// What a label of the list of this colour, or of the tree of the other one, says: Ce of white.
-    pub(super) fn label(&self, list: Colour, label: u32) -> LabelWeight {
+    /// The labels of the list of this colour, or of the tree of the other one: all that have some weight.
+    pub(super) fn labels(self, colour: Colour) -> impl Iterator<Item = u32> {
         let UnitList { even, odd, .. } = self.list;
-        match (list, self.list.is_odd()) {
-            (Colour::White, false) => self.compare(even.rank(label), 2),
-            (Colour::Black, false) => self.compare(odd.rank(odd.reversed(label)), 1),
-            (Colour::Black, true) => LabelWeight::Clear(1),
-            // The flip of the columns: of Ce and its reverse one is counted, twice.
-            _ if even.reversed(label) == label => self.compare(even.rank(label), 2),
-            _ if UnitList::at_most_reversed(even, label) => self.compare(even.rank(label), 4),
-            _ => LabelWeight::Dropped,
-        }
-    }
-
-    /// The labels of the list of this colour, or of the tree of the other one, that are not dropped.
-    pub(super) fn labels(self, list: Colour) -> impl Iterator<Item = u32> {
-        let UnitList { even, odd, .. } = self.list;
-        let sets = match list {
+        let sets = match colour {
             Colour::White => even.of_size(self.a),
             Colour::Black => odd.of_size(self.list.odd_size(self.a)),
         };
-        let counts = move |label: &u32| self.label(list, *label) != LabelWeight::Dropped;
-        sets.iter().copied().filter(counts)
+        sets.iter().copied().filter(move |label| self.label(colour, *label) != Some(0))
     }
 
     /// How many times the unit with this y counts the solutions with these columns.
-    pub(super) fn weight(&self, y: u32, even: u32, odd: u32) -> u64 {
-        let (u, v) = self.ranks(even, odd);
-        let (fold, key) = if self.list.is_odd() {
-            if !UnitList::at_most_reversed(&self.list.even, even) {
-                return 0;
-            }
-            let is_palindrome = self.list.even.reversed(even) == even;
-            let turned = self.list.odd.rank(self.list.odd.reversed(odd));
-            if is_palindrome { (1, (u, v.min(turned))) } else { (2, (u, v)) }
-        } else {
-            let last = self.list.last_rank(self.a);
-            let mut key = (u, v).min((v, u));
-            if self.list.is_balanced(self.a) {
-                key = key.min((last - u, last - v)).min((last - v, last - u));
-            }
-            (1, key)
-        };
-        match key.cmp(&(self.x, y)) {
-            Ordering::Greater => 2 * fold,
-            Ordering::Equal => fold,
-            Ordering::Less => 0,
-        }
+    pub(super) fn weight(&self, y: u32, even: u32, odd: u32) -> u16 {
+        let Self { list, a, x } = *self;
+        let (u, v) = (list.even.rank(even), list.odd.rank(list.turned(odd)));
+        let [first, others @ ..] = list.images(a, u, v);
+        let key = others.into_iter().fold(first, Ord::min);
+        times(&(a, x, y), &key) * self.flipped(u)
+    }
+}
+
+/// How many times something counts of which the other is an image: the lower one counts for both.
+fn times<T: Ord>(one: &T, other: &T) -> u16 {
+    match one.cmp(other) {
+        Ordering::Less => 2,
+        Ordering::Equal => 1,
+        Ordering::Greater => 0,
     }
 }

@@ -17,7 +17,7 @@ use super::kernel::{Bytes, Entries, LANES, TILE, Weights};
 use super::program::Tree;
 use super::side::Side;
 use super::sub_board::Colour;
-use super::units::{Columns, LabelWeight};
+use super::units::Columns;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
@@ -46,16 +46,14 @@ impl Light<'_> {
         digits[0].resize(rows, Bytes::ZERO);
         more.clear();
         more.resize(rows, 0);
-        let Side { colour, limits, list, .. } = self.side;
-        let tree = self.side.tree();
+        let Side { colour, limits, list, tree, .. } = self.side;
         let row_of = |label: u32| tree.label(label).expect("kept for the whole class");
         let light_rows: Vec<usize> = heavy_labels.iter().map(|label| row_of(*label)).collect();
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
         for (lane, label) in heavy_labels.iter().enumerate() {
             match self.columns.label(colour.other(), *label) {
-                LabelWeight::Clear(weight) => clear[lane] = weight,
-                LabelWeight::Tied => ties.push(lane),
-                LabelWeight::Dropped => unreachable!("no list has such labels"),
+                Some(weight) => clear[lane] = weight,
+                None => ties.push(lane),
             }
         }
         let mut tile = [[0; TILE]; TILE];
@@ -89,12 +87,12 @@ impl Light<'_> {
                     let row = place * heavy_tree.labels_len + row;
                     let own = |lane: usize| self.pair(*y, *label, heavy_labels[lane]);
                     let weights: [u16; LANES] = match self.columns.label(*colour, *label) {
-                        LabelWeight::Clear(weight) => {
+                        Some(weight) => {
                             let mut weights = clear.map(|lane| lane * weight);
                             ties.iter().for_each(|lane| weights[*lane] = own(*lane));
                             weights
                         }
-                        _ => std::array::from_fn(|lane| {
+                        None => std::array::from_fn(|lane| {
                             if lane < heavy_labels.len() { own(lane) } else { 0 }
                         }),
                     };
@@ -123,6 +121,6 @@ impl Light<'_> {
     fn pair(&self, y: u32, light: u32, heavy: u32) -> u16 {
         let (even, odd) =
             if self.side.colour == Colour::White { (light, heavy) } else { (heavy, light) };
-        self.columns.weight(y, even, odd) as u16
+        self.columns.weight(y, even, odd)
     }
 }

@@ -128,7 +128,7 @@ fn every_kernel_counts_what_plain_loops_count() {
         code.end(leaf);
         code.end_subtree(filter);
         leaves[0].write(0, usize::MAX, &mut code);
-        let input = Input { code: &code.0, block: Words { len, and_more: &words, tag_at: TAG_AT } };
+        let block = Words { len, and_more: &words, tag_at: TAG_AT };
 
         // The set in the middle is not to be counted.
         let rows = [Some(labels..2 * labels), None, Some(0..labels)];
@@ -152,14 +152,21 @@ fn every_kernel_counts_what_plain_loops_count() {
             let mut scratch = Scratch::default();
             scratch.reserve(len);
             let mut entries = vec![Entries([start; LANES]); 2 * labels];
-            assert_eq!(kernel.count(input, &rows, &mut entries, &mut scratch, &cancel), Ok(()));
+            let counted =
+                kernel.walk(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
+                    kernel.count_leaf(leaf, words, &rows, &mut entries, scratch);
+                });
+            assert_eq!(counted, Ok(()));
             for (row, (entries, expected)) in entries.iter().zip(&expected).enumerate() {
                 let expected = expected.map(|hits| hits.min(u16::MAX.into()) as u16);
                 assert_eq!(entries.0, expected, "{kernel}, row {row}, round {round}");
             }
 
             let mut totals = [Totals::default(); 3];
-            let summed = kernel.sum(input, &rows, &weights, &mut totals, &mut scratch, &cancel);
+            let summed =
+                kernel.walk(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
+                    kernel.sum_leaf(leaf, words, &rows, &weights, &mut totals, scratch);
+                });
             assert_eq!(summed, Ok(()));
             for (set, totals) in totals.iter().enumerate() {
                 for (digit, lanes) in totals.iter().enumerate() {
@@ -180,9 +187,10 @@ fn every_kernel_counts_what_plain_loops_count() {
 
             let cancelled = Cancel::new();
             cancelled.cancel();
-            let counted = kernel.count(input, &rows, &mut entries, &mut scratch, &cancelled);
-            let summed = kernel.sum(input, &rows, &weights, &mut totals, &mut scratch, &cancelled);
-            assert_eq!([counted, summed], [Err(Interrupt::Cancelled); 2], "{kernel}");
+            let visited = kernel.walk(&code.0, block, &mut scratch, &cancelled, |_, _, _| {
+                panic!("no leaf is begun");
+            });
+            assert_eq!(visited, Err(Interrupt::Cancelled), "{kernel}");
         }
     }
 }
