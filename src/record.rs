@@ -29,7 +29,6 @@ mod disk;
 mod folder;
 mod header;
 mod line;
-mod name;
 mod reader;
 mod save;
 mod second;

@@ -2,7 +2,6 @@
 
 mod grid;
 mod page;
-mod resume;
 mod state;
 
 use std::path::PathBuf;

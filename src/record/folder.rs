@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::disk::named_shard;
 use super::header::Header;
-use super::name::named_shard;
 use super::reader::Named;
 use super::union::Record;
 use crate::board::size::BoardSize;

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::disk::open;
+use super::disk::{named_shard, open};
 use super::header::Header;
 use super::line::{LONGEST_LINE, Line, Run, Seal, may_be_cut_off};
-use super::name::named_shard;
 use super::units::UnitSet;
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};

@@ -19,10 +19,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::disk::{create, drop_cache, lock, open, open_with, sync_folder};
+use super::disk::{create, drop_cache, file_name, lock, open, open_with, sync_folder};
 use super::header::first_line;
 use super::line::{Run, done_text};
-use super::name::file_name;
 use super::reader::Named;
 use super::union::Record;
 use crate::done::{Tally, UnitsDone};

@@ -1,15 +1,16 @@
-//! How far a count has come, and what is left of it.
+//! How far a count has come, what is left of it, and the commands that count what no process is counting.
 
+use std::path::Path;
 use std::time::SystemTime;
 
-use nqueens::record::{JournalFile, Left, Run};
+use nqueens::record::{JournalFile, Left, Record, Run};
 use nqueens::{Shard, WhichCount};
 use rayon::prelude::*;
 
-use super::resume::Resume;
 use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
-use crate::cli::journals::Journals;
+use crate::cli::journals::{Journals, ranges};
 use crate::cli::report::{Report, units};
+use crate::cli::stderr::quoted;
 
 pub(super) struct Status {
     pub(super) journals: Journals,
@@ -136,5 +137,61 @@ impl Status {
         }
         report.field("resume", resume.map(|resume| resume.command));
         report
+    }
+}
+
+/// Longer lists of shards are cut.
+const MOST_RANGES: usize = 200;
+
+/// The longest command in text.
+const LONGEST_LINE: usize = 400;
+
+/// How to go on with a count.
+pub(super) struct Resume {
+    /// On one machine.
+    pub(super) command: String,
+    /// On a Slurm cluster, if there are shards.
+    pub(super) slurm: Option<String>,
+    /// What is missing.
+    pub(super) what: String,
+}
+
+impl Resume {
+    /// The command, unless it names too many shards for a line of text.
+    pub(super) fn in_a_line(&self) -> &str {
+        if self.command.len() <= LONGEST_LINE { &self.command } else { "as --json and --html say" }
+    }
+
+    /// For these shards of so many. `None` if there is nothing to do.
+    pub(super) fn of(record: &Record, idle: &[usize], shards: usize) -> Option<Self> {
+        let (plan, files) = (record.plan(), record.files());
+        let n = plan.size();
+        let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
+        if idle.is_empty() {
+            return None;
+        }
+        if let (1, [file]) = (shards, files) {
+            let command = format!("nqueens count {n}{second} --journal {}", quoted(&file.path));
+            return Some(Self { command, slurm: None, what: "Units are missing".to_owned() });
+        }
+        let (indices, is_cut) = ranges(idle, ",", MOST_RANGES);
+        let sequence = |range: &str| match range.split_once('-') {
+            Some((first, last)) => format!("$(seq {first} {last})"),
+            None => range.to_owned(),
+        };
+        let sequences = indices.split(',').map(sequence).collect::<Vec<_>>().join(" ");
+        let folder = files.first().and_then(|file| file.path.parent());
+        let folder = Path::new(".").join(folder.unwrap_or(Path::new("")));
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
+        let cut = if is_cut { "; the first are listed" } else { "" };
+        let (idle, all) = (grouped(idle.len()), grouped(shards));
+        Some(Self {
+            command: format!(
+                "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"
+            ),
+            slurm: Some(format!("scripts/slurm/submit.sh {n} --indices {indices} {options}")),
+            what: format!("{idle} of {all} shards have missing units and no process{cut}"),
+        })
     }
 }
