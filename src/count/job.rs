@@ -63,9 +63,9 @@ impl Count<'_> {
     ///
     /// [`Error::StoppedBefore`] or [`Error::Stopped`] after a cancellation,
     /// [`Error::QueensGiven`] or [`Error::UnknownName`] for queens that cannot be given,
-    /// [`Error::OutOfRange`] and [`Error::ThreadsNotStarted`] if it starts threads, [`Error::LacksMemory`] if the engine
-    /// needs more memory than there is, [`Error::UnitOverflow`] if a unit's count does not fit,
-    /// [`Error::Journal`] if the journal cannot be used.
+    /// [`Error::OutOfRange`] and [`Error::ThreadsNotStarted`] if it starts threads,
+    /// [`Error::LacksMemory`] if the engine needs more memory than there is, [`Error::UnitOverflow`]
+    /// if a unit's count does not fit, [`Error::Journal`] if the journal cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {
         self.check_queens(self.journal.is_some())?;
         self.on_its_threads(|| {
@@ -107,7 +107,8 @@ impl Count<'_> {
         })?
     }
 
-    /// Counts the units of a shard that the record does not have. Without a record, the plan suits so many threads.
+    /// Counts the units of a shard that the record does not have. Without a record, the plan suits so many
+    /// threads.
     fn finish(
         &self,
         shard: Shard,
@@ -169,6 +170,7 @@ impl Count<'_> {
                 stop: &AtomicBool::new(false),
             };
             let counted = driver.run(todo.ranges())?;
+
             outcome.total += counted.solutions;
             let is_complete = counted.units == todo.len();
             if let Some(journal) = journal {
