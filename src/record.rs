@@ -44,7 +44,7 @@ pub use folder::{journals_in, split_by_plan};
 pub use line::Run;
 pub use reader::JournalFile;
 pub use second::{Comparison, compare};
-pub use shards::ShardUnits;
+pub use shards::{Left, ShardUnits};
 pub use union::{Record, Witness};
 pub use units::UnitSet;
 pub(crate) use writer::{Journal, Output};

@@ -108,7 +108,7 @@ impl JournalsArgs {
         let record = Record::read(files)?.ok_or_else(|| self.nothing())?;
         let journals = Journals::new(record, self.shards);
         warn_of_damage(&journals.record.left_out);
-        for file in journals.record.files.iter().filter(|file| file.cut_off > 0) {
+        for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
         }
@@ -210,7 +210,7 @@ impl Journals {
             .field("published", self.published.to_string())
             .field("finished", done.units)
             .field("solutions", done.solutions.to_string())
-            .field("files", self.record.files.len())
+            .field("files", self.record.files().len())
             .field("damaged", damaged)
             .field("twice", self.record.repeated)
             .field("cpu_seconds", json_seconds(self.record.cpu_time()))

@@ -68,7 +68,7 @@ impl MergeArgs {
         let mut report = report(&journals);
         if let Some(into) = &self.into {
             let packed = journals.record.save(into)?;
-            let bytes = |record: &Record| record.files.iter().map(|file| file.bytes).sum::<u64>();
+            let bytes = |record: &Record| record.files().iter().map(|file| file.bytes).sum::<u64>();
             let (bytes_before, bytes) = (bytes(&journals.record), bytes(&packed));
             let file = escaped(into.display());
             // The text of an unfinished count goes to stderr.
@@ -88,7 +88,7 @@ impl MergeArgs {
 
 /// The report on the journals of one count.
 fn report(journals: &Journals) -> Report {
-    let (files, twice) = (journals.record.files.len(), units(journals.record.repeated));
+    let (files, twice) = (journals.record.files().len(), units(journals.record.repeated));
     let mut report = journals.report(|total| total.to_string());
     journals.total.iter().for_each(|total| _ = report.bare(total));
     report
@@ -140,7 +140,7 @@ fn twice([first, second]: [Journals; 2]) -> Result<(Exit, Report), Failure> {
         report.row(name, format_args!("{units}, {cpu_time} CPU time on {machines}"));
         let count = json!({
             "finished": finished,
-            "files": record.files.len(),
+            "files": record.files().len(),
             "machines": machines,
             "cpu_seconds": json_seconds(record.cpu_time()),
             "once": finished - comparison.units,

@@ -47,7 +47,7 @@ impl VerifyArgs {
         let session = Session::new(&self.machine)?;
         let journals = self.journals.read()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let (plan, finished) = (journals.record.plan(), &journals.record.finished);
+        let (plan, finished) = (journals.record.plan(), &journals.record.finished());
         let counts = journals.record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
         let chosen = journals.record.tally().units.min(self.units);

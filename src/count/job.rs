@@ -15,7 +15,8 @@ use crate::done::Tally;
 use crate::engine::{Engine, Kernel};
 use crate::error::{Error, JournalError};
 use crate::forecast::{Clusters, Rest, TimeLeft};
-use crate::record::{Output, Record, Run, UnitSet, read_shard};
+use crate::plan::Plan;
+use crate::record::{Journal, Output, Record, Run, UnitSet, read_shard};
 use crate::shard::Shard;
 
 /// Shards choose their split rows as if for this many threads, so that every machine makes the same
@@ -67,13 +68,9 @@ impl Count<'_> {
     /// [`Error::LacksMemory`] if the engine needs more memory than there is, [`Error::UnitOverflow`]
     /// if a unit's count does not fit, [`Error::Journal`] if the journal cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.check_queens(self.journal.is_some())?;
         self.on_its_threads(|| {
             let begun = Instant::now();
-            let opened = self.journal.as_deref().map(Output::lock).transpose()?;
-            let (output, record) = opened.unzip();
-            let (record, threads) = (record.flatten(), rayon::current_num_threads());
-            let outcome = self.finish(Shard::WHOLE, output, record.as_ref(), threads)?;
+            let outcome = Job::whole(self)?.run()?;
             Ok(Outcome { elapsed: begun.elapsed(), ..outcome })
         })?
     }
@@ -89,108 +86,178 @@ impl Count<'_> {
     /// As [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in
     /// the folder do not belong together.
     pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
-        self.check_queens(true)?;
-        let is_file = out.is_file() || out.extension().is_some_and(|name| name == "journal");
         self.on_its_threads(|| {
             let begun = Instant::now();
-            let (output, record, left_out) = if is_file {
-                let (output, record) = Output::lock(out)?;
-                (output, record, Vec::new())
-            } else {
-                let cannot_create = |error| JournalError::cannot("open")(error).at(out);
-                fs::create_dir_all(out).map_err(cannot_create)?;
-                let (record, left_out) = read_shard(out, self.size, self.which, shard)?;
-                (Output::Folder(out.to_owned()), record, left_out)
-            };
-            let outcome = self.finish(shard, Some(output), record.as_ref(), SHARD_THREADS)?;
-            Ok(Outcome { elapsed: begun.elapsed(), left_out, ..outcome })
+            let outcome = Job::of_shard(self, shard, out)?.run()?;
+            Ok(Outcome { elapsed: begun.elapsed(), ..outcome })
         })?
     }
+}
 
-    /// Counts the units of a shard that the record does not have. Without a record, the plan suits so many
-    /// threads.
-    fn finish(
-        &self,
-        shard: Shard,
-        output: Option<Output>,
-        record: Option<&Record>,
-        suited: usize,
-    ) -> Result<Outcome, Error> {
-        let plan = match record {
-            Some(record) => self.recorded_plan(record)?,
-            None => Arc::new(self.plan(suited)),
+/// The units to count, what is finished of them, and where to record the rest.
+struct Job<'a> {
+    count: &'a Count<'a>,
+    shard: Shard,
+    output: Option<Output>,
+    record: Option<Record>,
+    /// Why lines and journals of a folder were left out.
+    left_out: Vec<Error>,
+    /// How many threads the split rows should suit.
+    suited: usize,
+}
+
+impl<'a> Job<'a> {
+    /// Opens the journal of a whole count, if it is to have one.
+    fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
+        count.check_queens(count.journal.is_some())?;
+        let opened = count.journal.as_deref().map(Output::lock).transpose()?;
+        let (output, record) = opened.unzip();
+        let (record, left_out) = (record.flatten(), Vec::new());
+        let suited = rayon::current_num_threads();
+        Ok(Self { count, shard: Shard::WHOLE, output, record, left_out, suited })
+    }
+
+    /// Opens the journal of a shard, or its folder, which is made if it is missing.
+    fn of_shard(count: &'a Count<'a>, shard: Shard, out: &Path) -> Result<Self, Error> {
+        count.check_queens(true)?;
+        let is_file = out.is_file() || out.extension().is_some_and(|name| name == "journal");
+        let (output, record, left_out) = if is_file {
+            let (output, record) = Output::lock(out)?;
+            (output, record, Vec::new())
+        } else {
+            let cannot_create = |error| JournalError::cannot("open")(error).at(out);
+            fs::create_dir_all(out).map_err(cannot_create)?;
+            let (record, left_out) = read_shard(out, count.size, count.which, shard)?;
+            (Output::Folder(out.to_owned()), record, left_out)
         };
-        let (kernel, threads) = (self.kernel_of(plan.engine()), rayon::current_num_threads());
+        Ok(Self { count, shard, output: Some(output), record, left_out, suited: SHARD_THREADS })
+    }
+
+    /// Plans, checks the memory, drives and closes. The time is left to the caller, who has opened it.
+    fn run(mut self) -> Result<Outcome, Error> {
+        let (count, shard, threads) = (self.count, self.shard, rayon::current_num_threads());
+        let (output, record) = (self.output.take(), self.record.as_ref());
+        let plan = match record {
+            Some(record) => count.recorded_plan(record)?,
+            None => Arc::new(count.plan(self.suited)),
+        };
         let units: UnitSet = shard.ranges(plan.units()).collect();
         let before = record.map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;
-        let todo = record.map_or(units.clone(), |held| units.difference(&held.finished));
-        let is_all = shard == Shard::WHOLE && self.queens.is_empty();
-        let published = known(self.size).total.filter(|_| is_all);
-        let mut outcome = Outcome {
-            size: self.size,
+        let todo = record.map_or(units.clone(), |held| units.difference(held.finished()));
+        let run = Run::begin(count.kernel_of(plan.engine()), threads, shard);
+        let start = Start {
+            plan: &plan,
             shard,
-            total: before.solutions,
-            engine: plan.engine(),
-            kernel,
+            kernel: count.kernel_of(plan.engine()),
             threads,
             units: units.len(),
-            units_before: before.units,
-            elapsed: Duration::ZERO,
-            published: Published::Unknown,
-            runs: record.into_iter().flat_map(Record::runs).cloned().collect(),
-            journal: None,
-            journal_fault: None,
-            left_out: Vec::new(),
+            done: before,
+            cut_off: output.as_ref().map_or(0, |output| output.cut_off(record)),
+            time_left: &self.time_left(&plan, &run, before, &todo),
         };
+        let runs = record.into_iter().flat_map(Record::runs).cloned().collect();
+        let mut closed = Closed { done: before, runs, journal: None, fault: None };
         if !todo.is_empty() {
             plan.check_memory(threads)?;
-            let run = Run::begin(kernel, threads, shard);
             let journal = output.map(|output| output.begin(&plan, record, &run)).transpose()?;
-            let solutions = published.map(|total| total as f64 - before.solutions as f64);
-            // What is recorded is part of the sample if a run like this one recorded it.
-            let times = record.and_then(|record| record.times_of(&run)).cloned();
-            let times = times.unwrap_or_else(|| Clusters::new(plan.units()));
-            self.observer.started(&Start {
-                plan: &plan,
-                shard,
-                kernel,
-                threads,
-                units: units.len(),
-                done: before,
-                cut_off: journal.as_ref().map_or(0, |journal| journal.cut_off),
-                time_left: &TimeLeft::new(times, Rest { units: todo.len(), solutions }, threads),
-            });
-            let driver = Driver {
-                plan: &plan,
-                kernel,
-                journal: journal.as_ref(),
-                observer: self.observer,
-                cancel: &self.cancel,
-                begun: Instant::now(),
-                stop: &AtomicBool::new(false),
-            };
-            let counted = driver.run(todo.ranges())?;
+            let counted = self.drive(&start, &todo, journal.as_ref())?;
+            self.close(&start, counted, journal, &mut closed)?;
+        }
+        Ok(self.outcome(&start, closed))
+    }
 
-            outcome.total += counted.solutions;
-            let is_complete = counted.units == todo.len();
-            if let Some(journal) = journal {
-                outcome.journal = Some(journal.path().to_owned());
-                let total = is_complete.then_some(outcome.total);
-                let has_failed = journal.has_failed();
-                match journal.close(counted, &|| self.observer.waits_for_disk(total)) {
-                    Ok(record) => outcome.runs = record.runs().cloned().collect(),
-                    // A journal that failed is the reason why the count stopped.
-                    Err(error) if has_failed && !is_complete => return Err(error),
-                    Err(error) => outcome.journal_fault = Some(error),
-                }
-            }
-            if !is_complete {
-                let journal_fault = outcome.journal_fault.map(Box::new);
-                let done = before + counted;
-                return Err(Error::Stopped { done, units: units.len(), journal_fault });
+    /// The forecast of a count that begins: what is recorded is part of the sample if a run like this one
+    /// recorded it.
+    fn time_left(&self, plan: &Plan, run: &Run, before: Tally, todo: &UnitSet) -> TimeLeft {
+        let is_like = |record: &&Record| record.runs().last().is_some_and(|last| last.is_like(run));
+        let recorded = self.record.as_ref().filter(is_like).map(Record::clusters);
+        let total = self.published_total();
+        let solutions = total.map(|total| total as f64 - before.solutions as f64);
+        let recorded = recorded.unwrap_or_else(|| Clusters::new(plan.units()));
+        let rest = Rest { units: todo.len(), solutions };
+        TimeLeft::new(recorded, rest, rayon::current_num_threads())
+    }
+
+    /// Counts on all threads.
+    fn drive(
+        &self,
+        start: &Start<'_>,
+        todo: &UnitSet,
+        journal: Option<&Journal>,
+    ) -> Result<Tally, Error> {
+        let Count { observer, cancel, .. } = self.count;
+        observer.started(start);
+        let driver = Driver {
+            plan: start.plan,
+            kernel: start.kernel,
+            journal,
+            observer: *observer,
+            cancel,
+            begun: Instant::now(),
+            stop: &AtomicBool::new(false),
+        };
+        driver.run(todo.ranges())
+    }
+
+    /// Waits until the disk has everything, reads it back, and compares it with what was counted.
+    fn close(
+        &self,
+        start: &Start<'_>,
+        counted: Tally,
+        journal: Option<Journal>,
+        closed: &mut Closed,
+    ) -> Result<(), Error> {
+        let done = start.done + counted;
+        let is_complete = done.units == start.units;
+        closed.done = done;
+        if let Some(journal) = journal {
+            let total = is_complete.then_some(done.solutions);
+            let has_failed = journal.has_failed();
+            closed.journal = Some(journal.path().to_owned());
+            match journal.close(counted, &|| self.count.observer.waits_for_disk(total)) {
+                Ok(record) => closed.runs = record.runs().cloned().collect(),
+                // A journal that failed is the reason why the count stopped.
+                Err(error) if has_failed && !is_complete => return Err(error),
+                Err(error) => closed.fault = Some(error),
             }
         }
-        outcome.published = Published::compare(outcome.total, published);
-        Ok(outcome)
+        if is_complete {
+            return Ok(());
+        }
+        let journal_fault = closed.fault.take().map(Box::new);
+        Err(Error::Stopped { done, units: start.units, journal_fault })
     }
+
+    fn outcome(self, start: &Start<'_>, closed: Closed) -> Outcome {
+        Outcome {
+            size: self.count.size,
+            shard: self.shard,
+            total: closed.done.solutions,
+            engine: start.plan.engine(),
+            kernel: start.kernel,
+            threads: start.threads,
+            units: start.units,
+            units_before: start.done.units,
+            elapsed: Duration::ZERO,
+            published: Published::compare(closed.done.solutions, self.published_total()),
+            runs: closed.runs,
+            journal: closed.journal,
+            journal_fault: closed.fault,
+            left_out: self.left_out,
+        }
+    }
+
+    /// The published total, if all solutions are counted.
+    fn published_total(&self) -> Option<u128> {
+        let is_all = self.shard == Shard::WHOLE && self.count.queens.is_empty();
+        known(self.count.size).total.filter(|_| is_all)
+    }
+}
+
+/// How a count has ended.
+struct Closed {
+    done: Tally,
+    runs: Vec<Run>,
+    journal: Option<PathBuf>,
+    fault: Option<Error>,
 }

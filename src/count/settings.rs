@@ -161,7 +161,7 @@ impl<'a> Count<'a> {
             None => Ok(Arc::clone(held)),
             Some((name, holds, asked)) => {
                 let [holds, asked] = [holds, asked].map(|value| format!("{name} = {value}"));
-                let path = record.files.first().map_or(Path::new(""), |file| &file.path);
+                let path = record.files().first().map_or(Path::new(""), |file| &file.path);
                 Err(JournalError::OtherCount { holds, asked }.at(path))
             }
         }

@@ -15,7 +15,6 @@ use super::name::named_shard;
 use super::units::UnitSet;
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
-use crate::forecast::Clusters;
 use crate::plan::Plan;
 
 /// The plan of a journal, and the file that names it.
@@ -73,19 +72,9 @@ pub(super) struct Contents {
     pub(super) ranges: Vec<Range<usize>>,
     /// Why lines were left out.
     pub(super) left_out: Vec<Error>,
-    /// What units took in the last run, and in those before it that were like it.
-    pub(super) clusters: Clusters,
 }
 
 impl Contents {
-    /// Adds a run. Times on another machine say nothing of those on this one.
-    fn begin_run(&mut self, run: Run) {
-        if !self.file.runs.last().is_some_and(|last| last.is_like(&run)) {
-            self.clusters = Clusters::new(self.named.plan.units());
-        }
-        self.file.runs.push(run);
-    }
-
     /// Adds a line to the last run.
     fn add(&mut self, done: &UnitsDone) {
         if let Some(run) = self.file.runs.last_mut() {
@@ -93,7 +82,6 @@ impl Contents {
             run.elapsed = run.elapsed.max(done.elapsed);
             run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
         }
-        self.clusters.add(done.units.start, done.tally(), done.cpu_time);
         self.solutions = self.solutions.saturating_add(done.solutions);
         match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
             Some(last) => last.end = done.units.end,
@@ -165,7 +153,6 @@ impl Named {
             solutions: 0,
             ranges: Vec::new(),
             left_out: first_error.iter().cloned().collect(),
-            clusters: Clusters::default(),
         };
         // Whether it is known who counted the units of the next line.
         let mut is_begun = false;
@@ -194,11 +181,11 @@ impl Named {
             };
             let was_begun = mem::replace(&mut is_begun, line.is_ok());
             match line {
-                Ok(Line::Run(run)) => contents.begin_run(run),
+                Ok(Line::Run(run)) => contents.file.runs.push(run),
                 Ok(Line::Done(done)) => {
                     // Damage may have hidden the beginning of another run.
                     if !was_begun {
-                        contents.begin_run(Run::unknown());
+                        contents.file.runs.push(Run::unknown());
                     }
                     contents.add(&done);
                     take(&contents.file, done);

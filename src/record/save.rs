@@ -40,7 +40,8 @@ impl Record {
         self.write(BufWriter::new(new.as_file()), into)?;
         new.as_file().sync_all().map_err(cannot_write)?;
         let held = Self::read(&[new.path().to_owned()])?.map(Self::undamaged).transpose()?;
-        let is_right = |held: &Self| held.finished == self.finished && held.tally() == self.tally();
+        let is_right =
+            |held: &Self| held.finished() == self.finished() && held.tally() == self.tally();
         let mut held = held.filter(is_right).ok_or_else(|| {
             let what = "it differs from the journals that it was made of";
             JournalError::NotAsWritten { what }.at(into)
@@ -75,7 +76,7 @@ impl Record {
                 let units = line.units.clone().zip(line.counts.drain(..));
                 let wanted = units.filter(|(unit, _)| {
                     let is_new = !self.shared.contains(*unit) || written.insert(*unit);
-                    is_new && self.finished.contains(*unit)
+                    is_new && self.finished().contains(*unit)
                 });
                 let wanted: Vec<(usize, u64)> = wanted.collect();
                 if let Some(run) = read.runs.last().filter(|_| !wanted.is_empty())

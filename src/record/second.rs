@@ -34,7 +34,7 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
         let (files, plans) = ([first.path, second.path], [first.text, second.text]);
         return Err(Error::PlansDiffer { files, plans });
     }
-    let both = first.finished.intersection(&second.finished);
+    let both = first.finished().intersection(second.finished());
     let mut differing = Vec::new();
     for units in first.windows(&both) {
         let counts = [first.counts(&units)?, second.counts(&units)?];

@@ -9,7 +9,7 @@ use super::reader::JournalFile;
 use super::union::Record;
 use crate::board::known::known;
 use crate::error::Error;
-use crate::forecast::{Approximate, Cores, Rest, seconds_of};
+use crate::forecast::{Approximate, Clusters, Cores, Rest, seconds_of};
 use crate::shard::Shard;
 
 /// How far a shard has come.
@@ -19,6 +19,16 @@ pub struct ShardUnits {
     pub units: usize,
     /// How many of them are finished.
     pub finished: usize,
+}
+
+/// How long the rest of a count takes.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Left {
+    /// CPU seconds. `None` while nothing is finished; the standard error is infinite while too little is.
+    pub cpu_seconds: Option<Approximate>,
+    /// Seconds of wall time for the processes that count now. `None` without any, or while too little is known.
+    pub seconds: Option<Approximate>,
 }
 
 impl Record {
@@ -55,32 +65,44 @@ impl Record {
         self.runs().fold(Duration::ZERO, |sum, run| sum.saturating_add(run.cpu_time))
     }
 
-    /// The CPU seconds that the missing units take, as far as the finished ones tell. `None`
-    /// while nothing is finished; the standard error is infinite while too little is.
-    pub fn cpu_seconds_left(&self) -> Option<Approximate> {
-        self.work_left().map(Approximate::on_any_run)
-    }
-
-    /// What this sample alone tells, without the error that no sample shows.
-    fn work_left(&self) -> Option<Approximate> {
+    /// How long the missing units take, by those that are finished. `written` are the journals that processes
+    /// write now. All journals are read again: few readers ask for times.
+    pub fn left(&self, written: &[JournalFile]) -> Left {
         let done = self.tally();
         let total = known(self.plan().size()).total;
         let solutions = total.map(|total| total as f64 - done.solutions as f64);
-        self.clusters.cpu_seconds(Rest { units: self.plan().units() - done.units, solutions })
+        let rest = Rest { units: self.plan().units() - done.units, solutions };
+        let work = self.clusters().cpu_seconds(rest);
+        let cores: Vec<_> = written.par_iter().map(|file| self.cores(file)).collect();
+        let threads = written.iter().filter_map(|file| Some(file.runs.last()?.threads));
+        let processes: Vec<_> = cores.iter().zip(threads).collect();
+        Left {
+            cpu_seconds: work.map(Approximate::on_any_run),
+            seconds: work.and_then(|work| seconds_of(work, &processes)),
+        }
     }
 
-    /// The wall time in seconds until processes that write these journals now have counted the missing units.
-    /// `None` while too little is known. Reads these journals again: nobody else asks for cores.
-    pub fn seconds_left(&self, written: &[JournalFile]) -> Option<Approximate> {
-        let all: Vec<_> = written.par_iter().map(|file| self.cores(file)).collect();
-        let threads = written.iter().filter_map(|file| Some(file.runs.last()?.threads));
-        seconds_of(self.work_left()?, &all.iter().zip(threads).collect::<Vec<_>>())
+    /// What units took in the last run of each journal, and in those before it that were like it: times on
+    /// another machine say nothing of those on this one. A journal that cannot be read again tells less.
+    pub(crate) fn clusters(&self) -> Clusters {
+        let new = || Clusters::new(self.plan().units());
+        let of_file = |file: &JournalFile| {
+            let is_like = |run: &Run| file.runs.last().is_some_and(|last| last.is_like(run));
+            let others = file.runs.iter().rposition(|run| !is_like(run)).map_or(0, |at| at + 1);
+            let mut clusters = new();
+            let _ = self.rescan(file, |read, done| {
+                if read.runs.len() > others {
+                    clusters.add(done.units.start, done.tally(), done.cpu_time);
+                }
+            });
+            clusters
+        };
+        self.files.par_iter().map(of_file).reduce(new, Clusters::merged)
     }
 
     /// The cores that the last process got that wrote a journal.
     fn cores(&self, file: &JournalFile) -> Cores {
         let mut cores = Cores::default();
-        // A journal that cannot be read again tells less.
         let _ = self.rescan(file, |read, done| {
             if read.runs.len() == file.runs.len() {
                 cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
@@ -102,7 +124,7 @@ impl Record {
         for (index, units) in Shard::cut(0..all, shards, all) {
             each[index].units += units.len();
         }
-        let finished = self.finished.ranges().flat_map(|range| Shard::cut(range, shards, all));
+        let finished = self.finished().ranges().flat_map(|range| Shard::cut(range, shards, all));
         for (index, units) in finished {
             each[index].finished += units.len();
         }

@@ -17,12 +17,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::disk::open;
-use super::line::Run;
 use super::reader::{Contents, JournalFile, Named};
 use super::units::UnitSet;
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
-use crate::forecast::Clusters;
 use crate::plan::Plan;
 
 /// Of so many units all counts are held at once, half a gigabyte if each has two.
@@ -32,10 +30,8 @@ const AT_ONCE: usize = 1 << 23;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Record {
-    /// The units that are finished in any of the journals.
-    pub finished: UnitSet,
-    /// The journals, in the order in which they were named.
-    pub files: Vec<JournalFile>,
+    finished: UnitSet,
+    pub(super) files: Vec<JournalFile>,
     /// How many times a unit is held once more, with an equal count.
     pub repeated: usize,
     /// Why lines, journals and units with two counts were left out.
@@ -45,8 +41,6 @@ pub struct Record {
     solutions: u128,
     /// The units that are held more than once.
     pub(super) shared: UnitSet,
-    /// What units took in the last run of each journal, and in those before it that were like it.
-    pub(super) clusters: Clusters,
 }
 
 /// A count of a unit, and where it comes from.
@@ -102,9 +96,8 @@ impl Record {
         mut left_out: Vec<Error>,
     ) -> Result<Self, Error> {
         let (mut files, mut ranges) = (Vec::new(), Vec::new());
-        let (mut solutions, mut clusters) = (0_u128, Clusters::new(named.plan.units()));
+        let mut solutions = 0_u128;
         for journal in journals {
-            clusters.merge(&journal.clusters);
             files.push(journal.file);
             ranges.extend(journal.ranges);
             left_out.extend(journal.left_out);
@@ -113,8 +106,7 @@ impl Record {
         let lines: usize = ranges.iter().map(Range::len).sum();
         let (finished, shared) = unite(ranges);
         let repeated = lines - finished.len();
-        let mut record =
-            Self { named, finished, solutions, files, repeated, left_out, shared, clusters };
+        let mut record = Self { named, finished, solutions, files, repeated, left_out, shared };
         record.settle()?;
         Ok(record)
     }
@@ -156,6 +148,16 @@ impl Record {
         &self.named.plan
     }
 
+    /// The units that are finished in any of the journals.
+    pub fn finished(&self) -> &UnitSet {
+        &self.finished
+    }
+
+    /// The journals, in the order in which they were named.
+    pub fn files(&self) -> &[JournalFile] {
+        &self.files
+    }
+
     /// How many units are finished, and their solutions, with weights.
     pub fn tally(&self) -> Tally {
         Tally { units: self.finished.len(), solutions: self.solutions }
@@ -192,11 +194,6 @@ impl Record {
 
     fn weighted(&self, counts: &[(usize, u64)]) -> u128 {
         counts.iter().map(|(unit, count)| self.plan().solutions(*unit, &[*count])).sum()
-    }
-
-    /// What units took, if the last run is like this one.
-    pub(crate) fn times_of(&self, run: &Run) -> Option<&Clusters> {
-        self.runs().last().is_some_and(|last| last.is_like(run)).then_some(&self.clusters)
     }
 
     /// Reads the counts of some units, each before its weight, in increasing order of the units. Units that are

@@ -46,8 +46,6 @@ pub(crate) enum Output {
 /// A journal that is being written.
 pub(crate) struct Journal {
     named: Named,
-    /// Bytes of a last line that was cut off in the middle of a write, and is dropped.
-    pub(crate) cut_off: u64,
     /// What it held before.
     held: Tally,
     shared: Arc<Shared>,
@@ -91,6 +89,14 @@ impl Output {
         Ok((Self::File(path.to_owned(), file), record))
     }
 
+    /// Bytes of a last line that was cut off in the middle of a write. They are dropped when it begins.
+    pub(crate) fn cut_off(&self, record: Option<&Record>) -> u64 {
+        match self {
+            Self::File(..) => record.map_or(0, |record| record.files[0].cut_off),
+            Self::Folder(_) => 0,
+        }
+    }
+
     /// Begins to write, with the lines that tell who counts: in a folder a new journal, else behind what the
     /// locked one holds.
     pub(crate) fn begin(
@@ -131,13 +137,7 @@ impl Output {
         let syncer = syncer
             .map_err(|error| Error::ThreadsNotStarted { threads: 1, reason: error.to_string() })?;
         let held = held.map_or(Tally::default(), Record::tally);
-        Ok(Journal {
-            named,
-            cut_off: length.saturating_sub(bytes),
-            held,
-            shared,
-            syncer: Some(syncer),
-        })
+        Ok(Journal { named, held, shared, syncer: Some(syncer) })
     }
 }
 

@@ -116,7 +116,7 @@ fn another_journal_of_the_count_stands_in_for_a_first_line() {
     let mut merge = nqueens(&["merge", "--into"]);
     let merged = run(merge.arg(&new).args([&path, &other]));
     assert_eq!(merged.status.code(), Some(1), "{merged:?}");
-    assert_eq!(contents(&new).files[0].runs[0].machine, "unknown", "its line is lost");
+    assert_eq!(contents(&new).files()[0].runs[0].machine, "unknown", "its line is lost");
     resumes(&new);
 }
 
@@ -154,7 +154,7 @@ fn units_can_be_left_out_by_number() {
     assert_eq!(saved.status.code(), Some(3), "three units are missing: {saved:?}");
     assert_eq!(json(&saved)["missing"]["units"], 3);
     let held = contents(&new);
-    assert!([3, 7, 8].iter().all(|unit| !held.finished.contains(*unit)));
+    assert!([3, 7, 8].iter().all(|unit| !held.finished().contains(*unit)));
     resumes(&new);
     for (units, reason) in [("9-7", "7-9"), ("7..9", "7-9")] {
         let bad = save(&path, &folder.join("x"), &["--without", units]);

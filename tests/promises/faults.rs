@@ -214,7 +214,7 @@ mod needs_libfaketime {
         fs::write(&clock, "-1d").expect("the folder can be written");
         let output = finish(child);
         assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));
-        let run = contents(&path).files[0].runs[0].clone();
+        let run = contents(&path).files()[0].runs[0].clone();
         assert!(run.elapsed < Duration::from_secs(3600), "{run:?}");
     }
 }

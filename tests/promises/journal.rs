@@ -41,7 +41,7 @@ fn a_journal_cut_off_at_any_byte_is_resumed() {
         assert_eq!(outcome.total, 92, "{length} bytes");
         resumed += usize::from((1..outcome.units).contains(&outcome.units_before));
         let contents = contents(&path);
-        assert!(contents.is_complete() && contents.files[0].cut_off == 0, "{length} bytes");
+        assert!(contents.is_complete() && contents.files()[0].cut_off == 0, "{length} bytes");
         assert_eq!(contents.tally().solutions, 92, "{length} bytes");
     }
     assert!(resumed > whole.len() / 2, "most cuts leave units to count");
@@ -133,7 +133,7 @@ fn what_is_not_as_it_was_written_is_named() {
     // A lost line of a run takes no units with it.
     fs::write(&path, journal(&[header, first])).expect("the folder can be written");
     let early = contents(&path);
-    assert_eq!((early.tally().solutions, &*early.files[0].runs[0].machine), (4, "unknown"));
+    assert_eq!((early.tally().solutions, &*early.files()[0].runs[0].machine), (4, "unknown"));
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn the_documented_example_is_a_journal() {
         let path = fresh("documented");
         fs::write(&path, &example).expect("the folder can be written");
         let contents = contents(&path);
-        assert_eq!((contents.tally().units, contents.files[0].cut_off), (4, 0));
+        assert_eq!((contents.tally().units, contents.files()[0].cut_off), (4, 0));
         let outcome = Count::new(size(8)).journal(&path).run().expect("a count");
         assert_eq!((outcome.total, outcome.engine), (92, Engine::Bitmask));
     }

@@ -182,12 +182,12 @@ proptest! {
             let start = units.and_then(|units| units.split_once("..")).map(|(start, _)| start);
             let unit: usize = start.expect("units").parse()?;
             if lines[..lines.len() - 1].contains(&line) {
-                prop_assert!(saved.finished.contains(unit), "unit {} of a whole line", unit);
+                prop_assert!(saved.finished().contains(unit), "unit {} of a whole line", unit);
             }
         }
         let held = contents(&new);
         prop_assert!(is_true(&held));
-        prop_assert_eq!(&held.finished, &saved.finished);
+        prop_assert_eq!(&held.finished(), &saved.finished());
         let outcome = count().journal(&new).run()?;
         prop_assert_eq!(outcome.total, TOTAL);
         prop_assert_eq!(outcome.units_before, held.tally().units);

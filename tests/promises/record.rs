@@ -321,7 +321,7 @@ fn cpu_time_does_not_pass_while_a_process_is_stopped() {
     send("CONT", &child);
     let output = finish(child);
     assert_eq!(result(&output), (Some(0), TOTAL, ""));
-    let run = some_units(&path).expect("units").files[0].runs[0].clone();
+    let run = some_units(&path).expect("units").files()[0].runs[0].clone();
     // One thread counts, and it cannot use more than the time in which the process was not stopped.
     assert!(run.elapsed >= run.cpu_time + pause / 2, "{run:?}");
 }

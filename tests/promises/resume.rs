@@ -46,7 +46,7 @@ fn a_panic_loses_no_finished_unit() {
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| count.run()));
     assert!(ended.is_err(), "the panic reaches the caller");
     let contents = contents(&path);
-    assert!(contents.tally().units >= 20, "{:?}", contents.finished);
+    assert!(contents.tally().units >= 20, "{:?}", contents.finished());
     assert!(!contents.is_complete(), "the other thread stops");
 }
 
@@ -77,9 +77,9 @@ fn a_count_resumes_with_other_threads_and_kernels() {
         assert!(stops >= 2, "{stops}");
         assert_eq!((outcome.total, outcome.engine, outcome.units_before), (total, engine, before));
         let contents = contents(&path);
-        assert_eq!(contents.files[0].runs.len(), stops + 1);
+        assert_eq!(contents.files()[0].runs.len(), stops + 1);
         assert_eq!(
-            contents.files[0].runs.iter().map(|run| run.units).sum::<usize>(),
+            contents.files()[0].runs.iter().map(|run| run.units).sum::<usize>(),
             outcome.units
         );
     }

@@ -206,7 +206,7 @@ fn a_killed_shard_resumes_in_another_journal() {
     assert_eq!(output.status.code(), Some(3), "{message}");
     assert!(message.contains("shard 2 (of 0 to 4): stopped after "), "{message}");
     let merged = contents(&folder);
-    assert_eq!((merged.files.len(), merged.repeated), (2, 0), "nothing was counted twice");
+    assert_eq!((merged.files().len(), merged.repeated), (2, 0), "nothing was counted twice");
     assert!(merged.tally().units > before);
 }
 
@@ -281,11 +281,11 @@ fn a_packed_journal_holds_what_the_others_held() {
     let (new, code) = pack(&folder, "half");
     assert_eq!(code, Some(3), "the count is not finished");
     let packed = contents(&new);
-    assert_eq!((&packed.finished, packed.repeated), (&before.finished, 0));
+    assert_eq!((&packed.finished(), packed.repeated), (&before.finished(), 0));
     // That of the process whose units were all recorded before is not kept.
-    let repeated = before.files[2].runs[0].cpu_time;
+    let repeated = before.files()[2].runs[0].cpu_time;
     assert_eq!(packed.cpu_time() + repeated, before.cpu_time());
-    assert_eq!((packed.shards(), packed.files[0].runs.len()), (Some(4), 2));
+    assert_eq!((packed.shards(), packed.files()[0].runs.len()), (Some(4), 2));
     assert!(counts(&packed).iter().eq(counts(&before).iter()));
 
     // The old journals are removed, and the shards find their units in the new one.

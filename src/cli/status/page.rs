@@ -114,7 +114,7 @@ fn processes(status: &Status) -> Markup {
 /// What processors of one kind did on one host: the slowest first.
 fn machines(status: &Status) -> Markup {
     let mut machines: BTreeMap<[&str; 3], Vec<&Run>> = BTreeMap::new();
-    for file in &status.journals.record.files {
+    for file in status.journals.record.files() {
         let host = file.host().unwrap_or("not known");
         for run in file.runs.iter().filter(|run| run.units > 0) {
             machines.entry([host, &run.machine, &run.kernel]).or_default().push(run);

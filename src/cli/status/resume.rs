@@ -33,7 +33,7 @@ impl Resume {
 
     /// For these shards of so many. `None` if there is nothing to do.
     pub(super) fn of(record: &Record, idle: &[usize], shards: usize) -> Option<Self> {
-        let (plan, files) = (record.plan(), &*record.files);
+        let (plan, files) = (record.plan(), record.files());
         let n = plan.size();
         let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
         if idle.is_empty() {

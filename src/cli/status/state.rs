@@ -2,8 +2,7 @@
 
 use std::time::SystemTime;
 
-use nqueens::forecast::Approximate;
-use nqueens::record::{JournalFile, Run};
+use nqueens::record::{JournalFile, Left, Run};
 use nqueens::{Shard, WhichCount};
 use rayon::prelude::*;
 
@@ -16,8 +15,7 @@ pub(super) struct Status {
     pub(super) journals: Journals,
     /// The journals that processes write now.
     pub(super) running: Vec<JournalFile>,
-    /// How long they take for the rest. `None` while too little is known.
-    seconds_left: Option<Approximate>,
+    left: Left,
     pub(super) now: SystemTime,
 }
 
@@ -25,9 +23,9 @@ impl Status {
     pub(super) fn new(journals: Journals, now: SystemTime) -> Self {
         let is_running = |file: &&JournalFile| !file.runs.is_empty() && file.is_being_written();
         let running: Vec<_> =
-            journals.record.files.par_iter().filter(is_running).cloned().collect();
-        let seconds_left = journals.record.seconds_left(&running);
-        Self { journals, running, seconds_left, now }
+            journals.record.files().par_iter().filter(is_running).cloned().collect();
+        let left = journals.record.left(&running);
+        Self { journals, running, left, now }
     }
 
     /// What the processes that write now have done so far.
@@ -79,14 +77,13 @@ impl Status {
 
     /// The CPU time of what is missing, if it is known how exact that is.
     fn cpu_time_left(&self) -> Option<String> {
-        let left =
-            self.journals.record.cpu_seconds_left().filter(|_| self.journals.total.is_none());
+        let left = self.left.cpu_seconds.filter(|_| self.journals.total.is_none());
         left.filter(|left| left.standard_error.is_finite()).map(to_go)
     }
 
     /// When all units will be finished.
     fn end(&self) -> String {
-        match self.seconds_left {
+        match self.left.seconds {
             _ if self.journals.record.is_complete() => "reached".to_owned(),
             Some(time) if time.standard_error.is_finite() => {
                 format!("in {}{}", to_go(time), date_in(time.value))
@@ -112,7 +109,7 @@ impl Status {
             Some(missing) => _ = report.row("shards", format_args!("missing: {missing}")),
             None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
         }
-        let (processes, journals) = (self.running.len(), many(record.files.len(), "journal"));
+        let (processes, journals) = (self.running.len(), many(record.files().len(), "journal"));
         let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
         let on = many(threads, "thread");
         report
@@ -120,7 +117,7 @@ impl Status {
             .field("running", processes)
             .field("threads", threads);
         // By the clock of the file system, for journals have no dates. Clocks differ a little.
-        let last = record.files.iter().filter_map(|file| file.modified).max();
+        let last = record.files().iter().filter_map(|file| file.modified).max();
         let since = last.map(|last| self.now.duration_since(last).unwrap_or_default());
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
@@ -130,9 +127,9 @@ impl Status {
         report
             .field("seconds_since_record", since.map(json_seconds))
             .row("CPU time", format_args!("{measured} measured{left}"))
-            .approximate("cpu_seconds_left", record.cpu_seconds_left())
+            .approximate("cpu_seconds_left", self.left.cpu_seconds)
             .row("end", self.end())
-            .approximate("seconds_left", self.seconds_left);
+            .approximate("seconds_left", self.left.seconds);
         let resume = self.resume();
         if let Some(resume) = &resume {
             report.row("resume", resume.in_a_line());

@@ -148,7 +148,7 @@ pub(crate) fn contents(path: &Path) -> Record {
 
 /// All counts of a record, by unit.
 pub(crate) fn counts(record: &Record) -> BTreeMap<usize, u64> {
-    record.counts(&record.finished).expect("readable").into_iter().collect()
+    record.counts(record.finished()).expect("readable").into_iter().collect()
 }
 
 /// The error of a journal, which is expected.
