@@ -4,8 +4,8 @@
 //! only journals that may hold its own units. The name of a journal says which shard its process
 //! counted, as `n28-0007-of-1000000.HOST.PID.journal`. A process records no other units than those of
 //! its shard, so a journal is passed over if its name belongs to the same board and to another one of as
-//! many shards, or to the other count. All others are read, whatever they
-//! are called, unless their first line belongs to the other count.
+//! many shards, or to the other count. All others are read, whatever they are called, unless their first
+//! line belongs to the other count.
 //!
 //! **What if a name is wrong?** Users may rename files, and pack many into one. A journal that is
 //! passed over although it holds units of this shard costs time: they are counted again, and

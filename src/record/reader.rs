@@ -111,8 +111,9 @@ impl Named {
     }
 
     /// Reads a journal of this plan, or of any plan, which is then made. Every line with finished units is
-    /// passed to `take`, after what was read before it and the run that finished them, the last one; lines that
-    /// are not as they were written are left out. `None` if the journal has not begun; then all of it was read as well.
+    /// passed to `take`, after what was read before it, of which the last run is the one that finished them.
+    /// Lines that are not as they were written are left out. `None` if the journal has not begun; then all of
+    /// it was read as well.
     ///
     /// # Errors
     ///
