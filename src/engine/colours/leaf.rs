@@ -90,17 +90,21 @@ impl Leaf {
     }
 
     /// The number of a square or pair, which gets one if it has none.
+    #[inline]
     fn number(&mut self, half: usize) -> u32 {
-        let Half { number, parts, .. } = self.halves[half];
-        if number > 0 || half == 0 {
-            return number;
+        if half > 0 && self.halves[half].number == 0 {
+            self.number_pair(half);
         }
-        let [one, other] = parts.map(|part| self.number(part as usize));
+        self.halves[half].number
+    }
+
+    #[inline(never)]
+    fn number_pair(&mut self, pair: usize) {
+        let [one, other] = self.halves[pair].parts.map(|part| self.number(part as usize));
         self.pairs.push(two(one, other));
         let number = self.squares.len() + self.pairs.len();
         assert!(number < MOST_OPEN, "a leaf with more halves has no room");
-        self.halves[half].number = number as u32;
-        number as u32
+        self.halves[pair].number = number as u32;
     }
 
     /// How many squares, pairs and other halves it has, with none of them.
@@ -140,9 +144,13 @@ impl Leaf {
                 self.fitting[kept] = (other, label);
                 kept += usize::from(label != DROPPED);
             }
+            if kept == 0 {
+                continue;
+            }
+            let one = self.number(one);
             for at in 0..kept {
                 let (other, label) = self.fitting[at];
-                let item = two(self.number(one), self.number(other as usize));
+                let item = two(one, self.number(other as usize));
                 self.items.add(label, item);
             }
         }

@@ -68,9 +68,9 @@ impl Subsets {
         set.reverse_bits() >> (32 - self.len)
     }
 
-    /// The rank of the reverse of a subset of this size and rank.
-    pub(super) fn rank_of_reversed(&self, size: u32, rank: u32) -> u32 {
-        self.rank(self.reversed(self.of_size(size)[rank as usize]))
+    /// The rank of the reverse of a subset.
+    pub(super) fn rank_of_reversed(&self, set: u32) -> u32 {
+        self.rank(self.reversed(set))
     }
 
     /// The ranks of each class of subsets of this size, in order.

@@ -106,12 +106,14 @@ impl UnitList {
         if self.is_odd() { a - 1 } else { a }
     }
 
-    /// What the flips of the board make of a, and of the ranks of two sets: rows or columns. On odd boards all
-    /// flips keep the colours, and each image is there twice.
-    fn images(&self, a: u32, x: u32, y: u32) -> [(u32, u32, u32); 4] {
+    /// What the flips of the board make of sets of even and of odd rows, or columns: a and two ranks. The first are
+    /// their own. On odd boards all flips keep the colours, and each image is there twice.
+    fn images(&self, even: u32, odd: u32) -> [(u32, u32, u32); 4] {
+        let a = even.count_ones();
+        let [x, y] = [self.even.rank(even), self.odd.rank(self.turned(odd))];
         if self.is_odd() {
-            let [x2, y2] = [self.even.rank_of_reversed(a, x), self.odd.rank_of_reversed(a - 1, y)];
-            return [(a, x, y), (a, x2, y2), (a, x, y), (a, x2, y2)];
+            let reversed = (a, self.even.rank_of_reversed(even), self.odd.rank_of_reversed(odd));
+            return [(a, x, y), reversed, (a, x, y), reversed];
         }
         let (b, last) = self.others(a);
         [(a, x, y), (a, y, x), (b, last - x, last - y), (b, last - y, last - x)]
@@ -124,8 +126,19 @@ impl UnitList {
 
     /// The y of a class that form units with an x: none of the images is below.
     fn ys(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
-        let is_unit = move |y: &u32| self.images(a, x, *y).iter().all(|image| (a, x, *y) <= *image);
-        class.clone().filter(is_unit)
+        let (ranks, order) = if self.is_odd() {
+            let reversed = self.even.rank_of_reversed(self.even.of_size(a)[x as usize]);
+            (class.clone(), x.cmp(&reversed))
+        } else {
+            let (b, last) = self.others(a);
+            let most = if a == b { last - x } else { last };
+            (class.start.max(x)..class.end.min(most + 1), Ordering::Less)
+        };
+        ranks.filter(move |y| match order {
+            Ordering::Less => true,
+            Ordering::Equal => *y <= self.odd.rank_of_reversed(self.odd_set(a, *y)),
+            Ordering::Greater => false,
+        })
     }
 
     /// The number of a unit's pair of classes.
@@ -185,8 +198,8 @@ impl UnitList {
     /// and, on odd boards, the flip of the columns, which are in the unit's count.
     pub(super) fn weight(&self, unit: usize) -> u64 {
         let (a, x, y) = self.ranks_of(unit);
-        let images = self.images(a, x, y);
-        let alike = images.iter().filter(|image| **image == (a, x, y)).count();
+        let images = self.images(self.even.of_size(a)[x as usize], self.odd_set(a, y));
+        let alike = images.iter().filter(|image| **image == images[0]).count();
         (images.len() / alike) as u64
     }
 
@@ -223,10 +236,13 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// How many times Ce of this rank counts for the flip of the columns, which on odd boards moves it alone.
-    fn flipped(&self, u: u32) -> u16 {
+    /// How many times this Ce counts for the flip of the columns, which on odd boards moves it alone.
+    fn flipped(&self, label: u32) -> u16 {
         let UnitList { even, .. } = self.list;
-        if self.list.is_odd() { times(&u, &even.rank_of_reversed(self.a, u)) } else { 1 }
+        if !self.list.is_odd() {
+            return 1;
+        }
+        times(&even.rank(label), &even.rank_of_reversed(label))
     }
 
     /// What a label of the list of this colour, or of the tree of the other one, weighs: Ce of white. A pair of
@@ -235,10 +251,7 @@ impl Columns<'_> {
     pub(super) fn label(&self, colour: Colour, label: u32) -> Option<u16> {
         let Self { list, a, x } = *self;
         let (rank, weight) = match colour {
-            Colour::White => {
-                let u = list.even.rank(label);
-                (u, 2 * self.flipped(u))
-            }
+            Colour::White => (list.even.rank(label), 2 * self.flipped(label)),
             Colour::Black if list.is_odd() => return Some(1),
             Colour::Black => (list.odd.rank(list.turned(label)), 1),
         };
@@ -267,10 +280,9 @@ impl Columns<'_> {
     /// How many times the unit with this y counts the solutions with these columns.
     pub(super) fn weight(&self, y: u32, even: u32, odd: u32) -> u16 {
         let Self { list, a, x } = *self;
-        let (u, v) = (list.even.rank(even), list.odd.rank(list.turned(odd)));
-        let [first, others @ ..] = list.images(a, u, v);
-        let key = others.into_iter().fold(first, Ord::min);
-        times(&(a, x, y), &key) * self.flipped(u)
+        let [own, others @ ..] = list.images(even, odd);
+        let key = others.into_iter().fold(own, Ord::min);
+        times(&(a, x, y), &key) * self.flipped(even)
     }
 }
 

@@ -47,8 +47,9 @@ impl Light<'_> {
         more.clear();
         more.resize(rows, 0);
         let Side { colour, limits, list, tree, .. } = self.side;
-        let row_of = |label: u32| tree.label(label).expect("kept for the whole class");
-        let light_rows: Vec<usize> = heavy_labels.iter().map(|label| row_of(*label)).collect();
+        let row_of = |tree: &Tree, label| tree.label(label).expect("kept for the whole class");
+        let light_rows: Vec<usize> =
+            heavy_labels.iter().map(|label| row_of(tree, *label)).collect();
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
         for (lane, label) in heavy_labels.iter().enumerate() {
             match self.columns.label(colour.other(), *label) {
@@ -57,8 +58,12 @@ impl Light<'_> {
             }
         }
         let mut tile = [[0; TILE]; TILE];
-        for (place, y) in self.ys.iter().enumerate() {
-            for (number, block) in list.blocks.iter().enumerate() {
+        for (number, block) in list.blocks.iter().enumerate() {
+            let of_label = |label: &u32| {
+                (*label, row_of(heavy_tree, *label), self.columns.label(*colour, *label))
+            };
+            let light_labels: Vec<_> = block.labels.iter().map(of_label).collect();
+            for (place, y) in self.ys.iter().enumerate() {
                 let first = (number * self.ys.len() + place) * tree.labels_len;
                 let mut entries = [[0; LANES]; LANES];
                 let mut largest = 0;
@@ -82,11 +87,10 @@ impl Light<'_> {
                 for digits in &mut digits[..needed] {
                     digits.resize(rows, Bytes::ZERO);
                 }
-                for (entries, label) in entries.iter().zip(&block.labels) {
-                    let row = heavy_tree.label(*label).expect("kept for the whole class");
+                for (entries, &(label, row, weight)) in entries.iter().zip(&light_labels) {
                     let row = place * heavy_tree.labels_len + row;
-                    let own = |lane: usize| self.pair(*y, *label, heavy_labels[lane]);
-                    let weights: [u16; LANES] = match self.columns.label(*colour, *label) {
+                    let own = |lane: usize| self.pair(*y, label, heavy_labels[lane]);
+                    let weights: [u16; LANES] = match weight {
                         Some(weight) => {
                             let mut weights = clear.map(|lane| lane * weight);
                             ties.iter().for_each(|lane| weights[*lane] = own(*lane));

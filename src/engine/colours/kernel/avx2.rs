@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 pub(super) use super::portable::transpose;
-use super::portable::transpose_words;
+use super::portable::{self, transpose_words};
 use super::{
     Bytes, DIGITS, Entries, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
     RowsOfSets, TURNS_IN_A_BYTE, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
@@ -162,9 +162,5 @@ pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
         avx2::store::<u64, 4>(kept, _mm256_permutevar8x32_epi32(words, order));
         len += lanes.count_ones() as usize / 2;
     }
-    for word in rest {
-        kept[len] = *word;
-        len += usize::from(word & queen == 0);
-    }
-    len
+    len + portable::filter(rest, queen, &mut kept[len..])
 }
