@@ -211,8 +211,8 @@ impl FromStr for Engine {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
-            let (given, choices) = (name.to_owned(), Self::ALL.map(Self::name).join(", "));
-            Error::UnknownName { what: "an engine", given, choices }
+            let advice = format!("choose one of {}", Self::ALL.map(Self::name).join(", "));
+            Error::UnknownName { what: "an engine", given: name.to_owned(), advice }
         })
     }
 }

@@ -26,15 +26,15 @@ pub enum Error {
         most: usize,
     },
 
-    /// No engine, and no kernel that this CPU can run, has this name.
-    #[error("'{given}' is not {what}: choose one of {choices}")]
+    /// The text names no engine, no kernel that this CPU can run, or no square of the board.
+    #[error("'{given}' is not {what}: {advice}")]
     UnknownName {
         /// As `an engine`.
         what: &'static str,
         /// What was asked for.
         given: String,
-        /// All names.
-        choices: String,
+        /// What to write instead.
+        advice: String,
     },
 
     /// The operating system refused to start the threads.
@@ -44,25 +44,6 @@ pub enum Error {
         threads: usize,
         /// The operating system's reason.
         reason: String,
-    },
-
-    /// The text is not the name of a square.
-    #[error(
-        "'{given}' is not a square: write d5 (column and row) or 5:4 (row and column), counted \
-         from 1"
-    )]
-    NoSquare {
-        /// What was asked for.
-        given: String,
-    },
-
-    /// A given queen is off the board.
-    #[error("the square {square} is not on a board of {n} rows and columns: choose 1 to {n}")]
-    SquareOffBoard {
-        /// The square.
-        square: String,
-        /// The size of the board.
-        n: u32,
     },
 
     /// Two given queens attack each other.
@@ -204,9 +185,11 @@ impl Error {
 /// Why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// The operating system did not let us open or create the file.
-    #[error("cannot open the journal: {source}")]
-    CannotOpen {
+    /// Opening, creating, reading or writing the file failed. Lines that were written before stay.
+    #[error("cannot {action} the journal: {source}")]
+    Io {
+        /// What failed: `open`, `read` or `write`.
+        action: &'static str,
         /// The operating system's reason.
         source: IoError,
     },
@@ -214,20 +197,6 @@ pub enum JournalError {
     /// The path names something that is not a plain file.
     #[error("is not a plain file")]
     NotAFile,
-
-    /// Reading failed.
-    #[error("cannot read the journal: {source}")]
-    CannotRead {
-        /// The operating system's reason.
-        source: IoError,
-    },
-
-    /// Writing failed. The lines before stay as they are.
-    #[error("cannot write the journal: {source}; the lines before stay")]
-    CannotWrite {
-        /// The operating system's reason.
-        source: IoError,
-    },
 
     /// The disk did not take what was written.
     #[error(
@@ -248,7 +217,7 @@ pub enum JournalError {
     #[error("does not hold what was counted: {what}")]
     NotAsWritten {
         /// What is different.
-        what: String,
+        what: &'static str,
     },
 
     /// Another process is writing this journal.
@@ -315,16 +284,9 @@ impl JournalError {
         Error::Journal { path: path.to_owned(), error: self }
     }
 
-    pub(crate) fn cannot_open(error: io::Error) -> Self {
-        Self::CannotOpen { source: error.into() }
-    }
-
-    pub(crate) fn cannot_read(error: io::Error) -> Self {
-        Self::CannotRead { source: error.into() }
-    }
-
-    pub(crate) fn cannot_write(error: io::Error) -> Self {
-        Self::CannotWrite { source: error.into() }
+    /// The error of opening, reading or writing a journal.
+    pub(crate) fn cannot(action: &'static str) -> impl Fn(io::Error) -> Self + Copy {
+        move |error| Self::Io { action, source: error.into() }
     }
 }
 

@@ -50,21 +50,18 @@ impl Plan {
     /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
     /// its prefixes have so many rows, 1 to 4, or two without it.
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
-        Self::of(size, engine, split_rows, FixedQueens::default())
+        let rows = split_rows.unwrap_or(2).clamp(1, MOST_SPLIT_ROWS);
+        let list = engine.units(size, &FixedQueens::default(), rows);
+        let split_rows = (engine == Engine::Subtrees).then_some(rows);
+        Self { size, engine, split_rows, which: WhichCount::First, list }
     }
 
     /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
     /// count them, so the units are of this engine. Journals cannot hold such plans.
-    pub fn with_queens(self, queens: FixedQueens) -> Self {
-        let plan = Self::of(self.size, Engine::Subtrees, self.split_rows, queens);
-        plan.of_count(self.which)
-    }
-
-    fn of(size: BoardSize, engine: Engine, split_rows: Option<usize>, queens: FixedQueens) -> Self {
-        let rows = split_rows.unwrap_or(2).clamp(1, MOST_SPLIT_ROWS);
-        let list = engine.units(size, &queens, rows);
-        let split_rows = (engine == Engine::Subtrees).then_some(rows);
-        Self { size, engine, split_rows, which: WhichCount::First, list }
+    pub fn with_queens(self, queens: &FixedQueens) -> Self {
+        let (engine, rows) = (Engine::Subtrees, self.split_rows.unwrap_or(2));
+        let list = engine.units(self.size, queens, rows);
+        Self { engine, split_rows: Some(rows), list, ..self }
     }
 
     /// The same units, counted for the first or the second time.
@@ -150,7 +147,7 @@ impl Plan {
     /// run. They have started, so their stacks count as used; with fewer threads there would be fewer.
     pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
         let limits = Memory::limits().into_iter().map(|mut limit| {
-            let mut per_thread = self.bytes_per_thread();
+            let mut per_thread = self.engine.worker_bytes(self.size);
             if limit.counts_reserved {
                 per_thread += self.engine.worker_reserve(self.size) + STACK;
                 limit.available += threads as u64 * STACK;
@@ -166,11 +163,6 @@ impl Plan {
         };
         let (engine, n, usable) = (self.engine.name(), self.size.get(), limit.usable());
         Err(Error::LacksMemory { engine, n, threads, per_thread, usable, limit: limit.limit })
-    }
-
-    /// The bytes that each thread may need; 0 for engines that need little.
-    pub fn bytes_per_thread(&self) -> u64 {
-        self.engine.worker_bytes(self.size)
     }
 
     /// What counts units on one thread.
@@ -211,18 +203,15 @@ fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     [white, white.reverse_bits() >> (32 - n)].into_iter().chain(around)
 }
 
-/// As `n = 20, engine subtrees, split rows = 2, hash 1f0ac321`.
+/// What tells a plan, and the count of it, from all others, as journals name it:
+/// `n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "n = {}, engine {}", self.size, self.engine)?;
-        if let Some(rows) = self.split_rows {
-            write!(f, ", split rows = {rows}")?;
-        }
-        write!(f, ", hash {:08x}", self.hash())?;
-        match self.which {
-            WhichCount::First => Ok(()),
-            WhichCount::Second => f.write_str(", second count"),
-        }
+        let Self { size, engine, which, .. } = self;
+        let rows = self.split_rows.map_or("none".to_owned(), |rows| rows.to_string());
+        let (hash, units) = (self.hash(), self.units());
+        write!(f, "n={size} count={which} engine={engine} ")?;
+        write!(f, "split-rows={rows} plan={hash:08x} units={units}")
     }
 }
 

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::record::{Counts, UnitSet};
+use crate::record::UnitSet;
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn sample(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
     random.choose_multiple(finished.iter(), units.min(finished.len())).into_iter().collect()
 }
 
-/// Recounts units on the current rayon pool, and compares the counts. `recounted` is called after
+/// Recounts units, of which these counts are recorded, on the current rayon pool, and compares the counts. `recounted` is called after
 /// each unit, from the counting threads.
 ///
 /// # Errors
@@ -54,11 +54,11 @@ pub fn sample(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
 /// [`Error::UnitOverflow`] if a count does not fit.
 pub fn verify(
     plan: &Plan,
-    counts: &Counts,
+    counts: &[(usize, u64)],
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
-    let mut chosen: Vec<(usize, u64)> = counts.iter().collect();
+    let mut chosen = counts.to_vec();
     // Neighbours take about the same time.
     fastrand::Rng::with_seed(0).shuffle(&mut chosen);
 

@@ -34,7 +34,7 @@ impl FixedQueens {
     ///
     /// # Errors
     ///
-    /// [`Error::SquareOffBoard`], or [`Error::SquaresClash`] for two queens that attack each other.
+    /// [`Error::UnknownName`] for a square off the board, [`Error::SquaresClash`] for two queens that attack each other.
     pub fn new(size: BoardSize, squares: &[Square]) -> Result<Self, Error> {
         let queens = Self(squares.iter().copied().collect());
         queens.check(size)?;
@@ -51,7 +51,11 @@ impl FixedQueens {
     pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
         let n = size.get();
         match self.0.iter().find(|square| square.row >= n || square.column >= n) {
-            Some(square) => Err(Error::SquareOffBoard { square: square.to_string(), n }),
+            Some(square) => Err(Error::UnknownName {
+                what: "a square of the board",
+                given: square.to_string(),
+                advice: format!("choose rows and columns from 1 to {n}"),
+            }),
             None => Ok(()),
         }
     }
@@ -103,7 +107,11 @@ impl FromStr for Square {
             let column = u32::from(letter.to_ascii_lowercase()) - u32::from('a');
             Some(Self { row: from_one(&text[1..])?, column })
         };
-        parse().ok_or_else(|| Error::NoSquare { given: text.to_owned() })
+        parse().ok_or_else(|| Error::UnknownName {
+            what: "a square",
+            given: text.to_owned(),
+            advice: "write d5 (column and row) or 5:4 (row and column), counted from 1".to_owned(),
+        })
     }
 }
 
@@ -136,7 +144,10 @@ mod tests {
         let (first, second) = ("a1".to_owned(), "h8".to_owned());
         assert_eq!(clash, Error::SquaresClash { first, second });
         let off = FixedQueens::new(size, &squares(&["i1"])).expect_err("off the board");
-        assert_eq!(off, Error::SquareOffBoard { square: "i1".to_owned(), n: 8 });
+        assert_eq!(
+            off.to_string(),
+            "'i1' is not a square of the board: choose rows and columns from 1 to 8"
+        );
         let large = FixedQueens::new(BoardSize::new(20).expect("in range"), &squares(&["t20"]));
         assert_eq!(large.expect("on the board").allowed(size), [0; 32], "of a larger board");
     }

@@ -126,10 +126,7 @@ fn way_out(error: &Error) -> (Exit, String) {
     use Error as E;
     use Exit::{Failed, NotNow, Stopped, Usage};
     let (exit, text) = match error {
-        E::OutOfRange { .. }
-        | E::UnknownName { .. }
-        | E::NoSquare { .. }
-        | E::SquareOffBoard { .. } => (Usage, ""),
+        E::OutOfRange { .. } | E::UnknownName { .. } => (Usage, ""),
         E::ThreadsNotStarted { .. } => {
             (NotNow, "; ask for fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }
@@ -167,11 +164,7 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use Exit::{Failed, NotNow, Usage};
     use JournalError as J;
     let (exit, text) = match error {
-        J::CannotOpen { source } if source.kind == io::ErrorKind::NotFound => {
-            (Usage, ": name a file or folder that exists")
-        }
-        J::CannotOpen { .. } | J::CannotRead { .. } => (Failed, ""),
-        J::CannotWrite { source } | J::NotSynced { source, .. } => {
+        J::Io { action: "write", source } | J::NotSynced { source, .. } => {
             use io::ErrorKind as K;
             match source.kind {
                 K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => {
@@ -180,6 +173,10 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
                 _ => (Failed, ": check the disk, then run the same command again"),
             }
         }
+        J::Io { source, .. } if source.kind == io::ErrorKind::NotFound => {
+            (Usage, ": name a file or folder that exists")
+        }
+        J::Io { .. } => (Failed, ""),
         J::NotAFile | J::Exists => (Usage, ": name a file that does not exist yet"),
         J::NotAsWritten { .. } => (Failed, "; set it aside, and count again with another file"),
         J::InUse => (NotNow, ": wait for it, or name another file"),

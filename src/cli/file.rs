@@ -25,7 +25,7 @@ pub(crate) fn check_drawing(option: &str, path: &Path) -> Result<(), Failure> {
     beside(path).map(drop).map_err(|error| cannot_write(option, path, &error))
 }
 
-/// Writes a drawing. Until it is whole it has a temporary name, so nobody ever sees a part.
+/// Writes a drawing. Until it is whole it has a temporary name, so nobody ever sees half of it.
 pub(crate) fn write_drawing(option: &str, path: &Path, drawing: &str) -> Result<(), Failure> {
     let written = beside(path).and_then(|mut file| {
         file.write_all(drawing.as_bytes())?;

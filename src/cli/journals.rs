@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Record, Run, UnitSet, journals_in, split_by_plan};
+use nqueens::record::{Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Published, Shard};
 use serde_json::json;
 
@@ -33,7 +32,7 @@ pub(crate) struct JournalsArgs {
 
     /// How many shards there are, to name those that are missing [default: as in the journals]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MOST))]
-    shards: Option<usize>,
+    pub(crate) shards: Option<usize>,
 }
 
 impl JournalsArgs {
@@ -41,21 +40,27 @@ impl JournalsArgs {
     pub(crate) fn read(&self) -> Result<Journals, Failure> {
         let [first, second] = self.files()?;
         if self.second || first.is_empty() {
-            return self.read_files(&second, Record::read);
+            return self.read_files(&second);
         }
         if !second.is_empty() {
             let journals = many(second.len(), "journal");
             message!("{journals} of the second count left out: --second reads those instead");
         }
-        self.read_files(&first, Record::read)
+        self.read_files(&first)
     }
 
-    /// Reads those of the first count, and those of the second one, as far as there are any.
-    pub(crate) fn read_both(&self) -> Result<[Option<Journals>; 2], Failure> {
-        let [first, second] = self.files()?;
-        let read = |files: &[PathBuf]| self.read_files(files, Record::read);
-        let read = |files: Vec<_>| (!files.is_empty()).then(|| read(&files)).transpose();
-        Ok([read(first)?, read(second)?])
+    /// Reads those of the first count, and those of the second one.
+    pub(crate) fn read_both(&self) -> Result<[Journals; 2], Failure> {
+        let files = self.files()?;
+        if let Some(missing) = files.iter().position(Vec::is_empty) {
+            return Err(Exit::Usage.because(format!(
+                "--twice: there are no journals of a {} count; name the files or folders of both \
+                 counts (nqueens shard --second makes those of the second)",
+                ["first", "second"][missing]
+            )));
+        }
+        let [first, second] = files.map(|files| self.read_files(&files));
+        Ok([first?, second?])
     }
 
     /// Reads those of each count of each plan, also in the folders that lie in the named ones, and what their
@@ -69,7 +74,7 @@ impl JournalsArgs {
         let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
         let counts = plans.into_iter().flat_map(|plan| plan.into_iter().skip(self.second.into()));
         for files in counts.filter(|files| !files.is_empty()) {
-            match self.read_files(&files, Record::read_with_times) {
+            match self.read_files(&files) {
                 Ok(count) => journals.push(count),
                 Err(failure) => failures.push(failure),
             }
@@ -99,14 +104,10 @@ impl JournalsArgs {
     }
 
     /// Reads journals of one count.
-    fn read_files(
-        &self,
-        files: &[PathBuf],
-        read: fn(&[PathBuf]) -> Result<Option<Record>, Error>,
-    ) -> Result<Journals, Failure> {
-        let record = read(files)?.ok_or_else(|| self.nothing())?;
+    fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
+        let record = Record::read(files)?.ok_or_else(|| self.nothing())?;
         let journals = Journals::new(record, self.shards);
-        warn_of_damage(journals.record.left_out());
+        warn_of_damage(&journals.record.left_out);
         for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
@@ -119,12 +120,9 @@ impl JournalsArgs {
 pub(crate) fn warn_of_damage(left_out: &[Error]) {
     let of_one =
         |one: &Error, next: &Error| file_of(one).is_some() && file_of(one) == file_of(next);
-    let firsts: Vec<&Error> = left_out.chunk_by(of_one).map(|errors| &errors[0]).collect();
-    print_first(
-        firsts
-            .into_iter()
-            .map(|error| format!("warning: left out: {}", Failure::from(error.clone()))),
-    );
+    let firsts = left_out.chunk_by(of_one).map(|errors| Failure::from(errors[0].clone()));
+    let warnings: Vec<_> = firsts.map(|error| format!("warning: left out: {error}")).collect();
+    print_first(warnings.into_iter());
 }
 
 /// The journal of an error.
@@ -138,7 +136,7 @@ fn file_of(error: &Error) -> Option<&Path> {
 /// What journals of one plan hold together.
 pub(crate) struct Journals {
     pub(crate) record: Record,
-    /// `None` if it is not known how many shards there are.
+    /// `None` if the number of shards is not given and the journals do not agree on it.
     pub(crate) missing: Option<MissingShards>,
     /// The solutions, if all units are finished.
     pub(crate) total: Option<u128>,
@@ -146,21 +144,13 @@ pub(crate) struct Journals {
 }
 
 impl Journals {
-    fn new(record: Record, shards: Option<usize>) -> Self {
+    pub(crate) fn new(record: Record, shards: Option<usize>) -> Self {
         let total = record.is_complete().then_some(record.tally().solutions);
         let compare = |total| Published::compare(total, known(record.plan().size()).total);
-        Self {
-            missing: MissingShards::new(&record, shards),
-            total,
-            published: total.map_or(Published::Unknown, compare),
-            record,
-        }
-    }
-
-    /// The same journals without some units: they count as not finished.
-    pub(crate) fn without(self, units: &UnitSet) -> Result<Self, Failure> {
-        let shards = self.missing.as_ref().map(|missing| missing.shards);
-        Ok(Self::new(self.record.without(units)?, shards))
+        let missing = shards.or_else(|| record.shards()).and_then(|shards| {
+            Some(MissingShards { shards, indices: record.missing_shards(shards).ok()? })
+        });
+        Self { missing, total, published: total.map_or(Published::Unknown, compare), record }
     }
 
     /// Prints it if the total is not the published one. Nor is all well if something was left out.
@@ -170,12 +160,12 @@ impl Journals {
             print_differs(format_args!("Q({n}) = {total}"), expected);
             return Exit::Failed;
         }
-        if self.record.left_out().is_empty() { Exit::Done } else { Exit::Failed }
+        if self.record.left_out.is_empty() { Exit::Done } else { Exit::Failed }
     }
 
     /// The journals of which something is damaged and left out.
     fn damaged(&self) -> Vec<String> {
-        let mut files: Vec<_> = self.record.left_out().iter().filter_map(file_of).collect();
+        let mut files: Vec<_> = self.record.left_out.iter().filter_map(file_of).collect();
         files.dedup();
         files.iter().map(|path| escaped(path.display())).collect()
     }
@@ -204,7 +194,7 @@ impl Journals {
         let missing = json!({
             "units": plan.units() - done.units,
             "shards": missing.map(|missing| missing.shards),
-            "indices": missing.map(|missing| joined(ranges(&missing.indices), ",", usize::MAX)),
+            "indices": missing.map(|missing| ranges(&missing.indices, ",", usize::MAX).0),
         });
         let (mut report, damaged) = (Report::default(), self.damaged());
         report.plan(plan);
@@ -222,7 +212,7 @@ impl Journals {
             .field("solutions", done.solutions.to_string())
             .field("files", self.record.files().len())
             .field("damaged", damaged)
-            .field("twice", self.record.repeated())
+            .field("twice", self.record.repeated)
             .field("cpu_seconds", json_seconds(self.record.cpu_time()))
             .field("missing", missing);
         report
@@ -237,21 +227,12 @@ pub(crate) struct MissingShards {
     pub(crate) indices: Vec<usize>,
 }
 
-impl MissingShards {
-    /// `None` if the number of shards is not given and the journals do not agree on it.
-    fn new(record: &Record, shards: Option<usize>) -> Option<Self> {
-        let shards = shards.or_else(|| record.shards())?;
-        let missing = record.missing_shards(shards).ok()?;
-        Some(Self { shards, indices: missing.into_iter().map(Shard::index).collect() })
-    }
-}
-
 /// As `shards 3, 7-9 (of 0 to 9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
 impl fmt::Display for MissingShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (shards, missing) = (self.shards, self.indices.len());
-        let first = joined(ranges(&self.indices), ", ", PRINTED);
-        if ranges(&self.indices).count() > PRINTED {
+        let (first, are_more) = ranges(&self.indices, ", ", PRINTED);
+        if are_more {
             return write!(f, "{missing} of {shards} shards, the first {first}, ...");
         }
         let shard = if missing == 1 { "shard" } else { "shards" };
@@ -259,23 +240,15 @@ impl fmt::Display for MissingShards {
     }
 }
 
-/// The ranges of consecutive numbers, given in increasing order.
-pub(crate) fn ranges(numbers: &[usize]) -> impl Iterator<Item = Range<usize>> {
-    let consecutive = numbers.chunk_by(|one, next| one + 1 == *next);
-    consecutive.map(|numbers| numbers[0]..numbers[0] + numbers.len())
-}
-
-/// The first ranges, as a job array is written: `3,7-9`.
-pub(crate) fn joined(
-    ranges: impl Iterator<Item = Range<usize>>,
-    separator: &str,
-    most: usize,
-) -> String {
-    let texts = ranges.take(most).map(|range| match range.len() {
-        1 => range.start.to_string(),
-        _ => format!("{}-{}", range.start, range.end - 1),
+/// Numbers in increasing order, as a job array is written: `3,7-9`. At most so many ranges; then, whether there
+/// are more.
+pub(crate) fn ranges(numbers: &[usize], separator: &str, most: usize) -> (String, bool) {
+    let ranges: Vec<_> = numbers.chunk_by(|one, next| one + 1 == *next).collect();
+    let texts = ranges.iter().take(most).map(|range| match range {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => range[0].to_string(),
     });
-    texts.collect::<Vec<_>>().join(separator)
+    (texts.collect::<Vec<_>>().join(separator), ranges.len() > most)
 }
 
 /// Processors and kernels that have counted, each with its number of runs if there are several.
@@ -299,7 +272,7 @@ mod tests {
     #[test]
     fn missing_shards_are_written_as_text_and_as_job_arrays() {
         let missing = |indices: &[usize]| MissingShards { shards: 100, indices: indices.to_vec() };
-        let array = |indices: &[usize]| joined(ranges(indices), ",", usize::MAX);
+        let array = |indices: &[usize]| ranges(indices, ",", usize::MAX).0;
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
         assert_eq!(array(&[0, 1]), "0-1");

@@ -62,7 +62,8 @@ impl MergeArgs {
         // What is left out on purpose is no damage.
         let mut exit = journals.check();
         if !self.without.is_empty() {
-            journals = journals.without(&self.without.into_iter().collect())?;
+            let record = journals.record.without(&self.without.into_iter().collect())?;
+            journals = Journals::new(record, self.journals.shards);
         }
         let mut report = report(&journals);
         if let Some(into) = &self.into {
@@ -87,7 +88,7 @@ impl MergeArgs {
 
 /// The report on the journals of one count.
 fn report(journals: &Journals) -> Report {
-    let (files, twice) = (journals.record.files().len(), units(journals.record.repeated()));
+    let (files, twice) = (journals.record.files().len(), units(journals.record.repeated));
     let mut report = journals.report(|total| total.to_string());
     journals.total.iter().for_each(|total| _ = report.bare(total));
     report
@@ -97,20 +98,12 @@ fn report(journals: &Journals) -> Report {
 }
 
 /// Compares both counts. There is a total only if they agree on every unit.
-fn twice(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
-    let [Some(first), Some(second)] = counts else {
-        let missing = if counts[0].is_none() { "first" } else { "second" };
-        return Err(Exit::Usage.because(format!(
-            "--twice: there are no journals of a {missing} count; name the files or folders of both \
-             counts (nqueens shard --second makes those of the second)"
-        )));
-    };
+fn twice([first, second]: [Journals; 2]) -> Result<(Exit, Report), Failure> {
     let comparison = compare(&first.record, &second.record)?;
     let plan = first.record.plan();
-    let is_proof = comparison.is_proof(&first.record);
+    let is_proof = comparison.units == plan.units() && comparison.differing == 0;
     let counted = format!("{} of {} counted twice", comparison.units, many(plan.units(), "unit"));
-    let counts =
-        [("first", &first, comparison.only_first), ("second", &second, comparison.only_second)];
+    let counts = [("first", &first), ("second", &second)];
 
     let exit =
         if comparison.differing > 0 { Exit::Failed } else { first.check().or(second.check()) };
@@ -125,8 +118,7 @@ fn twice(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
         );
     } else if !is_proof {
         message!("{counted}, all with equal counts");
-        for (name, journals, _) in counts.iter().filter(|(_, journals, _)| journals.total.is_none())
-        {
+        for (name, journals) in counts.iter().filter(|(_, journals)| journals.total.is_none()) {
             message!("{name} count: {}", journals.lacks());
         }
     }
@@ -140,7 +132,7 @@ fn twice(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
         .field("counted_twice", comparison.units)
         .field("differing", comparison.differing)
         .field("differences", comparison.disagreements.iter().map(difference).collect::<Vec<_>>());
-    for (name, journals, once) in counts {
+    for (name, journals) in counts {
         let record = &journals.record;
         let (finished, machines) = (record.tally().units, machines(record.runs()));
         let cpu_time = duration(record.cpu_time());
@@ -151,7 +143,7 @@ fn twice(counts: [Option<Journals>; 2]) -> Result<(Exit, Report), Failure> {
             "files": record.files().len(),
             "machines": machines,
             "cpu_seconds": json_seconds(record.cpu_time()),
-            "once": once,
+            "once": finished - comparison.units,
         });
         report.field(name, count);
     }

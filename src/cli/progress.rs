@@ -108,7 +108,7 @@ impl Progress {
                 let columns = columns();
                 let bar = if columns < BAR_FROM_COLUMNS { 0 } else { BAR_COLUMNS };
                 let before = self.bar.prefix().chars().count() + 1 + bar;
-                let text = joined(state.parts(elapsed), columns.saturating_sub(before));
+                let text = joined(state.items(elapsed), columns.saturating_sub(before));
                 self.bar.set_length(state.all as u64);
                 self.bar.set_position(state.done as u64);
                 self.bar.set_message(text);
@@ -221,12 +221,12 @@ impl State {
     fn line_if_due(&mut self, elapsed: Duration) -> Option<String> {
         (elapsed >= self.next_line).then(|| {
             self.next_line = elapsed + elapsed.min(LONGEST_GAP);
-            joined(self.parts(elapsed), usize::MAX)
+            joined(self.items(elapsed), usize::MAX)
         })
     }
 
-    /// The parts of the text in their order, with their ranks.
-    fn parts(&self, elapsed: Duration) -> Vec<(u8, String)> {
+    /// The items of the text in their order, with their ranks.
+    fn items(&self, elapsed: Duration) -> Vec<(u8, String)> {
         let Self { all, done, .. } = *self;
         let so_far = |unit| (4, format!("{done}/{all} {unit}"));
         let left = self.time_left(elapsed).map(|left| (1, format!("ETA {}", to_go(left))));
@@ -260,14 +260,14 @@ impl State {
     }
 }
 
-/// The parts in one line. While it is too long, the part with the highest rank is left out.
-fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
+/// The items in one line. While it is too long, the one with the highest rank is left out.
+fn joined(mut items: Vec<(u8, String)>, columns: usize) -> String {
     loop {
-        let texts: Vec<&str> = parts.iter().map(|(_, text)| text.as_str()).collect();
+        let texts: Vec<&str> = items.iter().map(|(_, text)| text.as_str()).collect();
         let line = texts.join(", ");
-        let last = (0..parts.len()).max_by_key(|&place| parts[place].0);
-        match last.filter(|_| line.chars().count() > columns && parts.len() > 1) {
-            Some(last) => drop(parts.remove(last)),
+        let last = (0..items.len()).max_by_key(|&place| items[place].0);
+        match last.filter(|_| line.chars().count() > columns && items.len() > 1) {
+            Some(last) => drop(items.remove(last)),
             None => return line.chars().take(columns).collect(),
         }
     }
@@ -277,9 +277,9 @@ fn joined(mut parts: Vec<(u8, String)>, columns: usize) -> String {
 /// the end.
 fn percent(done: usize, units: usize) -> String {
     let decimals = units.max(1).ilog10().saturating_sub(2).min(4);
-    let parts_of_percent = 10_f64.powi(decimals as i32);
-    let parts = (100.0 * parts_of_percent * done as f64 / units.max(1) as f64).floor();
-    format!("{:.*}%", decimals as usize, parts / parts_of_percent)
+    let steps_of_percent = 10_f64.powi(decimals as i32);
+    let steps = (100.0 * steps_of_percent * done as f64 / units.max(1) as f64).floor();
+    format!("{:.*}%", decimals as usize, steps / steps_of_percent)
 }
 
 #[cfg(test)]
@@ -303,13 +303,13 @@ mod tests {
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let text = joined(count().parts(TIME), 78);
+        let text = joined(count().items(TIME), 78);
         assert_eq!(text, "83.7999%, 103456789/123456789 units, 2.0 s, 4.97e12 solutions");
     }
 
     #[test]
     fn each_work_has_its_text() {
-        let text = |work, columns| joined(State::new([50, 200], work).parts(TIME), columns);
+        let text = |work, columns| joined(State::new([50, 200], work).items(TIME), columns);
         let compare = || Work::Compare("n = 18: colours on 2 threads".to_owned());
         assert_eq!(text(compare(), 41), "50/200 runs, n = 18: colours on 2 threads");
         assert_eq!(text(compare(), 40), "50/200 runs");
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(joined(20), "51%, ETA 1.9s ± 0.1s");
         assert_eq!(joined(19), "51%");
         for columns in 1..80 {
-            let line = super::joined(count().parts(TIME), columns);
+            let line = super::joined(count().items(TIME), columns);
             assert!(line.chars().count() <= columns, "{line}");
         }
     }

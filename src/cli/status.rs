@@ -2,7 +2,6 @@
 
 mod grid;
 mod page;
-mod resume;
 mod state;
 
 use std::path::PathBuf;
@@ -38,12 +37,6 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (exit, counts) = self.look()?;
-        Ok(exit.answer(self.format, report(&counts)))
-    }
-
-    /// The counts as they are now, also as a page if there is to be one.
-    fn look(&self) -> Result<(Exit, Vec<Status>), Failure> {
         let now = SystemTime::now();
         let (journals, exit) = self.journals.read_plans()?;
         let counts: Vec<_> = journals.into_iter().map(|one| Status::new(one, now)).collect();
@@ -56,7 +49,7 @@ impl StatusArgs {
             write_drawing("--html", path, &page::page(&counts, &self.journals.paths))?;
         }
         let exit = counts.iter().fold(exit, |exit, count| exit.or(count.journals.check()));
-        Ok((exit, counts))
+        Ok(exit.answer(self.format, report(&counts)))
     }
 }
 
@@ -75,13 +68,7 @@ fn report(counts: &[Status]) -> Report {
         return report;
     }
     let mut list = Report::default();
-    for count in counts {
-        let [summary, command] = count.summary();
-        list.row("count", summary).bare(count.percent());
-        if !command.is_empty() {
-            list.row("", command);
-        }
-    }
+    counts.iter().for_each(|count| count.summarise(&mut list));
     list.field("counts", reports.map(Report::into_value).collect::<Vec<_>>());
     list
 }

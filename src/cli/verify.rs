@@ -47,7 +47,7 @@ impl VerifyArgs {
         let session = Session::new(&self.machine)?;
         let journals = self.journals.read()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let (plan, finished) = (journals.record.plan(), journals.record.finished());
+        let (plan, finished) = (journals.record.plan(), &journals.record.finished());
         let counts = journals.record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
         let chosen = journals.record.tally().units.min(self.units);
@@ -80,25 +80,19 @@ fn judge(journals: &Journals, verdict: &Verdict) -> Exit {
     exit.or(Exit::Stopped)
 }
 
-/// What it means that no difference was found.
-fn evidence(undetected_part: f64) -> String {
-    let percent = 100.0 * undetected_part;
-    match undetected_part {
-        0.0 => "every finished unit was counted twice, in two ways".to_owned(),
-        1.0 => "none: no unit was recounted".to_owned(),
-        _ => format!("less than {percent:.2} % of the units are wrong, with 95 % confidence"),
-    }
-}
-
 fn report(journals: &Journals, verdict: &Verdict, seed: u64) -> Report {
     let Verdict { recounted, differences, .. } = verdict;
     let undetected_part = verdict.undetected_part(journals.record.tally().units);
-    let (found, evidence) = match (differences.len(), undetected_part) {
-        (0, part) => ("no difference".to_owned(), evidence(part)),
-        (differing, _) => {
-            let evidence = "against the count: at least one of its units is wrong";
-            (format!("{differing} DIFFER"), evidence.to_owned())
-        }
+    let found = match differences.len() {
+        0 => "no difference".to_owned(),
+        differing => format!("{differing} DIFFER"),
+    };
+    let percent = 100.0 * undetected_part;
+    let evidence = match undetected_part {
+        _ if !differences.is_empty() => "against the count: at least one of its units is wrong",
+        0.0 => "every finished unit was counted twice, in two ways",
+        1.0 => "none: no unit was recounted",
+        _ => &format!("less than {percent:.2} % of the units are wrong, with 95 % confidence"),
     };
     let difference = |Difference { unit, recorded, recounted, .. }: &Difference| {
         let [recorded, recounted] = [recorded, recounted].map(u64::to_string);

@@ -7,7 +7,7 @@
 //! The observer learns of finished units at once. A line of the journal holds more of them, the more the longer
 //! the run, so that the journal stays small and a kill loses a hundredth of the work at most.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,7 +28,8 @@ use crate::record::Journal;
 /// that a kill can lose of them. Short intervals would make a journal of long units several times
 /// as large.
 const RECORDED_SHARE: u32 = 100;
-const RECORD_EVERY: RangeInclusive<Duration> = REPORT_EVERY..=Duration::from_secs(10);
+/// But they are recorded after so long at the latest.
+const RECORDED_AFTER: Duration = Duration::from_secs(10);
 
 /// Counts units on all threads of a rayon pool.
 pub(super) struct Driver<'a> {
@@ -78,8 +79,7 @@ impl Driver<'_> {
             }
             unrecorded.units.extend(done);
             let share = self.begun.elapsed() / RECORDED_SHARE;
-            if unrecorded.since.elapsed() >= share.clamp(*RECORD_EVERY.start(), *RECORD_EVERY.end())
-            {
+            if unrecorded.since.elapsed() >= share.clamp(REPORT_EVERY, RECORDED_AFTER) {
                 unrecorded.record();
             }
             match ended {

@@ -1,5 +1,6 @@
 //! The one way through a count or a shard: open its journal, plan, check the memory, drive, close.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +16,7 @@ use crate::engine::{Engine, Kernel};
 use crate::error::{Error, JournalError};
 use crate::forecast::{Clusters, Rest, TimeLeft};
 use crate::plan::Plan;
-use crate::record::{Journal, Locked, Record, Run, UnitSet, read_shard};
+use crate::record::{Journal, Output, Record, Run, UnitSet, read_shard};
 use crate::shard::Shard;
 
 /// Shards choose their split rows as if for this many threads, so that every machine makes the same
@@ -62,13 +63,16 @@ impl Count<'_> {
     /// # Errors
     ///
     /// [`Error::StoppedBefore`] or [`Error::Stopped`] after a cancellation,
-    /// [`Error::QueensGiven`] or [`Error::SquareOffBoard`] for queens that cannot be given,
-    /// [`Error::OutOfRange`] and
-    /// [`Error::ThreadsNotStarted`] if it starts threads, [`Error::LacksMemory`] if the engine
-    /// needs more memory than there is, [`Error::UnitOverflow`] if a unit's count does not fit,
-    /// [`Error::Journal`] if the journal cannot be used.
+    /// [`Error::QueensGiven`] or [`Error::UnknownName`] for queens that cannot be given,
+    /// [`Error::OutOfRange`] and [`Error::ThreadsNotStarted`] if it starts threads,
+    /// [`Error::LacksMemory`] if the engine needs more memory than there is, [`Error::UnitOverflow`]
+    /// if a unit's count does not fit, [`Error::Journal`] if the journal cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.on_its_threads(|| Job::whole(self).run())?
+        self.on_its_threads(|| {
+            let begun = Instant::now();
+            let outcome = Job::whole(self)?.run()?;
+            Ok(Outcome { elapsed: begun.elapsed(), ..outcome })
+        })?
     }
 
     /// Counts only one shard of the units, and records them for [`Record::read`]. `out` is a journal if it is a
@@ -82,152 +86,96 @@ impl Count<'_> {
     /// As [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in
     /// the folder do not belong together.
     pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
-        self.on_its_threads(|| Job::of_shard(self, shard, out)?.run())?
+        self.on_its_threads(|| {
+            let begun = Instant::now();
+            let outcome = Job::of_shard(self, shard, out)?.run()?;
+            Ok(Outcome { elapsed: begun.elapsed(), ..outcome })
+        })?
     }
 }
 
-/// Where finished units are recorded.
-enum Place {
-    Nowhere,
-    /// One journal.
-    File(PathBuf),
-    /// A folder shared by many processes, each with its own journal.
-    Folder(PathBuf),
-}
-
-/// What is finished before a count begins.
-#[derive(Default)]
-struct Opened {
-    /// The journal to write, if it is a file.
-    locked: Option<Locked>,
-    record: Option<Record>,
-    /// Why lines and journals of a folder were left out.
-    left_out: Vec<Error>,
-}
-
-/// The units to count, and where to record them.
+/// The units to count, what is finished of them, and where to record the rest.
 struct Job<'a> {
     count: &'a Count<'a>,
     shard: Shard,
-    place: Place,
-    threads: usize,
+    output: Option<Output>,
+    record: Option<Record>,
+    /// Why lines and journals of a folder were left out.
+    left_out: Vec<Error>,
     /// How many threads the split rows should suit.
     suited: usize,
 }
 
 impl<'a> Job<'a> {
-    /// All units.
-    fn whole(count: &'a Count<'a>) -> Self {
-        let place = count.journal.clone().map_or(Place::Nowhere, Place::File);
-        let threads = rayon::current_num_threads();
-        Self { count, shard: Shard::WHOLE, place, threads, suited: threads }
+    /// Opens the journal of a whole count, if it is to have one.
+    fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
+        count.check_queens(count.journal.is_some())?;
+        let opened = count.journal.as_deref().map(Output::lock).transpose()?;
+        let (output, record) = opened.unzip();
+        let (record, left_out) = (record.flatten(), Vec::new());
+        let suited = rayon::current_num_threads();
+        Ok(Self { count, shard: Shard::WHOLE, output, record, left_out, suited })
     }
 
-    /// The units of a shard, recorded in a journal or in a folder, which is created if it is missing.
+    /// Opens the journal of a shard, or its folder, which is made if it is missing.
     fn of_shard(count: &'a Count<'a>, shard: Shard, out: &Path) -> Result<Self, Error> {
+        count.check_queens(true)?;
         let is_file = out.is_file() || out.extension().is_some_and(|name| name == "journal");
-        let place = if is_file {
-            Place::File(out.to_owned())
+        let (output, record, left_out) = if is_file {
+            let (output, record) = Output::lock(out)?;
+            (output, record, Vec::new())
         } else {
-            std::fs::create_dir_all(out)
-                .map_err(|error| JournalError::cannot_open(error).at(out))?;
-            Place::Folder(out.to_owned())
+            let cannot_create = |error| JournalError::cannot("open")(error).at(out);
+            fs::create_dir_all(out).map_err(cannot_create)?;
+            let (record, left_out) = read_shard(out, count.size, count.which, shard)?;
+            (Output::Folder(out.to_owned()), record, left_out)
         };
-        Ok(Self { shard, place, suited: SHARD_THREADS, ..Self::whole(count) })
+        Ok(Self { count, shard, output: Some(output), record, left_out, suited: SHARD_THREADS })
     }
 
-    fn run(&self) -> Result<Outcome, Error> {
-        let (begun, threads) = (Instant::now(), self.threads);
-        let Opened { locked, record, left_out } = self.open()?;
-        let plan = self.plan(record.as_ref())?;
-        let units: UnitSet = self.shard.ranges(plan.units()).collect();
-        let before = record.as_ref().map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;
-        let todo = record.as_ref().map_or(units.clone(), |held| &units - held.finished());
-        let run = Run::begin(self.count.kernel_of(plan.engine()), threads, self.shard);
+    /// Plans, checks the memory, drives and closes. The time is left to the caller, who has opened it.
+    fn run(mut self) -> Result<Outcome, Error> {
+        let (count, shard, threads) = (self.count, self.shard, rayon::current_num_threads());
+        let (output, record) = (self.output.take(), self.record.as_ref());
+        let plan = match record {
+            Some(record) => count.recorded_plan(record)?,
+            None => Arc::new(count.plan(self.suited)),
+        };
+        let units: UnitSet = shard.ranges(plan.units()).collect();
+        let before = record.map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;
+        let todo = record.map_or(units.clone(), |held| units.difference(held.finished()));
+        let run = Run::begin(count.kernel_of(plan.engine()), threads, shard);
         let start = Start {
             plan: &plan,
-            shard: self.shard,
-            kernel: self.count.kernel_of(plan.engine()),
+            shard,
+            kernel: count.kernel_of(plan.engine()),
             threads,
             units: units.len(),
             done: before,
-            cut_off: locked.as_ref().map_or(0, Locked::cut_off),
-            time_left: &self.time_left(&plan, record.as_ref(), &run, before, &todo),
+            cut_off: output.as_ref().map_or(0, |output| output.cut_off(record)),
+            time_left: &self.time_left(&plan, &run, before, &todo),
         };
-        let runs = record.iter().flat_map(Record::runs).cloned().collect();
+        let runs = record.into_iter().flat_map(Record::runs).cloned().collect();
         let mut closed = Closed { done: before, runs, journal: None, fault: None };
         if !todo.is_empty() {
             plan.check_memory(threads)?;
-            let journal = self.begin(locked, &plan, &run)?;
+            let journal = output.map(|output| output.begin(&plan, record, &run)).transpose()?;
             let counted = self.drive(&start, &todo, journal.as_ref())?;
             self.close(&start, counted, journal, &mut closed)?;
         }
-        Ok(self.outcome(&start, closed, left_out, begun.elapsed()))
-    }
-
-    /// Locks the journal, and reads what is finished. In a folder, this is what journals hold that may
-    /// have units of the shard; those of the other count are not read.
-    fn open(&self) -> Result<Opened, Error> {
-        let Count { size, which, .. } = *self.count;
-        self.count.check_queens(!matches!(self.place, Place::Nowhere))?;
-        match &self.place {
-            Place::Nowhere => Ok(Opened::default()),
-            Place::File(path) => {
-                let (locked, record) = Locked::open(path)?;
-                Ok(Opened { locked: Some(locked), record, left_out: Vec::new() })
-            }
-            Place::Folder(path) => {
-                let (record, left_out) = read_shard(path, size, which, self.shard)?;
-                // A machine made errors. Whatever this one counts, it would not be settled.
-                let differ = |error: &&Error| matches!(error, Error::CountsDiffer { .. });
-                match left_out.iter().find(differ) {
-                    Some(error) => Err(error.clone()),
-                    None => Ok(Opened { locked: None, record, left_out }),
-                }
-            }
-        }
-    }
-
-    /// The plan of the record, if it is one that is asked for; without a record, the one that suits.
-    fn plan(&self, record: Option<&Record>) -> Result<Arc<Plan>, Error> {
-        let Some(record) = record else { return Ok(Arc::new(self.count.plan(self.suited))) };
-        let path = record.files().first().map_or(Path::new(""), |file| &file.path);
-        self.count.check_plan(record.plan()).map_err(|error| error.at(path))?;
-        Ok(Arc::clone(record.plan()))
-    }
-
-    /// Begins the journal that this process writes, if there is to be one.
-    fn begin(
-        &self,
-        locked: Option<Locked>,
-        plan: &Arc<Plan>,
-        run: &Run,
-    ) -> Result<Option<Journal>, Error> {
-        match (locked, &self.place) {
-            (Some(locked), _) => locked.begin(plan, run).map(Some),
-            (None, Place::Folder(folder)) => Journal::create_in(folder, plan, run).map(Some),
-            (None, _) => Ok(None),
-        }
+        Ok(self.outcome(&start, closed))
     }
 
     /// The forecast of a count that begins: what is recorded is part of the sample if a run like this one
     /// recorded it.
-    fn time_left(
-        &self,
-        plan: &Plan,
-        record: Option<&Record>,
-        run: &Run,
-        before: Tally,
-        todo: &UnitSet,
-    ) -> TimeLeft {
-        let recorded = record.and_then(|record| record.times_of(run)).cloned();
+    fn time_left(&self, plan: &Plan, run: &Run, before: Tally, todo: &UnitSet) -> TimeLeft {
+        let is_like = |record: &&Record| record.runs().last().is_some_and(|last| last.is_like(run));
+        let recorded = self.record.as_ref().filter(is_like).map(Record::clusters);
         let total = self.published_total();
-        let rest = Rest {
-            units: todo.len(),
-            solutions: total.map(|total| total as f64 - before.solutions as f64),
-        };
+        let solutions = total.map(|total| total as f64 - before.solutions as f64);
         let recorded = recorded.unwrap_or_else(|| Clusters::new(plan.units()));
-        TimeLeft::new(recorded, rest, self.threads)
+        let rest = Rest { units: todo.len(), solutions };
+        TimeLeft::new(recorded, rest, rayon::current_num_threads())
     }
 
     /// Counts on all threads.
@@ -261,11 +209,11 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         let done = start.done + counted;
         let is_complete = done.units == start.units;
-        let total = is_complete.then_some(done.solutions);
         closed.done = done;
         if let Some(journal) = journal {
+            let total = is_complete.then_some(done.solutions);
             let has_failed = journal.has_failed();
-            closed.journal = Some(journal.path.clone());
+            closed.journal = Some(journal.path().to_owned());
             match journal.close(counted, &|| self.count.observer.waits_for_disk(total)) {
                 Ok(record) => closed.runs = record.runs().cloned().collect(),
                 // A journal that failed is the reason why the count stopped.
@@ -280,28 +228,22 @@ impl<'a> Job<'a> {
         Err(Error::Stopped { done, units: start.units, journal_fault })
     }
 
-    fn outcome(
-        &self,
-        start: &Start<'_>,
-        closed: Closed,
-        left_out: Vec<Error>,
-        elapsed: Duration,
-    ) -> Outcome {
+    fn outcome(self, start: &Start<'_>, closed: Closed) -> Outcome {
         Outcome {
             size: self.count.size,
             shard: self.shard,
             total: closed.done.solutions,
             engine: start.plan.engine(),
             kernel: start.kernel,
-            threads: self.threads,
+            threads: start.threads,
             units: start.units,
             units_before: start.done.units,
-            elapsed,
+            elapsed: Duration::ZERO,
             published: Published::compare(closed.done.solutions, self.published_total()),
             runs: closed.runs,
             journal: closed.journal,
             journal_fault: closed.fault,
-            left_out,
+            left_out: self.left_out,
         }
     }
 

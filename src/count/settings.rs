@@ -1,6 +1,7 @@
 //! The settings of a count, and what follows from them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::observe::Observer;
 use crate::board::size::BoardSize;
@@ -11,6 +12,7 @@ use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::machine::thread_pool;
 use crate::plan::Plan;
+use crate::record::Record;
 
 /// A count with its settings.
 ///
@@ -141,11 +143,12 @@ impl<'a> Count<'a> {
         let split_rows =
             (engine == Engine::Subtrees).then(|| self.split_rows.unwrap_or_else(suited));
         let plan = Plan::new(self.size, engine, split_rows).of_count(self.which);
-        if self.queens.is_empty() { plan } else { plan.with_queens(self.queens.clone()) }
+        if self.queens.is_empty() { plan } else { plan.with_queens(&self.queens) }
     }
 
-    /// Makes sure that a recorded plan is one of this count. Settings that are missing allow any.
-    pub(super) fn check_plan(&self, held: &Plan) -> Result<(), JournalError> {
+    /// The plan of a record, if it is one of this count. Settings that are missing allow any.
+    pub(super) fn recorded_plan(&self, record: &Record) -> Result<Arc<Plan>, Error> {
+        let held = record.plan();
         let rows = |rows: Option<usize>| rows.map_or("none".to_owned(), |rows| rows.to_string());
         let (engine, split_rows) = (self.engine_asked(), self.split_rows.or(held.split_rows()));
         let fields = [
@@ -155,11 +158,12 @@ impl<'a> Count<'a> {
             ("count", held.which_count().to_string(), self.which.to_string()),
         ];
         match fields.into_iter().find(|(_, holds, asked)| holds != asked) {
-            None => Ok(()),
-            Some((name, holds, asked)) => Err(JournalError::OtherCount {
-                holds: format!("{name} = {holds}"),
-                asked: format!("{name} = {asked}"),
-            }),
+            None => Ok(Arc::clone(held)),
+            Some((name, holds, asked)) => {
+                let [holds, asked] = [holds, asked].map(|value| format!("{name} = {value}"));
+                let path = record.files().first().map_or(Path::new(""), |file| &file.path);
+                Err(JournalError::OtherCount { holds, asked }.at(path))
+            }
         }
     }
 

@@ -124,8 +124,8 @@ impl FromStr for Kernel {
         let available = Self::available();
         available.iter().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
             let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
-            let (given, choices) = (name.to_owned(), names.join(", "));
-            Error::UnknownName { what: "a kernel that this CPU can run", given, choices }
+            let (given, advice) = (name.to_owned(), format!("choose one of {}", names.join(", ")));
+            Error::UnknownName { what: "a kernel that this CPU can run", given, advice }
         })
     }
 }

@@ -54,9 +54,10 @@ impl Clusters {
         self.add_to(first / self.length.max(1), cluster);
     }
 
-    /// Adds what others finished of the same plan.
-    pub(crate) fn merge(&mut self, others: &Self) {
-        others.clusters.iter().for_each(|(number, other)| self.add_to(*number, *other));
+    /// With what others finished of the same plan.
+    pub(crate) fn merged(mut self, others: Self) -> Self {
+        others.clusters.into_iter().for_each(|(number, other)| self.add_to(number, other));
+        self
     }
 
     fn add_to(&mut self, number: usize, more: Cluster) {
@@ -121,7 +122,7 @@ mod tests {
         }
         let error = |clusters: &Clusters| clusters.cpu_seconds(rest).expect("some").standard_error;
         assert!(error(&all).is_infinite(), "fifteen clusters are too few");
-        all.merge(&other);
+        let all = all.merged(other);
         let left = all.cpu_seconds(rest).expect("thirty clusters");
         assert!(left.value == 20.0 && left.standard_error.is_finite(), "{left:?}");
         let total = all.total(rest).value;

@@ -1,13 +1,19 @@
-//! What journals ask of the file system: opening, locks, syncs, and which file it is.
+//! What journals ask of the file system: names, opening, locks, syncs, and which file it is.
+//!
+//! The journal of a shard is called `n28-0007-of-1000000.HOST.PID.journal`. The name says which shard a process
+//! counts, and on which host. It saves reading, and nothing relies on it: users may rename files, and pack many
+//! into one.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
+use crate::plan::Plan;
+use crate::shard::Shard;
 
 /// How often a lock that is held is tried again, and how long to wait before that: whoever looks whether
 /// a process is writing takes a shared lock for a moment.
@@ -16,31 +22,30 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Opens a journal for reading.
 pub(super) fn open(path: &Path) -> Result<File, Error> {
-    let cannot_open = |error| JournalError::cannot_open(error).at(path);
-    if !fs::metadata(path).map_err(cannot_open)?.is_file() {
+    open_with(path, OpenOptions::new().read(true))
+}
+
+/// Opens a journal, unless it is a folder or a pipe.
+pub(super) fn open_with(path: &Path, options: &OpenOptions) -> Result<File, Error> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(JournalError::NotAFile.at(path));
     }
-    File::open(path).map_err(cannot_open)
+    options.open(path).map_err(|error| JournalError::cannot("open")(error).at(path))
 }
 
 /// Locks a journal for writing, until the file is closed.
 pub(super) fn lock(file: &File) -> Result<(), JournalError> {
-    for tried in 1.. {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if tried < TRIES => sleep(PAUSE),
-            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse),
-            Err(TryLockError::Error(error)) => {
-                return Err(JournalError::NoLocks { source: error.into() });
-            }
+    let mut locked = file.try_lock();
+    for _ in 1..TRIES {
+        if let Err(TryLockError::WouldBlock) = locked {
+            sleep(PAUSE);
+            locked = file.try_lock();
         }
     }
-    Ok(())
-}
-
-/// Whether a process is writing a journal, as far as locks tell.
-pub(super) fn is_locked(path: &Path) -> bool {
-    open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    locked.map_err(|error| match error {
+        TryLockError::WouldBlock => JournalError::InUse,
+        TryLockError::Error(error) => JournalError::NoLocks { source: error.into() },
+    })
 }
 
 pub(super) fn create(path: &Path) -> io::Result<File> {
@@ -62,42 +67,73 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 /// Makes a file's name survive a power cut, where folders can be synced.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    use io::ErrorKind as Kind;
-    let synced = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
-    match synced {
-        Err(error)
-            if matches!(
-                error.kind(),
-                Kind::InvalidInput | Kind::PermissionDenied | Kind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    let cannot_be = [InvalidInput, PermissionDenied, Unsupported];
+    match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
+        Err(error) if cannot_be.contains(&error.kind()) => Ok(()),
         synced => synced,
     }
 }
 
-/// What tells a file from all others, whatever it is called: its device and its number there.
-pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
+/// What the names of journals of a second count have in front of the shard.
+const SECOND: &str = "second-";
+
+/// The name of a journal of this process.
+pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
+    let (n, host, process) = (plan.size(), this_host(), std::process::id());
+    let (index, shards) = (shard.index(), shard.shards());
+    let count = match plan.which_count() {
+        WhichCount::First => "",
+        WhichCount::Second => SECOND,
+    };
+    let number = if number > 1 { format!(".{number}") } else { String::new() };
+    format!("n{n}-{count}{index:04}-of-{shards:04}.{host}.{process}{number}.journal")
+}
+
+/// The board, the count and the shard in the name of a journal.
+pub(super) fn named_shard(name: &str) -> Option<(u32, WhichCount, Shard)> {
+    let (shard, _) = name.strip_prefix('n')?.split_once('.')?;
+    let (n, shard) = shard.split_once('-')?;
+    let (which, shard) = match shard.strip_prefix(SECOND) {
+        Some(shard) => (WhichCount::Second, shard),
+        None => (WhichCount::First, shard),
+    };
+    let (index, shards) = shard.split_once("-of-")?;
+    let shard = Shard::new(index.parse().ok()?, shards.parse().ok()?).ok()?;
+    Some((n.parse().ok()?, which, shard))
+}
+
+/// The name of this host as the names of journals have it.
+fn this_host() -> String {
+    let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
+    host.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::reader::JournalFile;
+    use std::path::PathBuf;
+
     use super::*;
+    use crate::board::size::BoardSize;
+    use crate::engine::Engine;
 
     #[test]
     fn a_journal_is_being_written_while_its_lock_is_held() {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
         let path = folder.path().join("q.journal");
         let file = create(&path).expect("a new file");
-        assert!(!is_locked(&path), "it was made just now, by nobody");
+        let is_being_written = |name| {
+            let path = folder.path().join(name);
+            JournalFile { path, ..JournalFile::default() }.is_being_written()
+        };
+        assert!(!is_being_written("q.journal"), "it was made just now, by nobody");
         lock(&file).expect("a local file system");
-        assert!(is_locked(&path));
+        assert!(is_being_written("q.journal"));
         let second = File::options().append(true).open(&path).expect("it is there");
         assert_eq!(lock(&second), Err(JournalError::InUse));
         drop(file);
-        assert!(!is_locked(&path) && !is_locked(&folder.path().join("none.journal")));
+        assert!(!is_being_written("q.journal") && !is_being_written("none.journal"));
     }
 
     #[test]
@@ -113,5 +149,32 @@ mod tests {
         });
         lock(&file).expect("nobody writes");
         look.join().expect("no panic");
+    }
+
+    #[test]
+    fn names_are_understood() {
+        let host = |path: &str| {
+            let file = JournalFile { path: PathBuf::from(path), ..JournalFile::default() };
+            file.host().map(str::to_owned)
+        };
+        let size = BoardSize::new(12).expect("in range");
+        for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
+            let shard = Shard::new(index, shards).expect("in range");
+            for which in [WhichCount::First, WhichCount::Second] {
+                let plan = Plan::new(size, Engine::Colours, None).of_count(which);
+                for number in 1..4 {
+                    let name = file_name(&plan, shard, number);
+                    assert_eq!(named_shard(&name), Some((12, which, shard)), "{name}");
+                    assert_eq!(host(&name), Some(this_host()), "{name}");
+                }
+            }
+        }
+        for other in ["packed.journal", "n28.journal", "n28-7.a.journal", "n28-7-of-7.a.journal"] {
+            assert_eq!(named_shard(other), None, "{other}");
+            assert_eq!(host(other), None, "{other}");
+        }
+        assert_eq!(host("n28-6-of-7.packed.journal"), None);
+        let elsewhere = host("q28/n28-0006-of-0007.node-3-cluster.12.journal");
+        assert_eq!(elsewhere.as_deref(), Some("node-3-cluster"));
     }
 }

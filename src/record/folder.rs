@@ -4,8 +4,8 @@
 //! only journals that may hold its own units. The name of a journal says which shard its process
 //! counted, as `n28-0007-of-1000000.HOST.PID.journal`. A process records no other units than those of
 //! its shard, so a journal is passed over if its name belongs to the same board and to another one of as
-//! many shards, or to the other count. All others are read, whatever they
-//! are called, unless their first line belongs to the other count.
+//! many shards, or to the other count. All others are read, whatever they are called, unless their first
+//! line belongs to the other count.
 //!
 //! **What if a name is wrong?** Users may rename files, and pack many into one. A journal that is
 //! passed over although it holds units of this shard costs time: they are counted again, and
@@ -13,63 +13,63 @@
 //! holds none changes nothing. So no name can make a number wrong.
 //!
 //! **What is not noticed.** Damage in the journals of other shards is found by those who read all, not
-//! by a shard that starts. The plan is taken from the first journal that can be read; of those that are
-//! passed over, only a few are tried.
+//! by a shard that starts. The plan is taken from the first journal that can be read, also of those that are
+//! passed over.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::mem;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::disk::identity;
-use super::header::{count_of, header_of};
-use super::name::named_shard;
-use super::reader::{Named, Wanted};
+use super::disk::named_shard;
+use super::header::Header;
+use super::reader::Named;
 use super::union::Record;
 use crate::board::size::BoardSize;
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::shard::Shard;
 
-/// How many of the journals that are passed over may be asked for their plan.
-const SAMPLES: usize = 16;
-
 /// What the journals in a folder hold that may be of a shard, and what was left out. `None` if no journal
-/// names a plan.
+/// names a plan. A unit with two counts is an error.
 pub(crate) fn read_shard(
     folder: &Path,
     size: BoardSize,
     which: WhichCount,
     shard: Shard,
 ) -> Result<(Option<Record>, Vec<Error>), Error> {
-    // Journals that may hold its units, and some of the others.
-    let (mut files, mut samples) = (Vec::new(), Vec::new());
+    let (mut files, mut passed_over) = (Vec::new(), Vec::new());
     for name in journal_names(folder)? {
         let named = name.to_str().and_then(named_shard).filter(|(n, ..)| *n == size.get());
-        let (file, other) = (folder.join(name), named.map(|(.., shard)| shard));
-        let is_passed_over = |other: Shard| other.shards() == shard.shards() && other != shard;
-        match other {
-            _ if named.is_some_and(|(_, named, _)| named != which) => {}
-            Some(other) if is_passed_over(other) && samples.len() >= SAMPLES => {}
-            Some(other) if is_passed_over(other) => samples.push(file),
-            _ => files.push(file),
+        match named {
+            Some((_, count, _)) if count != which => {}
+            Some((.., other)) if other.shards() == shard.shards() && other != shard => {
+                passed_over.push(name);
+            }
+            _ => files.push(folder.join(name)),
         }
     }
     // Whatever its name says, a journal of the other count is of no use.
-    files.retain(|file| count_of(file).is_none_or(|other| other == which));
-    samples.retain(|file| count_of(file) == Some(which));
+    files.retain(|file| header_of(file).is_none_or(|header| header.which_count() == which));
     files.sort_unstable();
 
-    let mut paths = files.iter().chain(&samples);
-    let Some(named) = paths.find_map(|path| Named::at(path).ok().flatten()) else {
+    let of_others = passed_over.iter().map(|name| folder.join(name));
+    let mut named =
+        files.iter().cloned().chain(of_others).filter_map(|path| Named::at(&path).ok()?);
+    let Some(named) = named.find(|named| named.plan.which_count() == which) else {
         return Ok((None, files.iter().filter_map(|path| Named::at(path).err()).collect()));
     };
-    let mut record = Record::read_named(&files, &named, Wanted::TimesToo)?;
+    let mut record = Record::read_named(&files, &named)?;
     let left_out = mem::take(&mut record.left_out);
-    Ok((Some(record), left_out))
+    // A machine made errors. Whatever another one counts, it would not be settled.
+    match left_out.iter().find(|error| matches!(error, Error::CountsDiffer { .. })) {
+        Some(error) => Err(error.clone()),
+        None => Ok((Some(record), left_out)),
+    }
 }
 
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it
@@ -81,63 +81,54 @@ pub(crate) fn read_shard(
 /// [`Error::Journal`] if a path names nothing, or a folder cannot be read.
 pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let (mut files, mut known) = (Vec::new(), HashSet::new());
-    let mut add = |path: PathBuf| {
-        // A file that a folder no longer has is reported when it is read.
-        let found = fs::metadata(&path).ok();
-        if found.is_none_or(|metadata| known.insert(identity(&metadata))) {
-            files.push(path);
-        }
-    };
     for path in paths {
-        let cannot_open = |error| JournalError::cannot_open(error).at(path);
-        if !fs::metadata(path).map_err(cannot_open)?.is_dir() {
-            add(path.clone());
-            continue;
+        let cannot_open = |error| JournalError::cannot("open")(error).at(path);
+        if fs::metadata(path).map_err(cannot_open)?.is_dir() {
+            let mut names = journal_names(path)?;
+            names.sort_unstable();
+            files.extend(names.into_iter().map(|name| path.join(name)));
+        } else {
+            files.push(path.clone());
         }
-        let mut names = journal_names(path)?;
-        names.sort_unstable();
-        names.into_iter().for_each(|name| add(path.join(name)));
     }
+    // A file that a folder no longer has is reported when it is read.
+    files.retain(|path| {
+        fs::metadata(path).ok().is_none_or(|file| known.insert((file.dev(), file.ino())))
+    });
     Ok(files)
 }
 
 /// The names in a folder that end in `.journal`.
 fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
-    let cannot_open = |error| JournalError::cannot_open(error).at(folder);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(cannot_open)? {
-        let name = entry.map_err(cannot_open)?.file_name();
-        if Path::new(&name).extension().is_some_and(|extension| extension == "journal") {
-            names.push(name);
-        }
-    }
+    let names = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<Result<_, _>>());
+    let mut names: Vec<OsString> =
+        names.map_err(|error| JournalError::cannot("open")(error).at(folder))?;
+    names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "journal"));
     Ok(names)
 }
 
 /// Parts journals by their plans, in the order of the first ones, and those of each plan into those of its
-/// first and of its second count. Files that do not say are taken for journals of the first plan.
+/// first and of its second count. Files that do not say are taken for journals of the first plan that is named.
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
     let headers: Vec<_> = files.par_iter().map(|path| header_of(path)).collect();
-    let (mut names, mut plans, mut unknown) = (Vec::new(), Vec::<[Vec<_>; 2]>::new(), Vec::new());
-    for (path, header) in files.into_iter().zip(headers) {
-        let Some(header) = header else {
-            unknown.push(path);
-            continue;
-        };
-        let (plan, count) =
-            (header.plan_alone(), usize::from(header.which_count() == WhichCount::Second));
-        let place = names.iter().position(|known| *known == plan).unwrap_or_else(|| {
-            names.push(plan);
+    let first = headers.iter().flatten().next();
+    let (mut names, mut plans) = (Vec::new(), Vec::<[Vec<_>; 2]>::new());
+    for (path, header) in files.into_iter().zip(&headers) {
+        let header = header.as_ref().or(first);
+        let name = header.map(Header::plan_alone);
+        let is_second = header.is_some_and(|header| header.which_count() == WhichCount::Second);
+        let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            names.push(name);
             plans.push([Vec::new(), Vec::new()]);
             plans.len() - 1
         });
-        plans[place][count].push(path);
-    }
-    if plans.is_empty() && !unknown.is_empty() {
-        return vec![[unknown, Vec::new()]];
-    }
-    if let Some(first) = plans.first_mut() {
-        first[usize::from(first[0].is_empty())].extend(unknown);
+        plans[place][usize::from(is_second)].push(path);
     }
     plans
+}
+
+/// The first line of a journal. `None` if it has none, or none that can be read.
+fn header_of(path: &Path) -> Option<Header> {
+    Header::at(path).ok().flatten()
 }

@@ -1,13 +1,12 @@
 //! The first line of a journal, and the plan that it names.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::disk::open;
 use super::line::{Seal, without_zeros};
 use crate::engine::WhichCount;
-use crate::error::JournalError;
+use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
 /// The first word of every journal.
@@ -17,39 +16,37 @@ const FORMAT: u32 = 2;
 /// The longest first line, in bytes.
 const LONGEST: u64 = 4096;
 
-/// The first line: who began the journal, and of which plan it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The first line of a journal, as it was read.
 pub(super) struct Header {
     version: String,
-    /// What tells the plan, and the count of it, from all others, as
-    /// `n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
+    /// The plan, as a [`Plan`] is displayed.
     pub(super) plan: String,
 }
 
+/// The first line that this version writes, given the text of the plan.
+pub(super) fn first_line(plan: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    Seal::FIRST_LINE.close(&format!("{MAGIC} {FORMAT} version={version} {plan}"))
+}
+
 impl Header {
-    /// The first line that this version writes.
-    pub(super) fn of(plan: &Plan) -> Self {
-        let (n, which, engine) = (plan.size(), plan.which_count(), plan.engine());
-        let rows = plan.split_rows().map_or("none".to_owned(), |rows| rows.to_string());
-        let (hash, units) = (plan.hash(), plan.units());
-        let plan = format!(
-            "n={n} count={which} engine={engine} split-rows={rows} plan={hash:08x} units={units}"
-        );
-        Self { version: env!("CARGO_PKG_VERSION").to_owned(), plan }
+    /// The first line of the journal at a path, as [`Header::read`] does.
+    pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
+        let mut input = BufReader::with_capacity(512, open(path)?);
+        Self::read(&mut input).map_err(|error| error.at(path))
     }
 
     /// Reads the first line, in any case to its end. `None` if the file has not begun: it is empty, or
     /// ends within its first line; a power cut may have left zeros in place of the rest.
     pub(super) fn read(input: &mut impl BufRead) -> Result<Option<Self>, JournalError> {
         let mut line = Vec::new();
-        let cannot_read = JournalError::cannot_read;
+        let cannot_read = JournalError::cannot("read");
         input.take(LONGEST).read_until(b'\n', &mut line).map_err(cannot_read)?;
         if let Some(text) = line.strip_suffix(b"\n") {
             return Self::parse(text).map(Some);
         }
-        let text = without_zeros(&line);
-        let common = text.len().min(MAGIC.len());
-        let is_beginning = text[..common] == MAGIC.as_bytes()[..common];
+        let (text, magic) = (without_zeros(&line), MAGIC.as_bytes());
+        let is_beginning = text.starts_with(magic) || magic.starts_with(text);
         if is_beginning
             && is_zeros(input).map_err(cannot_read)?
             && !text.iter().any(u8::is_ascii_control)
@@ -98,12 +95,10 @@ impl Header {
             let split_rows = field("split-rows=")?.parse().ok();
             Some(Plan::new(size, engine, split_rows).of_count(self.which_count()))
         };
-        let other = || {
+        parse().filter(|plan| plan.to_string() == self.plan).ok_or_else(|| {
             let (version, holds) = (self.version.clone(), self.plan.clone());
             JournalError::OtherPlan { version, holds }
-        };
-        let plan = parse().ok_or_else(other)?;
-        if Self::of(&plan).plan == self.plan { Ok(plan) } else { Err(other()) }
+        })
     }
 }
 
@@ -124,22 +119,5 @@ fn is_zeros(input: &mut impl BufRead) -> io::Result<bool> {
             return Ok(is_zeros);
         }
         input.consume(length);
-    }
-}
-
-/// The first line of a journal. `None` if it has none, or none that can be read.
-pub(super) fn header_of(path: &Path) -> Option<Header> {
-    Header::read(&mut BufReader::with_capacity(512, open(path).ok()?)).ok()?
-}
-
-/// Which count a journal holds. `None` if the first line does not tell.
-pub(super) fn count_of(path: &Path) -> Option<WhichCount> {
-    header_of(path).as_ref().map(Header::which_count)
-}
-
-/// The first line without its CRC.
-impl fmt::Display for Header {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{MAGIC} {FORMAT} version={} {}", self.version, self.plan)
     }
 }

@@ -153,7 +153,7 @@ fn parse_done(text: &str) -> Option<UnitsDone> {
         cpu_time: Duration::from_micros(parse_number(field("busy-us=")?)?),
         // The largest number stands for unknown counts; a unit that reaches it is an overflow.
         counts: field("counts=")?
-            .split(',')
+            .split([','])
             .map(|count| parse_number(count).filter(|count| *count != u64::MAX))
             .collect::<Option<_>>()?,
     };
@@ -173,8 +173,8 @@ fn parse_number<T: FromStr>(text: &str) -> Option<T> {
 pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
     let text = without_zeros(tail);
     let is_of = |start: &[u8], allowed: fn(u8) -> bool| {
-        let common = start.len().min(text.len());
-        text[..common] == start[..common] && text[common..].iter().copied().all(allowed)
+        start.starts_with(text)
+            || text.strip_prefix(start).is_some_and(|rest| rest.iter().copied().all(allowed))
     };
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b" .,=-".contains(&byte);

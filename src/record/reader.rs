@@ -1,31 +1,32 @@
 //! Reads one journal, line by line, and checks everything in it.
 
+use std::fs::{self, TryLockError};
 use std::io::{BufRead, BufReader, Read};
+use std::mem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::disk::{is_locked, open};
+use super::disk::{named_shard, open};
 use super::header::Header;
 use super::line::{LONGEST_LINE, Line, Run, Seal, may_be_cut_off};
-use super::name::named_host;
 use super::units::UnitSet;
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
-use crate::forecast::{Clusters, Cores};
 use crate::plan::Plan;
 
-/// The plan that a journal names, and the line in which it does.
+/// The plan of a journal, and the file that names it.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub(super) plan: Arc<Plan>,
-    header: Header,
-    path: PathBuf,
+    /// The plan as it is displayed: its hash takes a while.
+    pub(super) text: String,
+    pub(super) path: PathBuf,
 }
 
 /// One of the journals of a record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct JournalFile {
     /// Where it is.
@@ -40,26 +41,29 @@ pub struct JournalFile {
     pub cut_off: u64,
     /// When it was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
-    pub(super) named: Named,
-    /// The cores that the last run got, if times were asked for.
-    pub(super) cores: Cores,
 }
 
 impl JournalFile {
     /// The host in the name of the file, if the process of a shard made it.
     pub fn host(&self) -> Option<&str> {
-        named_host(&self.path)
+        let name = self.path.file_name()?.to_str()?;
+        named_shard(name)?;
+        let mut parts = name.split('.').skip(1);
+        let (host, process) = (parts.next()?, parts.next()?);
+        process.parse::<u32>().is_ok().then_some(host)
     }
 
     /// Whether a process is writing it now, as far as its lock tells. Where a file system does not show the
     /// locks of other hosts, their processes are not seen.
     pub fn is_being_written(&self) -> bool {
-        is_locked(&self.path)
+        open(&self.path)
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
 
 /// What a journal holds.
 pub(super) struct Contents {
+    pub(super) named: Named,
     pub(super) file: JournalFile,
     /// The solutions in its lines.
     pub(super) solutions: u128,
@@ -67,52 +71,15 @@ pub(super) struct Contents {
     pub(super) ranges: Vec<Range<usize>>,
     /// Why lines were left out.
     pub(super) left_out: Vec<Error>,
-    /// What units took in the last run, and in those before it that were like it, if times were asked for.
-    pub(super) clusters: Clusters,
-}
-
-/// What a reader wants to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    UnitsAlone,
-    TimesToo,
 }
 
 impl Contents {
-    fn begin(named: Named, path: &Path) -> Self {
-        let file = JournalFile {
-            path: path.to_owned(),
-            runs: Vec::new(),
-            units: UnitSet::default(),
-            bytes: 0,
-            cut_off: 0,
-            modified: None,
-            named,
-            cores: Cores::default(),
-        };
-        let (ranges, left_out, clusters) = (Vec::new(), Vec::new(), Clusters::default());
-        Self { file, solutions: 0, ranges, left_out, clusters }
-    }
-
-    /// Adds a run. Times on another machine say nothing of those on this one.
-    fn begin_run(&mut self, run: Run) {
-        if !self.file.runs.last().is_some_and(|last| last.is_like(&run)) {
-            self.clusters = Clusters::new(self.file.named.plan.units());
-        }
-        self.file.cores = Cores::default();
-        self.file.runs.push(run);
-    }
-
     /// Adds a line to the last run.
-    fn add(&mut self, done: &UnitsDone, wanted: Wanted) {
+    fn add(&mut self, done: &UnitsDone) {
         if let Some(run) = self.file.runs.last_mut() {
             run.units += done.units.len();
             run.elapsed = run.elapsed.max(done.elapsed);
             run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
-        }
-        if wanted == Wanted::TimesToo {
-            self.file.cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
-            self.clusters.add(done.units.start, done.tally(), done.cpu_time);
         }
         self.solutions = self.solutions.saturating_add(done.solutions);
         match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
@@ -124,46 +91,29 @@ impl Contents {
 
 impl Named {
     /// Names the plan of a new journal.
-    pub(super) fn of(plan: Arc<Plan>, path: &Path) -> Self {
-        Self { header: Header::of(&plan), plan, path: path.to_owned() }
+    pub(super) fn of(plan: Arc<Plan>, path: PathBuf) -> Self {
+        Self { text: plan.to_string(), plan, path }
     }
 
     /// The plan that a journal names in its first line. `None` if it has not begun.
     pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
-        let header = Header::read(&mut BufReader::new(open(path)?));
-        let header = header.map_err(|error| error.at(path))?;
-        header.map(|header| Self::by(path, header)).transpose()
+        Header::at(path)?.map(|header| Self::by(path, header)).transpose()
     }
 
     fn by(path: &Path, header: Header) -> Result<Self, Error> {
         let plan = header.plan().map_err(|error| error.at(path))?;
-        Ok(Self { plan: Arc::new(plan), header, path: path.to_owned() })
-    }
-
-    /// The plan of this journal, if the first line of another one names it as well.
-    fn also_by(&self, path: &Path, header: Header) -> Result<Self, Error> {
-        if header.plan != self.header.plan {
-            return Err(Error::PlansDiffer {
-                files: [self.path.clone(), path.to_owned()],
-                plans: [self.header.plan.clone(), header.plan],
-            });
-        }
-        Ok(Self { plan: Arc::clone(&self.plan), header, path: path.to_owned() })
+        Ok(Self { plan: Arc::new(plan), text: header.plan, path: path.to_owned() })
     }
 
     /// What seals the lines of its journals.
     pub(super) fn seal(&self) -> Seal {
-        Seal::of(&self.header.plan)
-    }
-
-    /// The first line.
-    pub(super) fn first_line(&self) -> String {
-        Seal::FIRST_LINE.close(&self.header.to_string())
+        Seal::of(&self.text)
     }
 
     /// Reads a journal of this plan, or of any plan, which is then made. Every line with finished units is
-    /// passed to `take`, after what was read before it and the run that finished them, the last one; lines that
-    /// are not as they were written are left out. `None` if the journal has not begun; then all of it was read as well.
+    /// passed to `take`, after what was read before it, of which the last run is the one that finished them.
+    /// Lines that are not as they were written are left out. `None` if the journal has not begun; then all of
+    /// it was read as well.
     ///
     /// # Errors
     ///
@@ -172,17 +122,22 @@ impl Named {
         known: Option<&Self>,
         path: &Path,
         input: impl Read,
-        wanted: Wanted,
         mut take: impl FnMut(&JournalFile, UnitsDone),
     ) -> Result<Option<Contents>, Error> {
         use JournalError::{Damaged, NotAJournal};
         let of_file = |error: JournalError| error.at(path);
+        // Asked before it is read: what is written later is read as well, or is not old.
+        let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let mut input = BufReader::with_capacity(1 << 16, input.take(u64::MAX));
         let mut first_error = None;
         let named = match (Header::read(&mut input), known) {
             (Ok(None), _) => return Ok(None),
             (Ok(Some(header)), None) => Self::by(path, header)?,
-            (Ok(Some(header)), Some(known)) => known.also_by(path, header)?,
+            (Ok(Some(header)), Some(known)) if header.plan != known.text => {
+                let files = [known.path.clone(), path.to_owned()];
+                return Err(Error::PlansDiffer { files, plans: [known.text.clone(), header.plan] });
+            }
+            (Ok(Some(_)), Some(known)) => known.clone(),
             // No line of another plan has the right CRC.
             (Err(error @ (Damaged { .. } | NotAJournal)), Some(known)) => {
                 first_error = Some(of_file(error));
@@ -190,11 +145,14 @@ impl Named {
             }
             (Err(error), _) => return Err(of_file(error)),
         };
-        let mut contents = Contents::begin(named, path);
-        contents.file.bytes = u64::MAX - input.get_ref().limit() - input.buffer().len() as u64;
-        contents.left_out.extend(first_error.clone());
-        let Self { plan, header, .. } = contents.file.named.clone();
-        let seal = Seal::of(&header.plan);
+        let (plan, seal) = (Arc::clone(&named.plan), named.seal());
+        let mut contents = Contents {
+            named,
+            file: JournalFile { path: path.to_owned(), modified, ..JournalFile::default() },
+            solutions: 0,
+            ranges: Vec::new(),
+            left_out: first_error.iter().cloned().collect(),
+        };
         // Whether it is known who counted the units of the next line.
         let mut is_begun = false;
         let mut text = Vec::new();
@@ -203,14 +161,13 @@ impl Named {
         loop {
             text.clear();
             let length = (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut text);
-            let length = length.map_err(JournalError::cannot_read).map_err(of_file)? as u64;
+            let length = length.map_err(JournalError::cannot("read")).map_err(of_file)? as u64;
             let line = match text.split_last() {
                 None => break,
                 // Journals that were joined have several first lines, and some versions wrote copies.
                 Some((b'\n', text))
-                    if Header::parse(text).is_ok_and(|it| it.plan == header.plan) =>
+                    if Header::parse(text).is_ok_and(|it| it.plan == contents.named.text) =>
                 {
-                    contents.file.bytes += length;
                     number += 1;
                     continue;
                 }
@@ -221,26 +178,25 @@ impl Named {
                 }
                 Some(_) => Err("it has no end"),
             };
-            contents.file.bytes += length;
-            let was_begun = std::mem::replace(&mut is_begun, line.is_ok());
+            let was_begun = mem::replace(&mut is_begun, line.is_ok());
             match line {
-                Ok(Line::Run(run)) => contents.begin_run(run),
+                Ok(Line::Run(run)) => contents.file.runs.push(run),
                 Ok(Line::Done(done)) => {
                     // Damage may have hidden the beginning of another run.
                     if !was_begun {
-                        contents.begin_run(Run::unknown());
+                        contents.file.runs.push(Run::unknown());
                     }
-                    contents.add(&done, wanted);
+                    contents.add(&done);
                     take(&contents.file, done);
                 }
                 Err(what) => contents.left_out.push(of_file(Damaged { line: number, what })),
             }
             number += usize::from(text.ends_with(b"\n"));
         }
+        // All was read, to the end of the file.
+        contents.file.bytes = u64::MAX - input.get_ref().limit() - contents.file.cut_off;
         contents.file.units = contents.ranges.iter().cloned().collect();
-        match first_error.filter(|_| contents.file.runs.is_empty()) {
-            Some(error) => Err(error),
-            None => Ok(Some(contents)),
-        }
+        // If nothing of it is good, that is because of its first line.
+        first_error.filter(|_| contents.file.runs.is_empty()).map_or(Ok(Some(contents)), Err)
     }
 }

@@ -10,12 +10,11 @@
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::disk::{create, folder_of, sync_folder};
+use super::header::first_line;
 use super::line::done_text;
-use super::reader::Named;
 use super::union::Record;
 use crate::error::{Error, JournalError};
 
@@ -28,11 +27,8 @@ impl Record {
     ///
     /// [`Error::Journal`] if a file cannot be read or written, or if the new one exists.
     pub fn save(&self, into: &Path) -> Result<Self, Error> {
-        let cannot_write = |error| JournalError::cannot_write(error).at(into);
-        let refused = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
-            _ => JournalError::cannot_open(error).at(into),
-        };
+        let cannot_write = |error| JournalError::cannot("write")(error).at(into);
+        let cannot_open = |error| JournalError::cannot("open")(error).at(into);
         if into.symlink_metadata().is_ok() {
             return Err(JournalError::Exists.at(into));
         }
@@ -40,31 +36,33 @@ impl Record {
         let mut new = tempfile::Builder::new();
         new.prefix(".nqueens-").suffix(".tmp");
         // Errors of `tempfile_in` end with the temporary name, which says nothing to users.
-        let new = new.make_in(folder, create).map_err(refused)?;
+        let new = new.make_in(folder, create).map_err(cannot_open)?;
         self.write(BufWriter::new(new.as_file()), into)?;
         new.as_file().sync_all().map_err(cannot_write)?;
         let held = Self::read(&[new.path().to_owned()])?.map(Self::undamaged).transpose()?;
         let is_right =
             |held: &Self| held.finished() == self.finished() && held.tally() == self.tally();
         let mut held = held.filter(is_right).ok_or_else(|| {
-            let what = "it differs from the journals that it was made of".to_owned();
+            let what = "it differs from the journals that it was made of";
             JournalError::NotAsWritten { what }.at(into)
         })?;
         held.files[0].path = into.to_owned();
-        // The page of `status` draws progress by the times of files. That is not worth an error.
+        // How long ago a unit was recorded is told by the times of files. That is not worth an error.
         let newest = self.files.iter().filter_map(|file| file.modified).max();
         let _ = newest.map(|time| new.as_file().set_modified(time));
-        new.persist_noclobber(into).map_err(|error| refused(error.error))?;
+        new.persist_noclobber(into).map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
+            _ => cannot_open(error.error),
+        })?;
         sync_folder(into).map_err(cannot_write)?;
         Ok(held)
     }
 
     /// Writes the lines.
     fn write(&self, mut out: impl Write, into: &Path) -> Result<(), Error> {
-        let named = Named::of(Arc::clone(self.plan()), into);
-        let seal = named.seal();
+        let seal = self.named.seal();
         // The first error ends the writing.
-        let mut result = out.write_all(named.first_line().as_bytes());
+        let mut result = out.write_all(first_line(&self.named.text).as_bytes());
         let mut put = |text: &str| {
             if result.is_ok() {
                 result = out.write_all(seal.close(text).as_bytes());
@@ -98,6 +96,6 @@ impl Record {
         }
         result
             .and_then(|()| out.flush())
-            .map_err(|error| JournalError::cannot_write(error).at(into))
+            .map_err(|error| JournalError::cannot("write")(error).at(into))
     }
 }

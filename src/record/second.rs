@@ -9,7 +9,7 @@ use crate::error::Error;
 const NAMED: usize = 100;
 
 /// What two counts of a plan say about each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Comparison {
     /// The number of units that both have finished.
@@ -18,10 +18,6 @@ pub struct Comparison {
     pub differing: usize,
     /// The first of these, with what the first and the second count say.
     pub disagreements: Vec<[Witness; 2]>,
-    /// The number of units that only the first count has finished.
-    pub only_first: usize,
-    /// The number of units that only the second count has finished.
-    pub only_second: usize,
 }
 
 /// Compares the first count of a plan with the second.
@@ -34,39 +30,24 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     if first.plan().hash() != second.plan().hash()
         || passes != (WhichCount::First, WhichCount::Second)
     {
-        let path = |record: &Record| record.files().first().map(|file| file.path.clone());
-        let files = [first, second].map(|record| path(record).unwrap_or_default());
-        let plans = [first, second].map(|record| record.plan().to_string());
+        let [first, second] = [first, second].map(|record| record.named.clone());
+        let (files, plans) = ([first.path, second.path], [first.text, second.text]);
         return Err(Error::PlansDiffer { files, plans });
     }
-    let both = first.finished() & second.finished();
-    let mut comparison = Comparison {
-        units: both.len(),
-        only_first: first.tally().units - both.len(),
-        only_second: second.tally().units - both.len(),
-        ..Comparison::default()
-    };
+    let both = first.finished().intersection(second.finished());
     let mut differing = Vec::new();
     for units in first.windows(&both) {
         let counts = [first.counts(&units)?, second.counts(&units)?];
-        let pairs = counts[0].iter().zip(counts[1].iter());
-        differing.extend(pairs.filter(|(one, other)| one != other).map(|((unit, _), _)| unit));
+        let pairs = counts[0].iter().zip(&counts[1]);
+        differing.extend(pairs.filter(|(one, other)| one != other).map(|(one, _)| one.0));
     }
-    comparison.differing = differing.len();
-    differing.truncate(NAMED);
-    let units = differing.iter().copied().collect::<UnitSet>();
-    let witnesses = [first.witnesses(&units)?, second.witnesses(&units)?];
-    let of = |unit| {
-        let find = |all: &Vec<Witness>| all.iter().find(|witness| witness.unit == unit).cloned();
-        witnesses.each_ref().map(|all| find(all).unwrap_or_default())
-    };
-    comparison.disagreements = differing.into_iter().map(of).collect();
-    Ok(comparison)
-}
-
-impl Comparison {
-    /// Whether every unit of the plan was counted twice, with equal counts.
-    pub fn is_proof(&self, first: &Record) -> bool {
-        self.units == first.plan().units() && self.differing == 0
-    }
+    let named = UnitSet::from_iter(differing.iter().copied().take(NAMED));
+    let [mut of_first, mut of_second] = [first.witnesses(&named)?, second.witnesses(&named)?];
+    of_first.dedup_by_key(|witness| witness.unit);
+    of_second.dedup_by_key(|witness| witness.unit);
+    Ok(Comparison {
+        units: both.len(),
+        differing: differing.len(),
+        disagreements: of_first.into_iter().zip(of_second).map(<[_; 2]>::from).collect(),
+    })
 }

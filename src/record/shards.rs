@@ -7,15 +7,13 @@ use rayon::prelude::*;
 use super::line::Run;
 use super::reader::JournalFile;
 use super::union::Record;
-use super::units::UnitSet;
 use crate::board::known::known;
 use crate::error::Error;
-use crate::forecast::{Approximate, Rest, seconds_of};
+use crate::forecast::{Approximate, Clusters, Cores, Rest, seconds_of};
 use crate::shard::Shard;
 
 /// How far a shard has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ShardUnits {
     /// The number of its units.
     pub units: usize,
@@ -23,15 +21,20 @@ pub struct ShardUnits {
     pub finished: usize,
 }
 
+/// How long the rest of a count takes.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Left {
+    /// CPU seconds. `None` while nothing is finished; the standard error is infinite while too little is.
+    pub cpu_seconds: Option<Approximate>,
+    /// Seconds of wall time for the processes that count now. `None` without any, or while too little is known.
+    pub seconds: Option<Approximate>,
+}
+
 impl Record {
     /// Whether all units are finished.
     pub fn is_complete(&self) -> bool {
         self.tally().units == self.plan().units()
-    }
-
-    /// The units that are not finished.
-    pub fn missing(&self) -> UnitSet {
-        &UnitSet::from_iter(Some(0..self.plan().units())) - self.finished()
     }
 
     /// The number of shards, if all processes agree on it.
@@ -47,15 +50,14 @@ impl Record {
         self.files.iter().flat_map(|file| &file.runs)
     }
 
-    /// The shards that are not complete, with the plan cut into this many.
+    /// The indices of the shards that are not complete, with the plan cut into this many.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
-    pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
+    pub fn missing_shards(&self, shards: usize) -> Result<Vec<usize>, Error> {
         let each = self.shard_units(shards)?;
-        let missing = (0..shards).filter(|index| each[*index].finished < each[*index].units);
-        missing.map(|index| Shard::new(index, shards)).collect()
+        Ok((0..shards).filter(|index| each[*index].finished < each[*index].units).collect())
     }
 
     /// The CPU time of all units that were counted, also of those that were counted again.
@@ -63,33 +65,50 @@ impl Record {
         self.runs().fold(Duration::ZERO, |sum, run| sum.saturating_add(run.cpu_time))
     }
 
-    /// The journals that processes [write now](JournalFile::is_being_written).
-    pub fn being_written(&self) -> Vec<&JournalFile> {
-        self.files.par_iter().filter(|file| file.is_being_written()).collect()
-    }
-
-    /// The CPU seconds that the missing units take, if [times were asked for](Record::read_with_times). `None`
-    /// while nothing is finished; the standard error is infinite while too little is.
-    pub fn cpu_seconds_left(&self) -> Option<Approximate> {
-        self.work_left().map(Approximate::on_any_run)
-    }
-
-    /// What this sample alone tells, without the error that no sample shows.
-    fn work_left(&self) -> Option<Approximate> {
+    /// How long the missing units take, by those that are finished. `written` are the journals that processes
+    /// write now. All journals are read again: few readers ask for times.
+    pub fn left(&self, written: &[JournalFile]) -> Left {
         let done = self.tally();
         let total = known(self.plan().size()).total;
         let solutions = total.map(|total| total as f64 - done.solutions as f64);
-        self.clusters.cpu_seconds(Rest { units: self.plan().units() - done.units, solutions })
+        let rest = Rest { units: self.plan().units() - done.units, solutions };
+        let work = self.clusters().cpu_seconds(rest);
+        let cores: Vec<_> = written.par_iter().map(|file| self.cores(file)).collect();
+        let threads = written.iter().filter_map(|file| Some(file.runs.last()?.threads));
+        let processes: Vec<_> = cores.iter().zip(threads).collect();
+        Left {
+            cpu_seconds: work.map(Approximate::on_any_run),
+            seconds: work.and_then(|work| seconds_of(work, &processes)),
+        }
     }
 
-    /// The wall time in seconds until processes that write these journals now have counted the missing units.
-    /// `None` while too little is known.
-    pub fn seconds_left(&self, written: &[JournalFile]) -> Option<Approximate> {
-        let processes: Vec<_> = written
-            .iter()
-            .filter_map(|file| Some((&file.cores, file.runs.last()?.threads)))
-            .collect();
-        seconds_of(self.work_left()?, &processes)
+    /// What units took in the last run of each journal, and in those before it that were like it: times on
+    /// another machine say nothing of those on this one. A journal that cannot be read again tells less.
+    pub(crate) fn clusters(&self) -> Clusters {
+        let new = || Clusters::new(self.plan().units());
+        let of_file = |file: &JournalFile| {
+            let is_like = |run: &Run| file.runs.last().is_some_and(|last| last.is_like(run));
+            let others = file.runs.iter().rposition(|run| !is_like(run)).map_or(0, |at| at + 1);
+            let mut clusters = new();
+            let _ = self.rescan(file, |read, done| {
+                if read.runs.len() > others {
+                    clusters.add(done.units.start, done.tally(), done.cpu_time);
+                }
+            });
+            clusters
+        };
+        self.files.par_iter().map(of_file).reduce(new, Clusters::merged)
+    }
+
+    /// The cores that the last process got that wrote a journal.
+    fn cores(&self, file: &JournalFile) -> Cores {
+        let mut cores = Cores::default();
+        let _ = self.rescan(file, |read, done| {
+            if read.runs.len() == file.runs.len() {
+                cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
+            }
+        });
+        cores
     }
 
     /// How many units each shard has and how many of them are finished, with the plan cut into this
@@ -105,10 +124,9 @@ impl Record {
         for (index, units) in Shard::cut(0..all, shards, all) {
             each[index].units += units.len();
         }
-        for range in self.finished().ranges() {
-            for (index, units) in Shard::cut(range, shards, all) {
-                each[index].finished += units.len();
-            }
+        let finished = self.finished().ranges().flat_map(|range| Shard::cut(range, shards, all));
+        for (index, units) in finished {
+            each[index].finished += units.len();
         }
         Ok(each)
     }

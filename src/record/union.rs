@@ -9,21 +9,18 @@
 //! process may write meanwhile, so the second reading ends where the first one ended.
 
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::disk::open;
-use super::line::Run;
-use super::reader::{Contents, JournalFile, Named, Wanted};
-use super::units::{Counts, UnitSet};
+use super::reader::{Contents, JournalFile, Named};
+use super::units::UnitSet;
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
-use crate::forecast::Clusters;
 use crate::plan::Plan;
 
 /// Of so many units all counts are held at once, half a gigabyte if each has two.
@@ -31,18 +28,19 @@ const AT_ONCE: usize = 1 << 23;
 
 /// What journals of one plan hold together.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Record {
-    plan: Arc<Plan>,
     finished: UnitSet,
-    solutions: u128,
     pub(super) files: Vec<JournalFile>,
-    repeated: usize,
-    pub(super) left_out: Vec<Error>,
+    /// How many times a unit is held once more, with an equal count.
+    pub repeated: usize,
+    /// Why lines, journals and units with two counts were left out.
+    pub left_out: Vec<Error>,
+    pub(super) named: Named,
+    /// The solutions in the finished units.
+    solutions: u128,
     /// The units that are held more than once.
     pub(super) shared: UnitSet,
-    /// What units took in the last run of each journal, and in those before it that were like it, if times were
-    /// asked for.
-    pub(super) clusters: Clusters,
 }
 
 /// A count of a unit, and where it comes from.
@@ -68,72 +66,38 @@ impl Record {
     /// [`Error::PlansDiffer`] if they belong to different plans or counts, [`Error::Journal`] if none of them
     /// names a plan.
     pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
-        Self::read_wanted(paths, Wanted::UnitsAlone)
-    }
-
-    /// Reads journals as [`Record::read`] does, and what units took in them, for a forecast of the rest.
-    ///
-    /// # Errors
-    ///
-    /// As [`Record::read`].
-    pub fn read_with_times(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
-        Self::read_wanted(paths, Wanted::TimesToo)
-    }
-
-    fn read_wanted(paths: &[PathBuf], wanted: Wanted) -> Result<Option<Self>, Error> {
-        // A journal that cannot be read is reported below, in the order of the files.
-        let Some(named) = paths.iter().find_map(|path| Named::at(path).ok().flatten()) else {
-            return paths.iter().try_for_each(|path| Named::at(path).map(|_| ())).map(|()| None);
-        };
-        Self::read_named(paths, &named, wanted).map(Some)
+        match paths.iter().find_map(|path| Named::at(path).ok().flatten()) {
+            Some(named) => Self::read_named(paths, &named).map(Some),
+            // The first error tells why none of them names a plan.
+            None => paths.iter().try_for_each(|path| Named::at(path).map(drop)).map(|()| None),
+        }
     }
 
     /// Reads journals of a plan that is known.
-    pub(super) fn read_named(
-        paths: &[PathBuf],
-        named: &Named,
-        wanted: Wanted,
-    ) -> Result<Self, Error> {
-        let read = |path: &PathBuf| {
-            let file = open(path)?;
-            read_one(Some(named), path, &file, &file, wanted)
-        };
-        let files: Vec<_> = paths.par_iter().map(read).collect();
-        let (mut read, mut left_out) = (Vec::new(), Vec::new());
-        for file in files {
-            match file {
-                Ok(Some(file)) => read.push(file),
-                // It is empty, or ends within its first line.
-                Ok(None) => {}
+    pub(super) fn read_named(paths: &[PathBuf], named: &Named) -> Result<Self, Error> {
+        let read = |path: &PathBuf| Named::scan(Some(named), path, open(path)?, |_, _| ());
+        let all: Vec<_> = paths.par_iter().map(read).collect();
+        let (mut journals, mut left_out) = (Vec::new(), Vec::new());
+        for journal in all {
+            match journal {
+                // Without contents it is empty, or ends within its first line.
+                Ok(contents) => journals.extend(contents),
                 Err(error @ Error::Journal { .. }) => left_out.push(error),
                 Err(error) => return Err(error),
             }
         }
-        let mut record = Self::of(Arc::clone(&named.plan), read)?;
-        record.left_out.splice(0..0, left_out);
-        Ok(record)
-    }
-
-    /// Reads the journal at a path through an open file; all of it is read from `input`. `None` if it
-    /// has not begun. Unless its plan is given, it is made. Damage is an error.
-    pub(super) fn read_open(
-        path: &Path,
-        file: &File,
-        input: impl Read,
-        known: Option<&Named>,
-        wanted: Wanted,
-    ) -> Result<Option<Self>, Error> {
-        let Some(contents) = read_one(known, path, file, input, wanted)? else { return Ok(None) };
-        let plan = Arc::clone(&contents.file.named.plan);
-        Self::of(plan, vec![contents])?.undamaged().map(Some)
+        Self::of(named.clone(), journals, left_out)
     }
 
     /// Unites what journals hold.
-    fn of(plan: Arc<Plan>, journals: Vec<Contents>) -> Result<Self, Error> {
-        let (mut files, mut ranges, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut solutions, mut clusters) = (0_u128, Clusters::new(plan.units()));
+    pub(super) fn of(
+        named: Named,
+        journals: Vec<Contents>,
+        mut left_out: Vec<Error>,
+    ) -> Result<Self, Error> {
+        let (mut files, mut ranges) = (Vec::new(), Vec::new());
+        let mut solutions = 0_u128;
         for journal in journals {
-            clusters.merge(&journal.clusters);
             files.push(journal.file);
             ranges.extend(journal.ranges);
             left_out.extend(journal.left_out);
@@ -142,8 +106,7 @@ impl Record {
         let lines: usize = ranges.iter().map(Range::len).sum();
         let (finished, shared) = unite(ranges);
         let repeated = lines - finished.len();
-        let mut record =
-            Self { plan, finished, solutions, files, repeated, left_out, shared, clusters };
+        let mut record = Self { named, finished, solutions, files, repeated, left_out, shared };
         record.settle()?;
         Ok(record)
     }
@@ -154,30 +117,35 @@ impl Record {
         for units in self.windows(&self.shared) {
             for counts in self.gather(&units)?.chunk_by(|(unit, _), (next, _)| unit == next) {
                 let is_settled = counts.iter().all(|(_, count)| *count == counts[0].1);
-                self.solutions -= self.weighted(counts[usize::from(is_settled)..].iter().copied());
+                self.solutions -= self.weighted(&counts[usize::from(is_settled)..]);
                 disputed.extend((!is_settled).then_some(counts[0].0));
             }
         }
         let disputed: UnitSet = disputed.into_iter().collect();
-        let mut witnesses = self.witnesses(&disputed)?;
-        witnesses.sort_by_key(|witness| witness.unit);
-        let units = witnesses.chunk_by(|one, next| one.unit == next.unit);
-        self.left_out.extend(units.map(conflict));
-        self.finished = &self.finished - &disputed;
+        for witnesses in self.witnesses(&disputed)?.chunk_by(|one, next| one.unit == next.unit) {
+            let first = &witnesses[0];
+            let second = witnesses.iter().find(|witness| witness.count != first.count);
+            let both = [first, second.unwrap_or(first)];
+            self.left_out.push(Error::CountsDiffer {
+                unit: first.unit,
+                counts: both.map(|witness| witness.count),
+                files: both.map(|witness| witness.path.clone()),
+            });
+        }
+        self.finished = self.finished.difference(&disputed);
         Ok(())
     }
 
     /// Some units, cut into sets of which all counts can be held at once.
     pub(super) fn windows(&self, units: &UnitSet) -> Vec<UnitSet> {
-        let windows = (0..self.plan.units()).step_by(AT_ONCE);
-        let windows =
-            windows.map(|start| units & &UnitSet::from_iter(Some(start..start + AT_ONCE)));
-        windows.filter(|units| !units.is_empty()).collect()
+        let windows = (0..self.plan().units()).step_by(AT_ONCE);
+        let windows = windows.map(|start| UnitSet::from_iter(Some(start..start + AT_ONCE)));
+        windows.map(|window| window.intersection(units)).collect()
     }
 
     /// The plan.
     pub fn plan(&self) -> &Arc<Plan> {
-        &self.plan
+        &self.named.plan
     }
 
     /// The units that are finished in any of the journals.
@@ -185,24 +153,14 @@ impl Record {
         &self.finished
     }
 
-    /// How many they are, and their solutions, with weights.
-    pub fn tally(&self) -> Tally {
-        Tally { units: self.finished.len(), solutions: self.solutions }
-    }
-
     /// The journals, in the order in which they were named.
     pub fn files(&self) -> &[JournalFile] {
         &self.files
     }
 
-    /// How many times a unit is held once more, with an equal count.
-    pub fn repeated(&self) -> usize {
-        self.repeated
-    }
-
-    /// Why lines, journals and units with two counts were left out.
-    pub fn left_out(&self) -> &[Error] {
-        &self.left_out
+    /// How many units are finished, and their solutions, with weights.
+    pub fn tally(&self) -> Tally {
+        Tally { units: self.finished.len(), solutions: self.solutions }
     }
 
     /// The record, if nothing is left out.
@@ -221,37 +179,33 @@ impl Record {
     /// As [`Record::counts`].
     pub fn without(mut self, units: &UnitSet) -> Result<Self, Error> {
         self.solutions -= self.tally_in(units)?.solutions;
-        self.finished = &self.finished - units;
+        self.finished = self.finished.difference(units);
         Ok(self)
     }
 
     /// Those of these units that are finished, and their solutions.
     pub(crate) fn tally_in(&self, units: &UnitSet) -> Result<Tally, Error> {
-        if self.finished.is_subset(units) {
+        if self.finished.difference(units).is_empty() {
             return Ok(self.tally());
         }
-        let solutions = self.weighted(self.counts(units)?.iter());
-        Ok(Tally { units: (units & &self.finished).len(), solutions })
+        let solutions = self.weighted(&self.counts(units)?);
+        Ok(Tally { units: units.intersection(&self.finished).len(), solutions })
     }
 
-    fn weighted(&self, counts: impl Iterator<Item = (usize, u64)>) -> u128 {
-        counts.map(|(unit, count)| self.plan.solutions(unit, &[count])).sum()
+    fn weighted(&self, counts: &[(usize, u64)]) -> u128 {
+        counts.iter().map(|(unit, count)| self.plan().solutions(*unit, &[*count])).sum()
     }
 
-    /// What units took, if times were asked for and the last run is like this one.
-    pub(crate) fn times_of(&self, run: &Run) -> Option<&Clusters> {
-        self.runs().last().is_some_and(|last| last.is_like(run)).then_some(&self.clusters)
-    }
-
-    /// Reads the counts of some units. Units that are not finished have none.
+    /// Reads the counts of some units, each before its weight, in increasing order of the units. Units that are
+    /// not finished have none.
     ///
     /// # Errors
     ///
     /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
-    pub fn counts(&self, units: &UnitSet) -> Result<Counts, Error> {
-        let mut counts = self.gather(&(units & &self.finished))?;
+    pub fn counts(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
+        let mut counts = self.gather(&units.intersection(&self.finished))?;
         counts.dedup_by_key(|(unit, _)| *unit);
-        Ok(Counts::of(counts))
+        Ok(counts)
     }
 
     /// The counts of some units in increasing order of the units, each as often as a line holds it.
@@ -279,16 +233,17 @@ impl Record {
         take: impl FnMut(&JournalFile, UnitsDone),
     ) -> Result<(), Error> {
         let input = open(&file.path)?.take(file.bytes);
-        match Named::scan(Some(&file.named), &file.path, input, Wanted::UnitsAlone, take)? {
+        match Named::scan(Some(&self.named), &file.path, input, take)? {
             Some(held) if held.file.bytes == file.bytes => Ok(()),
             _ => {
-                let what = "it was changed while it was read".to_owned();
+                let what = "it was changed while it was read";
                 Err(JournalError::NotAsWritten { what }.at(&file.path))
             }
         }
     }
 
-    /// Who counted some units: one witness for each time that a line holds one of them.
+    /// Who counted some units, in increasing order of the units: one witness for each time that a line holds one
+    /// of them.
     pub(super) fn witnesses(&self, wanted: &UnitSet) -> Result<Vec<Witness>, Error> {
         let mut witnesses = Vec::new();
         for file in self.files.iter().filter(|file| !file.units.is_disjoint(wanted)) {
@@ -300,34 +255,8 @@ impl Record {
                 }
             })?;
         }
+        witnesses.sort_by_key(|witness: &Witness| witness.unit);
         Ok(witnesses)
-    }
-}
-
-/// Reads a journal through an open file; all of it is read from `input`.
-fn read_one(
-    known: Option<&Named>,
-    path: &Path,
-    file: &File,
-    input: impl Read,
-    wanted: Wanted,
-) -> Result<Option<Contents>, Error> {
-    // Asked before it is read: what is written later is read as well, or is not old.
-    let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
-    let read = Named::scan(known, path, input, wanted, |_, _| ())?;
-    Ok(read.map(|read| Contents { file: JournalFile { modified, ..read.file }, ..read }))
-}
-
-/// The error that some witnesses of a unit differ: the first of them, and the first that says something
-/// else.
-fn conflict(witnesses: &[Witness]) -> Error {
-    let first = witnesses.first().cloned().unwrap_or_default();
-    let other = witnesses.iter().find(|witness| witness.count != first.count);
-    let second = other.cloned().unwrap_or_default();
-    Error::CountsDiffer {
-        unit: first.unit,
-        counts: [first.count, second.count],
-        files: [first.path, second.path],
     }
 }
 

@@ -1,9 +1,6 @@
-//! Sets of units, and the counts of some of them.
-//!
-//! A journal may hold a hundred million counts, and most readers need none of them. So counts are read
-//! when they are asked for, and only as many as are.
+//! Sets of units.
 
-use std::ops::{BitAnd, Range, Sub};
+use std::ops::Range;
 
 use range_set_blaze::RangeSetBlaze;
 
@@ -27,14 +24,19 @@ impl UnitSet {
         self.0.contains(unit)
     }
 
-    /// Whether all of them are in another set.
-    pub fn is_subset(&self, other: &Self) -> bool {
-        self.0.is_subset(&other.0)
-    }
-
     /// Whether none of them is in another set.
     pub fn is_disjoint(&self, other: &Self) -> bool {
         self.0.is_disjoint(&other.0)
+    }
+
+    /// The units in both sets.
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(&self.0 & &other.0)
+    }
+
+    /// The units that the other set does not have.
+    pub fn difference(&self, other: &Self) -> Self {
+        Self(&self.0 - &other.0)
     }
 
     /// The units in increasing order.
@@ -59,46 +61,5 @@ impl FromIterator<Range<usize>> for UnitSet {
 impl FromIterator<usize> for UnitSet {
     fn from_iter<I: IntoIterator<Item = usize>>(units: I) -> Self {
         Self(units.into_iter().collect())
-    }
-}
-
-/// The units in both sets.
-impl BitAnd for &UnitSet {
-    type Output = UnitSet;
-
-    fn bitand(self, other: Self) -> UnitSet {
-        UnitSet(&self.0 & &other.0)
-    }
-}
-
-/// The units that the other set does not have.
-impl Sub for &UnitSet {
-    type Output = UnitSet;
-
-    fn sub(self, other: Self) -> UnitSet {
-        UnitSet(&self.0 - &other.0)
-    }
-}
-
-/// The counts of some units of a plan, each before its weight.
-#[derive(Clone, Debug, Default)]
-pub struct Counts(Vec<(usize, u64)>);
-
-impl Counts {
-    /// Of units that have one count each, in increasing order.
-    pub(super) fn of(counts: Vec<(usize, u64)>) -> Self {
-        debug_assert!(counts.is_sorted_by(|(unit, _), (next, _)| unit < next), "one count a unit");
-        Self(counts)
-    }
-
-    /// The count of a unit; `None` if it is not known.
-    pub fn get(&self, unit: usize) -> Option<u64> {
-        let place = self.0.binary_search_by_key(&unit, |(unit, _)| *unit);
-        place.ok().map(|place| self.0[place].1)
-    }
-
-    /// The units and their counts, in increasing order of the units.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.0.iter().copied()
     }
 }

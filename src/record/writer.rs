@@ -13,37 +13,38 @@
 //! shards need none: each process creates its own. A lock that is held tells that a process is writing.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::disk::{create, drop_cache, lock, open, sync_folder};
+use super::disk::{create, drop_cache, file_name, lock, open, open_with, sync_folder};
+use super::header::first_line;
 use super::line::{Run, done_text};
-use super::name::file_name;
-use super::reader::{JournalFile, Named, Wanted};
+use super::reader::Named;
 use super::union::Record;
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
+use crate::shard::Shard;
 
 /// How often the file is forced to disk, if that takes no longer than this.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// Whoever waits longer than this for the disk at the end should know why.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A journal that no other process writes, and that this one may write.
-pub(crate) struct Locked {
-    path: PathBuf,
-    file: File,
-    /// What was read, unless the journal has not begun.
-    held: Option<(JournalFile, Tally)>,
+/// Where a process will record its units.
+pub(crate) enum Output {
+    /// A journal that is locked: no other process writes it.
+    File(PathBuf, File),
+    /// A folder, in which each process creates a journal of its own.
+    Folder(PathBuf),
 }
 
 /// A journal that is being written.
 pub(crate) struct Journal {
-    pub(crate) path: PathBuf,
+    named: Named,
     /// What it held before.
     held: Tally,
     shared: Arc<Shared>,
@@ -54,7 +55,6 @@ pub(crate) struct Journal {
 /// What the counting threads share with the one that syncs.
 struct Shared {
     file: File,
-    named: Named,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -73,101 +73,100 @@ struct State {
     failure: Option<JournalError>,
 }
 
-impl Locked {
+impl Output {
     /// Locks the journal at a path and reads it. If there is none, it is created, empty.
-    pub(crate) fn open(path: &Path) -> Result<(Self, Option<Record>), Error> {
+    pub(crate) fn lock(path: &Path) -> Result<(Self, Option<Record>), Error> {
         let of_file = |error: JournalError| error.at(path);
-        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(of_file(JournalError::NotAFile));
-        }
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
-        let file = file.map_err(JournalError::cannot_open).map_err(of_file)?;
+        let file = open_with(path, OpenOptions::new().read(true).append(true).create(true))?;
         lock(&file).map_err(of_file)?;
         let mut record = None;
         if file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             // What waits in the cache would stay there.
-            file.sync_data().map_err(JournalError::cannot_write).map_err(of_file)?;
-            record = read_from_disk(path, &file, None, Wanted::TimesToo)?;
+            file.sync_data().map_err(JournalError::cannot("write")).map_err(of_file)?;
+            record = read_from_disk(path, &file, None)?;
         }
-        let held = record.as_ref().map(|record| (record.files[0].clone(), record.tally()));
-        Ok((Self { path: path.to_owned(), file, held }, record))
+        Ok((Self::File(path.to_owned(), file), record))
     }
 
     /// Bytes of a last line that was cut off in the middle of a write. They are dropped when it begins.
-    pub(crate) fn cut_off(&self) -> u64 {
-        self.held.as_ref().map_or(0, |(file, _)| file.cut_off)
-    }
-
-    /// Begins to write behind what it holds, with the lines that tell who counts.
-    pub(crate) fn begin(self, plan: &Arc<Plan>, run: &Run) -> Result<Journal, Error> {
-        let Self { path, file, held } = self;
-        let bytes = held.as_ref().map_or(0, |(file, _)| file.bytes);
-        let length =
-            file.metadata().map_err(|error| JournalError::cannot_open(error).at(&path))?.len();
-        if bytes < length {
-            file.set_len(bytes).map_err(|error| JournalError::cannot_write(error).at(&path))?;
+    pub(crate) fn cut_off(&self, record: Option<&Record>) -> u64 {
+        match self {
+            Self::File(..) => record.map_or(0, |record| record.files[0].cut_off),
+            Self::Folder(_) => 0,
         }
-        let new = || (Named::of(Arc::clone(plan), &path), Tally::default());
-        let (named, held) = held.map_or_else(new, |(file, held)| (file.named, held));
-        let mut journal = Journal::begin(path, file, bytes, named, run)?;
-        journal.held = held;
-        Ok(journal)
-    }
-}
-
-impl Journal {
-    /// Creates the journal of a process in a folder, with a name that no other process uses. Containers
-    /// may share a host name and a process number, so a number is added if the name is taken.
-    pub(crate) fn create_in(folder: &Path, plan: &Arc<Plan>, run: &Run) -> Result<Self, Error> {
-        for number in 1.. {
-            let path = folder.join(file_name(plan, run.shard, number));
-            match create(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(JournalError::cannot_open(error).at(&path)),
-                Ok(file) => {
-                    // Without locks, nobody sees that it is being written.
-                    let _ = lock(&file);
-                    let named = Named::of(Arc::clone(plan), &path);
-                    return Self::begin(path, file, 0, named, run);
-                }
-            }
-        }
-        Err(JournalError::Exists.at(folder))
     }
 
-    fn begin(
-        path: PathBuf,
-        file: File,
-        bytes: u64,
-        named: Named,
+    /// Begins to write, with the lines that tell who counts: in a folder a new journal, else behind what the
+    /// locked one holds.
+    pub(crate) fn begin(
+        self,
+        plan: &Arc<Plan>,
+        record: Option<&Record>,
         run: &Run,
-    ) -> Result<Self, Error> {
-        let first = if bytes == 0 { named.first_line() } else { String::new() };
-        let line = first + &named.seal().close(&run.to_string());
-        let state = Mutex::new(State { bytes, synced: bytes, ..State::default() });
-        let shared = Arc::new(Shared { file, named, state, changed: Condvar::new() });
-        shared.append(&line);
-        if let Some(failure) = shared.state().failure.take() {
-            return Err(failure.at(&path));
+    ) -> Result<Journal, Error> {
+        let (path, file, held) = match self {
+            Self::File(path, file) => (path, file, record),
+            Self::Folder(folder) => {
+                let (path, file) = create_in(&folder, plan, run.shard)?;
+                (path, file, None)
+            }
+        };
+        let bytes = held.map_or(0, |record| record.files[0].bytes);
+        let named = Named::of(Arc::clone(plan), path);
+        let of_file = |error: JournalError| error.at(&named.path);
+        let length = file.metadata().map_err(JournalError::cannot("open")).map_err(of_file)?.len();
+        if bytes < length {
+            file.set_len(bytes).map_err(JournalError::cannot("write")).map_err(of_file)?;
         }
-        let name = "nqueens-journal".to_owned();
-        let syncer = Builder::new().name(name).spawn({
-            let (shared, new) = (Arc::clone(&shared), (bytes == 0).then(|| path.clone()));
+        let state = Mutex::new(State { bytes, synced: bytes, ..State::default() });
+        let shared = Arc::new(Shared { file, state, changed: Condvar::new() });
+        let first = if bytes == 0 { first_line(&named.text) } else { String::new() };
+        shared.append(&(first + &named.seal().close(&run.to_string())));
+        if let Some(failure) = shared.state().failure.take() {
+            return Err(of_file(failure));
+        }
+        let syncer = Builder::new().name("nqueens-journal".to_owned()).spawn({
+            let (shared, new) = (Arc::clone(&shared), (bytes == 0).then(|| named.path.clone()));
             move || {
                 shared.sync_until_end(new);
                 shared.state().has_ended = true;
                 shared.changed.notify_all();
             }
         });
-        let no_thread =
-            |error: io::Error| Error::ThreadsNotStarted { threads: 1, reason: error.to_string() };
-        let syncer = Some(syncer.map_err(no_thread)?);
-        Ok(Self { path, held: Tally::default(), shared, syncer })
+        let syncer = syncer
+            .map_err(|error| Error::ThreadsNotStarted { threads: 1, reason: error.to_string() })?;
+        let held = held.map_or(Tally::default(), Record::tally);
+        Ok(Journal { named, held, shared, syncer: Some(syncer) })
+    }
+}
+
+/// Creates the journal of a process in a folder, with a name that no other process uses. Containers may share
+/// a host name and a process number, so a number is added if the name is taken.
+fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<(PathBuf, File), Error> {
+    let mut number = 1;
+    loop {
+        let path = folder.join(file_name(plan, shard, number));
+        match create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(JournalError::cannot("open")(error).at(&path)),
+            Ok(file) => {
+                // Without locks, nobody sees that it is being written.
+                let _ = lock(&file);
+                return Ok((path, file));
+            }
+        }
+    }
+}
+
+impl Journal {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.named.path
     }
 
     /// Appends finished units. If that fails, [`Journal::has_failed`].
     pub(crate) fn append(&self, done: &UnitsDone) {
-        self.shared.append(&self.shared.named.seal().close(&done_text(done)));
+        self.shared.append(&self.named.seal().close(&done_text(done)));
     }
 
     /// Whether no more lines can be written.
@@ -178,15 +177,13 @@ impl Journal {
     /// Waits until the disk has everything, reads it back from there, and makes sure that it is what was held
     /// before and what was counted since. Calls `waits` once if the disk takes its time.
     pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
-        self.end(waits).map_err(|error| error.at(&self.path))?;
-        let not_as_written =
-            |what: &str| JournalError::NotAsWritten { what: what.to_owned() }.at(&self.path);
-        if matches!(fs::metadata(&self.path), Err(error) if error.kind() == io::ErrorKind::NotFound)
-        {
+        self.end(waits).map_err(|error| error.at(self.path()))?;
+        let path = self.path();
+        let not_as_written = |what| JournalError::NotAsWritten { what }.at(path);
+        if matches!(fs::metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound) {
             return Err(not_as_written("it was removed or moved"));
         }
-        let (file, named) = (open(&self.path)?, &self.shared.named);
-        let record = read_from_disk(&self.path, &file, Some(named), Wanted::UnitsAlone)?;
+        let record = read_from_disk(path, &open(path)?, Some(&self.named))?;
         let record = record.ok_or_else(|| not_as_written("it is empty"))?;
         if record.tally() != self.held + counted {
             return Err(not_as_written("units are missing or have different counts"));
@@ -202,9 +199,8 @@ impl Journal {
         self.shared.changed.notify_all();
         let is_at_work = |state: &mut State| !state.has_ended;
         let waited = self.shared.changed.wait_timeout_while(state, PATIENCE, is_at_work);
-        let (state, time) = waited.unwrap_or_else(PoisonError::into_inner);
-        drop(state);
-        if time.timed_out() {
+        let is_late = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+        if is_late {
             waits();
         }
         syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -237,7 +233,7 @@ impl Shared {
                 // If this fails too, the reader leaves the rest out.
                 let _ = self.file.set_len(state.bytes);
             }
-            state.failure = Some(JournalError::cannot_write(error));
+            state.failure = Some(JournalError::cannot("write")(error));
         } else {
             state.bytes += text.len() as u64;
         }
@@ -263,8 +259,7 @@ impl Shared {
             state = paused.unwrap_or_else(PoisonError::into_inner).0;
             let bytes = state.bytes;
             drop(state);
-            let folder = new.take();
-            let synced = folder.as_deref().map_or(Ok(()), sync_folder);
+            let synced = new.take().map_or(Ok(()), |path| sync_folder(&path));
             let synced = synced.and_then(|()| self.file.sync_data());
             state = self.state();
             match synced {
@@ -287,18 +282,21 @@ impl Shared {
     }
 }
 
-/// Reads a journal not from the cache, as far as the system allows that.
+/// Reads a journal not from the cache, as far as the system allows that, through a file that was just opened.
+/// `None` if it has not begun. Damage is an error.
 fn read_from_disk(
     path: &Path,
-    mut file: &File,
+    file: &File,
     known: Option<&Named>,
-    wanted: Wanted,
 ) -> Result<Option<Record>, Error> {
-    let cannot_read = |error| JournalError::cannot_read(error).at(path);
+    let cannot_read = |error| JournalError::cannot("read")(error).at(path);
     drop_cache(file);
-    file.rewind().map_err(cannot_read)?;
     let mut input = file.take(u64::MAX);
-    let record = Record::read_open(path, file, &mut input, known, wanted)?;
+    let contents = Named::scan(known, path, &mut input, |_, _| ())?;
+    let record = contents.map(|contents| {
+        Record::of(contents.named.clone(), vec![contents], Vec::new())?.undamaged()
+    });
+    let record = record.transpose()?;
     let (read, length) = (u64::MAX - input.limit(), file.metadata().map_err(cannot_read)?.len());
     if read == length {
         return Ok(record);

@@ -137,7 +137,7 @@ fn two_counts_of_one_unit_are_both_left_out_and_reported() {
     let saved = save(&path, &new, &[]);
     assert_eq!(saved.status.code(), Some(1), "one of them is wrong: {saved:?}");
     assert!(result(&saved).2.contains(&format!("unit {unit} has the count")), "{saved:?}");
-    assert_eq!(counts(&contents(&new)).get(unit), None);
+    assert_eq!(counts(&contents(&new)).get(&unit), None);
     resumes(&new);
 
     // Equal duplicates are harmless and need no saving.

@@ -28,18 +28,13 @@ fn error_in(name: &str, bytes: impl AsRef<[u8]>) -> JournalError {
     journal_error(read(&path))
 }
 
-/// A power failure may cut the file anywhere: the count resumes from the whole lines. Cut are the first lines and the
-/// last one at every byte, and those between, which are alike, at every fifth.
+/// A power failure may cut the file anywhere: the count resumes from the whole lines.
 #[test]
 fn a_journal_cut_off_at_any_byte_is_resumed() {
     let whole = finished_journal("cut-whole", 8, Engine::Subtrees);
     let path = fresh("cut");
-    let (mut resumed, mut cuts) = (0, 0);
+    let mut resumed = 0;
     for length in 0..=whole.len() {
-        if (600..whole.len() - 150).contains(&length) && length % 5 > 0 {
-            continue;
-        }
-        cuts += 1;
         fs::write(&path, &whole[..length]).expect("the folder can be written");
         let outcome = Count::new(size(8)).engine(Engine::Subtrees).threads(1).journal(&path).run();
         let outcome = outcome.unwrap_or_else(|error| panic!("{length} bytes: {error}"));
@@ -49,14 +44,12 @@ fn a_journal_cut_off_at_any_byte_is_resumed() {
         assert!(contents.is_complete() && contents.files()[0].cut_off == 0, "{length} bytes");
         assert_eq!(contents.tally().solutions, 92, "{length} bytes");
     }
-    assert!(resumed > cuts / 2, "most cuts leave units to count");
+    assert!(resumed > whole.len() / 2, "most cuts leave units to count");
 }
 
 #[test]
 fn a_journal_with_any_byte_changed_is_refused() {
-    changed_bytes_are_refused("changed", |place| {
-        vec![if place % 2 == 0 { 1 << (place / 2 % 8) } else { 0xff }]
-    });
+    changed_bytes_are_refused("changed", |place| vec![1 << (place % 8), 0xff]);
 }
 
 mod long {
@@ -155,7 +148,7 @@ fn foreign_files_are_refused_and_left_as_they_are() {
     let folder = Count::new(size(8)).journal(env!("CARGO_TARGET_TMPDIR")).run();
     assert_eq!(journal_error(folder), JournalError::NotAFile);
     let nowhere = Count::new(size(8)).journal(fresh("no-such-folder").join("x")).run();
-    assert!(matches!(journal_error(nowhere), JournalError::CannotOpen { .. }));
+    assert!(matches!(journal_error(nowhere), JournalError::Io { action: "open", .. }));
 }
 
 /// Damage that leaves no line feed in the first block: such a file may hold weeks of work.

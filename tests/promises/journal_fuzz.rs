@@ -128,7 +128,7 @@ fn is_true(record: &Record) -> bool {
     counts
         .iter()
         .enumerate()
-        .all(|(unit, count)| recorded.get(unit).is_none_or(|recorded| recorded == *count))
+        .all(|(unit, count)| recorded.get(&unit).is_none_or(|recorded| recorded == count))
 }
 
 proptest! {
@@ -187,7 +187,7 @@ proptest! {
         }
         let held = contents(&new);
         prop_assert!(is_true(&held));
-        prop_assert_eq!(held.finished(), saved.finished());
+        prop_assert_eq!(&held.finished(), &saved.finished());
         let outcome = count().journal(&new).run()?;
         prop_assert_eq!(outcome.total, TOTAL);
         prop_assert_eq!(outcome.units_before, held.tally().units);

@@ -41,7 +41,7 @@ fn some_units_of_larger_boards_are_recounted() {
     for n in 12..=18 {
         for kernel in kernels() {
             let units = plan(n, Engine::Colours, 2);
-            recount(&units, kernel, (units.units() / 60).max(1) | 1);
+            recount(&units, kernel, (units.units() / 150).max(1) | 1);
         }
     }
     for n in 12..=14 {

@@ -59,11 +59,10 @@ fn all_units_of_subtrees_count_the_same() {
             }
         }
     }
-    // Some units of larger boards.
-    for (n, step) in [(15, 3), (16, 13), (17, 61)] {
+    for n in 15..=17 {
         let plan = Plan::new(size(n), Engine::Subtrees, Some(2));
         let units = plan.units();
-        check(plan, Kernel::detect(), (0..units).step_by(step));
+        check(plan, Kernel::detect(), 0..units);
     }
 }
 
@@ -71,7 +70,7 @@ fn all_units_of_subtrees_count_the_same() {
 #[test]
 fn units_of_large_boards_count_the_same() {
     for (n, sample) in
-        [(16, 40), (17, 40), (18, 40), (19, 30), (20, 20), (21, 10), (22, 5), (23, 3)]
+        [(16, 40), (17, 40), (18, 40), (19, 30), (20, 20), (21, 20), (22, 10), (23, 6)]
     {
         let mut random = fastrand::Rng::with_seed(n.into());
         let plan = Plan::new(size(n), Engine::Colours, None);

@@ -34,7 +34,7 @@ fn the_shards_of_every_engine_sum_to_the_total() {
             }
             let merged = contents(&folder);
             assert!(merged.is_complete(), "{engine}, {shards} shards");
-            assert_eq!((merged.tally().solutions, merged.repeated()), (92, 0));
+            assert_eq!((merged.tally().solutions, merged.repeated), (92, 0));
             assert_eq!(units, merged.plan().units());
             assert_eq!(merged.missing_shards(shards), Ok(Vec::new()));
         }
@@ -49,14 +49,11 @@ fn what_is_missing_is_named() {
     }
     let merged = contents(&folder);
     assert_eq!(merged.shards(), Some(6));
-    let missing = merged.missing_shards(6).expect("six shards");
-    let missing: Vec<usize> = missing.iter().map(|shard| shard.index()).collect();
-    assert_eq!(missing, [2, 3, 5]);
+    assert_eq!(merged.missing_shards(6), Ok(vec![2, 3, 5]));
     for shards in [0, Shard::MOST + 1, usize::MAX] {
         assert!(merged.missing_shards(shards).is_err(), "{shards} shards");
     }
-    let units = merged.missing().iter().count();
-    assert_eq!(units + merged.tally().units, merged.plan().units());
+    assert!(!merged.is_complete());
 }
 
 #[test]
@@ -83,7 +80,7 @@ fn units_counted_twice_count_once_if_they_agree() {
     fs::rename(&hidden, &aside).expect("the folder can be written");
     count_shard(11, 1, 2, &folder);
     let both = contents(&folder);
-    assert_eq!((both.tally().solutions, both.repeated()), (2680, first.units));
+    assert_eq!((both.tally().solutions, both.repeated), (2680, first.units));
 
     // One of the two counts is wrong, with the right sum and CRC.
     let mut is_first = true;
@@ -209,7 +206,7 @@ fn a_killed_shard_resumes_in_another_journal() {
     assert_eq!(output.status.code(), Some(3), "{message}");
     assert!(message.contains("shard 2 (of 0 to 4): stopped after "), "{message}");
     let merged = contents(&folder);
-    assert_eq!((merged.files().len(), merged.repeated()), (2, 0), "nothing was counted twice");
+    assert_eq!((merged.files().len(), merged.repeated), (2, 0), "nothing was counted twice");
     assert!(merged.tally().units > before);
 }
 
@@ -279,12 +276,12 @@ fn a_packed_journal_holds_what_the_others_held() {
     fs::write(folder.join("c.journal"), again).expect("the folder can be written");
     set_aside(&count_shard(12, 0, 4, &folder), "a");
     let before = contents(&folder);
-    assert!(before.repeated() > 0);
+    assert!(before.repeated > 0);
 
     let (new, code) = pack(&folder, "half");
     assert_eq!(code, Some(3), "the count is not finished");
     let packed = contents(&new);
-    assert_eq!((&packed.finished(), packed.repeated()), (&before.finished(), 0));
+    assert_eq!((&packed.finished(), packed.repeated), (&before.finished(), 0));
     // That of the process whose units were all recorded before is not kept.
     let repeated = before.files()[2].runs[0].cpu_time;
     assert_eq!(packed.cpu_time() + repeated, before.cpu_time());
@@ -315,7 +312,7 @@ fn journals_of_other_shards_are_not_read() {
     let first = count_shard(12, 0, 4, &folder).journal.expect("written");
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     let copies = fs::read(&first).expect("readable");
-    for number in 0..200 {
+    for number in 0..2000 {
         let name = name(&other).expect("text").replace("journal", &format!("{number}.journal"));
         let damaged = if number % 2 == 0 { &b"damaged\n"[..] } else { &copies };
         fs::write(folder.join(name), damaged).expect("the folder can be written");

@@ -21,7 +21,7 @@ const MISSING: State = ("none", "missing");
 
 /// Some neighbouring shards, or one.
 struct Cell {
-    name: String,
+    title: String,
     state: State,
     units: usize,
     finished: usize,
@@ -65,17 +65,13 @@ impl Cell {
             0 => MISSING,
             _ => PART,
         };
-        let name = if first == last {
-            format!("shard {first}")
-        } else {
-            format!("shards {first} to {last}")
+        let name = match shards.len() {
+            1 => format!("shard {first}"),
+            _ => format!("shards {first} to {last}"),
         };
-        Self { name, state, units, finished }
-    }
-
-    fn title(&self) -> String {
-        let [finished, units] = [self.finished, self.units].map(grouped);
-        format!("{}: {}, {finished} of {units} units", self.name, self.state.1)
+        let [of_all, all] = [finished, units].map(grouped);
+        let title = format!("{name}: {}, {of_all} of {all} units", state.1);
+        Self { title, state, units, finished }
     }
 }
 
@@ -86,7 +82,7 @@ fn grid(cells: &[Cell]) -> Markup {
         div.grid.small[cells.len() > LARGE] {
             @for cell in cells {
                 @let part = cell.state != DONE && cell.finished > 0;
-                i class=(cell.state.0) title=(cell.title())
+                i class=(cell.state.0) title=(cell.title)
                     style=[part.then(|| format!("--part:{:.0}%", filled(cell)))] {}
             }
         }
@@ -99,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_square_says_how_far_its_shards_are() {
-        let cell = Cell { name: "shard 4".to_owned(), state: PART, units: 1935, finished: 1 };
-        assert_eq!(cell.title(), "shard 4: in part, not running, 1 of 1\u{202f}935 units");
+        let cell = Cell::new(4, &[ShardUnits { units: 1935, finished: 1 }], &[3]);
+        assert_eq!(cell.title, "shard 4: in part, not running, 1 of 1\u{202f}935 units");
     }
 }

@@ -1,28 +1,32 @@
-//! How far a count has come, and what is left of it.
+//! How far a count has come, what is left of it, and the commands that count what no process is counting.
 
+use std::path::Path;
 use std::time::SystemTime;
 
-use nqueens::forecast::Approximate;
-use nqueens::record::{JournalFile, Run};
+use nqueens::record::{JournalFile, Left, Record, Run};
 use nqueens::{Shard, WhichCount};
+use rayon::prelude::*;
 
-use super::resume::Resume;
 use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
-use crate::cli::journals::Journals;
+use crate::cli::journals::{Journals, ranges};
 use crate::cli::report::{Report, units};
+use crate::cli::stderr::quoted;
 
 pub(super) struct Status {
     pub(super) journals: Journals,
     /// The journals that processes write now.
     pub(super) running: Vec<JournalFile>,
+    left: Left,
     pub(super) now: SystemTime,
 }
 
 impl Status {
     pub(super) fn new(journals: Journals, now: SystemTime) -> Self {
-        let written = journals.record.being_written().into_iter();
-        let running = written.filter(|file| !file.runs.is_empty()).cloned().collect();
-        Self { journals, running, now }
+        let is_running = |file: &&JournalFile| !file.runs.is_empty() && file.is_being_written();
+        let running: Vec<_> =
+            journals.record.files().par_iter().filter(is_running).cloned().collect();
+        let left = journals.record.left(&running);
+        Self { journals, running, left, now }
     }
 
     /// What the processes that write now have done so far.
@@ -53,28 +57,34 @@ impl Status {
         figures(if done < all { percent.min(99.9) } else { percent }, 3)
     }
 
-    /// What is finished, what is left, and how to go on, in two lines.
-    pub(super) fn summary(&self) -> [String; 2] {
+    /// Adds to a list what is finished, what is left, and how to go on, in two lines.
+    pub(super) fn summarise(&self, list: &mut Report) {
         let record = &self.journals.record;
         let (size, engine) = (record.plan().size(), record.plan().engine());
         let is_second = record.plan().which_count() == WhichCount::Second;
         let second = if is_second { ", second count" } else { "" };
-        let left = match record.cpu_seconds_left() {
+        let left = match self.cpu_time_left() {
             _ if record.is_complete() => format!("{} solutions", grouped(record.tally().solutions)),
-            Some(left) if left.standard_error.is_finite() => {
-                format!("{} of CPU time to go, {}", to_go(left), self.end())
-            }
-            _ => self.end(),
+            Some(left) => format!("{left} of CPU time to go, {}", self.end()),
+            None => self.end(),
         };
-        [
-            format!("n = {size}, engine {engine}{second}: {} % done, {left}", self.percent()),
-            self.resume().map(|resume| resume.in_a_line().to_owned()).unwrap_or_default(),
-        ]
+        let percent = self.percent();
+        let count = format_args!("n = {size}, engine {engine}{second}: {percent} % done, {left}");
+        list.row("count", count).bare(&percent);
+        if let Some(resume) = self.resume() {
+            list.row("", resume.in_a_line());
+        }
+    }
+
+    /// The CPU time of what is missing, if it is known how exact that is.
+    fn cpu_time_left(&self) -> Option<String> {
+        let left = self.left.cpu_seconds.filter(|_| self.journals.total.is_none());
+        left.filter(|left| left.standard_error.is_finite()).map(to_go)
     }
 
     /// When all units will be finished.
     fn end(&self) -> String {
-        match self.journals.record.seconds_left(&self.running) {
+        match self.left.seconds {
             _ if self.journals.record.is_complete() => "reached".to_owned(),
             Some(time) if time.standard_error.is_finite() => {
                 format!("in {}{}", to_go(time), date_in(time.value))
@@ -113,22 +123,75 @@ impl Status {
         if let Some(since) = since {
             report.row("last record", format_args!("{} ago", duration(since)));
         }
-        let (measured, left) = (duration(record.cpu_time()), record.cpu_seconds_left());
-        let is_known =
-            |left: &Approximate| left.standard_error.is_finite() && !record.is_complete();
-        let left_text = left.filter(is_known).map(|left| format!(", {} to go", to_go(left)));
-        let left_text = left_text.unwrap_or_default();
+        let measured = duration(record.cpu_time());
+        let left = self.cpu_time_left().map_or(String::new(), |left| format!(", {left} to go"));
         report
             .field("seconds_since_record", since.map(json_seconds))
-            .row("CPU time", format_args!("{measured} measured{left_text}"))
-            .approximate("cpu_seconds_left", left)
+            .row("CPU time", format_args!("{measured} measured{left}"))
+            .approximate("cpu_seconds_left", self.left.cpu_seconds)
             .row("end", self.end())
-            .approximate("seconds_left", record.seconds_left(&self.running));
+            .approximate("seconds_left", self.left.seconds);
         let resume = self.resume();
         if let Some(resume) = &resume {
             report.row("resume", resume.in_a_line());
         }
         report.field("resume", resume.map(|resume| resume.command));
         report
+    }
+}
+
+/// Longer lists of shards are cut.
+const MOST_RANGES: usize = 200;
+
+/// The longest command in text.
+const LONGEST_LINE: usize = 400;
+
+/// How to go on with a count.
+pub(super) struct Resume {
+    /// On one machine.
+    pub(super) command: String,
+    /// On a Slurm cluster, if there are shards.
+    pub(super) slurm: Option<String>,
+    /// What is missing.
+    pub(super) what: String,
+}
+
+impl Resume {
+    /// The command, unless it names too many shards for a line of text.
+    pub(super) fn in_a_line(&self) -> &str {
+        if self.command.len() <= LONGEST_LINE { &self.command } else { "as --json and --html say" }
+    }
+
+    /// For these shards of so many. `None` if there is nothing to do.
+    pub(super) fn of(record: &Record, idle: &[usize], shards: usize) -> Option<Self> {
+        let (plan, files) = (record.plan(), record.files());
+        let n = plan.size();
+        let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
+        if idle.is_empty() {
+            return None;
+        }
+        if let (1, [file]) = (shards, files) {
+            let command = format!("nqueens count {n}{second} --journal {}", quoted(&file.path));
+            return Some(Self { command, slurm: None, what: "Units are missing".to_owned() });
+        }
+        let (indices, is_cut) = ranges(idle, ",", MOST_RANGES);
+        let sequence = |range: &str| match range.split_once('-') {
+            Some((first, last)) => format!("$(seq {first} {last})"),
+            None => range.to_owned(),
+        };
+        let sequences = indices.split(',').map(sequence).collect::<Vec<_>>().join(" ");
+        let folder = files.first().and_then(|file| file.path.parent());
+        let folder = Path::new(".").join(folder.unwrap_or(Path::new("")));
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
+        let cut = if is_cut { "; the first are listed" } else { "" };
+        let (idle, all) = (grouped(idle.len()), grouped(shards));
+        Some(Self {
+            command: format!(
+                "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"
+            ),
+            slurm: Some(format!("scripts/slurm/submit.sh {n} --indices {indices} {options}")),
+            what: format!("{idle} of {all} shards have missing units and no process{cut}"),
+        })
     }
 }

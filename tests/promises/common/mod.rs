@@ -4,13 +4,14 @@
 
 pub(crate) mod processes;
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use nqueens::record::{Counts, JournalError, Record, journals_in};
+use nqueens::record::{JournalError, Record, journals_in};
 use nqueens::{BoardSize, Count, Error, Kernel, Outcome, Plan, Shard};
 
 /// The program.
@@ -145,9 +146,9 @@ pub(crate) fn contents(path: &Path) -> Record {
     read(path).expect("readable").expect("a journal")
 }
 
-/// All counts of a record.
-pub(crate) fn counts(record: &Record) -> Counts {
-    record.counts(record.finished()).expect("readable")
+/// All counts of a record, by unit.
+pub(crate) fn counts(record: &Record) -> BTreeMap<usize, u64> {
+    record.counts(record.finished()).expect("readable").into_iter().collect()
 }
 
 /// The error of a journal, which is expected.
