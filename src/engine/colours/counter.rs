@@ -91,7 +91,14 @@ impl<'a> ColoursCounter<'a> {
         let rows = task.rows(labels);
         let rows_of_block = task.ys.len() * labels;
         matrix.clear();
-        matrix.resize(light.list.blocks.len() * rows_of_block, Entries([0; LANES]));
+        matrix.reserve(light.list.blocks.len() * rows_of_block);
+        for _ in &light.list.blocks {
+            // A signal need not wait for gigabytes.
+            if task.cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            matrix.resize(matrix.len() + rows_of_block, Entries([0; LANES]));
+        }
         light.each_block(slice, scratch, task.cancel, |step, scratch| {
             let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
             kernel.walk(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
