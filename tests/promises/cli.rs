@@ -1,7 +1,7 @@
 //! Real runs of the command line: exact output, exit codes, bad input, closed and full outputs.
 
 use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 
 use crate::common::{json, nqueens, output, refused, run, stderr, stdout, without_reader};
 
@@ -162,100 +162,6 @@ fn the_readme_describes_every_engine_as_the_help_does() {
         let row = format!("| `{engine}` | {}", engine.summary());
         assert!(readme.contains(&row), "{row}");
     }
-}
-
-/// Runs a script in a shell, if this machine has it.
-fn in_shell(shell: &str, script: &str) -> Option<String> {
-    let path = std::path::Path::new(crate::common::NQUEENS).parent().expect("a folder");
-    let path = format!("{}:{}", path.display(), std::env::var("PATH").unwrap_or_default());
-    match std::process::Command::new(shell).args(["-c", script]).env("PATH", path).output() {
-        Ok(output) => Some(stdout(&output).to_owned()),
-        Err(_) => {
-            // The harness hides what tests print, but not what is written to stderr itself.
-            let _ = writeln!(std::io::stderr(), "skipped: there is no {shell}");
-            None
-        }
-    }
-}
-
-#[test]
-fn bash_completes_what_fits() {
-    let bash = |words: &str, word: &str| {
-        let last = words.split(' ').count();
-        let script = format!(
-            "eval \"$(nqueens completions bash)\"; COMP_WORDS=({words} '{word}'); COMP_CWORD={last}; \
-             _nqueens nqueens '{word}' \"${{COMP_WORDS[{last}-1]}}\"; echo \"${{COMPREPLY[@]}}\""
-        );
-        in_shell("bash", &script)
-    };
-    let with = |first: &str, names: &[&str]| [&[first], names].concat().join(" ");
-    let engines = nqueens::Engine::ALL.map(nqueens::Engine::name);
-    for (words, word, wanted) in [
-        ("nqueens count 8 --engine", "", with("auto", &engines)),
-        ("nqueens compare --engines", "", with("all", &engines)),
-        ("nqueens count 8 --kernel", "", with("auto", &nqueens::Kernel::NAMES)),
-        ("nqueens count 8 --progress", "", "never auto always".to_owned()),
-        ("nqueens list 8 --style", "", "columns board unicode svg".to_owned()),
-        ("nqueens count 8 --journal", "Cargo.l", "Cargo.lock".to_owned()),
-        ("nqueens count 8 --threads", "", String::new()),
-        ("nqueens table", "8,", String::new()),
-    ] {
-        if let Some(found) = bash(words, word) {
-            assert_eq!(found.trim(), wanted, "{words} {word}");
-        }
-    }
-}
-
-#[test]
-fn fish_completes_what_fits() {
-    let fish = |line: &str| {
-        let script = format!("nqueens completions fish | source; complete -C '{line}'");
-        in_shell("fish", &script)
-    };
-    if let Some(found) = fish("nqueens count 8 --engine ") {
-        for engine in nqueens::Engine::ALL {
-            let line = format!("{engine}\t{}", engine.summary());
-            assert!(found.lines().any(|found| found == line), "{line} in:\n{found}");
-        }
-    }
-    for (line, wanted) in [
-        ("nqueens count 8 --journal Cargo.l", "Cargo.lock\n"),
-        // No files where none is meant.
-        ("nqueens count 8 --threads ", ""),
-    ] {
-        if let Some(found) = fish(line) {
-            assert_eq!(found, wanted, "{line}");
-        }
-    }
-}
-
-/// In a terminal of its own, since zsh completes nowhere else. The program then says that all but the
-/// board is there.
-#[test]
-fn zsh_completes_what_fits() {
-    let script = r#"
-        zmodload zsh/zpty && zpty terminal zsh -f -i
-        zpty -w terminal 'autoload -U compinit; compinit -u -D'
-        zpty -w terminal 'eval "$(nqueens completions zsh)"'
-        zpty -w -n terminal $'nqueens compare --engines colo\t --kernels port\t\n'
-        zpty -w terminal 'print DO""NE'
-        zpty -r -m terminal text '*DONE*' && print -r -- $text
-    "#;
-    if let Some(found) = in_shell("zsh", script) {
-        assert!(found.contains("not provided: <N>"), "{found}");
-    }
-}
-
-#[test]
-fn manual_pages_are_written_for_all_commands() {
-    let folder = crate::common::fresh("man");
-    let path = folder.to_str().expect("text");
-    let written = output(&["man", "--out", path]);
-    assert_eq!((written.status.code(), stdout(&written)), (Some(0), ""));
-    let page = |name: &str| std::fs::read(folder.join(name)).expect("a page");
-    assert_eq!(page("nqueens.1"), output(&["man"]).stdout);
-    assert_eq!(page("nqueens-count.1"), output(&["man", "count"]).stdout);
-    refused(&output(&["man", "--out", "Cargo.toml"]), 1, &["--out"]);
 }
 
 #[test]
