@@ -12,19 +12,16 @@ use std::fmt;
 use std::io::Read;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::disk::open;
 use super::reader::{Contents, JournalFile, Named};
-use super::units::UnitSet;
+use super::units::{Counts, UnitSet};
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
-
-/// Of so many units all counts are held at once, half a gigabyte if each has two.
-const AT_ONCE: usize = 1 << 23;
 
 /// What journals of one plan hold together.
 #[derive(Clone, Debug)]
@@ -113,15 +110,10 @@ impl Record {
 
     /// Takes units that are held more than once for what they are: one unit, or none if the counts differ.
     fn settle(&mut self) -> Result<(), Error> {
-        let mut disputed = Vec::new();
-        for units in self.windows(&self.shared) {
-            for counts in self.gather(&units)?.chunk_by(|(unit, _), (next, _)| unit == next) {
-                let is_settled = counts.iter().all(|(_, count)| *count == counts[0].1);
-                self.solutions -= self.weighted(&counts[usize::from(is_settled)..]);
-                disputed.extend((!is_settled).then_some(counts[0].0));
-            }
-        }
-        let disputed: UnitSet = disputed.into_iter().collect();
+        let shared = self.gather(&self.shared)?;
+        let disputed: UnitSet = shared.disputed.iter().copied().collect();
+        let kept = shared.iter().filter(|(unit, _)| disputed.contains(*unit));
+        self.solutions -= shared.repeated + self.weighted(kept);
         for witnesses in self.witnesses(&disputed)?.chunk_by(|one, next| one.unit == next.unit) {
             let first = &witnesses[0];
             let second = witnesses.iter().find(|witness| witness.count != first.count);
@@ -134,13 +126,6 @@ impl Record {
         }
         self.finished = self.finished.difference(&disputed);
         Ok(())
-    }
-
-    /// Some units, cut into sets of which all counts can be held at once.
-    pub(super) fn windows(&self, units: &UnitSet) -> Vec<UnitSet> {
-        let windows = (0..self.plan().units()).step_by(AT_ONCE);
-        let windows = windows.map(|start| UnitSet::from_iter(Some(start..start + AT_ONCE)));
-        windows.map(|window| window.intersection(units)).collect()
     }
 
     /// The plan.
@@ -188,12 +173,12 @@ impl Record {
         if self.finished.difference(units).is_empty() {
             return Ok(self.tally());
         }
-        let solutions = self.weighted(&self.counts(units)?);
+        let solutions = self.weighted(self.counts(units)?.into_iter());
         Ok(Tally { units: units.intersection(&self.finished).len(), solutions })
     }
 
-    fn weighted(&self, counts: &[(usize, u64)]) -> u128 {
-        counts.iter().map(|(unit, count)| self.plan().solutions(*unit, &[*count])).sum()
+    fn weighted(&self, counts: impl Iterator<Item = (usize, u64)>) -> u128 {
+        counts.map(|(unit, count)| self.plan().solutions(unit, &[count])).sum()
     }
 
     /// Reads the counts of some units, each before its weight, in increasing order of the units. Units that are
@@ -203,27 +188,21 @@ impl Record {
     ///
     /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
     pub fn counts(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
-        let mut counts = self.gather(&units.intersection(&self.finished))?;
-        counts.dedup_by_key(|(unit, _)| *unit);
-        Ok(counts)
+        Ok(self.gather(&units.intersection(&self.finished))?.iter().collect())
     }
 
-    /// The counts of some units in increasing order of the units, each as often as a line holds it.
-    fn gather(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
+    /// Reads the counts of some units.
+    fn gather(&self, units: &UnitSet) -> Result<Counts, Error> {
+        let counts = Mutex::new(Counts::of(units));
         let holders: Vec<_> =
             self.files.iter().filter(|file| !file.units.is_disjoint(units)).collect();
-        let of_file = |file: &&JournalFile| {
-            let mut counts = Vec::new();
+        holders.par_iter().try_for_each(|file| {
             self.rescan(file, |_, done| {
-                let all = done.units.zip(done.counts);
-                counts.extend(all.filter(|(unit, _)| units.contains(*unit)));
-            })?;
-            Ok(counts)
-        };
-        let counts = holders.par_iter().map(of_file).collect::<Result<Vec<_>, Error>>()?;
-        let mut counts = counts.concat();
-        counts.par_sort_unstable();
-        Ok(counts)
+                let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+                counts.add(self.plan(), &done);
+            })
+        })?;
+        Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reads one of the files again, as far as it was read before.
