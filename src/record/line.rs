@@ -153,7 +153,7 @@ fn parse_done(text: &str) -> Option<UnitsDone> {
         cpu_time: Duration::from_micros(parse_number(field("busy-us=")?)?),
         // The largest number stands for unknown counts; a unit that reaches it is an overflow.
         counts: field("counts=")?
-            .split([','])
+            .split(',')
             .map(|count| parse_number(count).filter(|count| *count != u64::MAX))
             .collect::<Option<_>>()?,
     };

@@ -48,8 +48,8 @@ impl JournalFile {
     pub fn host(&self) -> Option<&str> {
         let name = self.path.file_name()?.to_str()?;
         named_shard(name)?;
-        let mut parts = name.split('.').skip(1);
-        let (host, process) = (parts.next()?, parts.next()?);
+        let mut fields = name.split('.').skip(1);
+        let (host, process) = (fields.next()?, fields.next()?);
         process.parse::<u32>().is_ok().then_some(host)
     }
 

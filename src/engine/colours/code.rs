@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A length counts words of the code from the first word of the piece on. That of a filter goes on to the end of
-//! its subtree, that of a leaf to the end of its node, for there may be a subtree for blocks with more words. Squares and pairs have numbers from 1 in their leaf; 0 stands for none. A
-//! group's items have one label.
+//! its subtree, that of a leaf to the end of its node, for there may be a subtree for blocks with more words.
+//! Squares and pairs have numbers from 1 in their leaf; 0 stands for none. A group's items have one label.
 
 /// The bit of a word that none has.
 pub(super) const NO_BIT: u32 = 64;

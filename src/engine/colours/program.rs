@@ -30,7 +30,7 @@ use crate::engine::unit::Interrupt;
 /// this factor, it has none.
 const DOUBT: usize = 2;
 
-/// Blocks of so many bytes are not taken from a heap, but from the system: pages that are not written take no
+/// Allocations of so many bytes are not taken from a heap, but from the system: pages that are not written take no
 /// memory, and those that are given back are free again.
 pub(super) const MAPPED: usize = 33 << 20;
 
