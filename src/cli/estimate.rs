@@ -68,14 +68,17 @@ impl EstimateArgs {
 fn report(size: BoardSize, estimate: &Estimate) -> Report {
     let Estimate { units_sampled, cpu_seconds, total, .. } = *estimate;
     let is_whole = units_sampled == estimate.units;
-    let published = known(size).total.map(|total| total.to_string());
+    let published = known(size).total;
     let counted = format!("{units_sampled} of {}", many(estimate.units, "unit"));
-    let total_text = match (total.value, 2.0 * total.standard_error) {
+    let mut total_text = match (total.value, 2.0 * total.standard_error) {
         (value, 0.0) => format!("{value:.0}"),
         (..=0.0, _) => "unknown: the sample has found no solution".to_owned(),
         (value, f64::INFINITY) => format!("roughly {}", scientific(value, 1)),
         (value, error) => format!("{} ± {}", scientific(value, 3), scientific(error, 1)),
     };
+    if let Some(published) = published {
+        total_text += &format!(" (published: {published})");
+    }
     let mut report = Report::default();
     report
         .entry("n", size.get())
@@ -94,7 +97,6 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
         .field("counted", is_whole)
         .field("estimated_total", (total.value > 0.0 || is_whole).then_some(total.value))
         .field("estimated_total_standard_error", total.standard_error)
-        .row("published", published.as_deref().unwrap_or("unknown"))
-        .field("published_total", published);
+        .field("published_total", published.map(|total| total.to_string()));
     report
 }

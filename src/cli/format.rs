@@ -35,11 +35,15 @@ pub(crate) fn duration(time: Duration) -> String {
     self::time(time.as_secs_f64())
 }
 
-/// An expected time and its interval of 95 %, if it has one; or what it is roughly, if nobody can say how exact
-/// that is.
+/// An expected time and its interval of 95 %, or the upper end of one that would begin below zero; or what it is
+/// roughly, if nobody can say how exact that is.
 pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -> String {
     match standard_error.is_finite() {
         true if standard_error == 0.0 => time(value),
+        // No time is below zero.
+        true if value < 2.0 * standard_error => {
+            format!("{} (at most {})", time(value), time(value + 2.0 * standard_error))
+        }
         // In the same unit, where that has a tenth.
         true if value < 60.0 && standard_error < 30.0 && value >= 1.0 => {
             format!("{value:.1} s ± {:.1} s", 2.0 * standard_error)
@@ -201,9 +205,10 @@ mod tests {
             to_go(left)
         };
         assert_eq!(left(0.0, 0.0), "less than a second");
-        assert_eq!(left(0.3, 0.6), "300 ms ± 1.2 s");
+        assert_eq!(left(0.3, 0.6), "300 ms (at most 1.5 s)");
         assert_eq!(left(0.3, f64::INFINITY), "roughly 300 ms");
         assert_eq!(left(3.0, 0.333), "3.0 s ± 0.7 s");
+        assert_eq!(left(107.0, 55.0), "1m47s (at most 3m37s)");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::cli::journals::warn_of_damage;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::escaped;
-use crate::cli::values::{file, shard, up_to};
+use crate::cli::values::{file_in_folder, shard, up_to};
 
 /// Count one shard of a board's units, for a cluster
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub(crate) struct ShardArgs {
 
     /// Folder for the journals of all shards, on a file system that all machines share; or, if it
     /// ends in .journal, the journal of this shard
-    #[arg(long, value_name = "PATH", value_parser = file())]
+    #[arg(long, value_name = "PATH", value_parser = file_in_folder())]
     out: PathBuf,
 
     #[command(flatten)]
@@ -88,7 +88,7 @@ fn report(outcome: &Outcome, place: &str) -> Report {
         .bare(solutions)
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .seconds(outcome.elapsed)
-        .row("journal", journal.as_deref().unwrap_or("nothing was left to count"))
+        .row("journal", journal.as_deref().unwrap_or("none: all units were done before"))
         .field("journal", journal);
     report
 }

@@ -72,12 +72,12 @@ fn judge(journals: &Journals, verdict: &Verdict) -> Exit {
     if recounted < chosen {
         let chosen = many(*chosen, "unit");
         message!("stopped after recounting {recounted} of {chosen}: no difference so far");
-    } else if journals.total.is_none() {
-        message!("the count is not finished: {}", journals.lacks());
-    } else {
-        return exit;
+        return exit.or(Exit::Stopped);
     }
-    exit.or(Exit::Stopped)
+    if journals.total.is_none() {
+        message!("no difference so far; the count is not finished: {}", journals.lacks());
+    }
+    exit
 }
 
 fn report(journals: &Journals, verdict: &Verdict, seed: u64) -> Report {
@@ -87,12 +87,12 @@ fn report(journals: &Journals, verdict: &Verdict, seed: u64) -> Report {
         0 => "no difference".to_owned(),
         differing => format!("{differing} DIFFER"),
     };
-    let percent = 100.0 * undetected_part;
+    let right = 100.0 * (1.0 - undetected_part);
     let evidence = match undetected_part {
         _ if !differences.is_empty() => "against the count: at least one of its units is wrong",
         0.0 => "every finished unit was counted twice, in two ways",
         1.0 => "none: no unit was recounted",
-        _ => &format!("less than {percent:.2} % of the units are wrong, with 95 % confidence"),
+        _ => &format!("at least {right:.2} % of the units are right, with 95 % confidence"),
     };
     let difference = |Difference { unit, recorded, recounted, .. }: &Difference| {
         let [recorded, recounted] = [recorded, recounted].map(u64::to_string);

@@ -126,7 +126,11 @@ impl<'a> Job<'a> {
             (output, record, Vec::new())
         } else {
             let cannot_create = |error| JournalError::cannot("open")(error).at(out);
-            fs::create_dir_all(out).map_err(cannot_create)?;
+            // Not its parents: they might be a file system that is not mounted.
+            let created = fs::create_dir(out);
+            if !out.is_dir() {
+                created.map_err(cannot_create)?;
+            }
             let (record, left_out) = read_shard(out, count.size, count.which, shard)?;
             (Output::Folder(out.to_owned()), record, left_out)
         };

@@ -30,6 +30,14 @@ fn without_a_unit_an_estimate_is_what_boards_cost_elsewhere() {
 }
 
 #[test]
+fn an_estimate_stands_beside_the_published_total() {
+    let text = output(&["estimate", "12", "--seconds", "0.1"]);
+    assert!(stdout(&text).contains(" (published: 14200)\n"), "{text:?}");
+    let text = output(&["estimate", "28", "--seconds", "0.001", "--engine", "bitmask"]);
+    assert!(!stdout(&text).contains("published"), "{text:?}");
+}
+
+#[test]
 fn a_sample_that_is_cancelled_before_a_unit_says_nothing() {
     let cancel = Cancel::new();
     cancel.cancel();

@@ -304,6 +304,22 @@ fn a_packed_journal_holds_what_the_others_held() {
     assert_eq!((outcome.total, outcome.units_before), (14_200, outcome.units));
 }
 
+/// It may be where a file system is not mounted.
+#[test]
+fn a_shard_makes_its_folder_but_no_other() {
+    let parent = fresh("shard-parent");
+    let shard = |out: &Path| {
+        crate::common::run(
+            nqueens(&["shard", "9", "--index", "0", "--shards", "2", "--out"]).arg(out),
+        )
+    };
+    refused(&shard(&parent.join("q9")), 2, &["make folder", "first"]);
+    fs::create_dir(&parent).expect("the folder can be made");
+    assert!(shard(&parent.join("q9")).status.success());
+    let again = shard(&parent.join("q9"));
+    assert!(stdout(&again).contains("journal      none: all units were done before"), "{again:?}");
+}
+
 /// Other shards may leave what they like: only names that may hold the shard's units are read.
 #[test]
 fn journals_of_other_shards_are_not_read() {
