@@ -223,6 +223,15 @@ impl From<io::Error> for Failure {
 mod tests {
     use super::*;
 
+    /// As of a first count with a journal that may not be read, and a second one with damage.
+    #[test]
+    fn what_is_not_complete_hides_no_failure() {
+        for (one, other) in [(Exit::Stopped, Exit::Failed), (Exit::Failed, Exit::Stopped)] {
+            assert_eq!(one.and(other), Exit::Failed);
+        }
+        assert_eq!(Exit::Done.and(Exit::Stopped), Exit::Stopped);
+    }
+
     #[test]
     fn a_lack_of_memory_names_what_fits() {
         let text = |threads, usable| {
