@@ -214,11 +214,16 @@ pub enum JournalError {
     },
 
     /// The file, read back after the last unit, does not hold what was written.
-    #[error("does not hold what was counted: {what}")]
-    NotAsWritten {
-        /// What is different.
-        what: &'static str,
-    },
+    #[error("does not hold what was counted: units are missing or have different counts")]
+    NotAsWritten,
+
+    /// It is no longer where it was when the count began. It may be the folder of a shard.
+    #[error("was removed or moved during the count")]
+    Gone,
+
+    /// A journal that had to be read twice was not the same the second time.
+    #[error("was changed or removed while it was read")]
+    Changed,
 
     /// Another process is writing this journal.
     #[error("another process is writing this journal")]

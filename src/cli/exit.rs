@@ -35,6 +35,11 @@ impl Exit {
         if self == Self::Done { other } else { self }
     }
 
+    /// The code of two answers: a failure counts for more than what is not complete.
+    pub(crate) fn and(self, other: Self) -> Self {
+        if other == Self::Failed { other } else { self.or(other) }
+    }
+
     /// A failure that ends the program with this code.
     pub(crate) fn because(self, text: impl Into<String>) -> Failure {
         Failure { exit: self, text: text.into() }
@@ -163,9 +168,9 @@ fn way_out(error: &Error) -> (Exit, String) {
 fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use Exit::{Failed, NotNow, Usage};
     use JournalError as J;
+    use io::ErrorKind as K;
     let (exit, text) = match error {
-        J::Io { action: "write", source } | J::NotSynced { source, .. } => {
-            use io::ErrorKind as K;
+        J::Io { action: "read" | "write", source } | J::NotSynced { source, .. } => {
             match source.kind {
                 K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => {
                     (Failed, ": make room, then run the same command again")
@@ -173,12 +178,15 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
                 _ => (Failed, ": check the disk, then run the same command again"),
             }
         }
-        J::Io { source, .. } if source.kind == io::ErrorKind::NotFound => {
-            (Usage, ": name a file or folder that exists")
-        }
-        J::Io { .. } => (Failed, ""),
-        J::NotAFile | J::Exists => (Usage, ": name a file that does not exist yet"),
-        J::NotAsWritten { .. } => (Failed, "; set it aside, and count again with another file"),
+        J::Io { source, .. } => match source.kind {
+            K::NotFound => (Usage, ": name a file or folder that exists"),
+            K::PermissionDenied => (Failed, ": change the permissions, or ask its owner"),
+            _ => (Failed, ""),
+        },
+        J::NotAFile | J::Exists => (Usage, ": name another file"),
+        J::NotAsWritten => (Failed, "; set it aside, then run the same command again"),
+        J::Gone => (Failed, ": move it back if you can; the same command counts what is lost"),
+        J::Changed => (NotNow, ": run the same command again"),
         J::InUse => (NotNow, ": wait for it, or name another file"),
         J::NoLocks { .. } => {
             (Usage, ": name one elsewhere, or use 'nqueens shard', whose processes share no file")
@@ -214,6 +222,15 @@ impl From<io::Error> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As of a first count with a journal that may not be read, and a second one with damage.
+    #[test]
+    fn what_is_not_complete_hides_no_failure() {
+        for (one, other) in [(Exit::Stopped, Exit::Failed), (Exit::Failed, Exit::Stopped)] {
+            assert_eq!(one.and(other), Exit::Failed);
+        }
+        assert_eq!(Exit::Done.and(Exit::Stopped), Exit::Stopped);
+    }
 
     #[test]
     fn a_lack_of_memory_names_what_fits() {

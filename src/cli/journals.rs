@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::record::{Record, Run, journals_in, split_by_plan};
+use nqueens::record::{JournalError as J, Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Published, Shard};
 use serde_json::json;
 
@@ -68,7 +68,8 @@ impl JournalsArgs {
     pub(crate) fn read_plans(&self) -> Result<(Vec<Journals>, Exit), Failure> {
         let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
         let inner = folders.flatten().flatten().map(|entry| entry.path());
-        let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir()).collect();
+        // Folders that this user may not read are others' business.
+        let mut inner: Vec<PathBuf> = inner.filter(|path| path.read_dir().is_ok()).collect();
         inner.sort_unstable();
         let (mut journals, mut failures) = (Vec::new(), Vec::new());
         let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
@@ -116,7 +117,7 @@ impl JournalsArgs {
     }
 }
 
-/// Warns of what is left out because it is damaged, once for each file.
+/// Warns of what is left out because it is damaged or cannot be read, once for each file.
 pub(crate) fn warn_of_damage(left_out: &[Error]) {
     let of_one =
         |one: &Error, next: &Error| file_of(one).is_some() && file_of(one) == file_of(next);
@@ -131,6 +132,11 @@ fn file_of(error: &Error) -> Option<&Path> {
         Error::Journal { path, .. } => Some(path),
         _ => None,
     }
+}
+
+/// Whether a journal cannot even be opened, as one of another user. That says nothing of its lines.
+fn is_unread(error: &Error) -> bool {
+    matches!(error, Error::Journal { error: J::Io { action: "open", .. } | J::NotAFile, .. })
 }
 
 /// What journals of one plan hold together.
@@ -153,19 +159,25 @@ impl Journals {
         Self { missing, total, published: total.map_or(Published::Unknown, compare), record }
     }
 
-    /// Prints it if the total is not the published one. Nor is all well if something was left out.
+    /// Prints it if the total is not the published one. Nor is all well if something is damaged, or if a journal
+    /// cannot be read that may hold what is missing.
     pub(crate) fn check(&self) -> Exit {
         if let Published::Differs { expected } = self.published {
             let (n, total) = (self.record.plan().size(), self.record.tally().solutions);
             print_differs(format_args!("Q({n}) = {total}"), expected);
             return Exit::Failed;
         }
-        if self.record.left_out.is_empty() { Exit::Done } else { Exit::Failed }
+        match (self.record.left_out.iter().map(is_unread).min(), self.total) {
+            (Some(false), _) => Exit::Failed,
+            (Some(true), None) => Exit::Stopped,
+            _ => Exit::Done,
+        }
     }
 
     /// The journals of which something is damaged and left out.
     fn damaged(&self) -> Vec<String> {
-        let mut files: Vec<_> = self.record.left_out.iter().filter_map(file_of).collect();
+        let damage = self.record.left_out.iter().filter(|error| !is_unread(error));
+        let mut files: Vec<_> = damage.filter_map(file_of).collect();
         files.dedup();
         files.iter().map(|path| escaped(path.display())).collect()
     }

@@ -106,7 +106,7 @@ fn twice([first, second]: [Journals; 2]) -> Result<(Exit, Report), Failure> {
     let counts = [("first", &first), ("second", &second)];
 
     let exit =
-        if comparison.differing > 0 { Exit::Failed } else { first.check().or(second.check()) };
+        if comparison.differing > 0 { Exit::Failed } else { first.check().and(second.check()) };
     print_first(comparison.disagreements.iter().map(|[first, second]| {
         format!("unit {} differs: first count {first}, second {second}", first.unit)
     }));

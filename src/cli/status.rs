@@ -48,7 +48,7 @@ impl StatusArgs {
             }
             write_drawing("--html", path, &page::page(&counts, &self.journals.paths))?;
         }
-        let exit = counts.iter().fold(exit, |exit, count| exit.or(count.journals.check()));
+        let exit = counts.iter().fold(exit, |exit, count| exit.and(count.journals.check()));
         Ok(exit.answer(self.format, report(&counts)))
     }
 }

@@ -73,8 +73,8 @@ pub(crate) fn read_shard(
 }
 
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it
-/// whose names end in `.journal`, in the order of their names. A file that is named twice, also by
-/// links, comes once.
+/// whose names end in `.journal` and do not begin with a dot, in the order of their names. A file that is
+/// named twice, also by links, comes once.
 ///
 /// # Errors
 ///
@@ -98,13 +98,17 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// The names in a folder that end in `.journal`.
+/// The names in a folder that end in `.journal`, without those that begin with a dot: some systems put a file of
+/// their own beside each one, as `._q.journal`.
 fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
     let names = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<Result<_, _>>());
     let mut names: Vec<OsString> =
         names.map_err(|error| JournalError::cannot("open")(error).at(folder))?;
-    names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "journal"));
+    names.retain(|name| {
+        let name = name.as_encoded_bytes();
+        name.ends_with(b".journal") && !name.starts_with(b".")
+    });
     Ok(names)
 }
 

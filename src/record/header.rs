@@ -104,7 +104,7 @@ impl Header {
 
 /// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
 fn foreign(line: &[u8]) -> JournalError {
-    match line.starts_with(&[0]) {
+    match line.starts_with(&[0; MAGIC.len()]) {
         true => JournalError::Damaged { line: 1, what: "it begins with zeros" },
         false => JournalError::NotAJournal,
     }

@@ -12,11 +12,24 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use tempfile::{NamedTempFile, TempPath};
+
 use super::disk::{create, folder_of, sync_folder};
 use super::header::first_line;
 use super::line::done_text;
 use super::union::Record;
 use crate::error::{Error, JournalError};
+
+/// Gives a file its name, without replacing another one.
+fn name(new: NamedTempFile, into: &Path) -> io::Result<()> {
+    let Err(refused) = new.persist_noclobber(into) else { return Ok(()) };
+    // Some file systems can only rename, and that replaces a file. There an empty one takes the name first: a
+    // journal that has not begun, so nobody takes it for more. It is removed if the renaming fails.
+    create(into)?;
+    let empty = TempPath::try_from_path(into)?;
+    refused.file.persist(into)?;
+    Ok(empty.keep().map(drop)?)
+}
 
 impl Record {
     /// Writes all finished units to a new journal, and reads it back. What processes have recorded since the
@@ -42,17 +55,14 @@ impl Record {
         let held = Self::read(&[new.path().to_owned()])?.map(Self::undamaged).transpose()?;
         let is_right =
             |held: &Self| held.finished() == self.finished() && held.tally() == self.tally();
-        let mut held = held.filter(is_right).ok_or_else(|| {
-            let what = "it differs from the journals that it was made of";
-            JournalError::NotAsWritten { what }.at(into)
-        })?;
+        let mut held = held.filter(is_right).ok_or_else(|| JournalError::NotAsWritten.at(into))?;
         held.files[0].path = into.to_owned();
         // How long ago a unit was recorded is told by the times of files. That is not worth an error.
         let newest = self.files.iter().filter_map(|file| file.modified).max();
         let _ = newest.map(|time| new.as_file().set_modified(time));
-        new.persist_noclobber(into).map_err(|error| match error.error.kind() {
+        name(new, into).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
-            _ => cannot_open(error.error),
+            _ => cannot_write(error),
         })?;
         sync_folder(into).map_err(cannot_write)?;
         Ok(held)
@@ -97,5 +107,23 @@ impl Record {
         result
             .and_then(|()| out.flush())
             .map_err(|error| JournalError::cannot("write")(error).at(into))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Even one that another process has made since it was looked for.
+    #[test]
+    fn no_file_is_replaced() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let into = folder.path().join("new.journal");
+        std::fs::write(&into, "of another process").expect("room");
+        let new = NamedTempFile::new_in(folder.path()).expect("room");
+        let refused = name(new, &into).map_err(|error| error.kind());
+        assert_eq!(refused, Err(io::ErrorKind::AlreadyExists));
+        assert_eq!(std::fs::read_to_string(&into).expect("there"), "of another process");
+        assert_eq!(folder.path().read_dir().expect("there").count(), 1);
     }
 }

@@ -186,7 +186,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// As [`Record::read`], and [`JournalError::NotAsWritten`] if a file is shorter than before.
+    /// As [`Record::read`], and [`JournalError::Changed`] if a file is shorter than before, or gone.
     pub fn counts(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
         Ok(self.gather(&units.intersection(&self.finished))?.iter().collect())
     }
@@ -211,13 +211,13 @@ impl Record {
         file: &JournalFile,
         take: impl FnMut(&JournalFile, UnitsDone),
     ) -> Result<(), Error> {
-        let input = open(&file.path)?.take(file.bytes);
-        match Named::scan(Some(&self.named), &file.path, input, take)? {
-            Some(held) if held.file.bytes == file.bytes => Ok(()),
-            _ => {
-                let what = "it was changed while it was read";
-                Err(JournalError::NotAsWritten { what }.at(&file.path))
-            }
+        let path = &file.path;
+        let scan =
+            |input| Named::scan(Some(&self.named), path, Read::take(input, file.bytes), take);
+        match open(path).and_then(scan) {
+            Ok(Some(held)) if held.file.bytes == file.bytes => Ok(()),
+            Err(error) if !matches!(path.try_exists(), Ok(false)) => Err(error),
+            _ => Err(JournalError::Changed.at(path)),
         }
     }
 

@@ -12,7 +12,7 @@
 //! **One writer.** A lock keeps other processes away from a file that the user named. The journals of
 //! shards need none: each process creates its own. A lock that is held tells that a process is writing.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -148,6 +148,8 @@ fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<(PathBuf, File)
         let path = folder.join(file_name(plan, shard, number));
         match create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            // It was there when the count began.
+            Err(_) if !folder.exists() => return Err(JournalError::Gone.at(folder)),
             Err(error) => return Err(JournalError::cannot("open")(error).at(&path)),
             Ok(file) => {
                 // Without locks, nobody sees that it is being written.
@@ -177,18 +179,17 @@ impl Journal {
     /// Waits until the disk has everything, reads it back from there, and makes sure that it is what was held
     /// before and what was counted since. Calls `waits` once if the disk takes its time.
     pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
-        self.end(waits).map_err(|error| error.at(self.path()))?;
+        let ended = self.end(waits);
         let path = self.path();
-        let not_as_written = |what| JournalError::NotAsWritten { what }.at(path);
-        if matches!(fs::metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound) {
-            return Err(not_as_written("it was removed or moved"));
+        // If it is gone, that is why the disk did not take its lines.
+        if matches!(path.try_exists(), Ok(false)) {
+            return Err(JournalError::Gone.at(path));
         }
+        ended.map_err(|error| error.at(path))?;
         let record = read_from_disk(path, &open(path)?, Some(&self.named))?;
-        let record = record.ok_or_else(|| not_as_written("it is empty"))?;
-        if record.tally() != self.held + counted {
-            return Err(not_as_written("units are missing or have different counts"));
-        }
-        Ok(record)
+        record
+            .filter(|record| record.tally() == self.held + counted)
+            .ok_or_else(|| JournalError::NotAsWritten.at(path))
     }
 
     /// Waits until the thread that syncs has ended.

@@ -138,7 +138,13 @@ fn what_is_not_as_it_was_written_is_named() {
 
 #[test]
 fn foreign_files_are_refused_and_left_as_they_are() {
-    for text in ["a letter\n", "x", "nqueens\n", "nqueens-journalist 1 n=8\n"] {
+    for text in [
+        "a letter\n",
+        "x",
+        "nqueens\n",
+        "nqueens-journalist 1 n=8\n",
+        "\0\u{5}\u{16}\u{7}\0\0Mac OS X",
+    ] {
         let path = fresh("foreign");
         fs::write(&path, text).expect("the folder can be written");
         let refused = Count::new(size(8)).journal(&path).run();

@@ -13,7 +13,11 @@ mod device;
 mod estimate;
 #[cfg(target_os = "linux")]
 mod faults;
+#[cfg(target_os = "linux")]
+mod folders;
 mod generated;
+#[cfg(target_os = "linux")]
+mod harmed;
 mod journal;
 mod journal_fuzz;
 mod list;

@@ -2,22 +2,30 @@
  *
  *   SHIM_SYNC_MS=n      fsync and fdatasync take n milliseconds longer
  *   SHIM_SYNC_LOG=file  and append to this file when they begin and end
- *   SHIM_FAIL=call      open, write, sync, folder (the sync of one), truncate or lock fails
+ *   SHIM_FAIL=call      open, read, write, sync, folder (the sync of one), truncate or lock fails
  *   SHIM_AT=n           from the n-th time on (default 1)
  *   SHIM_TIMES=n        so many times (default: always)
  *   SHIM_ERRNO=n        with this error
- *
- * Only files whose names contain ".journal" are affected, and the syncs of folders.
+ *   SHIM_PATH=text      only files whose names contain this are affected (default: .journal), and the
+ *                       syncs of folders
+ *   SHIM_NAMES=only-rename  no file can be linked, and none renamed without replacing another
+ *   SHIM_NAMES=none         and none renamed at all; in both cases it exits with 77 if the system has
+ *                           no seccomp
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -52,11 +60,17 @@ int open64(const char *path, int flags, ...) {
     mode = va_arg(rest, mode_t);
     va_end(rest);
   }
-  int affected = strstr(path, ".journal") != NULL;
+  const char *part = getenv("SHIM_PATH");
+  int affected = strstr(path, part ? part : ".journal") != NULL;
   if (affected && fails("open")) return -1;
   int fd = NEXT(open64)(path, flags, mode);
   if (fd >= 0 && fd < MOST_FILES) is_journal[fd] = affected;
   return fd;
+}
+
+ssize_t read(int fd, void *bytes, size_t length) {
+  if (is_affected(fd) && fails("read")) return -1;
+  return NEXT(read)(fd, bytes, length);
 }
 
 ssize_t write(int fd, const void *bytes, size_t length) {
@@ -105,4 +119,32 @@ int fdatasync(int fd) {
     be_slow();
   }
   return NEXT(fdatasync)(fd);
+}
+
+/* The program may call the system without the C library, so the system refuses. */
+__attribute__((constructor)) static void limit_names(void) {
+  const char *names = getenv("SHIM_NAMES");
+  if (!names) return;
+  const int eperm = SECCOMP_RET_ERRNO | EPERM, einval = SECCOMP_RET_ERRNO | EINVAL;
+  const int rename = strcmp(names, "none") == 0 ? eperm : SECCOMP_RET_ALLOW;
+  struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_linkat, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, eperm),
+#ifdef SYS_rename
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rename, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, rename),
+#endif
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, rename),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 1, 0),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, rename),
+    BPF_STMT(BPF_RET | BPF_K, einval),
+  };
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+    _exit(77);
 }
