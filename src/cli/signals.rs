@@ -30,7 +30,8 @@ const NO_SIGNAL: u64 = u64::MAX;
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
     let (begun, first) = (Instant::now(), Arc::new(AtomicU64::new(NO_SIGNAL)));
-    let on_signal = |signal| {
+    // What is ignored already stays so: SIGHUP after `nohup`, SIGINT in the background of a script.
+    for signal in STOP.into_iter().filter(|signal| !is_ignored(*signal)) {
         let (cancel, first) = (cancel.clone(), Arc::clone(&first));
         let handler = move || {
             cancel.cancel();
@@ -51,11 +52,9 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
         // made for handlers. It neither allocates nor locks nor panics.
         #[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
         let registered = unsafe { register(signal, handler) };
-        registered.map(|_| ())
-    };
-    // What is ignored already stays so: SIGHUP after `nohup`, SIGINT in the background of a script.
-    let registered = STOP.into_iter().filter(|signal| !is_ignored(*signal)).try_for_each(on_signal);
-    registered.map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
+        registered
+            .map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
+    }
     Ok(cancel)
 }
 

@@ -90,9 +90,6 @@ pub(crate) fn up_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clo
     }
 }
 
-/// Variables that set the number of threads, the first before the second, and whether the user's own wish.
-const THREADS: [(&str, bool); 2] = [("NQUEENS_THREADS", true), ("SLURM_CPUS_PER_TASK", false)];
-
 /// Variables in which schedulers tell which task of an array this is, and its first number.
 const ARRAY_INDEX: [(&str, usize); 7] = [
     ("SLURM_ARRAY_TASK_ID", 0),
@@ -115,24 +112,24 @@ pub(crate) fn cores() -> usize {
     num_cpus::get().min(Cpu::quota().unwrap_or(MAX_THREADS)).clamp(1, MAX_THREADS)
 }
 
-/// The number of threads: that of a variable, else the cores that this process may use. A scheduler's number
-/// may be that of a whole task of which this process has a part.
+/// The number of threads: the user's own, else the cores that this process may use. A scheduler's number may be
+/// that of a task of which this process has a part.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
-    let cores = cores();
-    for (name, is_wish) in THREADS {
-        if let Some(text) = variable(name).filter(|text| !text.is_empty()) {
-            let bad = |error| Exit::Usage.because(format!("{name}: '{text}': {error}"));
-            let threads = number_of_threads(&text).map_err(bad)?;
-            if is_wish || threads <= cores {
-                return Ok(threads);
-            }
-            let [may, takes] = ["core", "thread"].map(|what| many(cores, what));
-            message!(
-                "warning: {name} is {threads}, but this process may use only {may}: it takes {takes}"
-            );
-        }
+    let number = |name| {
+        let text = variable(name).filter(|text| !text.is_empty())?;
+        let bad = |error| Exit::Usage.because(format!("{name}: '{text}': {error}"));
+        Some(number_of_threads(&text).map_err(bad))
+    };
+    if let Some(wish) = number("NQUEENS_THREADS") {
+        return wish;
     }
-    Ok(cores)
+    let cores = cores();
+    let of_task = number("SLURM_CPUS_PER_TASK").unwrap_or(Ok(cores))?;
+    if of_task > cores {
+        let may = many(cores, "core");
+        message!("warning: SLURM_CPUS_PER_TASK is {of_task}, but only {may} may be used here");
+    }
+    Ok(of_task.min(cores))
 }
 
 /// The shard with the index that is given, else that of a variable.

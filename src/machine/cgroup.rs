@@ -92,9 +92,9 @@ pub(crate) fn field(file: &Path, name: &str) -> Option<u64> {
         .ok()
 }
 
-/// The folders of the process's groups in the hierarchies that may have this controller, each from the
+/// The folders of the process's groups in the hierarchies that may have the controller that is wanted, each from the
 /// process's own group up to the root of the mount.
-fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
+fn groups(root: &Path, wanted: &str) -> Vec<(Version, PathBuf)> {
     let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mounts = root.join("sys/fs/cgroup");
     let of_hierarchy = |line: &str| {
@@ -103,9 +103,8 @@ fn groups(root: &Path, controller: &str) -> Vec<(Version, PathBuf)> {
         let (version, top) = match controllers {
             "" if unified.is_dir() => (Version::Two, unified),
             "" => (Version::Two, mounts.clone()),
-            _ if controllers.split(',').any(|name| name == controller) => {
-                let mut places =
-                    [controller, controllers].map(|name| mounts.join(name)).into_iter();
+            _ if controllers.split(',').any(|name| name == wanted) => {
+                let mut places = [wanted, controllers].map(|name| mounts.join(name)).into_iter();
                 (Version::One, places.find(|place| place.is_dir())?)
             }
             _ => return None,
