@@ -3,6 +3,7 @@
 mod cgroup;
 pub(crate) mod memory;
 
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -50,6 +51,12 @@ impl Cpu {
             brand: if brand.is_empty() { "unknown".to_owned() } else { brand.to_owned() },
             logical_cores: system.cpus().len(),
         }
+    }
+
+    /// The cores that the CPU quotas of this process's control group, and of those above it, leave; a part of
+    /// one counts as one. `None` without a quota.
+    pub fn quota() -> Option<usize> {
+        cgroup::cores(Path::new("/"))
     }
 }
 

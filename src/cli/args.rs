@@ -39,8 +39,8 @@ pub(crate) struct EngineArgs {
 /// What to use of the machine, and when to show progress.
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
-    /// Threads; without it NQUEENS_THREADS, SLURM_CPUS_PER_TASK, or all cores that this process
-    /// may use
+    /// Threads; without it NQUEENS_THREADS, or all cores that this process may use, of these at most
+    /// SLURM_CPUS_PER_TASK
     #[arg(long, short, value_name = "T", allow_negative_numbers = true)]
     #[arg(value_parser = number_of_threads)]
     pub(crate) threads: Option<usize>,

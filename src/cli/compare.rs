@@ -51,8 +51,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = named_or::<Engine>("all", "all of these, on boards where they are fast enough", engines()))]
     engines: Vec<OrElse<Engine>>,
 
-    /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, SLURM_CPUS_PER_TASK,
-    /// or all cores that this process may use
+    /// Numbers of threads to compare; without it one number: NQUEENS_THREADS, or all cores that this
+    /// process may use, of these at most SLURM_CPUS_PER_TASK
     #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = number_of_threads)]
     threads: Vec<usize>,

@@ -28,6 +28,9 @@ impl CompletionsArgs {
         // Made before anything is written: the generator would panic if nobody reads.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, "nqueens", &mut script);
+        if self.shell == Shell::Bash {
+            script.extend(include_bytes!("generate/names.bash"));
+        }
         Ok(Exit::Done.print(|out| out.write_all(&script)))
     }
 }

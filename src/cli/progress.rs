@@ -22,6 +22,7 @@ use nqueens::{Observer, Shard, Start, UnitsDone};
 
 use super::format::{date_in, duration, many, rounded_to_figures, scientific, time, to_go};
 use super::stderr::message;
+use super::values::cores;
 
 /// A count of so many seconds is announced.
 const LONG: f64 = 600.0;
@@ -66,7 +67,7 @@ pub(crate) struct Progress {
 
 /// The seconds of a count that roughly costs so many hours of a core.
 pub(crate) fn rough_seconds(core_hours: f64, threads: usize) -> f64 {
-    3600.0 * core_hours / threads.min(num_cpus::get()) as f64
+    3600.0 * core_hours / threads.min(cores()) as f64
 }
 
 impl Progress {

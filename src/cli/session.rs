@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use nqueens::{Cancel, Count, Error, MAX_THREADS, Outcome, symmetry, thread_pool};
+use nqueens::{Cancel, Count, Error, Outcome, symmetry, thread_pool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs};
@@ -10,7 +10,7 @@ use super::exit::{Exit, Failure};
 use super::progress::Progress;
 use super::signals::cancel_on_signals;
 use super::stderr::message;
-use super::values::default_threads;
+use super::values::{cores, default_threads};
 
 pub(crate) struct Session {
     pub(crate) cancel: Cancel,
@@ -63,7 +63,7 @@ impl Session {
 /// rayon's global pool would panic then.
 pub(crate) fn on_readers<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     let here = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-    match thread_pool(num_cpus::get().clamp(1, MAX_THREADS)).ok().or_else(|| here().ok()) {
+    match thread_pool(cores()).ok().or_else(|| here().ok()) {
         Some(pool) => pool.install(run),
         None => run(),
     }

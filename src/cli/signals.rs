@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks the count to stop, a later one kills the program. SIGXFSZ
-//! is an error of a write.
+//! Ctrl-C, SIGTERM and the signals that job systems send before a limit: the first asks the count to stop,
+//! a later one kills the program. SIGXFSZ is an error of a write.
 //!
 //! Programs that start others may send a signal twice: `timeout` sends it to its child and then to the
 //! whole process group. So a signal shortly after the first one is the same.
@@ -11,10 +11,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use nqueens::Cancel;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
 use signal_hook::low_level::{emulate_default_handler, exit, register};
 
 use super::exit::{Exit, Failure};
+
+/// Signals that ask for an end. Slurm sends any of them before a limit, Grid Engine and LSF both SIGUSR,
+/// `ulimit -t` SIGXCPU, and `alarm` of Perl SIGALRM.
+const STOP: [i32; 7] = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
 
 /// Signals within so many milliseconds of the first one are the same. A user takes longer to press Ctrl-C
 /// again.
@@ -26,13 +30,15 @@ const NO_SIGNAL: u64 = u64::MAX;
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
     let (begun, first) = (Instant::now(), Arc::new(AtomicU64::new(NO_SIGNAL)));
-    let on_signal = |signal| {
+    // What is ignored already stays so: SIGHUP after `nohup`, SIGINT in the background of a script.
+    for signal in STOP.into_iter().filter(|signal| !is_ignored(*signal)) {
         let (cancel, first) = (cancel.clone(), Arc::clone(&first));
         let handler = move || {
             cancel.cancel();
             let now = u64::try_from(begun.elapsed().as_millis()).unwrap_or(NO_SIGNAL);
             let first = first.fetch_min(now, Ordering::Relaxed);
-            if now > first.saturating_add(SAME_SIGNAL) {
+            // The operating system repeats SIGXCPU for each second of CPU time, on many cores at once.
+            if signal != SIGXCPU && now > first.saturating_add(SAME_SIGNAL) {
                 if std::process::id() == 1 {
                     // The first process of a container: for it, Linux has no default.
                     exit(128 + signal);
@@ -46,12 +52,9 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
         // made for handlers. It neither allocates nor locks nor panics.
         #[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
         let registered = unsafe { register(signal, handler) };
-        registered.map(|_| ())
-    };
-    // A program that `nohup` started outlives its terminal.
-    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-    let registered = [SIGINT, SIGTERM].into_iter().chain(hangup).try_for_each(on_signal);
-    registered.map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
+        registered
+            .map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
+    }
     Ok(cancel)
 }
 

@@ -8,9 +8,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use nqueens::{BoardSize, Error, MAX_THREADS, Shard};
+use nqueens::{BoardSize, Cpu, Error, MAX_THREADS, Shard};
 
 use super::exit::{Exit, Failure};
+use super::format::many;
+use super::stderr::message;
 
 /// A number that may be 0.
 pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
@@ -88,9 +90,6 @@ pub(crate) fn up_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clo
     }
 }
 
-/// Variables that set the number of threads, the first before the second.
-const THREADS: [&str; 2] = ["NQUEENS_THREADS", "SLURM_CPUS_PER_TASK"];
-
 /// Variables in which schedulers tell which task of an array this is, and its first number.
 const ARRAY_INDEX: [(&str, usize); 7] = [
     ("SLURM_ARRAY_TASK_ID", 0),
@@ -107,16 +106,30 @@ fn variable(name: &str) -> Option<String> {
     env::var_os(name).map(|text| text.to_string_lossy().into_owned())
 }
 
-/// The number of threads: that of a variable, else the cores that this process may use.
+/// The cores that this process may use. `num_cpus` knows its affinity mask and the quota of its own control
+/// group, but not the quotas of the groups above.
+pub(crate) fn cores() -> usize {
+    num_cpus::get().min(Cpu::quota().unwrap_or(MAX_THREADS)).clamp(1, MAX_THREADS)
+}
+
+/// The number of threads: the user's own, else the cores that this process may use. A scheduler's number may be
+/// that of a task of which this process has a part.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
-    for name in THREADS {
-        if let Some(text) = variable(name).filter(|text| !text.is_empty()) {
-            let number = number_of_threads(&text);
-            return number
-                .map_err(|error| Exit::Usage.because(format!("{name}: '{text}': {error}")));
-        }
+    let number = |name| {
+        let text = variable(name).filter(|text| !text.is_empty())?;
+        let bad = |error| Exit::Usage.because(format!("{name}: '{text}': {error}"));
+        Some(number_of_threads(&text).map_err(bad))
+    };
+    if let Some(wish) = number("NQUEENS_THREADS") {
+        return wish;
     }
-    Ok(num_cpus::get().clamp(1, MAX_THREADS))
+    let cores = cores();
+    let of_task = number("SLURM_CPUS_PER_TASK").unwrap_or(Ok(cores))?;
+    if of_task > cores {
+        let may = many(cores, "core");
+        message!("warning: SLURM_CPUS_PER_TASK is {of_task}, but only {may} may be used here");
+    }
+    Ok(of_task.min(cores))
 }
 
 /// The shard with the index that is given, else that of a variable.

@@ -1,4 +1,4 @@
-//! The limits that control groups, version 1 or 2, set for the memory of this process.
+//! The limits that control groups, version 1 or 2, set for the memory and the cores of this process.
 //!
 //! A group's limit also binds every group below it. So the limit that applies is the tightest one
 //! between the process's own group and the root.
@@ -14,6 +14,7 @@
 //! All functions take the folder that stands for `/`, so that tests can build one.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 #[cfg(test)]
@@ -38,7 +39,7 @@ enum Version {
 /// The limits on memory, from the process's own group upwards. File pages that the operating system can
 /// drop at once do not count as used.
 pub(crate) fn memory(root: &Path) -> Vec<GroupLimit> {
-    let limits = groups(root).into_iter().flat_map(|(version, folder)| {
+    let limits = groups(root, "memory").into_iter().flat_map(|(version, folder)| {
         let (limits, usage, inactive): (&[&str], _, _) = match version {
             Version::One => {
                 (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file")
@@ -55,6 +56,22 @@ pub(crate) fn memory(root: &Path) -> Vec<GroupLimit> {
         })
     });
     limits.collect()
+}
+
+/// The cores that quotas of CPU time leave to the group, a part of one counted as one. `None` without a quota.
+pub(crate) fn cores(root: &Path) -> Option<usize> {
+    let quotas = groups(root, "cpu").into_iter().filter_map(|(version, folder)| {
+        let read = |name| fs::read_to_string(folder.join(name)).ok();
+        let text = match version {
+            Version::One => read("cpu.cfs_quota_us")? + &read("cpu.cfs_period_us")?,
+            Version::Two => read("cpu.max")?,
+        };
+        // Without a quota the first word is `-1` or `max`.
+        let mut numbers = text.split_whitespace().map(|word| word.parse::<NonZeroUsize>().ok());
+        let (quota, period) = (numbers.next()??, numbers.next()??);
+        Some(quota.get().div_ceil(period.get()))
+    });
+    quotas.min()
 }
 
 /// Without a limit, version 1 writes the largest number of whole pages.
@@ -75,9 +92,9 @@ pub(crate) fn field(file: &Path, name: &str) -> Option<u64> {
         .ok()
 }
 
-/// The folders of the process's groups in the hierarchies that may limit memory, each from the process's
-/// own group up to the root of the mount.
-fn groups(root: &Path) -> Vec<(Version, PathBuf)> {
+/// The folders of the process's groups in the hierarchies that may have the controller that is wanted, each from the
+/// process's own group up to the root of the mount.
+fn groups(root: &Path, wanted: &str) -> Vec<(Version, PathBuf)> {
     let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mounts = root.join("sys/fs/cgroup");
     let of_hierarchy = |line: &str| {
@@ -86,8 +103,8 @@ fn groups(root: &Path) -> Vec<(Version, PathBuf)> {
         let (version, top) = match controllers {
             "" if unified.is_dir() => (Version::Two, unified),
             "" => (Version::Two, mounts.clone()),
-            _ if controllers.split(',').any(|name| name == "memory") => {
-                let mut places = ["memory", controllers].map(|name| mounts.join(name)).into_iter();
+            _ if controllers.split(',').any(|name| name == wanted) => {
+                let mut places = [wanted, controllers].map(|name| mounts.join(name)).into_iter();
                 (Version::One, places.find(|place| place.is_dir())?)
             }
             _ => return None,

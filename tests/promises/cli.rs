@@ -190,8 +190,26 @@ fn threads_come_from_the_flag_then_from_the_variables() {
     let both = [("NQUEENS_THREADS", "5"), ("SLURM_CPUS_PER_TASK", "3")];
     assert_eq!(threads(&["--threads", "7"], &both), Some(7));
     assert_eq!(threads(&[], &both), Some(5));
-    assert_eq!(threads(&[], &both[1..]), Some(3));
-    assert_eq!(threads(&[], &[("NQUEENS_THREADS", "")]), threads(&[], &[]));
+    let cores = threads(&[], &[]);
+    assert_eq!(threads(&[], &both[1..]), cores.min(Some(3)));
+    assert_eq!(threads(&[], &[("NQUEENS_THREADS", "")]), cores);
+}
+
+/// Slurm's number is that of a task, of which this process may have a part.
+#[test]
+fn a_scheduler_does_not_give_more_threads_than_cores() {
+    let of_task =
+        |number: &str| run(nqueens(&["cpu", "--quiet"]).env("SLURM_CPUS_PER_TASK", number));
+    let cores = stdout(&output(&["cpu", "--quiet"])).trim().to_owned();
+    let more = (cores.parse::<usize>().expect("a number") + 1).to_string();
+    let [within, beyond] = [&cores, &more].map(|number| of_task(number));
+    assert_eq!((stdout(&within).trim(), stderr(&within)), (&*cores, ""));
+    assert_eq!((beyond.status.code(), stdout(&beyond).trim()), (Some(0), &*cores));
+    let message = stderr(&beyond);
+    assert_eq!(message.lines().count(), 1, "{message}");
+    for part in [format!("SLURM_CPUS_PER_TASK is {more}"), format!("only {cores} core")] {
+        assert!(message.contains(&part), "{message}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use crate::common::{NQUEENS, fresh, output, refused, result, stdout};
+use crate::common::{NQUEENS, arg, fresh, fresh_folder, output, refused, result, stdout};
 
 const COMMANDS: [&str; 12] = [
     "count",
@@ -163,6 +163,36 @@ fn bash_completes_what_fits() {
     ] {
         if let Some(found) = bash(words, word) {
             assert_eq!(found.trim(), wanted, "{words} {word}");
+        }
+    }
+}
+
+/// An interactive bash, for bash itself cuts such names into words. It reads keys from a pipe as well.
+#[test]
+fn bash_completes_names_with_colons() {
+    let folder = fresh_folder("bash-names");
+    for name in ["a:b c", "day=1:00", "a:", "plain"] {
+        fs::write(folder.join(name), "").expect("room");
+    }
+    for (typed, wanted) in [
+        ("nqueens status a:b", "<status><a:b c>"),
+        ("nqueens status day=", "<status><day=1:00>"),
+        ("nqueens count 8 --journal day=1:", "<count><8><--journal><day=1:00>"),
+        ("nqueens count 8 --journal=day=", "<count><8><--journal=day=1:00>"),
+        ("nqueens merge a: pl", "<merge><a:><plain>"),
+        ("nqueens merge a: --tw", "<merge><a:><--twice>"),
+        ("nqueens status pl", "<status><plain>"),
+        ("nqueens status nothing:", "<status><nothing:>"),
+    ] {
+        let script = format!(
+            "cd {}; eval \"$(nqueens completions bash)\"; \
+             printf 'nqueens() {{ printf \"<%%s>\" \"$@\"; }}\\n{typed}\\t\\n' >keys; \
+             (declare -f; complete -p nqueens) >completions; \
+             TERM=dumb bash --rcfile completions -i <keys 2>messages",
+            arg(&folder)
+        );
+        if let Some(found) = in_shell("bash", &script) {
+            assert_eq!(found.lines().last(), Some(wanted), "{typed}");
         }
     }
 }

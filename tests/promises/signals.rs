@@ -3,11 +3,10 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use crate::common::processes::{send, status_mask, wait_until};
-use crate::common::{NQUEENS, nqueens};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
 
-/// SIGHUP in the masks of a process.
-const HANGUP_BIT: u64 = 1;
+use crate::common::processes::{send, signal_bit, status_mask, unignore_signals, wait_until};
+use crate::common::{NQUEENS, nqueens};
 
 fn start(args: &[&str]) -> Child {
     nqueens(args).stdout(Stdio::null()).spawn().expect("the program starts")
@@ -30,7 +29,8 @@ fn messages_of(child: &mut Child) -> BufReader<impl Read + use<>> {
     BufReader::new(child.stderr.take().expect("piped"))
 }
 
-/// Counts of hours. Their first line of progress shows that units have been finished.
+/// Counts of hours. Their first line of progress shows that units have been finished. Job systems send the
+/// signals besides INT, TERM and HUP before a limit.
 #[test]
 fn the_first_signal_stops_the_count_and_reports_its_progress() {
     let commands: [&[&str]; 3] = [
@@ -38,12 +38,8 @@ fn the_first_signal_stops_the_count_and_reports_its_progress() {
         &["count", "24", "--kernel", "portable", "--progress", "always"],
         &["table", "24..=25", "--progress", "always"],
     ];
-    // Whoever starts the tests with `nohup` has SIGHUP ignored.
-    let ignored = status_mask(std::process::id(), "SigIgn").unwrap_or_default();
-    let signals =
-        if ignored & HANGUP_BIT == 0 { &["INT", "TERM", "HUP"][..] } else { &["INT", "TERM"] };
     for args in commands {
-        for signal in signals {
+        for signal in ["INT", "TERM", "HUP", "USR1", "USR2", "ALRM", "XCPU"] {
             let mut child = start(args);
             let mut messages = messages_of(&mut child);
             let mut line = String::new();
@@ -56,22 +52,39 @@ fn the_first_signal_stops_the_count_and_reports_its_progress() {
     }
 }
 
-/// `nohup` ignores SIGHUP for the program that it starts.
+/// `nohup` ignores SIGHUP for the program that it starts, a script SIGINT for those in its background.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_hangup_that_is_ignored_stays_ignored() {
+fn a_signal_that_is_ignored_stays_ignored() {
+    unignore_signals();
     let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' HUP; exec \"$0\" count 24 --progress never", NQUEENS]);
-    let mut child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a shell");
+    let script = "trap '' HUP INT TERM USR1; exec \"$0\" count 24 --progress never";
+    shell.args(["-c", script, NQUEENS]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = shell.spawn().expect("a shell");
     let pid = child.id();
     wait_until("handlers", &mut child, || {
-        status_mask(pid, "SigCgt").is_some_and(|mask| mask & 2 > 0)
+        status_mask(pid, "SigCgt").is_some_and(|mask| mask & signal_bit(SIGXCPU) != 0)
     });
     let [ignored, caught] =
         ["SigIgn", "SigCgt"].map(|mask| status_mask(pid, mask).expect("a mask"));
     child.kill().expect("it runs");
     child.wait().expect("ended");
-    assert_eq!((ignored & HANGUP_BIT, caught & HANGUP_BIT), (HANGUP_BIT, 0));
+    for signal in [SIGHUP, SIGINT, SIGTERM, SIGUSR1] {
+        let bit = signal_bit(signal);
+        assert_eq!((ignored & bit, caught & bit), (bit, 0), "signal {signal}");
+    }
+}
+
+/// The operating system sends SIGXCPU again for each further second of CPU time.
+#[test]
+fn a_limit_on_cpu_time_stops_the_count() {
+    unignore_signals();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -S -t 1; exec \"$0\" count 24 --progress never", NQUEENS]);
+    let output = shell.output().expect("a shell");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{message}");
+    assert!(message.contains("stopped after "), "{message}");
 }
 
 /// A sample that is stopped answers with what it has.
@@ -145,37 +158,41 @@ fn a_signal_stops_a_count_within_a_unit() {
     }
 }
 
-/// Sends two signals to a process, the child or one of its own, that cannot end after the first, because
-/// nobody reads its output and a pipe cannot hold all of it. Returns how the child ended.
+/// Sends signals to a process, the child or one of its own, that cannot end after the first, because nobody
+/// reads its output and a pipe cannot hold all of it. Only the last ends it; returns how the child ended.
 #[cfg(target_os = "linux")]
-fn interrupted_twice(mut child: Child, pid: u32) -> ExitStatus {
-    use crate::common::processes::{
-        send_to, wait_until_blocked, wait_until_interrupt_is_delivered,
-    };
+fn interrupted(mut child: Child, pid: u32, signals: &[&str]) -> ExitStatus {
+    use crate::common::processes::{send_to, wait_until_blocked, wait_until_signals_are_delivered};
 
+    let (last, first) = signals.split_last().expect("signals");
     wait_until_blocked(&mut child, pid);
-    send_to("INT", pid);
-    wait_until_interrupt_is_delivered(&mut child, pid);
-    wait_until_blocked(&mut child, pid);
-    assert_eq!(child.try_wait().expect("a status"), None, "it is blocked by the pipe");
-    // A signal that comes at once is the same.
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    send_to("INT", pid);
+    for signal in first {
+        send_to(signal, pid);
+        wait_until_signals_are_delivered(&mut child, pid);
+        wait_until_blocked(&mut child, pid);
+        assert_eq!(child.try_wait().expect("a status"), None, "it is blocked by the pipe");
+        // A signal that comes at once is the same.
+        std::thread::sleep(std::time::Duration::from_millis(400));
+    }
+    send_to(last, pid);
     let pipe = child.stdout.take(); // `wait` would close it, and the program would no longer block
     let status = child.wait().expect("ended");
     drop(pipe);
     status
 }
 
+/// The operating system sends SIGXCPU for each second of CPU time, so a later one means nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_signal_kills() {
     use std::os::unix::process::ExitStatusExt;
 
-    let child = nqueens(&["list", "13"]).spawn().expect("the program starts");
-    let pid = child.id();
-    let status = interrupted_twice(child, pid);
-    assert_eq!((status.code(), status.signal()), (None, Some(2)));
+    for signals in [&["INT", "INT"][..], &["USR1", "INT"], &["XCPU", "XCPU", "XCPU", "INT"]] {
+        let child = nqueens(&["list", "13"]).spawn().expect("the program starts");
+        let pid = child.id();
+        let status = interrupted(child, pid, signals);
+        assert_eq!((status.code(), status.signal()), (None, Some(SIGINT)), "{signals:?}");
+    }
 }
 
 /// Tests that `cargo test` skips and `cargo test -- --ignored` runs.
@@ -187,6 +204,7 @@ mod needs_root {
     #[test]
     #[ignore = "needs root, for a namespace of processes"]
     fn a_second_signal_ends_the_first_process_of_a_container() {
+        unignore_signals();
         let mut unshare = Command::new("unshare");
         unshare.args(["--pid", "--fork", "--kill-child", NQUEENS, "list", "13"]);
         let mut child = unshare.stdout(Stdio::piped()).spawn().expect("unshare is installed");
@@ -194,7 +212,7 @@ mod needs_root {
         let pid = crate::common::processes::wait_for("a process", &mut child, || {
             std::fs::read_to_string(&children).ok()?.trim().parse().ok()
         });
-        assert_eq!(interrupted_twice(child, pid).code(), Some(128 + 2));
+        assert_eq!(interrupted(child, pid, &["INT", "INT"]).code(), Some(128 + SIGINT));
     }
 }
 

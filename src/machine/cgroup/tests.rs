@@ -114,6 +114,33 @@ fn a_namespace_of_groups() {
     }
 }
 
+/// The tightest quota binds, wherever it stands.
+#[test]
+fn quotas_of_nested_groups() {
+    let root = Root::new("quota-v2", "0::/a/b\n");
+    let [a, b] = ["a", "a/b"].map(|group| format!("sys/fs/cgroup/{group}/cpu.max"));
+    for (upper, lower, expected) in [
+        ("max 100000\n", "max 100000\n", None),
+        ("100000 100000\n", "max 100000\n", Some(1)),
+        ("100000 100000\n", "400000 100000\n", Some(1)),
+        ("150000 50000\n", "200000 100000\n", Some(2)),
+        ("250000 100000\n", "max 100000\n", Some(3)),
+        ("5000 100000\n", "0 0\n", Some(1)),
+    ] {
+        root.file(&a, upper);
+        root.file(&b, lower);
+        assert_eq!(cores(&root.0), expected, "{upper}{lower}");
+    }
+    let root = Root::new("quota-v1", "5:memory:/m\n4:cpuacct,cpu:/a/b\n1:name=systemd:/z\n0::/\n");
+    for (group, quota) in [("", "-1\n"), ("/a", "100000\n"), ("/a/b", "300000\n")] {
+        for (name, number) in [("quota", quota), ("period", "100000\n")] {
+            root.file(&format!("sys/fs/cgroup/cpuacct,cpu{group}/cpu.cfs_{name}_us"), number);
+        }
+    }
+    assert_eq!(cores(&root.0), Some(1));
+    assert_eq!(cores(&Root::new("quota-none", "").0), None);
+}
+
 #[test]
 fn numbers_of_a_status() {
     let root = Root::new("status", "");

@@ -58,6 +58,7 @@ pub(crate) fn arg(path: &Path) -> &str {
 
 /// The program with these arguments and with pipes for its output.
 pub(crate) fn nqueens(args: &[&str]) -> Command {
+    processes::unignore_signals();
     let mut command = Command::new(NQUEENS);
     command.args(args).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

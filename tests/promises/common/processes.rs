@@ -5,9 +5,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Much longer than anything takes, even if ten programs share a core.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -28,6 +30,22 @@ pub(crate) fn shim() -> &'static Path {
         assert!(built.is_ok_and(|status| status.success()), "cc builds the shim");
         library
     })
+}
+
+/// What is ignored here, the programs that tests start would ignore as well: SIGINT if the tests run in the
+/// background of a script, SIGHUP after `nohup`. A signal that is caught here has its default there.
+pub(crate) fn unignore_signals() {
+    let ignored = status_mask(std::process::id(), "SigIgn").unwrap_or_default();
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        if ignored & signal_bit(signal) != 0 {
+            signal_hook::flag::register(signal, Arc::default()).expect("it can be caught");
+        }
+    }
+}
+
+/// Of a signal in the masks of a process.
+pub(crate) fn signal_bit(signal: i32) -> u64 {
+    1 << (signal - 1)
 }
 
 pub(crate) fn send(signal: &str, child: &Child) {
@@ -103,7 +121,7 @@ pub(crate) fn wait_until_stopped(child: &mut Child) {
 pub(crate) fn wait_until_blocked(child: &mut Child, pid: u32) {
     let mut before = None;
     wait_until("a pause", child, || {
-        let catches = status_mask(pid, "SigCgt").is_some_and(|mask| mask & SIGINT_BIT != 0);
+        let catches = status_mask(pid, "SigCgt").is_some_and(|mask| mask & signal_bit(SIGINT) != 0);
         let now = if catches { sleeping_threads(pid) } else { None };
         let blocked = now.is_some() && now == before;
         before = now;
@@ -111,16 +129,11 @@ pub(crate) fn wait_until_blocked(child: &mut Child, pid: u32) {
     });
 }
 
-/// Waits until SIGINT is no longer pending.
+/// Waits until no signal to the process is pending.
 #[cfg(target_os = "linux")]
-pub(crate) fn wait_until_interrupt_is_delivered(child: &mut Child, pid: u32) {
-    wait_until("a handled signal", child, || {
-        status_mask(pid, "ShdPnd").is_some_and(|mask| mask & SIGINT_BIT == 0)
-    });
+pub(crate) fn wait_until_signals_are_delivered(child: &mut Child, pid: u32) {
+    wait_until("a handled signal", child, || status_mask(pid, "ShdPnd") == Some(0));
 }
-
-#[cfg(target_os = "linux")]
-const SIGINT_BIT: u64 = 1 << (2 - 1);
 
 /// A mask of signals in `/proc/PID/status`.
 pub(crate) fn status_mask(pid: u32, name: &str) -> Option<u64> {
