@@ -37,8 +37,9 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let now = SystemTime::now();
         let (journals, exit) = self.journals.read_plans()?;
+        // What was written while they were read is not to come.
+        let now = SystemTime::now();
         let counts: Vec<_> = journals.into_iter().map(|one| Status::new(one, now)).collect();
         if let Some(path) = &self.html {
             if are_several(&counts) {

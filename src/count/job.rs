@@ -170,11 +170,9 @@ impl<'a> Job<'a> {
         Ok(self.outcome(&start, closed))
     }
 
-    /// The forecast of a count that begins: what is recorded is part of the sample if a run like this one
-    /// recorded it.
+    /// The forecast of a count that begins: what is recorded is part of the sample.
     fn time_left(&self, plan: &Plan, run: &Run, before: Tally, todo: &UnitSet) -> TimeLeft {
-        let is_like = |record: &&Record| record.runs().last().is_some_and(|last| last.is_like(run));
-        let recorded = self.record.as_ref().filter(is_like).map(Record::clusters);
+        let recorded = self.record.as_ref().map(|record| record.clusters(Some(run)));
         let total = self.published_total();
         let solutions = total.map(|total| total as f64 - before.solutions as f64);
         let recorded = recorded.unwrap_or_else(|| Clusters::new(plan.units()));

@@ -17,7 +17,7 @@ impl Approximate {
     }
 
     /// So many times this number, whose error grows with it.
-    pub(super) fn scaled(self, times: f64) -> Self {
+    pub(crate) fn scaled(self, times: f64) -> Self {
         Self { value: times * self.value, standard_error: times * self.standard_error }
     }
 

@@ -57,11 +57,12 @@ impl TimeLeft {
     /// Learns of finished units.
     pub fn record(&mut self, done: &UnitsDone) {
         let UnitsDone { units, solutions, elapsed, cpu_time, .. } = done;
-        self.clusters.add(units.start, done.tally(), *cpu_time);
+        let seconds = Approximate { value: cpu_time.as_secs_f64(), standard_error: 0.0 };
+        self.clusters.add(units.start, done.tally(), seconds);
         self.rest.units = self.rest.units.saturating_sub(units.len());
         self.rest.solutions = self.rest.solutions.map(|left| left - *solutions as f64);
-        self.cores.record(elapsed.as_secs_f64(), cpu_time.as_secs_f64());
-        self.spent += cpu_time.as_secs_f64();
+        self.cores.record(elapsed.as_secs_f64(), seconds.value);
+        self.spent += seconds.value;
     }
 
     /// The CPU seconds of the whole, by the finished units.

@@ -9,13 +9,19 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::done::UnitsDone;
-use crate::engine::Kernel;
+use crate::engine::{Engine, Kernel};
+use crate::forecast::{Approximate, slower};
 use crate::machine::Cpu;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
 /// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
 pub(super) const LONGEST_LINE: u64 = 1 << 20;
+
+/// The relative standard error of what units take elsewhere: machines differ by any factor, kernels by about the
+/// same one, and threads may share a core and its caches.
+const OTHER_MACHINE: f64 = 1.0;
+const OTHER_SETTINGS: f64 = 0.2;
 
 /// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,10 +120,15 @@ impl Run {
         Self { version, kernel, threads, shard, machine, ..Self::default() }
     }
 
-    /// Whether the times of both runs can be compared: the same processor, kernel and number of threads.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let [one, other] = [self, other].map(|run| (&run.machine, &run.kernel, run.threads));
-        one == other
+    /// How many times as long units of an engine take in this run as they took in another one.
+    pub(super) fn times_as_long_as(&self, other: &Self, engine: Engine) -> Approximate {
+        let value = slower(engine, &self.kernel) / slower(engine, &other.kernel);
+        let error = match other {
+            _ if self.machine != other.machine => OTHER_MACHINE,
+            _ if (&self.kernel, self.threads) != (&other.kernel, other.threads) => OTHER_SETTINGS,
+            _ => 0.0,
+        };
+        Approximate { value, standard_error: value * error }
     }
 
     /// Stands for a run whose own line is lost.

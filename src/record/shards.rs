@@ -72,7 +72,7 @@ impl Record {
         let total = known(self.plan().size()).total;
         let solutions = total.map(|total| total as f64 - done.solutions as f64);
         let rest = Rest { units: self.plan().units() - done.units, solutions };
-        let work = self.clusters().cpu_seconds(rest);
+        let work = self.clusters(None).cpu_seconds(rest);
         let cores: Vec<_> = written.par_iter().map(|file| self.cores(file)).collect();
         let threads = written.iter().filter_map(|file| Some(file.runs.last()?.threads));
         let processes: Vec<_> = cores.iter().zip(threads).collect();
@@ -82,17 +82,17 @@ impl Record {
         }
     }
 
-    /// What units took in the last run of each journal, and in those before it that were like it: times on
-    /// another machine say nothing of those on this one. A journal that cannot be read again tells less.
-    pub(crate) fn clusters(&self) -> Clusters {
+    /// What the finished units would take in a run that begins, or in the last run of their journal. A journal that
+    /// cannot be read again tells less.
+    pub(crate) fn clusters(&self, begins: Option<&Run>) -> Clusters {
         let new = || Clusters::new(self.plan().units());
         let of_file = |file: &JournalFile| {
-            let is_like = |run: &Run| file.runs.last().is_some_and(|last| last.is_like(run));
-            let others = file.runs.iter().rposition(|run| !is_like(run)).map_or(0, |at| at + 1);
             let mut clusters = new();
             let _ = self.rescan(file, |read, done| {
-                if read.runs.len() > others {
-                    clusters.add(done.units.start, done.tally(), done.cpu_time);
+                if let (Some(by), Some(now)) = (read.runs.last(), begins.or(file.runs.last())) {
+                    let times = now.times_as_long_as(by, self.plan().engine());
+                    let seconds = times.scaled(done.cpu_time.as_secs_f64());
+                    clusters.add(done.units.start, done.tally(), seconds);
                 }
             });
             clusters

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::slice;
 use std::time::{Duration, SystemTime};
 
 use nqueens::record::journals_in;
@@ -10,7 +11,8 @@ use serde_json::Value;
 
 use crate::common::processes::send;
 use crate::common::{
-    arg, contents, fresh_folder, json, keep_lines, nqueens, output, refused, run, stderr, stdout,
+    NQUEENS, arg, contents, count_shard, fresh_folder, json, keep_lines, nqueens, output,
+    raise_counts, refused, run, set_aside, stderr, stdout,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -104,6 +106,27 @@ fn the_last_record_is_as_old_as_the_file() {
     assert!(stdout(&shown).contains("last record  1h00m ago"), "{shown:?}");
 }
 
+/// Clocks differ by seconds. A file from the future says nothing of when it was written.
+#[test]
+fn a_record_that_is_to_come_is_named() {
+    let folder = fresh_folder("status-future");
+    let (path, page) = (folder.join("q.journal"), folder.join("page.html"));
+    assert_eq!(output(&["count", "10", "--journal", arg(&path)]).status.code(), Some(0));
+    let file = File::options().append(true).open(&path).expect("it is there");
+    for (ahead, since, text) in
+        [(Duration::from_secs(20), Some(0.0), "0 s ago"), (HOUR, None, "dated later than now: 20")]
+    {
+        file.set_modified(SystemTime::now() + ahead).expect("its owner");
+        let status = ["status", arg(&path), "--html", arg(&page)];
+        let shown = output(&status);
+        assert!(stdout(&shown).contains(&format!("last record  {text}")), "{shown:?}");
+        let shown = fs::read_to_string(&page).expect("a page");
+        assert!(shown.contains(&format!("<dt>last record</dt><dd>{text}")), "{shown}");
+        let told = json(&output(&[&status[..], &["--json"]].concat()));
+        assert_eq!(told["seconds_since_record"].as_f64(), since);
+    }
+}
+
 /// A plain journal is not called a shard, and the command that resumes it can be run as it is.
 #[test]
 fn the_text_has_the_command_that_resumes_the_count() {
@@ -122,6 +145,51 @@ fn the_text_has_the_command_that_resumes_the_count() {
     let shown = output(&["status", arg(&path)]);
     let shown = stdout(&shown);
     assert!(shown.contains("end          reached\n") && !shown.contains("resume"), "{shown}");
+}
+
+/// Damage, a number of shards that changed, and journals of other boards beside them.
+#[test]
+fn the_command_that_resumes_works_whatever_is_wrong() {
+    // Of what the command leaves in a file or a folder.
+    let total = |paths: &[PathBuf], left: &Path| {
+        let paths: Vec<&str> = paths.iter().map(|path| arg(path)).collect();
+        let status = json(&output(&[&["status", "--json"], &paths[..]].concat()));
+        let command = status["resume"].as_str().unwrap_or_else(|| panic!("none: {status}"));
+        let command = format!("nqueens() {{ '{NQUEENS}' \"$@\"; }}; {command}");
+        let resumed = Command::new("sh").args(["-c", &command]).output().expect("a shell");
+        assert_eq!(resumed.status.code(), Some(0), "{command}: {resumed:?}");
+        stdout(&output(&["merge", "--quiet", arg(left)])).to_owned()
+    };
+    let shards = |folder: &Path, shards: &[(usize, usize)]| {
+        let names = shards.iter().map(|(index, of)| {
+            set_aside(&count_shard(12, *index, *of, folder), &format!("{index}-of-{of}"))
+        });
+        names.collect::<Vec<_>>()
+    };
+    let good = |path: &PathBuf| path.with_extension("good.journal");
+    let path = fresh_folder("resume-plain").join("q.journal");
+    assert_eq!(output(&["count", "12", "--journal", arg(&path)]).status.code(), Some(0));
+    let text = fs::read_to_string(&path).expect("text");
+    fs::write(&path, text.replacen("done ", "gone ", 1)).expect("room");
+    assert_eq!(total(slice::from_ref(&path), &good(&path)), "14200\n", "a damaged journal");
+
+    let folder = fresh_folder("resume-mixed");
+    shards(&folder, &[(0, 3), (1, 3), (3, 4)]);
+    assert_eq!(total(slice::from_ref(&folder), &folder), "14200\n", "shards of 3 and of 4");
+
+    let folder = fresh_folder("resume-disputed");
+    let mut paths = shards(&folder, &[(0, 3), (1, 3)]);
+    paths.push(folder.join("wrong.journal"));
+    fs::copy(&paths[0], &paths[2]).expect("room");
+    assert_eq!(raise_counts(&paths[2], 1, |line, _| line == 2).len(), 1);
+    assert_eq!(total(&paths, &good(&paths[0])), "14200\n", "two counts of one unit");
+
+    let folder = fresh_folder("resume-beside");
+    let paths = shards(&folder, &[(0, 3), (1, 3)]);
+    let other = folder.join("q10.journal");
+    assert_eq!(output(&["count", "10", "--journal", arg(&other)]).status.code(), Some(0));
+    assert_eq!(total(&paths, &good(&paths[0])), "14200\n", "another board");
+    assert_eq!(total(&paths[1..], &paths[1]), "14200\n", "one of them, in its own file");
 }
 
 #[test]
@@ -183,5 +251,33 @@ fn the_time_left_is_that_of_the_lines() {
     assert!(status["cpu_seconds_left"].is_f64() && status["cpu_seconds_left_error"].is_null());
     let shown = output(&["status", arg(&path)]);
     let shown = stdout(&shown);
-    assert!(shown.contains(" measured\n"), "{shown}");
+    assert!(shown.contains(" measured, roughly "), "{shown}");
+}
+
+/// The forecast of the units that are finished stays, with a wider interval, until the new run tells more.
+#[test]
+fn a_resume_with_other_threads_or_another_kernel_keeps_the_forecast() {
+    let path = fresh_folder("status-other").join("q.journal");
+    let count = |more: &[&str]| {
+        let args = ["count", "16", "--engine", "subtrees", "--journal", arg(&path)];
+        assert_eq!(output(&[&args[..], more].concat()).status.code(), Some(0), "{more:?}");
+    };
+    count(&["--threads", "1"]);
+    let lines = fs::read_to_string(&path).expect("text").lines().count() / 2;
+    let left = || {
+        let status = json(&output(&["status", "--json", arg(&path)]));
+        ["cpu_seconds_left", "cpu_seconds_left_error"].map(|name| status[name].as_f64())
+    };
+    keep_lines(&path, lines);
+    let [before, error] = left().map(|number| number.expect("half of it tells"));
+    for (kernel, slower) in [(&[][..], 1.0..1.01), (&["--kernel", "portable"], 1.0..10.0)] {
+        keep_lines(&path, lines);
+        count(&[&["--threads", "2"], kernel].concat());
+        // Of the second run only its first line is left.
+        keep_lines(&path, lines + 1);
+        assert_eq!(contents(&path).runs().count(), 2);
+        let [now, wider] = left().map(|number| number.expect("the first run tells"));
+        assert!(slower.contains(&(now / before + 1e-4)), "{kernel:?}: {now} after {before}");
+        assert!(wider > error && wider < now, "{kernel:?}: {now} ± {wider}");
+    }
 }

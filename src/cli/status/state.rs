@@ -1,13 +1,14 @@
 //! How far a count has come, what is left of it, and the commands that count what no process is counting.
 
 use std::path::Path;
-use std::time::SystemTime;
+use std::slice;
+use std::time::{Duration, SystemTime};
 
-use nqueens::record::{JournalFile, Left, Record, Run};
-use nqueens::{Shard, WhichCount};
+use nqueens::record::{JournalFile, Left, Record, Run, journals_in, split_by_plan};
+use nqueens::{Error, Shard, WhichCount};
 use rayon::prelude::*;
 
-use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
+use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go, utc};
 use crate::cli::journals::{Journals, ranges};
 use crate::cli::report::{Report, units};
 use crate::cli::stderr::quoted;
@@ -40,13 +41,16 @@ impl Status {
         counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
     }
 
-    /// How to count what no process counts now. `None` also if it is not known how many shards there are.
+    /// How to count what no process counts now. If the journals do not agree on the number of shards, any will do.
     pub(super) fn resume(&self) -> Option<Resume> {
-        let missing = self.journals.missing.as_ref()?;
-        let running = self.running_indices(missing.shards);
-        let mut idle = missing.indices.clone();
+        let Journals { record, missing, .. } = &self.journals;
+        let run = self.running_runs().next().or(record.runs().last())?;
+        let shards = missing.as_ref().map_or(run.shard.shards(), |missing| missing.shards);
+        let running = self.running_indices(shards);
+        let mut idle = record.missing_shards(shards).ok()?;
         idle.retain(|index| !running.contains(index));
-        Resume::of(&self.journals.record, &idle, missing.shards)
+        let resume = Resume::of(record, &idle, shards);
+        resume.filter(|resume| resume.slurm.is_some() || self.running.is_empty())
     }
 
     /// What is finished of the plan, in percent.
@@ -76,19 +80,16 @@ impl Status {
         }
     }
 
-    /// The CPU time of what is missing, if it is known how exact that is.
+    /// The CPU time of what is missing.
     fn cpu_time_left(&self) -> Option<String> {
-        let left = self.left.cpu_seconds.filter(|_| self.journals.total.is_none());
-        left.filter(|left| left.standard_error.is_finite()).map(to_go)
+        self.left.cpu_seconds.filter(|_| self.journals.total.is_none()).map(to_go)
     }
 
     /// When all units will be finished.
     fn end(&self) -> String {
         match self.left.seconds {
             _ if self.journals.record.is_complete() => "reached".to_owned(),
-            Some(time) if time.standard_error.is_finite() => {
-                format!("in {}{}", to_go(time), date_in(time.value))
-            }
+            Some(time) => format!("in {}{}", to_go(time), date_in(time.value)),
             None if self.running.is_empty() => "no process is counting".to_owned(),
             _ => "too early to say".to_owned(),
         }
@@ -117,11 +118,14 @@ impl Status {
             .row("running", format_args!("{processes} of {journals}, {on}"))
             .field("running", processes)
             .field("threads", threads);
-        // By the clock of the file system, for journals have no dates. Clocks differ a little.
+        // By the clock of the file system, for journals have no dates.
         let last = record.files().iter().filter_map(|file| file.modified).max();
-        let since = last.map(|last| self.now.duration_since(last).unwrap_or_default());
-        if let Some(since) = since {
-            report.row("last record", format_args!("{} ago", duration(since)));
+        let since = last.and_then(|last| (self.now + SKEW).duration_since(last).ok());
+        let since = since.map(|since| since.saturating_sub(SKEW));
+        let ago = since.map(|since| format!("{} ago", duration(since)));
+        let later = last.map(|last| format!("dated later than now: {}", utc(last)));
+        if let Some(text) = ago.or(later) {
+            report.row("last record", text);
         }
         let measured = duration(record.cpu_time());
         let left = self.cpu_time_left().map_or(String::new(), |left| format!(", {left} to go"));
@@ -146,6 +150,9 @@ const MOST_RANGES: usize = 200;
 /// The longest command in text.
 const LONGEST_LINE: usize = 400;
 
+/// Clocks of machines differ by less. A file that is dated later was not written then.
+const SKEW: Duration = Duration::from_secs(60);
+
 /// How to go on with a count.
 pub(super) struct Resume {
     /// On one machine.
@@ -162,16 +169,32 @@ impl Resume {
         if self.command.len() <= LONGEST_LINE { &self.command } else { "as --json and --html say" }
     }
 
-    /// For these shards of so many. `None` if there is nothing to do.
-    pub(super) fn of(record: &Record, idle: &[usize], shards: usize) -> Option<Self> {
+    /// For these shards of so many, or for all units. `None` if there is nothing to do.
+    fn of(record: &Record, idle: &[usize], shards: usize) -> Option<Self> {
         let (plan, files) = (record.plan(), record.files());
         let n = plan.size();
         let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
         if idle.is_empty() {
             return None;
         }
-        if let (1, [file]) = (shards, files) {
-            let command = format!("nqueens count {n}{second} --journal {}", quoted(&file.path));
+        let path = &files.first()?.path;
+        let folder = Path::new(".").join(path.parent()?);
+        let folder = folder.canonicalize().unwrap_or(folder);
+        // No shard begins beside another count, or if a unit has two counts.
+        let plans = journals_in(slice::from_ref(&folder)).map(split_by_plan);
+        let is_mixed = plans.is_ok_and(|plans| plans.len() > 1);
+        let is_disputed = |error: &Error| matches!(error, Error::CountsDiffer { .. });
+        let is_plain = shards == 1 && files.len() == 1;
+        if is_plain || is_mixed || record.left_out.iter().any(is_disputed) {
+            let mut command = format!("nqueens count {n}{second} --journal ");
+            if files.len() == 1 && record.left_out.is_empty() {
+                command += &quoted(path);
+            } else {
+                let files: Vec<_> = files.iter().map(|file| quoted(&file.path)).collect();
+                let (files, new) = (files.join(" "), quoted(&path.with_extension("good.journal")));
+                // Not &&, for it fails if something is left out.
+                command = format!("nqueens merge {files} --into {new}; {command}{new}");
+            }
             return Some(Self { command, slurm: None, what: "Units are missing".to_owned() });
         }
         let (indices, is_cut) = ranges(idle, ",", MOST_RANGES);
@@ -180,9 +203,6 @@ impl Resume {
             None => range.to_owned(),
         };
         let sequences = indices.split(',').map(sequence).collect::<Vec<_>>().join(" ");
-        let folder = files.first().and_then(|file| file.path.parent());
-        let folder = Path::new(".").join(folder.unwrap_or(Path::new("")));
-        let folder = folder.canonicalize().unwrap_or(folder);
         let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
         let cut = if is_cut { "; the first are listed" } else { "" };
         let (idle, all) = (grouped(idle.len()), grouped(shards));
