@@ -22,7 +22,8 @@
 //! with fewer queens is filled ([`counter`]); of the other each entry is multiplied as it is found.
 //!
 //! To fill a matrix, one sub-board's placements come as lists by label ([`list`]), the other's as a tree,
-//! compiled to a program that runs on 64 labels at a time ([`program`], [`kernel`]).
+//! compiled to a program that runs on 64 labels at a time ([`program`], [`kernel`]). A heavy colour with few hits is
+//! walked through without a program ([`walk`]).
 //!
 //! **Compared with `subtrees`,** no solution is ever visited, nor any pair of placements that is no hit of
 //! one colour. docs/COLOURS.md derives all of it.
@@ -49,6 +50,7 @@ mod side;
 mod sub_board;
 mod subsets;
 mod units;
+mod walk;
 mod weigh;
 
 #[cfg(test)]

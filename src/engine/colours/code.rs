@@ -95,16 +95,20 @@ impl Code {
     }
 }
 
+/// A label and its items.
+pub(super) type Group = [u32; 1 + MOST_TOGETHER];
+
 /// Groups for a section, by the number of their items.
 #[derive(Default)]
 pub(super) struct Groups([Vec<u32>; MOST_TOGETHER]);
 
 impl Groups {
-    /// Adds the group of these items, one at least and [`MOST_TOGETHER`] at most, which have one label.
-    pub(super) fn add(&mut self, label: u32, items: &[u32]) {
-        let groups = &mut self.0[items.len() - 1];
-        groups.push(label);
-        groups.extend(items);
+    /// Adds a group with the first so many items of this one, one at least.
+    pub(super) fn add(&mut self, group: &Group, items: usize) {
+        let groups = &mut self.0[items - 1];
+        // All of it, for a copy of known length is fast.
+        groups.extend_from_slice(group);
+        groups.truncate(groups.len() - (MOST_TOGETHER - items));
     }
 }
 

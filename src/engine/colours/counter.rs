@@ -13,17 +13,26 @@
 
 use std::ops::Range;
 
-use super::kernel::{DIGITS, Entries, LANES, Scratch, Weights};
+use super::kernel::{Bytes, DIGITS, Entries, LANES, OPEN, Scratch, Weights};
 use super::limits::Limits;
 use super::list::Slice;
 use super::program::MAPPED;
 use super::side::Side;
 use super::sub_board::Colour;
 use super::units::{Columns, UnitList};
-use super::weigh::Light;
+use super::walk::{BLOCKS, Costs, Walk};
+use super::weigh::{HitWeights, Light};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
+
+/// Words that are walked to find out what a walk costs.
+const SAMPLE: usize = 256;
+/// Cycles for compiling an item, and the batches for which a program is compiled, about.
+const COMPILED: f64 = 30.0;
+const BATCHES: f64 = 4.0;
+/// With so many bytes of weights, an item takes twice as long.
+const CACHE: f64 = 1_048_576.0;
 
 pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
@@ -37,6 +46,10 @@ pub(super) struct ColoursCounter<'a> {
     /// Of one block of the heavy list.
     weights: Weights,
     scratch: Scratch,
+    walk: Walk,
+    hit_weights: HitWeights,
+    /// Whether the heavy tree is walked, for it is faster than its program.
+    walks: bool,
     /// The size of Re in the last batch.
     last_a: Option<u32>,
 }
@@ -56,11 +69,14 @@ impl<'a> ColoursCounter<'a> {
             kernel,
             which,
             limits,
-            light: Side::new(units.size, Colour::White, which, limits),
-            heavy: Side::new(units.size, Colour::Black, which, limits),
+            light: Side::new(units.size, Colour::White, which, kernel, limits),
+            heavy: Side::new(units.size, Colour::Black, which, kernel, limits),
             matrix: Vec::with_capacity(mapped),
             weights: Weights::default(),
             scratch: Scratch::default(),
+            walk: Walk::default(),
+            hit_weights: HitWeights::default(),
+            walks: false,
             last_a: None,
         }
     }
@@ -107,8 +123,72 @@ impl<'a> ColoursCounter<'a> {
         })
     }
 
+    /// Whether a walk is likely to be faster than the heavy program. Some words are walked to find out; their
+    /// hits are not counted.
+    fn is_sparse(&mut self, cancel: &Cancel) -> Result<bool, Interrupt> {
+        let Self { kernel, heavy: Side { boards, list, tree, limits, .. }, walk, .. } = self;
+        if limits.walk_within <= 0.0 || tree.rows() < OPEN {
+            return Ok(false);
+        }
+        let listed = list.fill(&boards.list, 0, limits, *kernel, cancel)?;
+        let Some(middle) = list.blocks.len().checked_sub(1).map(|last| last / 2) else {
+            return Ok(false);
+        };
+        let words = list.slice(middle, Slice::WHOLE);
+        let one_in = words.len.div_ceil(SAMPLE);
+        walk.begin();
+        walk.add(boards, 0, words, one_in);
+        walk.run(*kernel, boards, tree, |_| true, cancel, |_, _| ())?;
+        let blocks = (list.blocks.len() * list.to_list.len()) as f64 / listed as f64;
+        let costs = Costs::of(*kernel);
+        let items = tree.items();
+        // An item takes longer the more of the weights of a block are outside the cache.
+        let weights = tree.sets.len() * tree.labels_len * size_of::<Bytes>();
+        let item = costs.item * (1.0 + weights as f64 / CACHE);
+        // A program that is kept serves some batches.
+        let batches = if items > limits.part_len as f64 { 1.0 } else { BATCHES };
+        let by_program = items * (item * blocks + COMPILED / batches);
+        Ok(costs.of_walk(walk.work) * one_in as f64 * blocks < limits.walk_within * by_program)
+    }
+
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
+        if self.walks { self.sum_by_walk(task) } else { self.sum_by_program(task) }
+    }
+
+    /// The sum without the heavy program.
+    fn sum_by_walk(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
+        let Self { kernel, light, heavy, matrix, weights, walk, hit_weights, .. } = self;
+        let Side { boards, list, tree, limits, .. } = heavy;
+        let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
+        let mut unit_of = vec![None; task.y_class.len()];
+        for (unit, y) in task.ys.iter().enumerate() {
+            unit_of[(*y - task.y_class.start) as usize] = Some(unit);
+        }
+        let mut totals = vec![0_u128; task.ys.len()];
+        let mut next = 0;
+        while next < list.to_list.len() {
+            next = list.fill(&boards.list, next, limits, *kernel, task.cancel)?;
+            for first in (0..list.blocks.len()).step_by(BLOCKS) {
+                walk.begin();
+                hit_weights.begin(tree, task.ys.len());
+                for (at, block) in (first..list.blocks.len()).take(BLOCKS).enumerate() {
+                    light.weigh(&list.blocks[block].labels, tree, *kernel, weights)?;
+                    hit_weights.add(at, weights, limits.digit_bits);
+                    walk.add(boards, at, list.slice(block, Slice::WHOLE), 1);
+                }
+                let is_wanted = |set: usize| unit_of[set].is_some();
+                walk.run(*kernel, boards, tree, is_wanted, task.cancel, |set, hits| {
+                    let unit = unit_of[set].expect("wanted");
+                    totals[unit] += u128::from(hit_weights.sum(unit, &tree.board, hits));
+                })?;
+            }
+        }
+        totals.into_iter().map(|total| total.try_into().map_err(|_| Interrupt::Overflow)).collect()
+    }
+
+    /// The sum with the heavy program.
+    fn sum_by_program(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
         let Self { kernel, light, heavy, matrix, weights, scratch, .. } = self;
         let rows = task.rows(heavy.tree.labels_len);
         let mut totals = vec![[[0; 8]; DIGITS]; task.y_class.len()];
@@ -169,7 +249,9 @@ impl Counter for ColoursCounter<'_> {
             std::mem::swap(&mut self.light, &mut self.heavy);
         }
         self.light.prepare(self.units, &batch, cancel)?;
-        self.heavy.prepare(self.units, &batch, cancel)?;
+        if self.heavy.prepare(self.units, &batch, cancel)? {
+            self.walks = self.is_sparse(cancel)?;
+        }
         self.light.fill_list(cancel)?;
         let wanted: Vec<u32> = self.units.ys_of(&batch, units).collect();
         let rows_of_set = self.light.list.blocks.len() * self.light.tree.labels_len;

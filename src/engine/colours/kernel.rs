@@ -32,9 +32,9 @@
 //! | `count(entries, hits, turns, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; the turns are indices that pick the hits of labels, the labels those of lanes |
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
-//! | `filter(words, queen, kept)` | writes the words that share no bit with the queen; returns how many |
+//! | `join_eight(one, words, len, joined)` | writes those of the first words that share no bit with one, each joined with it; returns how many |
 //! | `transpose_words(words, starts, planes)` | the planes of a layer |
-//! | `transpose(tile)` | transposes a tile, and returns the largest number |
+//! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
 
 use std::ops::Range;
 
@@ -47,6 +47,7 @@ use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 pub(super) use lanes::{Bytes, LANES, SLACK, Words};
 use lanes::{Lanes, Layer, SLOTS};
+pub(super) use states::{Ending, Left, OPEN, OpenRow, Opening, States};
 
 /// The hits of a group with so many lanes fit a byte.
 #[cfg(target_arch = "x86_64")]
@@ -60,9 +61,19 @@ pub(super) struct Entries(pub(super) [u16; LANES]);
 /// The rows of each row set in a block, if it is to be counted: one for each label of the tree.
 pub(super) type RowsOfSets = [Option<Range<usize>>];
 
-/// The side of the tiles in which matrices are transposed.
-pub(super) const TILE: usize = 32;
-pub(super) type Tile = [[u16; TILE]; TILE];
+/// The rows of a tile, and the bytes of a quarter of a row.
+const TILE: usize = 16;
+/// Some rows of bytes, of which each quarter is transposed by itself.
+type Tile = [Bytes; TILE];
+
+/// What is in a block of the light matrix for each label of a block of the heavy list.
+pub(super) struct Pairs<'a> {
+    pub(super) entries: &'a [Entries],
+    /// The row of each label.
+    pub(super) rows: &'a [usize],
+    /// What the pairs of labels weigh, in a row for each label.
+    pub(super) weights: &'a [Entries; LANES],
+}
 
 /// Digits of a weight, at most: an entry of 16 bits may count four times.
 pub(super) const DIGITS: usize = 3;
@@ -70,7 +81,8 @@ pub(super) const DIGITS: usize = 3;
 /// What the hits with each label of the tree and of the block weigh, digit by digit.
 #[derive(Debug, Default)]
 pub(super) struct Weights {
-    /// The lowest digits, the next ones, and so on. Those that no row has are empty.
+    /// The lowest digits, the next ones, and so on. Of the upper ones, rows have those that `more` says; what else is
+    /// there means nothing.
     pub(super) digits: [Vec<Bytes>; DIGITS],
     /// How many more digits than the first each row has. Few have any.
     pub(super) more: Vec<u8>,
@@ -139,8 +151,9 @@ fn chunks_mut<T, const LEN: usize, const CHUNK: usize>(of: &mut [T; LEN]) -> &mu
 }
 
 impl Kernel {
-    /// Runs some code on a block: filters its words, and visits each leaf with those that are left. The scratch
-    /// memory has room for the block.
+    /// Runs some code on a block: filters its words, and visits each leaf with those that are left. They are joined
+    /// with the queens above the leaf, which share no diagonal with any queen below. The scratch memory has room for
+    /// the block.
     pub(super) fn walk(
         self,
         mut code: &[u32],
@@ -163,7 +176,7 @@ impl Kernel {
                         // Deep in a tree they are few.
                         kept.words = vec![0; words.len + words.len / 4 + SLACK];
                     }
-                    kept.len = self.filter(words.own(), queen, &mut kept.words);
+                    kept.len = self.join(&[queen], words, &mut kept.words);
                     if kept.len == 0 { behind } else { next }
                 }
                 Operation::Leaf(leaf) if words.len > leaf.most_words => next,
@@ -180,9 +193,16 @@ impl Kernel {
     }
 
     dispatch! {
-        /// Writes the words that share no diagonal with a queen, and returns how many. There is room for all
-        /// words and [`SLACK`] more.
-        fn filter(self, words: &[u64], queen: u64, kept: &mut [u64]) -> usize;
+        /// Joins the words of both kinds that share no diagonal, and returns how many they are. There is room for all
+        /// pairs and [`SLACK`] more.
+        pub(super) fn join(self, ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize;
+
+        /// Adds the states of the words to each ending that is wanted and has room for all of them.
+        pub(super) fn open_rows(self, words: Words<'_>, opening: &Opening, endings: &mut [Ending]);
+
+        /// Places a queen on each open square of one row in some states. Those in which each row behind it has open
+        /// squares are placed; there is room for one in each column.
+        pub(super) fn place(self, from: &States, some: Range<usize>, row: usize, left: &Left, placed: &mut States);
 
         /// Adds the hits of a leaf to the entries of the rows.
         pub(super) fn count_leaf(
@@ -196,8 +216,11 @@ impl Kernel {
             totals: &mut [Totals], scratch: &mut LeafScratch,
         );
 
-        /// Transposes a tile, and returns the largest number.
-        pub(super) fn transpose(self, tile: &mut Tile) -> u16;
+        /// Writes the products of entries and weights, shifted by some bits and cut to a byte under the mask, into
+        /// these rows: one for each label of the light block. Returns the largest entry.
+        pub(super) fn weigh(
+            self, pairs: &Pairs<'_>, shift: u32, mask: u8, to: &mut [Bytes], rows: &[usize],
+        ) -> u16;
     }
 }
 
@@ -209,5 +232,6 @@ mod avx2;
 mod avx512;
 mod lanes;
 mod portable;
+mod states;
 #[cfg(test)]
 mod tests;

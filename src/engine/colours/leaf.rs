@@ -5,11 +5,14 @@
 
 use std::ops::Range;
 
-use super::code::{Code, Groups, MOST_ITEMS, MOST_OPEN, MOST_TOGETHER, two};
-use super::sub_board::{Queens, SubBoard};
+use super::code::{Code, Group, Groups, MOST_ITEMS, MOST_OPEN, MOST_TOGETHER, both, two};
+use super::sub_board::{Queens, SubBoard, bits};
 
 /// The label of completions that do not count.
 pub(super) const DROPPED: u32 = u32::MAX;
+
+/// Halves that are tried at once: a word has a bit for each.
+const AT_ONCE: usize = u64::BITS as usize;
 
 /// What a leaf is made of.
 #[derive(Default)]
@@ -21,7 +24,7 @@ pub(super) struct Leaf {
     /// Where those of a set of rows are.
     halves_of: Vec<(u32, Range<usize>)>,
     items: Items,
-    /// The halves that fit one, and their columns or the label of both.
+    /// Two halves that fit each other, the second one by its place in a word, and the label of both.
     fitting: Vec<(u32, u32)>,
 }
 
@@ -38,8 +41,7 @@ struct Half {
 impl Leaf {
     /// Room for items with so many labels.
     pub(super) fn new(labels: usize) -> Self {
-        let last = vec![NO_ITEM; labels];
-        Self { items: Items { last, ..Items::default() }, ..Self::default() }
+        Self { items: Items::new(labels), ..Self::default() }
     }
 
     /// Forgets the last leaf.
@@ -114,6 +116,10 @@ impl Leaf {
 
     /// Writes the completions of a row set, in one section or several. `labels` has the index of each label by
     /// columns.
+    ///
+    /// As many of the last halves as a word has bits are tried at once: for each column and each diagonal there
+    /// is a word of those that take it, so those that fit another half are what the words of its columns and
+    /// diagonals leave.
     pub(super) fn sections(
         &mut self,
         labels: &[u32],
@@ -124,82 +130,92 @@ impl Leaf {
         code: &mut Code,
     ) {
         let [first, last] = halves;
-        for one in first.clone() {
-            if self.items.list.len() + last.len() > most_items {
-                self.items.write(set, code);
+        let mut fitting = std::mem::take(&mut self.fitting);
+        fitting.resize(fitting.len().max(first.len() * AT_ONCE), (0, 0));
+        let (mut columns, mut numbers) = ([0; AT_ONCE], [0; AT_ONCE]);
+        for start in last.clone().step_by(AT_ONCE) {
+            let last = &self.halves[start..last.end.min(start + AT_ONCE)];
+            let all = u64::MAX >> (AT_ONCE - last.len());
+            let mut takers = [0; Queens::TAKEN];
+            for (at, half) in last.iter().enumerate() {
+                columns[at] = half.queens.columns;
+                half.queens.taken().for_each(|taken| takers[taken] |= 1 << at);
             }
-            let taken = self.halves[one].queens;
-            // No branches here, for nobody could predict them.
-            self.fitting.resize(last.len(), (0, 0));
             let mut len = 0;
-            for (other, half) in (last.start as u32..).zip(&self.halves[last.clone()]) {
-                self.fitting[len] = (other, half.queens.columns);
-                len += usize::from(!taken.attack(half.queens));
+            for one in first.clone() {
+                let (taken, before) = (self.halves[one].queens, len);
+                let left = taken.taken().fold(all, |left, taken| left & !takers[taken]);
+                for at in bits(left) {
+                    // No branch here, for nobody could predict it.
+                    let label = labels[(queens.columns | taken.columns | columns[at]) as usize];
+                    fitting[len] = (two(one as u32, at as u32), label);
+                    len += usize::from(label != DROPPED);
+                }
+                if len > before {
+                    self.number(one);
+                }
             }
-            let taken = queens.columns | taken.columns;
-            let mut kept = 0;
-            for at in 0..len {
-                let (other, columns) = self.fitting[at];
-                let label = labels[(taken | columns) as usize];
-                self.fitting[kept] = (other, label);
-                kept += usize::from(label != DROPPED);
-            }
-            if kept == 0 {
-                continue;
-            }
-            let one = self.number(one);
-            for at in 0..kept {
-                let (other, label) = self.fitting[at];
-                let item = two(one, self.number(other as usize));
-                self.items.add(label, item);
+            let fitting = &fitting[..len];
+            let needed = fitting.iter().fold(0, |all, (halves, _)| all | 1 << both(*halves)[1]);
+            bits(needed).for_each(|at| numbers[at] = self.number(start + at));
+            for fitting in fitting.chunks(most_items) {
+                if self.items.len + fitting.len() > most_items {
+                    self.items.write(set, code);
+                }
+                self.items.len += fitting.len();
+                for (halves, label) in fitting {
+                    let [one, at] = both(*halves);
+                    let item = two(self.halves[one].number, numbers[at % AT_ONCE]);
+                    self.items.add(*label, item);
+                }
             }
         }
+        self.fitting = fitting;
         self.items.write(set, code);
     }
 }
 
-/// The items of a section, linked by label.
+/// The items of a section.
 #[derive(Default)]
 struct Items {
-    /// Each one's two halves as in the code, and the number of the item before it with the same label.
-    list: Vec<(u32, u32)>,
-    /// By label.
-    last: Vec<u32>,
-    /// The labels with items.
+    /// How many there are.
+    len: usize,
+    /// For each label the group that is not full yet, and how many items it has.
+    groups: Vec<(Group, usize)>,
+    /// The labels with items, and how many there are.
     labels: Vec<u32>,
-    groups: Groups,
+    labels_len: usize,
+    full: Groups,
 }
 
-const NO_ITEM: u32 = u32::MAX;
-
 impl Items {
+    fn new(labels: usize) -> Self {
+        let groups = (0..labels as u32).map(|label| ([label; _], 0)).collect();
+        Self { groups, labels: vec![0; labels + 1], ..Self::default() }
+    }
+
     fn add(&mut self, label: u32, item: u32) {
-        let last = &mut self.last[label as usize];
-        if *last == NO_ITEM {
-            self.labels.push(label);
+        let (group, len) = &mut self.groups[label as usize];
+        self.labels[self.labels_len] = label;
+        self.labels_len += usize::from(*len == 0);
+        if *len == MOST_TOGETHER {
+            self.full.add(group, std::mem::take(len));
         }
-        let before = std::mem::replace(last, self.list.len() as u32);
-        self.list.push((item, before));
+        *len += 1;
+        group[*len] = item;
     }
 
     /// Moves the items to the code, if there are any.
     fn write(&mut self, set: u32, code: &mut Code) {
-        if self.list.is_empty() {
+        if self.len == 0 {
             return;
         }
-        assert!(self.list.len() <= MOST_ITEMS, "sums of 32 bits have no room for more");
-        for label in self.labels.drain(..) {
-            let mut next = std::mem::replace(&mut self.last[label as usize], NO_ITEM);
-            while next != NO_ITEM {
-                let (mut group, mut len) = ([0; MOST_TOGETHER], 0);
-                while next != NO_ITEM && len < MOST_TOGETHER {
-                    (group[len], next) = self.list[next as usize];
-                    len += 1;
-                }
-                self.groups.add(label, &group[..len]);
-            }
+        assert!(self.len <= MOST_ITEMS, "sums of 32 bits have no room for more");
+        for label in &self.labels[..self.labels_len] {
+            let (group, len) = &mut self.groups[*label as usize];
+            self.full.add(group, std::mem::take(len));
         }
-        self.list.clear();
-        code.section(set, &mut self.groups);
+        (self.len, self.labels_len) = (0, 0);
+        code.section(set, &mut self.full);
     }
 }

@@ -16,6 +16,7 @@ use super::kernel::{SLACK, Words};
 use super::limits::Limits;
 use super::sub_board::{Queens, SubBoard};
 use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
 use crate::engine::unit::{Interrupt, WhichCount};
 
 /// The rows of a zone, at most, if the other one has fewer.
@@ -110,6 +111,7 @@ impl List {
         board: &SubBoard,
         from: usize,
         limits: &Limits,
+        kernel: Kernel,
         cancel: &Cancel,
     ) -> Result<usize, Interrupt> {
         if self.section.start == from && !self.section.is_empty() {
@@ -119,14 +121,14 @@ impl List {
         let [centre, outer] = rows.map(|rows| &zones[&rows]);
         let mut end = from;
         *section = 0..0;
-        found.clear();
         blocks.clear();
         let mut listed: Vec<(u32, Range<usize>)> = Vec::new();
+        let mut found_len = 0;
         let mut fitting = vec![0; centre.columns.len()];
         for label in &to_list[from..] {
-            let start = found.len();
+            let start = found_len;
             let columns = board.label(*label);
-            // No branches here nor in the innermost loop, for nobody could predict them.
+            // No branch here, for nobody could predict it.
             let mut len = 0;
             for one in &centre.columns {
                 fitting[len] = *one;
@@ -137,23 +139,17 @@ impl List {
                     return Err(Interrupt::Cancelled);
                 }
                 let others = outer.words(columns & !one);
-                for ones in centre.words(*one).chunks(MOST_AT_ONCE) {
-                    let mut len = found.len();
-                    found.resize(len + ones.len() * others.len(), 0);
-                    for one in ones {
-                        for other in others {
-                            found[len] = one | other;
-                            len += usize::from(one & other == 0);
-                        }
-                    }
-                    found.truncate(len);
+                for ones in centre.words(*one).own().chunks(MOST_AT_ONCE) {
+                    let room = found_len + ones.len() * others.len + SLACK;
+                    found.resize(room.max(found.len()), 0);
+                    found_len += kernel.join(ones, others, &mut found[found_len..]);
                 }
             }
-            if found.len() > start {
-                listed.push((*label, start..found.len()));
+            if found_len > start {
+                listed.push((*label, start..found_len));
             }
             end += 1;
-            if found.len() >= limits.section_words {
+            if found_len >= limits.section_words {
                 break;
             }
         }
@@ -164,7 +160,7 @@ impl List {
         listed.sort_by_key(|(_, words)| Reverse(words.len()));
         *tag_at = limits.tag_at();
         words.clear();
-        words.reserve(found.len() + SLACK);
+        words.reserve(found_len + SLACK);
         for listed in listed.chunks(limits.block_labels) {
             let start = words.len();
             for (lane, (_, of_label)) in (0_u64..).zip(listed) {
@@ -174,7 +170,7 @@ impl List {
             let labels = listed.iter().map(|(label, _)| *label).collect();
             blocks.push(Block { words: start..words.len(), labels });
         }
-        words.resize(found.len() + SLACK, 0);
+        words.resize(found_len + SLACK, 0);
         *section = from..end;
         Ok(end)
     }
@@ -195,7 +191,7 @@ impl List {
 
 /// The placements on some of the rows.
 struct Zone {
-    /// Ordered by columns.
+    /// Ordered by columns, and [`SLACK`] more.
     words: Vec<u64>,
     /// Where those with some columns begin, and behind them the end.
     starts: Vec<u32>,
@@ -217,7 +213,7 @@ impl Zone {
         let columns = sets.filter(|columns| starts[*columns as usize + 1] > 0).collect();
         (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
         let mut ends = starts.clone();
-        let mut words = vec![0; ends[board.columns as usize + 1] as usize];
+        let mut words = vec![0; ends[board.columns as usize + 1] as usize + SLACK];
         each_placement(board, &order, none, 0, cancel, &mut |columns, word| {
             let end = &mut ends[columns as usize];
             words[*end as usize] = word;
@@ -228,9 +224,9 @@ impl Zone {
     }
 
     /// The placements with these columns.
-    fn words(&self, columns: u32) -> &[u64] {
-        let columns = columns as usize;
-        &self.words[self.starts[columns] as usize..self.starts[columns + 1] as usize]
+    fn words(&self, columns: u32) -> Words<'_> {
+        let [start, end] = [0, 1].map(|next| self.starts[columns as usize + next] as usize);
+        Words { len: end - start, and_more: &self.words[start..], tag_at: u64::BITS }
     }
 }
 

@@ -20,7 +20,7 @@
 
 use super::code::Code;
 use super::leaf::{DROPPED, Leaf};
-use super::limits::Limits;
+use super::limits::{Limits, most_words, subsets};
 use super::list::{List, Slice};
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
@@ -36,11 +36,11 @@ pub(super) const MAPPED: usize = 33 << 20;
 
 /// What a program is compiled for.
 pub(super) struct Tree {
-    board: SubBoard,
+    pub(super) board: SubBoard,
     /// Ordered by their rows.
-    sets: Vec<RowSet>,
+    pub(super) sets: Vec<RowSet>,
     /// The index of each label among those that count, or [`DROPPED`], by columns.
-    labels: Vec<u32>,
+    pub(super) labels: Vec<u32>,
     /// The number of labels that count.
     pub(super) labels_len: usize,
 }
@@ -121,6 +121,18 @@ impl Tree {
         Ok(compiler.code.0)
     }
 
+    /// The number of rows of each set.
+    pub(super) fn rows(&self) -> usize {
+        self.sets[0].0.len()
+    }
+
+    /// The placements on all sets whose label counts, about: a program has an item for each.
+    pub(super) fn items(&self) -> f64 {
+        let (columns, rows) = (self.board.columns.count_ones(), self.rows() as u32);
+        let kept = self.labels_len as f64 / subsets(columns, rows) as f64;
+        most_words(columns, rows) * kept * self.sets.len() as f64
+    }
+
     /// The index of a label among those that count.
     pub(super) fn label(&self, label: u32) -> Option<usize> {
         let index = self.labels[self.board.label(label) as usize];
@@ -152,8 +164,15 @@ impl<'a> Compiler<'a> {
         let word = self.tree.board.word(row, column);
         let start = self.code.filter(depth, word);
         let (above, below) = self.sample.split_at_mut(depth + 1);
-        below[0].clear();
-        below[0].extend(above[depth].iter().filter(|other| *other & word == 0));
+        let words = &above[depth];
+        below[0].resize(words.len(), 0);
+        // No branches, for nobody could predict them.
+        let mut len = 0;
+        for other in words {
+            below[0][len] = *other;
+            len += usize::from(other & word == 0);
+        }
+        below[0].truncate(len);
         self.node(sets, depth + 1, queens.and(row, column));
         self.code.end_subtree(start);
     }

@@ -10,12 +10,14 @@ use super::sub_board::{Colour, SubBoards};
 use super::units::{Batch, UnitList};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
 use crate::engine::unit::{Interrupt, WhichCount};
 
 /// What belongs to a colour.
 pub(super) struct Side {
     pub(super) colour: Colour,
-    boards: SubBoards,
+    pub(super) boards: SubBoards,
+    kernel: Kernel,
     pub(super) limits: Limits,
     pub(super) list: List,
     pub(super) tree: Tree,
@@ -38,7 +40,13 @@ pub(super) struct Step<'a> {
 }
 
 impl Side {
-    pub(super) fn new(size: BoardSize, colour: Colour, which: WhichCount, limits: Limits) -> Self {
+    pub(super) fn new(
+        size: BoardSize,
+        colour: Colour,
+        which: WhichCount,
+        kernel: Kernel,
+        limits: Limits,
+    ) -> Self {
         let boards = SubBoards::new(size, colour, which);
         assert!(
             limits.block_labels.ilog2() + boards.bits <= u64::BITS,
@@ -46,21 +54,23 @@ impl Side {
         );
         let tree = Tree::new(&boards.tree, &[], std::iter::empty());
         let (list, program) = (List::default(), Vec::new());
-        Self { colour, boards, limits, list, tree, planted_for: 0..0, program }
+        Self { colour, boards, kernel, limits, list, tree, planted_for: 0..0, program }
     }
 
-    /// Begins the list of the placements on the even rows, and plants the tree of those on the odd rows.
+    /// Begins the list of the placements on the even rows, and plants the tree of those on the odd rows. Returns
+    /// whether it is another tree.
     pub(super) fn prepare(
         &mut self,
         units: &UnitList,
         batch: &Batch,
         cancel: &Cancel,
-    ) -> Result<(), Interrupt> {
+    ) -> Result<bool, Interrupt> {
         let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
         let rows = self.boards.list.own_rows(units.even.of_size(a)[x as usize], units.even.all());
         let labels = units.columns(a, x).labels(self.colour);
         self.list.begin(&self.boards.list, rows, units.even.outer(), labels, cancel)?;
-        if !self.planted_for.contains(&batch.units.start) {
+        let is_other = !self.planted_for.contains(&batch.units.start);
+        if is_other {
             let own_rows = |y| self.boards.tree.own_rows(units.odd_set(a, y), units.odd.all());
             let class: Vec<u32> = y_class.clone().map(own_rows).collect();
             // The labels that count with some x of the class count with its first.
@@ -69,13 +79,13 @@ impl Side {
             self.planted_for = units.of_classes(batch.units.start);
             self.program.clear();
         }
-        Ok(())
+        Ok(is_other)
     }
 
     /// Lists all placements, as many as they are.
     pub(super) fn fill_list(&mut self, cancel: &Cancel) -> Result<(), Interrupt> {
         let limits = Limits { section_words: usize::MAX, ..self.limits };
-        self.list.fill(&self.boards.list, 0, &limits, cancel).map(drop)
+        self.list.fill(&self.boards.list, 0, &limits, self.kernel, cancel).map(drop)
     }
 
     /// Runs each part of the program on this slice of each block of the list, section by section.
@@ -86,10 +96,10 @@ impl Side {
         cancel: &Cancel,
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
-        let Self { limits, list, tree, program, boards, .. } = self;
+        let Self { kernel, limits, list, tree, program, boards, .. } = self;
         let mut next = 0;
         while next < list.to_list.len() {
-            next = list.fill(&boards.list, next, limits, cancel)?;
+            next = list.fill(&boards.list, next, limits, *kernel, cancel)?;
             if list.blocks.is_empty() {
                 continue;
             }

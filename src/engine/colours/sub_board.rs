@@ -67,6 +67,14 @@ impl Queens {
         self.or(Self { columns: 1 << column, diagonals })
     }
 
+    /// The columns and diagonals that there may be.
+    pub(super) const TAKEN: usize = 64 + MOST_ROWS;
+
+    /// The number of each diagonal and each column.
+    pub(super) fn taken(self) -> impl Iterator<Item = usize> {
+        bits(self.diagonals).chain(bits(self.columns.into()).map(|column| 64 + column))
+    }
+
     /// Whether one of these queens takes what one of the others takes.
     pub(super) fn attack(self, others: Self) -> bool {
         u64::from(self.columns & others.columns) | self.diagonals & others.diagonals != 0
@@ -79,6 +87,15 @@ impl Queens {
             diagonals: self.diagonals | others.diagonals,
         }
     }
+}
+
+/// The bits of a word, the lowest first.
+pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
 }
 
 impl SubBoard {
@@ -127,6 +144,8 @@ pub(super) struct SubBoards {
     pub(super) tree: SubBoard,
     /// The number of bits of a word.
     pub(super) bits: u32,
+    /// How many of them are sums.
+    sums: u32,
 }
 
 impl SubBoards {
@@ -140,7 +159,29 @@ impl SubBoards {
             let bits = (0..64).filter(|bit| shared >> bit & 1 == 1).enumerate();
             *word = bits.map(|(to, from)| (*word >> from & 1) << to).sum();
         }
-        Self { list, tree, bits: shared.count_ones() }
+        Self { list, tree, bits: shared.count_ones(), sums: (shared as u32).count_ones() }
+    }
+
+    /// A word with a free bit before its sums, and one between them and its differences.
+    pub(super) fn spread(&self, word: u64) -> u64 {
+        let sums = (1 << self.sums) - 1;
+        (word & sums) << 1 | (word & !sums) << 2
+    }
+
+    /// The number of bits of a word that is spread.
+    pub(super) fn spread_bits(&self) -> u32 {
+        self.bits + 2
+    }
+
+    /// With which bits of a spread word the sums and the differences of a row of the tree begin. Each of both
+    /// is one further on for each column.
+    pub(super) fn starts(&self, row: u32) -> [u32; 2] {
+        let is_whole = |column: &u32| self.tree.word(row, *column).count_ones() == 2;
+        let column = (0..self.tree.columns.count_ones())
+            .find(is_whole)
+            .expect("a row has one corner at most");
+        let word = self.spread(self.tree.word(row, column));
+        [word.trailing_zeros() - column, word.ilog2() - column]
     }
 }
 
@@ -157,7 +198,7 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
             let row = if which == WhichCount::First { row } else { n - 1 - row };
             // Sums and differences of one colour have the same parity: 32 of each are enough. Those that
             // only one sub-board touches are dropped later.
-            let (sum, difference) = ((row + column) / 2, (row + 31 - column) / 2);
+            let (sum, difference) = ((row + column) / 2, (column + 31 - row) / 2);
             *word = 1 << sum | 1 << (32 + difference);
         }
     }

@@ -42,6 +42,7 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     });
     some(&mut |limits, random| limits.leaf_halves = random.usize(1..60));
     some(&mut |limits, random| limits.section_items = random.usize(1..40));
+    some(&mut |limits, _| limits.walk_within = f64::INFINITY);
     some(&mut |limits, _| limits.keeps_memory = !limits.keeps_memory);
     limits
 }
@@ -66,6 +67,29 @@ fn tiny_limits_change_no_count() {
                     let counts = counts.expect("no overflow");
                     let recounted: Vec<u64> = (first..first + counts.len()).map(recount).collect();
                     assert_eq!(counts, recounted, "{n}, {kernel}, {which} count, {limits:?}");
+                }
+            }
+        }
+    }
+}
+
+/// On boards where queens stand above the rows of states and hits are many.
+#[test]
+fn walks_count_what_programs_count() {
+    let (mut random, cancel) = (random(), Cancel::new());
+    for n in 16..=19 {
+        let colours = Colours::new(size(n));
+        for kernel in kernels() {
+            for which in [WhichCount::First, WhichCount::Second] {
+                let [mut by_walk, mut by_program] = [f64::INFINITY, 0.0].map(|walk_within| {
+                    let limits = Limits { walk_within, ..Limits::new(size(n)) };
+                    ColoursCounter::new(&colours.units, kernel, which, limits)
+                });
+                for _ in 0..6 {
+                    let units = colours.units.batch(random.usize(..colours.len())).units;
+                    let walked = by_walk.count_batch(units.clone(), &cancel);
+                    let counted = by_program.count_batch(units.clone(), &cancel);
+                    assert_eq!(walked, counted, "n = {n}, {kernel}, {which} count, {units:?}");
                 }
             }
         }
@@ -109,7 +133,7 @@ fn a_list_has_each_placement_once() {
         let labels =
             || (0..1 << 13).filter(|label: &u32| 13 - label.count_ones() == u32::count_ones(rows));
         list.begin(&boards.list, rows, 0x1c07, labels(), &cancel).expect("in time");
-        list.fill(&boards.list, 0, &limits, &cancel).expect("in time");
+        list.fill(&boards.list, 0, &limits, Kernel::detect(), &cancel).expect("in time");
         let mut listed = Vec::new();
         for (number, block) in list.blocks.iter().enumerate() {
             let words = list.slice(number, Slice::WHOLE).own();
@@ -166,7 +190,7 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
     let mut list = List::default();
     let label = std::iter::once(even_columns);
     list.begin(&boards.list, even_rows, 0xe007, label, &cancel).expect("in time");
-    list.fill(&boards.list, 0, &limits, &cancel).expect("in time");
+    list.fill(&boards.list, 0, &limits, Kernel::detect(), &cancel).expect("in time");
     assert_eq!(list.longest_block(), 4944);
     let tree = Tree::new(&boards.tree, &[odd_rows], std::iter::once(odd_columns));
     let code = tree.compile(&list, &limits, Vec::new(), &cancel, |_| Ok(())).expect("in time");

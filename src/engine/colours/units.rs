@@ -217,7 +217,7 @@ impl UnitList {
         }
         let list = Arc::clone(self);
         domains.weight = Some(Box::new(move |columns| {
-            list.columns(a, x).weight(y, halved(columns), halved(columns >> 1)).into()
+            list.columns(a, x).weight(halved(columns), halved(columns >> 1))(y).into()
         }));
         domains
     }
@@ -278,12 +278,13 @@ impl Columns<'_> {
         sets.iter().copied().filter(move |label| self.label(colour, *label) != Some(0))
     }
 
-    /// How many times the unit with this y counts the solutions with these columns.
-    pub(super) fn weight(&self, y: u32, even: u32, odd: u32) -> u16 {
+    /// How many times the unit with each y counts the solutions with these columns.
+    pub(super) fn weight(&self, even: u32, odd: u32) -> impl Fn(u32) -> u16 + use<> {
         let Self { list, a, x } = *self;
         let [own, others @ ..] = list.images(even, odd);
         let key = others.into_iter().fold(own, Ord::min);
-        times(&(a, x, y), &key) * self.flipped(even)
+        let flipped = self.flipped(even);
+        move |y| times(&(a, x, y), &key) * flipped
     }
 }
 

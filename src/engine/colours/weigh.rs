@@ -13,11 +13,13 @@
 //! its own. Weights are cut into digits of a byte, the lowest digits of all in one list, the next ones in
 //! another: the kernels multiply bytes, and small boards need the lowest digits only.
 
-use super::kernel::{Bytes, Entries, LANES, TILE, Weights};
+use super::kernel::{Bytes, Entries, LANES, OPEN, Pairs, States, Weights};
+use super::leaf::DROPPED;
 use super::program::Tree;
 use super::side::Side;
-use super::sub_board::Colour;
+use super::sub_board::{Colour, SubBoard};
 use super::units::Columns;
+use super::walk::BLOCKS;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
@@ -40,87 +42,131 @@ impl Light<'_> {
         kernel: Kernel,
         weights: &mut Weights,
     ) -> Result<(), Interrupt> {
-        let rows = self.ys.len() * heavy_tree.labels_len;
-        let Weights { digits, more } = weights;
-        digits.iter_mut().for_each(Vec::clear);
-        digits[0].resize(rows, Bytes::ZERO);
-        more.clear();
-        more.resize(rows, 0);
         let Side { colour, limits, list, tree, .. } = self.side;
-        let row_of = |tree: &Tree, label| tree.label(label).expect("kept for the whole class");
-        let light_rows: Vec<usize> =
-            heavy_labels.iter().map(|label| row_of(tree, *label)).collect();
-        let (mut clear, mut ties) = ([0; LANES], Vec::new());
-        for (lane, label) in heavy_labels.iter().enumerate() {
-            match self.columns.label(colour.other(), *label) {
-                Some(weight) => clear[lane] = weight,
-                None => ties.push(lane),
-            }
-        }
-        let mut tile = [[0; TILE]; TILE];
+        let labels = heavy_tree.labels_len;
+        let Weights { digits, more } = weights;
+        more.clear();
+        more.resize(self.ys.len() * labels, 0);
+        digits[0].clear();
+        digits[0].resize(more.len(), Bytes::ZERO);
+        let rows_of = |tree: &Tree, labels: &[u32]| -> Vec<usize> {
+            let row = |label: &u32| tree.label(*label).expect("kept for the whole class");
+            labels.iter().map(row).collect()
+        };
+        let rows = rows_of(tree, heavy_labels);
+        let heavy = self.clear(colour.other(), heavy_labels);
+        let mask = u8::MAX >> (u8::BITS - limits.digit_bits);
         for (number, block) in list.blocks.iter().enumerate() {
-            let of_label = |label: &u32| {
-                (*label, row_of(heavy_tree, *label), self.columns.label(*colour, *label))
+            let heavy_rows = rows_of(heavy_tree, &block.labels);
+            let light = self.clear(*colour, &block.labels);
+            let mut weights = heavy.0.map(|heavy| Entries(light.0.map(|light| heavy * light)));
+            let own = |lane: usize, at: usize| {
+                let (heavy, light) = (heavy_labels[lane], block.labels[at]);
+                let [even, odd] = match colour {
+                    Colour::White => [light, heavy],
+                    Colour::Black => [heavy, light],
+                };
+                (lane, at, self.columns.weight(even, odd))
             };
-            let light_labels: Vec<_> = block.labels.iter().map(of_label).collect();
+            let of_lanes =
+                heavy.1.iter().flat_map(|lane| (0..block.labels.len()).map(|at| own(*lane, at)));
+            let of_light =
+                light.1.iter().flat_map(|at| (0..heavy_labels.len()).map(|lane| own(lane, *at)));
+            let ties: Vec<_> = of_lanes.chain(of_light).collect();
             for (place, y) in self.ys.iter().enumerate() {
-                let first = (number * self.ys.len() + place) * tree.labels_len;
-                let mut entries = [[0; LANES]; LANES];
-                let mut largest = 0;
-                for (across, light_rows) in light_rows.chunks(TILE).enumerate() {
-                    for down in 0..block.labels.len().div_ceil(TILE) {
-                        for (to, row) in tile.iter_mut().zip(light_rows) {
-                            to.copy_from_slice(&self.matrix[first + row].0[down * TILE..][..TILE]);
-                        }
-                        largest = largest.max(kernel.transpose(&mut tile));
-                        for (to, from) in entries[down * TILE..].iter_mut().zip(&tile) {
-                            to[across * TILE..][..TILE].copy_from_slice(from);
-                        }
-                    }
+                for (lane, at, weight) in &ties {
+                    weights[*lane].0[*at] = weight(*y);
                 }
+                let first = (number * self.ys.len() + place) * tree.labels_len;
+                let entries = &self.matrix[first..][..tree.labels_len];
+                let pairs = Pairs { entries, rows: &rows, weights: &weights };
+                let of_set = place * labels..(place + 1) * labels;
+                let to = &mut digits[0][of_set.clone()];
+                let largest = kernel.weigh(&pairs, 0, mask, to, &heavy_rows);
                 if largest > limits.largest_entry {
                     return Err(Interrupt::Overflow);
                 }
-                let digit_bits = limits.digit_bits;
-                let needed = ((4 * u32::from(largest)).max(1).ilog2() / digit_bits) as usize + 1;
-                let mask = u8::MAX >> (u8::BITS - digit_bits);
-                for digits in &mut digits[..needed] {
-                    digits.resize(rows, Bytes::ZERO);
-                }
-                for (entries, &(label, row, weight)) in entries.iter().zip(&light_labels) {
-                    let row = place * heavy_tree.labels_len + row;
-                    let own = |lane: usize| match colour {
-                        Colour::White => self.columns.weight(*y, label, heavy_labels[lane]),
-                        Colour::Black => self.columns.weight(*y, heavy_labels[lane], label),
-                    };
-                    let weights: [u16; LANES] = match weight {
-                        Some(weight) => {
-                            let mut weights = clear.map(|lane| lane * weight);
-                            ties.iter().for_each(|lane| weights[*lane] = own(*lane));
-                            weights
-                        }
-                        None => std::array::from_fn(|lane| {
-                            if lane < heavy_labels.len() { own(lane) } else { 0 }
-                        }),
-                    };
-                    if needed == 1 {
-                        digits[0][row].0 = std::array::from_fn(|lane| {
-                            (entries[lane] * weights[lane]) as u8 & mask
-                        });
-                        continue;
-                    }
-                    for (number, digits) in (0..).zip(&mut digits[..needed]) {
-                        digits[row].0 = std::array::from_fn(|lane| {
-                            let product = u32::from(entries[lane]) * u32::from(weights[lane]);
-                            (product >> (digit_bits * u32::from(number))) as u8 & mask
-                        });
-                        if digits[row].0 != [0; LANES] {
-                            more[row] = number;
+                let last = (4 * u32::from(largest)).max(1).ilog2() / limits.digit_bits;
+                for number in 1..=last {
+                    let digits = &mut digits[number as usize];
+                    digits.resize(more.len().max(digits.len()), Bytes::ZERO);
+                    let to = &mut digits[of_set.clone()];
+                    kernel.weigh(&pairs, number * limits.digit_bits, mask, to, &heavy_rows);
+                    for row in &heavy_rows {
+                        if to[*row] != Bytes::ZERO {
+                            more[of_set.start + row] = number as u8;
                         }
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// What labels weigh, and which of them tie.
+    fn clear(&self, colour: Colour, labels: &[u32]) -> ([u16; LANES], Vec<usize>) {
+        let (mut clear, mut ties) = ([0; LANES], Vec::new());
+        for (at, label) in labels.iter().enumerate() {
+            match self.columns.label(colour, *label) {
+                Some(weight) => clear[at] = weight,
+                None => ties.push(at),
+            }
+        }
+        (clear, ties)
+    }
+}
+
+/// The weights of some blocks as a walk looks them up, hit by hit.
+#[derive(Default)]
+pub(super) struct HitWeights {
+    /// By columns, where the row of their label begins in the rows of a unit.
+    starts: Vec<u32>,
+    /// For each unit a row for each label of the tree, and one of zeros for labels that do not count. A row has
+    /// a weight for each label of the blocks.
+    rows: Vec<[u32; ROW]>,
+    labels_len: usize,
+}
+
+const ROW: usize = BLOCKS * LANES;
+
+impl HitWeights {
+    /// Forgets all weights.
+    pub(super) fn begin(&mut self, tree: &Tree, units: usize) {
+        self.labels_len = tree.labels_len;
+        self.starts.clear();
+        self.starts.extend(tree.labels.iter().map(|label| {
+            let row = if *label == DROPPED { tree.labels_len } else { *label as usize };
+            row as u32
+        }));
+        self.rows.clear();
+        self.rows.resize(units * (tree.labels_len + 1), [0; ROW]);
+    }
+
+    /// Adds the weights of a block.
+    pub(super) fn add(&mut self, block: usize, weights: &Weights, digit_bits: u32) {
+        let lanes = block * LANES..(block + 1) * LANES;
+        for (number, more) in weights.more.iter().enumerate() {
+            let (unit, label) = (number / self.labels_len, number % self.labels_len);
+            let row = &mut self.rows[unit * (self.labels_len + 1) + label][lanes.clone()];
+            for (digit, digits) in (0..=u32::from(*more)).zip(&weights.digits) {
+                for (weight, byte) in row.iter_mut().zip(digits[number].0) {
+                    *weight |= u32::from(byte) << (digit_bits * digit);
+                }
+            }
+        }
+    }
+
+    /// The sum of the weights of some hits in a unit.
+    pub(super) fn sum(&self, unit: usize, board: &SubBoard, hits: &States) -> u64 {
+        const { assert!(OPEN == 4, "four rows are folded to one") };
+        let rows = &self.rows[unit * (self.labels_len + 1)..][..=self.labels_len];
+        let (width, all) = (board.columns.count_ones(), u64::from(board.columns));
+        let weight = |(squares, label): (&u64, &u64)| {
+            let columns = squares | squares >> (2 * width);
+            let columns = (label | columns | columns >> width) & all;
+            u64::from(rows[self.starts[columns as usize] as usize][(label >> 16) as usize % ROW])
+        };
+        let States { len, squares, labels } = hits;
+        squares[..*len].iter().zip(labels).map(weight).sum()
     }
 }

@@ -1,11 +1,12 @@
 //! 64 labels in a vector, with population counts of bytes and sums of products.
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
-pub(super) use super::portable::transpose;
 use super::{
-    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
-    RowsOfSets, TURNS_IN_A_BYTE, Totals, Weights, Words, both, chunks_mut, pieces,
+    Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, Left, MOST_OPEN,
+    MOST_ROWS, MOST_TOGETHER, OPEN, OpenRow, Opening, Pairs, Planes, RowsOfSets, States, TILE,
+    TURNS_IN_A_BYTE, Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
 };
 use crate::engine::x86::avx512;
 
@@ -103,24 +104,113 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
 /// The packed vector goes through a register and a full store: the form of `vpcompressq` that writes to
 /// memory is many times slower on some CPUs.
 #[target_feature(enable = "avx512f,popcnt")]
-pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
-    let bits = _mm512_set1_epi64(queen.cast_signed());
-    let mut len = 0;
-    let mut keep = |words: &[u64; 8], which: u8| {
-        let words = avx512::load::<u64, 8>(words);
-        let fitting = _mm512_testn_epi64_mask(words, bits) & which;
-        let kept = kept[len..].first_chunk_mut().expect("room for all words and a vector more");
-        avx512::store::<u64, 8>(kept, _mm512_maskz_compress_epi64(fitting, words));
-        len += fitting.count_ones() as usize;
-    };
-    let (vectors, rest) = words.as_chunks();
-    for words in vectors {
-        keep(words, u8::MAX);
+fn join_eight(one: u64, words: &[u64; 8], len: usize, joined: &mut [u64; 8]) -> usize {
+    let (words, one) = (avx512::load::<u64, 8>(words), _mm512_set1_epi64(one.cast_signed()));
+    let fitting = _mm512_testn_epi64_mask(words, one) & ((1 << len) - 1) as u8;
+    let words = _mm512_maskz_compress_epi64(fitting, _mm512_or_si512(words, one));
+    avx512::store::<u64, 8>(joined, words);
+    fitting.count_ones() as usize
+}
+
+/// Eight numbers from a place on.
+#[target_feature(enable = "avx512f")]
+fn eight(numbers: &[u64], at: usize) -> __m512i {
+    avx512::load::<u64, 8>(numbers[at..].first_chunk().expect("whole vectors, and slack"))
+}
+
+/// Writes some numbers of a vector, one after the other, and whatever behind them.
+#[target_feature(enable = "avx512f")]
+fn compress(numbers: __m512i, which: u8, to: &mut [u64]) {
+    let to = to.first_chunk_mut().expect("room for all and a vector more");
+    avx512::store::<u64, 8>(to, _mm512_maskz_compress_epi64(which, numbers));
+}
+
+#[target_feature(enable = "avx512f,popcnt")]
+pub(super) fn open_rows(words: Words<'_>, opening: &Opening, endings: &mut [Ending]) {
+    let count = |by: u32| _mm_cvtsi32_si128(by.cast_signed());
+    let all = |number: u64| _mm512_set1_epi64(number.cast_signed());
+    let Opening { width, taken, rows } = opening;
+    let (taken, tag_at) = (all(*taken), count(words.tag_at));
+    let fields: [_; OPEN] = std::array::from_fn(|at| count(width * at as u32));
+    let mut constants = [(0, [count(0); 2], all(0)); MOST_ROWS];
+    for (constants, OpenRow { row, starts, free }) in constants.iter_mut().zip(rows) {
+        *constants = (*row as usize % MOST_ROWS, starts.map(count), all(*free));
     }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    keep(&last, ((1 << rest.len()) - 1) as u8);
-    len
+    for at in (0..words.len).step_by(8) {
+        let there = !(u64::MAX << (words.len - at).min(8)) as u8;
+        let words = eight(words.and_more, at);
+        let label = _mm512_slli_epi64::<16>(_mm512_srl_epi64(words, tag_at));
+        let label = _mm512_or_si512(label, taken);
+        let (mut open, mut some) = ([all(0); MOST_ROWS], [0; MOST_ROWS]);
+        for (row, starts, free) in &constants[..rows.len()] {
+            let [sums, differences] = starts.map(|by| _mm512_srl_epi64(words, by));
+            open[*row] = open_of(*free, sums, differences);
+            some[*row] = _mm512_test_epi64_mask(open[*row], open[*row]);
+        }
+        for Ending { rows, states, .. } in endings.iter_mut().filter(|ending| ending.is_wanted) {
+            let rows = rows.map(|row| row as usize % MOST_ROWS);
+            let fitting = rows.iter().fold(there, |fitting, row| fitting & some[*row]);
+            let [a, b, c, d] =
+                std::array::from_fn(|at| _mm512_sll_epi64(open[rows[at]], fields[at]));
+            let squares = _mm512_or_si512(_mm512_or_si512(a, b), _mm512_or_si512(c, d));
+            compress(squares, fitting, &mut states.squares[states.len..]);
+            compress(label, fitting, &mut states.labels[states.len..]);
+            states.len += fitting.count_ones() as usize;
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
+pub(super) fn place(
+    from: &States,
+    some: Range<usize>,
+    row: usize,
+    left: &Left,
+    placed: &mut States,
+) {
+    match row {
+        0 => place_in::<0>(from, some, left, placed),
+        1 => place_in::<1>(from, some, left, placed),
+        2 => place_in::<2>(from, some, left, placed),
+        _ => place_in::<3>(from, some, left, placed),
+    }
+}
+
+/// The lowest open squares of eight states, then the next ones, and so on.
+#[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
+fn place_in<const ROW: usize>(from: &States, some: Range<usize>, left: &Left, placed: &mut States) {
+    let all = |number: u64| _mm512_set1_epi64(number.cast_signed());
+    let width = left.width;
+    let fields: [_; OPEN] =
+        std::array::from_fn(|at| all(((1 << width) - 1) << (width * at as u32)));
+    let (one, before) = (all(1), all((width * ROW as u32).into()));
+    let [first, last] = chunks(&left.by[ROW]) else { unreachable!("two halves") };
+    let [first, last] = [first, last].map(|half| avx512::load::<u64, 8>(half));
+    let mut len = 0;
+    for at in some.clone().step_by(8) {
+        let there = !(u64::MAX << (some.end - at).min(8)) as u8;
+        let [squares, labels] = [&from.squares, &from.labels].map(|numbers| eight(numbers, at));
+        let mut open = _mm512_maskz_and_epi64(there, squares, fields[ROW]);
+        loop {
+            let mut fitting = _mm512_test_epi64_mask(open, open);
+            if fitting == 0 {
+                break;
+            }
+            let less = _mm512_sub_epi64(open, one);
+            let below = _mm512_popcnt_epi64(_mm512_andnot_si512(open, less));
+            let column = _mm512_sub_epi64(below, before);
+            open = _mm512_and_si512(open, less);
+            let left = _mm512_permutex2var_epi64(first, column, last);
+            let left = _mm512_and_si512(squares, left);
+            for field in fields.iter().skip(ROW + 1) {
+                fitting &= _mm512_test_epi64_mask(left, *field);
+            }
+            compress(left, fitting, &mut placed.squares[len..]);
+            compress(labels, fitting, &mut placed.labels[len..]);
+            len += fitting.count_ones() as usize;
+        }
+    }
+    placed.len = len;
 }
 
 /// The eight words of a lane become a row of bytes, one for each bit of a word: the bytes of a word go to
@@ -132,8 +222,8 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
     let by_byte = load(&Bytes(std::array::from_fn(|at| ((7 - at % 8) * 8 + at / 8) as u8)));
     // Unit vectors: the product with a matrix is its columns.
     let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
-    let mut rows = [[_mm512_setzero_si512(); 16]; 4];
-    for lane in 0..16 {
+    let mut rows = [[_mm512_setzero_si512(); TILE]; 4];
+    for lane in 0..TILE {
         let [a, b, c, d] = [0, 16, 32, 48].map(|first| {
             let start = starts[first + lane] as usize;
             let words = words.and_more[start..].first_chunk().expect("eight words and more");
@@ -149,17 +239,28 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
         rows[3][lane] = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
     }
     let needed = words.tag_at.div_ceil(16) as usize;
-    let (planes, _no_bit) = planes.as_chunks_mut::<16>();
-    for (rows, planes) in rows[..needed].iter_mut().zip(planes) {
-        for _ in 0..4 {
-            let last = *rows;
-            for at in 0..8 {
-                rows[2 * at] = _mm512_unpacklo_epi8(last[at], last[at + 8]);
-                rows[2 * at + 1] = _mm512_unpackhi_epi8(last[at], last[at + 8]);
-            }
+    let (planes, _no_bit) = planes.as_chunks_mut::<TILE>();
+    for (rows, planes) in rows[..needed].iter().zip(planes) {
+        transpose_rows(*rows, planes);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn transpose_quarters(tile: &mut Tile) {
+    transpose_rows(tile.each_ref().map(|row| load(row)), tile);
+}
+
+/// By four stages of unpacking, in each quarter of the rows.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn transpose_rows(mut rows: [Vector; TILE], to: &mut Tile) {
+    for _ in 0..TILE.ilog2() {
+        let last = rows;
+        for at in 0..TILE / 2 {
+            rows[2 * at] = _mm512_unpacklo_epi8(last[at], last[at + TILE / 2]);
+            rows[2 * at + 1] = _mm512_unpackhi_epi8(last[at], last[at + TILE / 2]);
         }
-        for (plane, row) in planes.iter_mut().zip(rows) {
-            store(plane, *row);
-        }
+    }
+    for (to, row) in to.iter_mut().zip(rows) {
+        store(to, row);
     }
 }

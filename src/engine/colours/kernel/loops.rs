@@ -1,5 +1,5 @@
-//! The loops of a leaf. A macro defines them for each kernel, since functions are inlined only into functions
-//! that are compiled for the same instructions.
+//! The loops of a leaf, of weights and of lists. A macro defines them for each kernel, since functions are inlined
+//! only into functions that are compiled for the same instructions.
 
 /// Does something with groups of one of these numbers of items, as arrays of this length.
 macro_rules! of_length {
@@ -90,6 +90,55 @@ macro_rules! loops {
                     }
                 }
             }
+        }
+
+        /// Joins the words of both kinds that share no diagonal.
+        $(#[$compiled])*
+        pub(super) fn join(ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize {
+            let (whole, rest) = words.own().as_chunks();
+            let last = words.and_more[words.len - rest.len()..].first_chunk().expect("slack");
+            let mut len = 0;
+            for one in ones {
+                let mut join = |words: &[u64; 8], which: usize| {
+                    let joined = joined[len..].first_chunk_mut().expect("room for all and a vector more");
+                    len += join_eight(*one, words, which, joined);
+                };
+                whole.iter().for_each(|words| join(words, 8));
+                join(last, rest.len());
+            }
+            len
+        }
+
+        /// Quarter by quarter of the entries: products of rows are cut to bytes, then transposed.
+        $(#[$compiled])*
+        pub(super) fn weigh(
+            pairs: &Pairs<'_>,
+            shift: u32,
+            mask: u8,
+            to: &mut [Bytes],
+            rows: &[usize],
+        ) -> u16 {
+            let mut largest = [0; TILE];
+            for (quarter, rows) in rows.chunks(TILE).enumerate() {
+                let mut tile = [Bytes([0; 4 * TILE]); TILE];
+                for (lane, (row, weights)) in pairs.rows.iter().zip(pairs.weights).enumerate() {
+                    let entries: &[u16; TILE] = &chunks(&pairs.entries[*row].0)[quarter];
+                    let weights: &[u16; TILE] = &chunks(&weights.0)[quarter];
+                    largest = std::array::from_fn(|at| largest[at].max(entries[at]));
+                    chunks_mut(&mut tile[lane % TILE].0)[lane / TILE] = if shift == 0 {
+                        std::array::from_fn::<_, TILE, _>(|at| entries[at].wrapping_mul(weights[at]) as u8 & mask)
+                    } else {
+                        std::array::from_fn(|at| {
+                            (u32::from(entries[at]) * u32::from(weights[at]) >> shift) as u8 & mask
+                        })
+                    };
+                }
+                transpose_quarters(&mut tile);
+                for (row, bytes) in rows.iter().zip(&tile) {
+                    to[*row] = *bytes;
+                }
+            }
+            largest.into_iter().fold(0, u16::max)
         }
 
         /// The label of a group, and its hits with each lane.

@@ -1,8 +1,11 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
+use std::ops::Range;
+
 use super::{
-    Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_TOGETHER, Planes,
-    RowsOfSets, SLOTS, TILE, Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
+    Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, Left, MOST_OPEN,
+    MOST_ROWS, MOST_TOGETHER, OPEN, OpenRow, Opening, Pairs, Planes, RowsOfSets, SLOTS, States,
+    TILE, Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
 };
 
 /// Byte l is a byte of word l / 8.
@@ -80,13 +83,52 @@ fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
     totals[0] += sums.iter().sum::<u64>();
 }
 
-pub(super) fn filter(words: &[u64], queen: u64, kept: &mut [u64]) -> usize {
-    let mut len = 0;
-    for word in words {
-        kept[len] = *word;
-        len += usize::from(word & queen == 0);
+fn join_eight(one: u64, words: &[u64; 8], len: usize, joined: &mut [u64; 8]) -> usize {
+    let mut end = 0;
+    for word in &words[..len] {
+        joined[end] = one | word;
+        end += usize::from(one & word == 0);
     }
-    len
+    end
+}
+
+pub(super) fn open_rows(words: Words<'_>, opening: &Opening, endings: &mut [Ending]) {
+    let Opening { width, taken, rows } = opening;
+    let mut open = [0; MOST_ROWS];
+    for word in words.own() {
+        for OpenRow { row, starts: [sums, differences], free } in rows {
+            open[*row as usize] = free & !(word >> sums | word >> differences);
+        }
+        let label = word >> words.tag_at << 16 | taken;
+        for Ending { rows, states, .. } in endings.iter_mut().filter(|ending| ending.is_wanted) {
+            let open = rows.map(|row| open[row as usize % MOST_ROWS]);
+            let all = (0..).zip(open).fold(0, |all, (at, open)| all | open << (width * at));
+            (states.squares[states.len], states.labels[states.len]) = (all, label);
+            states.len += usize::from(open.iter().all(|open| *open != 0));
+        }
+    }
+}
+
+pub(super) fn place(
+    from: &States,
+    some: Range<usize>,
+    row: usize,
+    left: &Left,
+    placed: &mut States,
+) {
+    let Left { width, by } = left;
+    let field = |row: usize| ((1 << width) - 1) << (width * row as u32);
+    let mut len = 0;
+    for (squares, label) in from.squares[some.clone()].iter().zip(&from.labels[some]) {
+        let mut open = (squares & field(row)) >> (width * row as u32);
+        while open != 0 {
+            let left = squares & by[row][open.trailing_zeros() as usize % MOST_ROWS];
+            (placed.squares[len], placed.labels[len]) = (left, *label);
+            len += usize::from((row + 1..OPEN).all(|row| left & field(row) != 0));
+            open &= open - 1;
+        }
+    }
+    placed.len = len;
 }
 
 /// By six stages of swaps: in each, blocks of bits that are half as long change places.
@@ -123,16 +165,19 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
     }
 }
 
-/// By five perfect shuffles, each of which interleaves the upper rows with the lower.
+/// By four stages: in each, bytes of the upper rows take turns with bytes of the lower ones.
 #[inline(always)]
-pub(super) fn transpose(tile: &mut Tile) -> u16 {
+pub(super) fn transpose_quarters(tile: &mut Tile) {
     for _ in 0..TILE.ilog2() {
         let rows = *tile;
         let (upper, lower) = rows.split_at(TILE / 2);
         for ((pair, a), b) in chunks_mut(tile).iter_mut().zip(upper).zip(lower) {
-            let interleaved = |from: usize| std::array::from_fn(|at| [a, b][at % 2][from + at / 2]);
-            *pair = [interleaved(0), interleaved(TILE / 2)];
+            let pair: &mut [Bytes; 2] = pair;
+            for (eighth, (a, b)) in chunks(&a.0).iter().zip(chunks(&b.0)).enumerate() {
+                let [a, b]: [&[u8; TILE / 2]; 2] = [a, b];
+                let to: &mut [[u8; TILE]] = chunks_mut(&mut pair[eighth % 2].0);
+                to[eighth / 2] = std::array::from_fn(|at| [a, b][at % 2][at / 2]);
+            }
         }
     }
-    tile.iter().flatten().copied().max().unwrap_or(0)
 }

@@ -63,7 +63,11 @@ impl Leaf {
             let mut groups = Groups::default();
             for (label, items) in (0..).zip(labels) {
                 let items: Vec<u32> = items.iter().map(|[a, b]| two(*a, *b)).collect();
-                items.chunks(MOST_TOGETHER).for_each(|items| groups.add(label, items));
+                for items in items.chunks(MOST_TOGETHER) {
+                    let mut group = [label; 1 + MOST_TOGETHER];
+                    group[1..=items.len()].copy_from_slice(items);
+                    groups.add(&group, items.len());
+                }
             }
             code.section(number, &mut groups);
         }
@@ -115,8 +119,9 @@ fn every_kernel_counts_what_plain_loops_count() {
         let labels = [1, 5, 70][round % 3];
         let leaves = [(); 2].map(|()| Leaf::random(&mut random, labels));
         let queen = 1 << random.u32(..TAG_AT) | 1 << random.u32(..TAG_AT);
-        let fitting: Vec<u64> =
-            words[..len].iter().copied().filter(|word| word & queen == 0).collect();
+        // Joined with the queen.
+        let fitting = words[..len].iter().filter(|word| *word & queen == 0);
+        let fitting: Vec<u64> = fitting.map(|word| word | queen).collect();
         let few = random.bool();
         let most_words = if few { fitting.len() } else { fitting.len() - 1 };
 
@@ -195,16 +200,69 @@ fn every_kernel_counts_what_plain_loops_count() {
     }
 }
 
+/// Of blocks that are full and others that are not.
 #[test]
-fn every_kernel_transposes() {
+fn every_kernel_weighs() {
     let mut random = random();
-    let tile: Tile = [(); TILE].map(|()| [(); TILE].map(|()| random.u16(..60_000)));
-    for kernel in kernels() {
-        let mut transposed = tile;
-        let largest = kernel.transpose(&mut transposed);
-        assert_eq!(Some(&largest), tile.iter().flatten().max(), "{kernel}");
-        for (row, column) in (0..TILE).flat_map(|row| (0..TILE).map(move |column| (row, column))) {
-            assert_eq!(transposed[column][row], tile[row][column], "{kernel}");
+    for round in 0..ROUNDS {
+        let largest = [60, 1000, u16::MAX][round % 3];
+        let mut row = |most: u16| Entries([(); LANES].map(|()| random.u16(..=most)));
+        let entries: Vec<_> = (0..70).map(|_| row(largest)).collect();
+        let weights = [(); LANES].map(|()| row(4));
+        let [rows, to_rows] = [(); 2].map(|()| {
+            let len = [1, 15, 16, 17, 63, 64][random.usize(..6)];
+            random.choose_multiple(0..70, len)
+        });
+        let pairs = Pairs { entries: &entries, rows: &rows, weights: &weights };
+        let (shift, mask) = (random.u32(..18), u8::MAX >> random.u8(..8));
+        for kernel in kernels() {
+            for shift in [0, shift] {
+                let mut to = [Bytes([7; LANES]); 70];
+                let found = kernel.weigh(&pairs, shift, mask, &mut to, &to_rows);
+                let weighed = rows.iter().flat_map(|row| &entries[*row].0[..to_rows.len()]);
+                assert!(weighed.max() <= Some(&found) && found <= largest, "{kernel}");
+                for (row, bytes) in to.iter().enumerate() {
+                    let Some(label) = to_rows.iter().position(|to_row| *to_row == row) else {
+                        assert_eq!(*bytes, Bytes([7; LANES]), "{kernel}: not to be written");
+                        continue;
+                    };
+                    for (lane, (row, weights)) in rows.iter().zip(&weights).enumerate() {
+                        let product =
+                            u32::from(entries[*row].0[label]) * u32::from(weights.0[label]);
+                        assert_eq!(bytes.0[lane], (product >> shift) as u8 & mask, "{kernel}");
+                    }
+                    assert!(bytes.0[rows.len()..].iter().all(|byte| *byte == 0), "{kernel}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_joins() {
+    let mut random = random();
+    for _ in 0..ROUNDS {
+        let mut words = |len: usize| -> Vec<u64> {
+            (0..len).map(|_| random.u64(..) & random.u64(..) & random.u64(..)).collect()
+        };
+        let ones = words(5);
+        for len in LENGTHS {
+            let others = words(len + SLACK);
+            let others = Words { len, and_more: &others, tag_at: u64::BITS };
+            let pairs =
+                ones.iter().flat_map(|one| others.own().iter().map(move |other| (one, other)));
+            let mut expected: Vec<u64> = pairs
+                .filter(|(one, other)| *one & *other == 0)
+                .map(|(one, other)| one | other)
+                .collect();
+            expected.sort_unstable();
+            for kernel in kernels() {
+                let mut joined = vec![0; ones.len() * len + SLACK];
+                let len = kernel.join(&ones, others, &mut joined);
+                joined.truncate(len);
+                joined.sort_unstable();
+                assert_eq!(joined, expected, "{kernel}");
+            }
         }
     }
 }
