@@ -42,5 +42,5 @@ for _ in first again; do
   JOB_COMPLETION_INDEX=63 NQUEENS_THREADS=2 "$program" ${arguments/22/16} >"$folder/output"
   grep -q "shard  *63 (of 0 to $((completions - 1))):" "$folder/output"
 done
-grep -q "nothing was left to count" "$folder/output"
+grep -q "all units were done before" "$folder/output"
 echo "the program takes the arguments: ${arguments//$'\n'/ }"
