@@ -3,7 +3,8 @@
 //! For each unit of a batch, the matrix of the colour with fewer queens (light) is filled: a block of
 //! labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
 //! colour (heavy) runs with what the light entries weigh: a block of its labels needs one column of the
-//! light matrix for each lane, so tiles of entries are transposed.
+//! light matrix for each lane, so tiles of entries are transposed. Where the hits of the heavy colour are few, its
+//! tree is [walked](super::walk) instead.
 //!
 //! ```text
 //!              white, light                          black, heavy
@@ -13,7 +14,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{Bytes, DIGITS, Entries, LANES, OPEN, Scratch, Weights};
+use super::kernel::{Bytes, DIGITS, Entries, LANES, STATE_ROWS, Scratch, Weights};
 use super::limits::Limits;
 use super::list::Slice;
 use super::program::MAPPED;
@@ -117,7 +118,7 @@ impl<'a> ColoursCounter<'a> {
         }
         light.each_block(slice, scratch, task.cancel, |step, scratch| {
             let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
-            kernel.walk(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
+            kernel.execute(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
                 kernel.count_leaf(leaf, words, &rows, entries, scratch);
             })
         })
@@ -125,9 +126,9 @@ impl<'a> ColoursCounter<'a> {
 
     /// Whether a walk is likely to be faster than the heavy program. Some words are walked to find out; their
     /// hits are not counted.
-    fn is_sparse(&mut self, cancel: &Cancel) -> Result<bool, Interrupt> {
+    fn is_walk_faster(&mut self, cancel: &Cancel) -> Result<bool, Interrupt> {
         let Self { kernel, heavy: Side { boards, list, tree, limits, .. }, walk, .. } = self;
-        if limits.walk_within <= 0.0 || tree.rows() < OPEN {
+        if limits.walk_within <= 0.0 || tree.rows() < STATE_ROWS {
             return Ok(false);
         }
         let listed = list.fill(&boards.list, 0, limits, *kernel, cancel)?;
@@ -138,7 +139,7 @@ impl<'a> ColoursCounter<'a> {
         let one_in = words.len.div_ceil(SAMPLE);
         walk.begin();
         walk.add(boards, 0, words, one_in);
-        walk.run(*kernel, boards, tree, |_| true, cancel, |_, _| ())?;
+        let work = walk.run(*kernel, boards, tree, |_| true, cancel, &mut |_, _| ())?;
         let blocks = (list.blocks.len() * list.to_list.len()) as f64 / listed as f64;
         let costs = Costs::of(*kernel);
         let items = tree.items();
@@ -148,7 +149,7 @@ impl<'a> ColoursCounter<'a> {
         // A program that is kept serves some batches.
         let batches = if items > limits.part_len as f64 { 1.0 } else { BATCHES };
         let by_program = items * (item * blocks + COMPILED / batches);
-        Ok(costs.of_walk(walk.work) * one_in as f64 * blocks < limits.walk_within * by_program)
+        Ok(costs.of_walk(work) * one_in as f64 * blocks < limits.walk_within * by_program)
     }
 
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
@@ -161,10 +162,7 @@ impl<'a> ColoursCounter<'a> {
         let Self { kernel, light, heavy, matrix, weights, walk, hit_weights, .. } = self;
         let Side { boards, list, tree, limits, .. } = heavy;
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
-        let mut unit_of = vec![None; task.y_class.len()];
-        for (unit, y) in task.ys.iter().enumerate() {
-            unit_of[(*y - task.y_class.start) as usize] = Some(unit);
-        }
+        let unit_of = task.units();
         let mut totals = vec![0_u128; task.ys.len()];
         let mut next = 0;
         while next < list.to_list.len() {
@@ -178,7 +176,7 @@ impl<'a> ColoursCounter<'a> {
                     walk.add(boards, at, list.slice(block, Slice::WHOLE), 1);
                 }
                 let is_wanted = |set: usize| unit_of[set].is_some();
-                walk.run(*kernel, boards, tree, is_wanted, task.cancel, |set, hits| {
+                walk.run(*kernel, boards, tree, is_wanted, task.cancel, &mut |set, hits| {
                     let unit = unit_of[set].expect("wanted");
                     totals[unit] += u128::from(hit_weights.sum(unit, &tree.board, hits));
                 })?;
@@ -195,7 +193,7 @@ impl<'a> ColoursCounter<'a> {
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
         heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
             light.weigh(step.labels, step.tree, *kernel, weights)?;
-            kernel.walk(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
+            kernel.execute(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
                 kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
             })
         })?;
@@ -220,13 +218,19 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
+    /// For each row set of the class its place among these units, if it is one of them.
+    fn units(&self) -> Vec<Option<usize>> {
+        let mut units = vec![None; self.y_class.len()];
+        for (unit, y) in self.ys.iter().enumerate() {
+            units[(*y - self.y_class.start) as usize] = Some(unit);
+        }
+        units
+    }
+
     /// The rows in a block of each row set of the class: of these units, one for each label.
     fn rows(&self, labels: usize) -> Vec<Option<Range<usize>>> {
-        let mut rows = vec![None; self.y_class.len()];
-        for (place, y) in self.ys.iter().enumerate() {
-            rows[(*y - self.y_class.start) as usize] = Some(place * labels..(place + 1) * labels);
-        }
-        rows
+        let rows_of = |unit| unit * labels..(unit + 1) * labels;
+        self.units().into_iter().map(|unit| unit.map(rows_of)).collect()
     }
 }
 
@@ -250,7 +254,9 @@ impl Counter for ColoursCounter<'_> {
         }
         self.light.prepare(self.units, &batch, cancel)?;
         if self.heavy.prepare(self.units, &batch, cancel)? {
-            self.walks = self.is_sparse(cancel)?;
+            // Until it is known, also if a signal comes first.
+            self.walks = false;
+            self.walks = self.is_walk_faster(cancel)?;
         }
         self.light.fill_list(cancel)?;
         let wanted: Vec<u32> = self.units.ys_of(&batch, units).collect();

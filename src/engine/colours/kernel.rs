@@ -19,7 +19,7 @@
 //! the heavy one each is multiplied with the weight of its lane's label, and summed at once, so that no matrix
 //! of it is ever stored.
 //!
-//! The walk over a program is one function, and calls the kernel for each filter and each leaf. The loops of a
+//! A program is executed by one function, which calls the kernel for each filter and each leaf. The loops of a
 //! leaf are the same in all kernels. A kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
 //! sums, a type `Index` of places, in arrays of [`Bytes`], and these operations:
 //!
@@ -47,7 +47,7 @@ use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 pub(super) use lanes::{Bytes, LANES, SLACK, Words};
 use lanes::{Lanes, Layer, SLOTS};
-pub(super) use states::{Ending, Left, OPEN, OpenRow, Opening, States};
+pub(super) use states::{Ending, OpenRow, Opening, STATE_ROWS, States, Unattacked};
 
 /// The hits of a group with so many lanes fit a byte.
 #[cfg(target_arch = "x86_64")]
@@ -154,7 +154,7 @@ impl Kernel {
     /// Runs some code on a block: filters its words, and visits each leaf with those that are left. They are joined
     /// with the queens above the leaf, which share no diagonal with any queen below. The scratch memory has room for
     /// the block.
-    pub(super) fn walk(
+    pub(super) fn execute(
         self,
         mut code: &[u32],
         block: Words<'_>,
@@ -202,7 +202,7 @@ impl Kernel {
 
         /// Places a queen on each open square of one row in some states. Those in which each row behind it has open
         /// squares are placed; there is room for one in each column.
-        pub(super) fn place(self, from: &States, some: Range<usize>, row: usize, left: &Left, placed: &mut States);
+        pub(super) fn place(self, from: &States, some: Range<usize>, row: usize, left: &Unattacked, placed: &mut States);
 
         /// Adds the hits of a leaf to the entries of the rows.
         pub(super) fn count_leaf(

@@ -204,7 +204,7 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
                 let words = list.slice(0, Slice { number, of });
                 let mut row = [Entries([0; LANES])];
                 let counted =
-                    kernel.walk(&code, words, &mut scratch, &cancel, |leaf, words, scratch| {
+                    kernel.execute(&code, words, &mut scratch, &cancel, |leaf, words, scratch| {
                         kernel.count_leaf(leaf, words, &[Some(0..1)], &mut row, scratch);
                     });
                 counted.expect("in time");

@@ -2,7 +2,7 @@
 //!
 //! A program does the same for every completion of a leaf, whether it fits a word or not. With many queens on each
 //! sub-board hardly any does. A **walk** goes through the tree as a program does, and filters the words of a hundred
-//! labels at once, but from the last rows on it follows each word by itself. With [`OPEN`] rows left, a word becomes
+//! labels at once, but from the last rows on it follows each word by itself. With [`STATE_ROWS`] rows left, a word becomes
 //! a **state**, the squares of these rows that are open to the word and to the queens above:
 //!
 //! ```text
@@ -21,7 +21,9 @@
 
 use std::ops::Range;
 
-use super::kernel::{Ending, LANES, Left, OPEN, OpenRow, Opening, SLACK, States, Words};
+use super::kernel::{
+    Ending, LANES, OpenRow, Opening, SLACK, STATE_ROWS, States, Unattacked, Words,
+};
 use super::program::Tree;
 use super::sub_board::{MOST_ROWS, Queens, SubBoards};
 use crate::cancel::Cancel;
@@ -82,24 +84,45 @@ pub(super) struct Walk {
     /// By row set, in the order of the tree.
     endings: Vec<Ending>,
     /// States with queens in the first of their rows, in the first two, and so on.
-    placed: [States; OPEN],
-    pub(super) work: Work,
+    placed: [States; STATE_ROWS],
 }
 
-/// What does not change on the way.
-struct Through<'a, F> {
+/// What a walk is given, and the work that it has done.
+struct Through<'a> {
     kernel: Kernel,
     boards: &'a SubBoards,
     tree: &'a Tree,
     cancel: &'a Cancel,
-    visit: F,
+    visit: &'a mut dyn FnMut(usize, &States),
+    work: Work,
+}
+
+impl Through<'_> {
+    /// Places queens in this row of the states of a row set, and in those behind it.
+    fn place(
+        &mut self,
+        set: usize,
+        unattacked: &Unattacked,
+        row: usize,
+        states: &States,
+        placed: &mut [States],
+    ) {
+        let Some((own, placed)) = placed.split_first_mut() else {
+            return (self.visit)(set, states);
+        };
+        for start in (0..states.len).step_by(AT_ONCE) {
+            let some = start..states.len.min(start + AT_ONCE);
+            self.kernel.place(states, some, row, unattacked, own);
+            self.work.placed += own.len as u64;
+            self.place(set, unattacked, row + 1, own, placed);
+        }
+    }
 }
 
 impl Walk {
-    /// Forgets the words of the last walk, and its work.
+    /// Forgets the words of the last walk.
     pub(super) fn begin(&mut self) {
         self.words.clear();
-        self.work = Work::default();
     }
 
     /// Adds words of a block, one in so many. Blocks have numbers below [`BLOCKS`].
@@ -119,7 +142,7 @@ impl Walk {
     }
 
     /// Visits the hits of each row set that is wanted, with its number in the class: states with the square of
-    /// a queen in each row.
+    /// a queen in each row. Returns the work that it was.
     pub(super) fn run(
         &mut self,
         kernel: Kernel,
@@ -127,16 +150,19 @@ impl Walk {
         tree: &Tree,
         is_wanted: impl Fn(usize) -> bool,
         cancel: &Cancel,
-        visit: impl FnMut(usize, &States),
-    ) -> Result<(), Interrupt> {
+        visit: &mut dyn FnMut(usize, &States),
+    ) -> Result<Work, Interrupt> {
+        let label_bits = (BLOCKS * LANES).ilog2();
+        assert!(boards.spread_bits() + label_bits <= u64::BITS, "words have room for labels");
         let endings = tree.sets.iter().map(|(rows, set)| {
             let (set, rows) = (*set as usize, rows.last_chunk().expect("so many rows"));
-            let (left, states) = (Left::new(&tree.board, *rows), States::default());
-            Ending { set, is_wanted: is_wanted(set), rows: *rows, left, states }
+            let (unattacked, states) = (Unattacked::new(&tree.board, *rows), States::default());
+            Ending { set, is_wanted: is_wanted(set), rows: *rows, unattacked, states }
         });
         self.endings = endings.collect();
         self.placed.iter_mut().for_each(|states| states.reserve(AT_ONCE * MOST_ROWS));
-        let mut through = Through { kernel, boards, tree, cancel, visit };
+        let work = Work::default();
+        let mut through = Through { kernel, boards, tree, cancel, visit, work };
         let (mut words, sets) = (std::mem::take(&mut self.words), 0..tree.sets.len());
         let len = words.len();
         words.resize(len + SLACK, 0);
@@ -145,13 +171,13 @@ impl Walk {
         self.words = words;
         walked?;
         sets.for_each(|set| self.end(&mut through, set));
-        Ok(())
+        Ok(through.work)
     }
 
     /// What is below some queens.
-    fn node<F: FnMut(usize, &States)>(
+    fn node(
         &mut self,
-        through: &mut Through<'_, F>,
+        through: &mut Through<'_>,
         sets: Range<usize>,
         depth: usize,
         queens: Queens,
@@ -161,7 +187,7 @@ impl Walk {
         if cancel.is_cancelled() {
             return Err(Interrupt::Cancelled);
         }
-        if tree.rows() == depth + OPEN {
+        if tree.rows() == depth + STATE_ROWS {
             self.open(through, sets, depth, queens, words);
             return Ok(());
         }
@@ -174,7 +200,7 @@ impl Walk {
             for column in tree.board.each(tree.board.free(row, queens)) {
                 let queen = boards.spread(tree.board.word(row, column));
                 let len = kernel.join(&[queen], words, &mut kept);
-                self.work.filtered += words.len as u64;
+                through.work.filtered += words.len as u64;
                 if len > 0 {
                     let queens = queens.and(row, column);
                     let words = Words { len, and_more: &kept, ..words };
@@ -187,9 +213,9 @@ impl Walk {
     }
 
     /// Opens the last rows to the words, for each row set.
-    fn open<F: FnMut(usize, &States)>(
+    fn open(
         &mut self,
-        through: &mut Through<'_, F>,
+        through: &mut Through<'_>,
         sets: Range<usize>,
         depth: usize,
         queens: Queens,
@@ -208,7 +234,7 @@ impl Walk {
         let endings = &mut self.endings[sets.clone()];
         for ending in endings.iter_mut().filter(|ending| ending.is_wanted) {
             ending.states.reserve(words.len);
-            self.work.opened += words.len as u64;
+            through.work.opened += words.len as u64;
         }
         kernel.open_rows(words, &opening, endings);
         for set in sets {
@@ -219,36 +245,10 @@ impl Walk {
     }
 
     /// Places the last queens of the states of a row set.
-    fn end<F: FnMut(usize, &States)>(&mut self, through: &mut Through<'_, F>, set: usize) {
-        let Self { endings, placed, work, .. } = self;
-        let Ending { set, left, states, .. } = &mut endings[set];
-        let mut place = Place {
-            kernel: through.kernel,
-            left,
-            work,
-            visit: |hits: &States| (through.visit)(*set, hits),
-        };
-        place.row(0, states, placed);
+    fn end(&mut self, through: &mut Through<'_>, set: usize) {
+        let Self { endings, placed, .. } = self;
+        let Ending { set, unattacked, states, .. } = &mut endings[set];
+        through.place(*set, unattacked, 0, states, placed);
         states.len = 0;
-    }
-}
-
-struct Place<'a, F> {
-    kernel: Kernel,
-    left: &'a Left,
-    work: &'a mut Work,
-    visit: F,
-}
-
-impl<F: FnMut(&States)> Place<'_, F> {
-    /// Places a queen in this row and in those behind it.
-    fn row(&mut self, row: usize, states: &States, placed: &mut [States]) {
-        let Some((own, placed)) = placed.split_first_mut() else { return (self.visit)(states) };
-        for start in (0..states.len).step_by(AT_ONCE) {
-            let some = start..states.len.min(start + AT_ONCE);
-            self.kernel.place(states, some, row, self.left, own);
-            self.work.placed += own.len as u64;
-            self.row(row + 1, own, placed);
-        }
     }
 }

@@ -11,9 +11,10 @@
 //!
 //! Entries of most pairs of labels weigh alike. Where a label ties with the rows, each pair has a weight of
 //! its own. Weights are cut into digits of a byte, the lowest digits of all in one list, the next ones in
-//! another: the kernels multiply bytes, and small boards need the lowest digits only.
+//! another: the kernels multiply bytes, and small boards need the lowest digits only. A walk looks weights up hit by
+//! hit; for it they are put together again.
 
-use super::kernel::{Bytes, Entries, LANES, OPEN, Pairs, States, Weights};
+use super::kernel::{Bytes, Entries, LANES, Pairs, STATE_ROWS, States, Weights};
 use super::leaf::DROPPED;
 use super::program::Tree;
 use super::side::Side;
@@ -119,8 +120,8 @@ impl Light<'_> {
 /// The weights of some blocks as a walk looks them up, hit by hit.
 #[derive(Default)]
 pub(super) struct HitWeights {
-    /// By columns, where the row of their label begins in the rows of a unit.
-    starts: Vec<u32>,
+    /// By columns, the row of their label among those of a unit.
+    row_of: Vec<u32>,
     /// For each unit a row for each label of the tree, and one of zeros for labels that do not count. A row has
     /// a weight for each label of the blocks.
     rows: Vec<[u32; ROW]>,
@@ -133,8 +134,8 @@ impl HitWeights {
     /// Forgets all weights.
     pub(super) fn begin(&mut self, tree: &Tree, units: usize) {
         self.labels_len = tree.labels_len;
-        self.starts.clear();
-        self.starts.extend(tree.labels.iter().map(|label| {
+        self.row_of.clear();
+        self.row_of.extend(tree.labels.iter().map(|label| {
             let row = if *label == DROPPED { tree.labels_len } else { *label as usize };
             row as u32
         }));
@@ -158,13 +159,13 @@ impl HitWeights {
 
     /// The sum of the weights of some hits in a unit.
     pub(super) fn sum(&self, unit: usize, board: &SubBoard, hits: &States) -> u64 {
-        const { assert!(OPEN == 4, "four rows are folded to one") };
+        const { assert!(STATE_ROWS == 4, "four rows are folded to one") };
         let rows = &self.rows[unit * (self.labels_len + 1)..][..=self.labels_len];
         let (width, all) = (board.columns.count_ones(), u64::from(board.columns));
         let weight = |(squares, label): (&u64, &u64)| {
             let columns = squares | squares >> (2 * width);
             let columns = (label | columns | columns >> width) & all;
-            u64::from(rows[self.starts[columns as usize] as usize][(label >> 16) as usize % ROW])
+            u64::from(rows[self.row_of[columns as usize] as usize][(label >> 16) as usize % ROW])
         };
         let States { len, squares, labels } = hits;
         squares[..*len].iter().zip(labels).map(weight).sum()

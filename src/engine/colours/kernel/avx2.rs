@@ -6,8 +6,8 @@ pub(super) use super::portable::place;
 use super::portable::transpose_words;
 use super::{
     Bytes, DIGITS, Ending, Entries, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
-    MOST_TOGETHER, OPEN, OpenRow, Opening, Pairs, Planes, RowsOfSets, TILE, TURNS_IN_A_BYTE, Tile,
-    Totals, Weights, Words, both, chunks, chunks_mut, pieces,
+    MOST_TOGETHER, OpenRow, Opening, Pairs, Planes, RowsOfSets, STATE_ROWS, TILE, TURNS_IN_A_BYTE,
+    Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
 };
 use crate::engine::x86::{LANES_TO_FRONT, avx2};
 
@@ -177,7 +177,7 @@ pub(super) fn open_rows(words: Words<'_>, opening: &Opening, endings: &mut [Endi
     let all = |number: u64| _mm256_set1_epi64x(number.cast_signed());
     let Opening { width, taken, rows } = opening;
     let (taken, tag_at) = (all(*taken), count(words.tag_at));
-    let fields: [_; OPEN] = std::array::from_fn(|at| count(width * at as u32));
+    let fields: [_; STATE_ROWS] = std::array::from_fn(|at| count(width * at as u32));
     for at in (0..words.len).step_by(4) {
         let there = (1 << (2 * (words.len - at).min(4))) - 1;
         let four = words.and_more[at..].first_chunk().expect("whole vectors, and slack");

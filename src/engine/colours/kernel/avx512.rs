@@ -4,9 +4,9 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::{
-    Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, Left, MOST_OPEN,
-    MOST_ROWS, MOST_TOGETHER, OPEN, OpenRow, Opening, Pairs, Planes, RowsOfSets, States, TILE,
-    TURNS_IN_A_BYTE, Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
+    Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
+    MOST_TOGETHER, OpenRow, Opening, Pairs, Planes, RowsOfSets, STATE_ROWS, States, TILE,
+    TURNS_IN_A_BYTE, Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
 };
 use crate::engine::x86::avx512;
 
@@ -131,7 +131,7 @@ pub(super) fn open_rows(words: Words<'_>, opening: &Opening, endings: &mut [Endi
     let all = |number: u64| _mm512_set1_epi64(number.cast_signed());
     let Opening { width, taken, rows } = opening;
     let (taken, tag_at) = (all(*taken), count(words.tag_at));
-    let fields: [_; OPEN] = std::array::from_fn(|at| count(width * at as u32));
+    let fields: [_; STATE_ROWS] = std::array::from_fn(|at| count(width * at as u32));
     let mut constants = [(0, [count(0); 2], all(0)); MOST_ROWS];
     for (constants, OpenRow { row, starts, free }) in constants.iter_mut().zip(rows) {
         *constants = (*row as usize % MOST_ROWS, starts.map(count), all(*free));
@@ -165,7 +165,7 @@ pub(super) fn place(
     from: &States,
     some: Range<usize>,
     row: usize,
-    left: &Left,
+    left: &Unattacked,
     placed: &mut States,
 ) {
     match row {
@@ -178,10 +178,15 @@ pub(super) fn place(
 
 /// The lowest open squares of eight states, then the next ones, and so on.
 #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
-fn place_in<const ROW: usize>(from: &States, some: Range<usize>, left: &Left, placed: &mut States) {
+fn place_in<const ROW: usize>(
+    from: &States,
+    some: Range<usize>,
+    left: &Unattacked,
+    placed: &mut States,
+) {
     let all = |number: u64| _mm512_set1_epi64(number.cast_signed());
     let width = left.width;
-    let fields: [_; OPEN] =
+    let fields: [_; STATE_ROWS] =
         std::array::from_fn(|at| all(((1 << width) - 1) << (width * at as u32)));
     let (one, before) = (all(1), all((width * ROW as u32).into()));
     let [first, last] = chunks(&left.by[ROW]) else { unreachable!("two halves") };

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{
-    Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, Left, MOST_OPEN,
-    MOST_ROWS, MOST_TOGETHER, OPEN, OpenRow, Opening, Pairs, Planes, RowsOfSets, SLOTS, States,
-    TILE, Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
+    Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
+    MOST_TOGETHER, OpenRow, Opening, Pairs, Planes, RowsOfSets, SLOTS, STATE_ROWS, States, TILE,
+    Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
 };
 
 /// Byte l is a byte of word l / 8.
@@ -113,10 +113,10 @@ pub(super) fn place(
     from: &States,
     some: Range<usize>,
     row: usize,
-    left: &Left,
+    left: &Unattacked,
     placed: &mut States,
 ) {
-    let Left { width, by } = left;
+    let Unattacked { width, by } = left;
     let field = |row: usize| ((1 << width) - 1) << (width * row as u32);
     let mut len = 0;
     for (squares, label) in from.squares[some.clone()].iter().zip(&from.labels[some]) {
@@ -124,7 +124,7 @@ pub(super) fn place(
         while open != 0 {
             let left = squares & by[row][open.trailing_zeros() as usize % MOST_ROWS];
             (placed.squares[len], placed.labels[len]) = (left, *label);
-            len += usize::from((row + 1..OPEN).all(|row| left & field(row) != 0));
+            len += usize::from((row + 1..STATE_ROWS).all(|row| left & field(row) != 0));
             open &= open - 1;
         }
     }

@@ -4,7 +4,7 @@ use super::SLACK;
 use crate::engine::colours::sub_board::{MOST_ROWS, Queens, SubBoard};
 
 /// The rows of a state: their squares fit 64 bits, with up to 16 columns.
-pub(in crate::engine::colours) const OPEN: usize = 4;
+pub(in crate::engine::colours) const STATE_ROWS: usize = 4;
 
 /// States of one row set.
 #[derive(Debug, Default)]
@@ -31,23 +31,23 @@ pub(in crate::engine::colours) struct Ending {
     /// The number of the row set in its class.
     pub(in crate::engine::colours) set: usize,
     pub(in crate::engine::colours) is_wanted: bool,
-    pub(in crate::engine::colours) rows: [u32; OPEN],
-    pub(in crate::engine::colours) left: Left,
+    pub(in crate::engine::colours) rows: [u32; STATE_ROWS],
+    pub(in crate::engine::colours) unattacked: Unattacked,
     pub(in crate::engine::colours) states: States,
 }
 
-/// What queens leave of the squares of a state.
-pub(in crate::engine::colours) struct Left {
+/// The squares of a state that a queen does not attack, with its own.
+pub(in crate::engine::colours) struct Unattacked {
     /// The number of columns.
     pub(in crate::engine::colours) width: u32,
     /// By the row and the column of a queen.
-    pub(in crate::engine::colours) by: [[u64; MOST_ROWS]; OPEN],
+    pub(in crate::engine::colours) by: [[u64; MOST_ROWS]; STATE_ROWS],
 }
 
-impl Left {
-    pub(in crate::engine::colours) fn new(board: &SubBoard, rows: [u32; OPEN]) -> Self {
+impl Unattacked {
+    pub(in crate::engine::colours) fn new(board: &SubBoard, rows: [u32; STATE_ROWS]) -> Self {
         let width = board.columns.count_ones();
-        let mut by = [[0; MOST_ROWS]; OPEN];
+        let mut by = [[0; MOST_ROWS]; STATE_ROWS];
         for (at, by) in by.iter_mut().enumerate() {
             for (column, left) in (0..width).zip(by) {
                 let queens = Queens::default().and(rows[at], column);
@@ -56,7 +56,8 @@ impl Left {
                     _ if other == at => 1 << column,
                     _ => board.free(rows[other], queens),
                 };
-                let fields = (0..OPEN).map(|row| u64::from(left_in(row)) << (width * row as u32));
+                let fields =
+                    (0..STATE_ROWS).map(|row| u64::from(left_in(row)) << (width * row as u32));
                 *left = fields.sum();
             }
         }

@@ -158,7 +158,7 @@ fn every_kernel_counts_what_plain_loops_count() {
             scratch.reserve(len);
             let mut entries = vec![Entries([start; LANES]); 2 * labels];
             let counted =
-                kernel.walk(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
+                kernel.execute(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
                     kernel.count_leaf(leaf, words, &rows, &mut entries, scratch);
                 });
             assert_eq!(counted, Ok(()));
@@ -169,7 +169,7 @@ fn every_kernel_counts_what_plain_loops_count() {
 
             let mut totals = [Totals::default(); 3];
             let summed =
-                kernel.walk(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
+                kernel.execute(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
                     kernel.sum_leaf(leaf, words, &rows, &weights, &mut totals, scratch);
                 });
             assert_eq!(summed, Ok(()));
@@ -192,7 +192,7 @@ fn every_kernel_counts_what_plain_loops_count() {
 
             let cancelled = Cancel::new();
             cancelled.cancel();
-            let visited = kernel.walk(&code.0, block, &mut scratch, &cancelled, |_, _, _| {
+            let visited = kernel.execute(&code.0, block, &mut scratch, &cancelled, |_, _, _| {
                 panic!("no leaf is begun");
             });
             assert_eq!(visited, Err(Interrupt::Cancelled), "{kernel}");
