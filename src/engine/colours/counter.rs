@@ -14,26 +14,22 @@
 
 use std::ops::Range;
 
-use super::kernel::{Bytes, DIGITS, Entries, LANES, STATE_ROWS, Scratch, Weights};
+use super::kernel::{DIGITS, Entries, LANES, STATE_ROWS, Scratch, Totals, Weights};
 use super::limits::Limits;
 use super::list::Slice;
 use super::program::MAPPED;
-use super::side::Side;
-use super::sub_board::Colour;
+use super::side::{Side, Step};
+use super::sub_board::{Colour, MOST_ROWS};
 use super::units::{Columns, UnitList};
-use super::walk::{BLOCKS, Costs, Walk};
-use super::weigh::{HitWeights, Light};
+use super::walk::Walk;
+use super::weigh::Light;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
+use crate::machine::thread_time;
 
-/// Words that are walked to find out what a walk costs.
-const SAMPLE: usize = 256;
-/// Cycles for compiling an item, and the batches for which a program is compiled, about.
-const COMPILED: f64 = 30.0;
-const BATCHES: f64 = 4.0;
-/// With so many bytes of weights, an item takes twice as long.
-const CACHE: f64 = 1_048_576.0;
+/// Walks that were not taken for some hundred batches are tried again, for the last one may have been disturbed.
+const FORGOTTEN: f64 = 0.998;
 
 pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
@@ -48,9 +44,8 @@ pub(super) struct ColoursCounter<'a> {
     weights: Weights,
     scratch: Scratch,
     walk: Walk,
-    hit_weights: HitWeights,
-    /// Whether the heavy tree is walked, for it is faster than its program.
-    walks: bool,
+    /// By the number of heavy queens in odd rows.
+    paces: [Paces; MOST_ROWS + 1],
     /// The size of Re in the last batch.
     last_a: Option<u32>,
 }
@@ -76,8 +71,7 @@ impl<'a> ColoursCounter<'a> {
             weights: Weights::default(),
             scratch: Scratch::default(),
             walk: Walk::default(),
-            hit_weights: HitWeights::default(),
-            walks: false,
+            paces: [Paces::default(); MOST_ROWS + 1],
             last_a: None,
         }
     }
@@ -116,7 +110,7 @@ impl<'a> ColoursCounter<'a> {
             }
             matrix.resize(matrix.len() + rows_of_block, Entries([0; LANES]));
         }
-        light.each_block(slice, scratch, task.cancel, |step, scratch| {
+        light.each_block(slice, false, scratch, task.cancel, |step, scratch| {
             let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
             kernel.execute(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
                 kernel.count_leaf(leaf, words, &rows, entries, scratch);
@@ -124,79 +118,59 @@ impl<'a> ColoursCounter<'a> {
         })
     }
 
-    /// Whether a walk is likely to be faster than the heavy program. Some words are walked to find out; their
-    /// hits are not counted.
-    fn is_walk_faster(&mut self, cancel: &Cancel) -> Result<bool, Interrupt> {
-        let Self { kernel, heavy: Side { boards, list, tree, limits, .. }, walk, .. } = self;
-        if limits.walk_within <= 0.0 || tree.rows() < STATE_ROWS {
-            return Ok(false);
-        }
-        let listed = list.fill(&boards.list, 0, limits, *kernel, cancel)?;
-        let Some(middle) = list.blocks.len().checked_sub(1).map(|last| last / 2) else {
-            return Ok(false);
-        };
-        let words = list.slice(middle, Slice::WHOLE);
-        let one_in = words.len.div_ceil(SAMPLE);
-        walk.begin();
-        walk.add(boards, 0, words, one_in);
-        let work = walk.run(*kernel, boards, tree, |_| true, cancel, &mut |_, _| ())?;
-        let blocks = (list.blocks.len() * list.to_list.len()) as f64 / listed as f64;
-        let costs = Costs::of(*kernel);
-        let items = tree.items();
-        // An item takes longer the more of the weights of a block are outside the cache.
-        let weights = tree.sets.len() * tree.labels_len * size_of::<Bytes>();
-        let item = costs.item * (1.0 + weights as f64 / CACHE);
-        // A program that is kept serves some batches.
-        let batches = if items > limits.part_len as f64 { 1.0 } else { BATCHES };
-        let by_program = items * (item * blocks + COMPILED / batches);
-        Ok(costs.of_walk(work) * one_in as f64 * blocks < limits.walk_within * by_program)
+    /// Whether to walk the heavy tree for so many pairs of labels.
+    fn is_walk(&self, pairs: f64) -> bool {
+        let Side { boards, limits, tree, program, walked_for, .. } = &self.heavy;
+        let Paces { walk, run, compile } = self.paces[tree.rows()];
+        let compile = if program.is_empty() { compile * tree.size() } else { 0.0 };
+        let is_sparse = tree.rows() > self.light.tree.rows() + 1;
+        let is_faster = || is_sparse && walked_for + walk * pairs < run * pairs + compile;
+        let may_walk = boards.is_spread && tree.rows() >= STATE_ROWS;
+        may_walk && limits.walks.unwrap_or_else(is_faster)
     }
 
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
-        if self.walks { self.sum_by_walk(task) } else { self.sum_by_program(task) }
-    }
-
-    /// The sum without the heavy program.
-    fn sum_by_walk(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
-        let Self { kernel, light, heavy, matrix, weights, walk, hit_weights, .. } = self;
-        let Side { boards, list, tree, limits, .. } = heavy;
-        let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
-        let unit_of = task.units();
-        let mut totals = vec![0_u128; task.ys.len()];
-        let mut next = 0;
-        while next < list.to_list.len() {
-            next = list.fill(&boards.list, next, limits, *kernel, task.cancel)?;
-            for first in (0..list.blocks.len()).step_by(BLOCKS) {
-                walk.begin();
-                hit_weights.begin(tree, task.ys.len());
-                for (at, block) in (first..list.blocks.len()).take(BLOCKS).enumerate() {
-                    light.weigh(&list.blocks[block].labels, tree, *kernel, weights)?;
-                    hit_weights.add(at, weights, limits.digit_bits);
-                    walk.add(boards, at, list.slice(block, Slice::WHOLE), 1);
-                }
-                let is_wanted = |set: usize| unit_of[set].is_some();
-                walk.run(*kernel, boards, tree, is_wanted, task.cancel, &mut |set, hits| {
-                    let unit = unit_of[set].expect("wanted");
-                    totals[unit] += u128::from(hit_weights.sum(unit, &tree.board, hits));
-                })?;
-            }
-        }
-        totals.into_iter().map(|total| total.try_into().map_err(|_| Interrupt::Overflow)).collect()
-    }
-
-    /// The sum with the heavy program.
-    fn sum_by_program(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
-        let Self { kernel, light, heavy, matrix, weights, scratch, .. } = self;
+        let Side { list, tree, program, .. } = &self.heavy;
+        // At least one, for something is divided by it.
+        let pairs = (list.to_list.len() * tree.labels_len * task.ys.len()).max(1) as f64;
+        let (is_walk, is_compiled) = (self.is_walk(pairs), !program.is_empty());
+        let begun = thread_time();
+        let Self { kernel, light, heavy, matrix, weights, scratch, walk, .. } = self;
         let rows = task.rows(heavy.tree.labels_len);
-        let mut totals = vec![[[0; 8]; DIGITS]; task.y_class.len()];
+        let mut totals = vec![Totals::default(); task.y_class.len()];
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
-        heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
-            light.weigh(step.labels, step.tree, *kernel, weights)?;
-            kernel.execute(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
+        heavy.each_block(Slice::WHOLE, is_walk, scratch, task.cancel, |step, scratch| {
+            let Step { tree, words, code, .. } = *step;
+            light.weigh(step.labels, tree, *kernel, weights)?;
+            if is_walk {
+                return walk.run(*kernel, tree, words, &rows, task.cancel, &mut |set, hits| {
+                    let rows = rows[set].as_ref().expect("to be counted");
+                    weights.add_hits(hits, tree, rows, &mut totals[set]);
+                });
+            }
+            kernel.execute(code, words, scratch, task.cancel, |leaf, words, scratch| {
                 kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
             })
         })?;
+        let took = (thread_time() - begun).as_secs_f64();
+        let Side { tree, walked_for, .. } = &mut self.heavy;
+        let Paces { walk, run, compile } = &mut self.paces[tree.rows()];
+        let learn = |pace: &mut f64, new: f64| {
+            *pace = if *pace == 0.0 { new } else { 0.75 * *pace + 0.25 * new };
+        };
+        if is_walk {
+            learn(walk, took / pairs);
+            *walked_for += (took - *run * pairs).max(0.0);
+        } else if is_compiled {
+            learn(run, took / pairs);
+        } else {
+            learn(compile, (took - *run * pairs).max(0.0) / tree.size());
+            *walked_for = 0.0;
+        }
+        if !is_walk {
+            *walk *= FORGOTTEN;
+        }
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
             let digits = (0..).zip(totals[(*y - task.y_class.start) as usize]);
@@ -209,6 +183,15 @@ impl<'a> ColoursCounter<'a> {
     }
 }
 
+/// What sums took, in seconds: for each pair of labels and row set, and to compile for each label and row set of a
+/// class. What has not been done yet takes no time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Paces {
+    walk: f64,
+    run: f64,
+    compile: f64,
+}
+
 /// Some units of a batch.
 struct Task<'a> {
     columns: Columns<'a>,
@@ -218,19 +201,13 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// For each row set of the class its place among these units, if it is one of them.
-    fn units(&self) -> Vec<Option<usize>> {
-        let mut units = vec![None; self.y_class.len()];
-        for (unit, y) in self.ys.iter().enumerate() {
-            units[(*y - self.y_class.start) as usize] = Some(unit);
-        }
-        units
-    }
-
     /// The rows in a block of each row set of the class: of these units, one for each label.
     fn rows(&self, labels: usize) -> Vec<Option<Range<usize>>> {
-        let rows_of = |unit| unit * labels..(unit + 1) * labels;
-        self.units().into_iter().map(|unit| unit.map(rows_of)).collect()
+        let mut rows = vec![None; self.y_class.len()];
+        for (unit, y) in self.ys.iter().enumerate() {
+            rows[(*y - self.y_class.start) as usize] = Some(unit * labels..(unit + 1) * labels);
+        }
+        rows
     }
 }
 
@@ -243,7 +220,8 @@ impl Counter for ColoursCounter<'_> {
         let batch = self.units.batch(units.start);
         if self.last_a.is_some_and(|a| a != batch.a) && !self.limits.keeps_memory {
             // Where the lists and programs are long the matrix is small, and the other way round.
-            *self = Self::new(self.units, self.kernel, self.which, self.limits);
+            let paces = self.paces;
+            *self = Self { paces, ..Self::new(self.units, self.kernel, self.which, self.limits) };
         }
         self.last_a = Some(batch.a);
         // Of white queens there are a in even rows and as many, or one less, in odd ones.
@@ -253,11 +231,7 @@ impl Counter for ColoursCounter<'_> {
             std::mem::swap(&mut self.light, &mut self.heavy);
         }
         self.light.prepare(self.units, &batch, cancel)?;
-        if self.heavy.prepare(self.units, &batch, cancel)? {
-            // Until it is known, also if a signal comes first.
-            self.walks = false;
-            self.walks = self.is_walk_faster(cancel)?;
-        }
+        self.heavy.prepare(self.units, &batch, cancel)?;
         self.light.fill_list(cancel)?;
         let wanted: Vec<u32> = self.units.ys_of(&batch, units).collect();
         let rows_of_set = self.light.list.blocks.len() * self.light.tree.labels_len;

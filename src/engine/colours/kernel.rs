@@ -197,8 +197,10 @@ impl Kernel {
         /// pairs and [`SLACK`] more.
         pub(super) fn join(self, ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize;
 
-        /// Adds the states of the words to each ending that is wanted and has room for all of them.
-        pub(super) fn open_rows(self, words: Words<'_>, opening: &Opening, endings: &mut [Ending]);
+        /// Adds the states of the words, below queens that take these columns, to each ending, which has room for all.
+        pub(super) fn open_rows(
+            self, words: Words<'_>, taken: &[u64], opening: &Opening, endings: &mut [Ending],
+        );
 
         /// Places a queen on each open square of one row in some states. Those in which each row behind it has open
         /// squares are placed; there is room for one in each column.

@@ -33,10 +33,8 @@ pub(super) struct Limits {
     pub(super) leaf_halves: usize,
     /// The items of a section of a leaf.
     pub(super) section_items: usize,
-    /// The heavy tree is walked if that takes less than so many times the time of its program. Below n = 22 it never
-    /// is, for it takes longer to find out than it saves; nor from 29 on, where words lack room for the labels of
-    /// two blocks.
-    pub(super) walk_within: f64,
+    /// Whether heavy trees are walked. If it is not said, the faster way is found out.
+    pub(super) walks: Option<bool>,
     /// Whether a counter keeps its few megabytes between batches that are not alike: up to n = 20 it would
     /// take 5 % of the time to get them again.
     pub(super) keeps_memory: bool,
@@ -66,7 +64,8 @@ impl Limits {
             leaf_words: &[usize::MAX, usize::MAX, 4000, 4000, 3000, 800],
             leaf_halves: MOST_OPEN,
             section_items: MOST_ITEMS,
-            walk_within: if (22..=28).contains(&n) { 1.0 } else { 0.0 },
+            // Smaller boards have too many hits; on larger ones, words have no room to be spread.
+            walks: if (22..=29).contains(&n) { None } else { Some(false) },
             keeps_memory: n <= 20,
         }
     }
@@ -93,8 +92,6 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
     let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
     let matrix = rows * size_of::<Entries>() as u64;
     let weights = MOST_SETS * labels * (DIGITS * size_of::<Bytes>()) as u64;
-    // Of two blocks that are walked at once, for each hit.
-    let weights = weights + MOST_SETS * (labels + 1) * (4 * 2 * LANES) as u64;
     // For each colour a program, or a part of one with what is below a node.
     let programs = 9 * limits.part_len as u64;
     let words = |rows| most_words(side, rows);
@@ -109,7 +106,7 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
 }
 
 /// The number of sets of so many of these numbers.
-pub(super) fn subsets(of: u32, size: u32) -> u64 {
+fn subsets(of: u32, size: u32) -> u64 {
     (0..u64::from(size)).fold(1, |ways, at| ways * (u64::from(of) - at) / (at + 1))
 }
 

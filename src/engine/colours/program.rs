@@ -20,7 +20,7 @@
 
 use super::code::Code;
 use super::leaf::{DROPPED, Leaf};
-use super::limits::{Limits, most_words, subsets};
+use super::limits::Limits;
 use super::list::{List, Slice};
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
@@ -121,16 +121,14 @@ impl Tree {
         Ok(compiler.code.0)
     }
 
+    /// For how many labels and row sets there is a program: one at least.
+    pub(super) fn size(&self) -> f64 {
+        (self.labels_len * self.sets.len()).max(1) as f64
+    }
+
     /// The number of rows of each set.
     pub(super) fn rows(&self) -> usize {
         self.sets[0].0.len()
-    }
-
-    /// The placements on all sets whose label counts, about: a program has an item for each.
-    pub(super) fn items(&self) -> f64 {
-        let (columns, rows) = (self.board.columns.count_ones(), self.rows() as u32);
-        let kept = self.labels_len as f64 / subsets(columns, rows) as f64;
-        most_words(columns, rows) * kept * self.sets.len() as f64
     }
 
     /// The index of a label among those that count.

@@ -24,7 +24,9 @@ pub(super) struct Side {
     /// The units that have this tree.
     planted_for: Range<usize>,
     /// All of its program once it is compiled; empty before, and if it is too long.
-    program: Vec<u32>,
+    pub(super) program: Vec<u32>,
+    /// How much longer walks through the tree took than the program would have.
+    pub(super) walked_for: f64,
 }
 
 /// A program, or a part of one, and a block to run it on.
@@ -53,24 +55,22 @@ impl Side {
             "words have room for labels"
         );
         let tree = Tree::new(&boards.tree, &[], std::iter::empty());
-        let (list, program) = (List::default(), Vec::new());
-        Self { colour, boards, kernel, limits, list, tree, planted_for: 0..0, program }
+        let (list, program, walked_for) = (List::default(), Vec::new(), 0.0);
+        Self { colour, boards, kernel, limits, list, tree, planted_for: 0..0, program, walked_for }
     }
 
-    /// Begins the list of the placements on the even rows, and plants the tree of those on the odd rows. Returns
-    /// whether it is another tree.
+    /// Begins the list of the placements on the even rows, and plants the tree of those on the odd rows.
     pub(super) fn prepare(
         &mut self,
         units: &UnitList,
         batch: &Batch,
         cancel: &Cancel,
-    ) -> Result<bool, Interrupt> {
+    ) -> Result<(), Interrupt> {
         let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
         let rows = self.boards.list.own_rows(units.even.of_size(a)[x as usize], units.even.all());
         let labels = units.columns(a, x).labels(self.colour);
         self.list.begin(&self.boards.list, rows, units.even.outer(), labels, cancel)?;
-        let is_other = !self.planted_for.contains(&batch.units.start);
-        if is_other {
+        if !self.planted_for.contains(&batch.units.start) {
             let own_rows = |y| self.boards.tree.own_rows(units.odd_set(a, y), units.odd.all());
             let class: Vec<u32> = y_class.clone().map(own_rows).collect();
             // The labels that count with some x of the class count with its first.
@@ -78,8 +78,9 @@ impl Side {
             self.tree = Tree::new(&self.boards.tree, &class, labels);
             self.planted_for = units.of_classes(batch.units.start);
             self.program.clear();
+            self.walked_for = 0.0;
         }
-        Ok(is_other)
+        Ok(())
     }
 
     /// Lists all placements, as many as they are.
@@ -88,10 +89,12 @@ impl Side {
         self.list.fill(&self.boards.list, 0, &limits, self.kernel, cancel).map(drop)
     }
 
-    /// Runs each part of the program on this slice of each block of the list, section by section.
+    /// Runs each part of the program on this slice of each block of the list, section by section. A walk has no
+    /// program.
     pub(super) fn each_block(
         &mut self,
         slice: Slice,
+        is_walked: bool,
         scratch: &mut Scratch,
         cancel: &Cancel,
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
@@ -111,7 +114,7 @@ impl Side {
                 }
                 Ok(())
             };
-            if !program.is_empty() {
+            if is_walked || !program.is_empty() {
                 visit(program)?;
                 continue;
             }

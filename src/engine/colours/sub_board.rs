@@ -15,11 +15,14 @@
 //! label of a black placement is the complement of its columns: those whose queen is white.
 //!
 //! A **word** is the set of a placement's diagonals that squares of both sub-boards touch, sums first:
-//! 57 bits at n = 30 and 61 at n = 32. Two placements fit if the AND of their words is 0.
+//! 57 bits at n = 30 and 61 at n = 32. Two placements fit if the AND of their words is 0. Up to n = 29 words are
+//! **spread**: there is a free bit before the sums and one before the differences, so that the bits of a row can be
+//! read without looking whether one of its squares is a corner, which has a diagonal that no word has.
 //!
 //! **The second count** stands on the image of the board under the flip of its rows: sums and differences
 //! change places, so every word is another, and squares are tried in the reverse order.
 
+use super::kernel::LANES;
 use crate::board::size::BoardSize;
 use crate::engine::unit::WhichCount;
 
@@ -48,6 +51,9 @@ pub(super) struct SubBoard {
     complement: u32,
     /// The bits of a word that each square has.
     words: [[u64; MOST_ROWS]; MOST_ROWS],
+    /// With which bits the sums and the differences of each row of the tree begin, if there are free bits beside
+    /// them. Each of both is one further on for each column.
+    pub(super) starts: [[u32; 2]; MOST_ROWS],
     /// Rows from the middle of the board outwards.
     pub(super) rows_from_middle: Vec<u32>,
     pub(super) which: WhichCount,
@@ -144,8 +150,8 @@ pub(super) struct SubBoards {
     pub(super) tree: SubBoard,
     /// The number of bits of a word.
     pub(super) bits: u32,
-    /// How many of them are sums.
-    sums: u32,
+    /// Whether there are free bits beside its sums.
+    pub(super) is_spread: bool,
 }
 
 impl SubBoards {
@@ -154,34 +160,22 @@ impl SubBoards {
         let mut tree = sub_board(size, 1, colour, which);
         let touched = |board: &SubBoard| board.words.iter().flatten().fold(0, |all, of| all | of);
         let shared = touched(&list) & touched(&tree);
+        let is_spread = shared.count_ones() + 2 + LANES.ilog2() <= u64::BITS;
+        // Moves the shared bits to the front, with a free bit before the sums and one before the differences.
+        let spread = |from: &usize| usize::from(is_spread) * (1 + from / 32);
         for word in list.words.iter_mut().chain(&mut tree.words).flatten() {
-            // Moves the shared bits to the front.
-            let bits = (0..64).filter(|bit| shared >> bit & 1 == 1).enumerate();
-            *word = bits.map(|(to, from)| (*word >> from & 1) << to).sum();
+            let moved = bits(shared).enumerate().map(|(to, from)| (to + spread(&from), from));
+            *word = moved.map(|(to, from)| (*word >> from & 1) << to).sum();
         }
-        Self { list, tree, bits: shared.count_ones(), sums: (shared as u32).count_ones() }
-    }
-
-    /// A word with a free bit before its sums, and one between them and its differences.
-    pub(super) fn spread(&self, word: u64) -> u64 {
-        let sums = (1 << self.sums) - 1;
-        (word & sums) << 1 | (word & !sums) << 2
-    }
-
-    /// The number of bits of a word that is spread.
-    pub(super) fn spread_bits(&self) -> u32 {
-        self.bits + 2
-    }
-
-    /// With which bits of a spread word the sums and the differences of a row of the tree begin. Each of both
-    /// is one further on for each column.
-    pub(super) fn starts(&self, row: u32) -> [u32; 2] {
-        let is_whole = |column: &u32| self.tree.word(row, *column).count_ones() == 2;
-        let column = (0..self.tree.columns.count_ones())
-            .find(is_whole)
-            .expect("a row has one corner at most");
-        let word = self.spread(self.tree.word(row, column));
-        [word.trailing_zeros() - column, word.ilog2() - column]
+        for (starts, words) in tree.starts.iter_mut().zip(&tree.words) {
+            // A corner has one bit.
+            let whole = (0..).zip(words).find(|(_, word)| word.count_ones() == 2);
+            if let (true, Some((column, word))) = (is_spread, whole) {
+                *starts = [word.trailing_zeros() - column, word.ilog2() - column];
+            }
+        }
+        let bits = shared.count_ones() + 2 * u32::from(is_spread);
+        Self { list, tree, bits, is_spread }
     }
 }
 
@@ -206,7 +200,8 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
     rows_from_middle.sort_by_key(|i| (4 * *i as usize + 2 * row_parity + 1).abs_diff(n));
     let columns = (1 << columns) - 1;
     let complement = if colour == Colour::Black { columns } else { 0 };
-    SubBoard { columns, complement, words, rows_from_middle, which }
+    let starts = [[0; 2]; MOST_ROWS];
+    SubBoard { columns, complement, words, starts, rows_from_middle, which }
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     });
     some(&mut |limits, random| limits.leaf_halves = random.usize(1..60));
     some(&mut |limits, random| limits.section_items = random.usize(1..40));
-    some(&mut |limits, _| limits.walk_within = f64::INFINITY);
+    some(&mut |limits, _| limits.walks = Some(true));
     some(&mut |limits, _| limits.keeps_memory = !limits.keeps_memory);
     limits
 }
@@ -81,8 +81,8 @@ fn walks_count_what_programs_count() {
         let colours = Colours::new(size(n));
         for kernel in kernels() {
             for which in [WhichCount::First, WhichCount::Second] {
-                let [mut by_walk, mut by_program] = [f64::INFINITY, 0.0].map(|walk_within| {
-                    let limits = Limits { walk_within, ..Limits::new(size(n)) };
+                let [mut by_walk, mut by_program] = [true, false].map(|walks| {
+                    let limits = Limits { walks: Some(walks), ..Limits::new(size(n)) };
                     ColoursCounter::new(&colours.units, kernel, which, limits)
                 });
                 for _ in 0..6 {

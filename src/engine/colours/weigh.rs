@@ -11,16 +11,15 @@
 //!
 //! Entries of most pairs of labels weigh alike. Where a label ties with the rows, each pair has a weight of
 //! its own. Weights are cut into digits of a byte, the lowest digits of all in one list, the next ones in
-//! another: the kernels multiply bytes, and small boards need the lowest digits only. A walk looks weights up hit by
-//! hit; for it they are put together again.
+//! another: the kernels multiply bytes, and small boards need the lowest digits only.
 
-use super::kernel::{Bytes, Entries, LANES, Pairs, STATE_ROWS, States, Weights};
-use super::leaf::DROPPED;
+use std::ops::Range;
+
+use super::kernel::{Bytes, Entries, LANES, Pairs, STATE_ROWS, States, Totals, Weights};
 use super::program::Tree;
 use super::side::Side;
-use super::sub_board::{Colour, SubBoard};
+use super::sub_board::Colour;
 use super::units::Columns;
-use super::walk::BLOCKS;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
@@ -35,7 +34,7 @@ pub(super) struct Light<'a> {
 
 impl Light<'_> {
     /// Writes the weights for a block of these labels: for each row set, a row for each label of the heavy
-    /// tree. Entries that are too large are an overflow.
+    /// tree, and at the end a row of zeros. Entries that are too large are an overflow.
     pub(super) fn weigh(
         &self,
         heavy_labels: &[u32],
@@ -47,7 +46,7 @@ impl Light<'_> {
         let labels = heavy_tree.labels_len;
         let Weights { digits, more } = weights;
         more.clear();
-        more.resize(self.ys.len() * labels, 0);
+        more.resize(self.ys.len() * labels + 1, 0);
         digits[0].clear();
         digits[0].resize(more.len(), Bytes::ZERO);
         let rows_of = |tree: &Tree, labels: &[u32]| -> Vec<usize> {
@@ -117,57 +116,29 @@ impl Light<'_> {
     }
 }
 
-/// The weights of some blocks as a walk looks them up, hit by hit.
-#[derive(Default)]
-pub(super) struct HitWeights {
-    /// By columns, the row of their label among those of a unit.
-    row_of: Vec<u32>,
-    /// For each unit a row for each label of the tree, and one of zeros for labels that do not count. A row has
-    /// a weight for each label of the blocks.
-    rows: Vec<[u32; ROW]>,
-    labels_len: usize,
-}
-
-const ROW: usize = BLOCKS * LANES;
-
-impl HitWeights {
-    /// Forgets all weights.
-    pub(super) fn begin(&mut self, tree: &Tree, units: usize) {
-        self.labels_len = tree.labels_len;
-        self.row_of.clear();
-        self.row_of.extend(tree.labels.iter().map(|label| {
-            let row = if *label == DROPPED { tree.labels_len } else { *label as usize };
-            row as u32
-        }));
-        self.rows.clear();
-        self.rows.resize(units * (tree.labels_len + 1), [0; ROW]);
-    }
-
-    /// Adds the weights of a block.
-    pub(super) fn add(&mut self, block: usize, weights: &Weights, digit_bits: u32) {
-        let lanes = block * LANES..(block + 1) * LANES;
-        for (number, more) in weights.more.iter().enumerate() {
-            let (unit, label) = (number / self.labels_len, number % self.labels_len);
-            let row = &mut self.rows[unit * (self.labels_len + 1) + label][lanes.clone()];
-            for (digit, digits) in (0..=u32::from(*more)).zip(&weights.digits) {
-                for (weight, byte) in row.iter_mut().zip(digits[number].0) {
-                    *weight |= u32::from(byte) << (digit_bits * digit);
-                }
-            }
-        }
-    }
-
-    /// The sum of the weights of some hits in a unit.
-    pub(super) fn sum(&self, unit: usize, board: &SubBoard, hits: &States) -> u64 {
+impl Weights {
+    /// Adds up what some hits weigh whose row set has these rows.
+    pub(super) fn add_hits(
+        &self,
+        hits: &States,
+        tree: &Tree,
+        rows: &Range<usize>,
+        totals: &mut Totals,
+    ) {
         const { assert!(STATE_ROWS == 4, "four rows are folded to one") };
-        let rows = &self.rows[unit * (self.labels_len + 1)..][..=self.labels_len];
-        let (width, all) = (board.columns.count_ones(), u64::from(board.columns));
-        let weight = |(squares, label): (&u64, &u64)| {
+        let (width, all) = (tree.board.columns.count_ones(), u64::from(tree.board.columns));
+        let [lowest_digits, upper_digits @ ..] = &self.digits;
+        let [lowest, upper @ ..] = totals;
+        for (squares, label) in hits.squares[..hits.len].iter().zip(&hits.labels) {
             let columns = squares | squares >> (2 * width);
             let columns = (label | columns | columns >> width) & all;
-            u64::from(rows[self.row_of[columns as usize] as usize][(label >> 16) as usize % ROW])
-        };
-        let States { len, squares, labels } = hits;
-        squares[..*len].iter().zip(labels).map(weight).sum()
+            // Labels that do not count have the row of zeros at the end.
+            let row = rows.start + tree.labels[columns as usize] as usize;
+            let (row, lane) = (row.min(self.more.len() - 1), (label >> 16) as usize % LANES);
+            lowest[0] += u64::from(lowest_digits[row].0[lane]);
+            for (total, digits) in upper.iter_mut().zip(upper_digits).take(self.more[row].into()) {
+                total[0] += u64::from(digits[row].0[lane]);
+            }
+        }
     }
 }

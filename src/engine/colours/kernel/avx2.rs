@@ -2,13 +2,8 @@
 
 use std::arch::x86_64::*;
 
-pub(super) use super::portable::place;
-use super::portable::transpose_words;
-use super::{
-    Bytes, DIGITS, Ending, Entries, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
-    MOST_TOGETHER, OpenRow, Opening, Pairs, Planes, RowsOfSets, STATE_ROWS, TILE, TURNS_IN_A_BYTE,
-    Tile, Totals, Weights, Words, both, chunks, chunks_mut, pieces,
-};
+use super::TURNS_IN_A_BYTE;
+use super::portable::{look_up, transpose_words};
 use crate::engine::x86::{LANES_TO_FRONT, avx2};
 
 type Vector = [__m256i; 2];
@@ -148,60 +143,28 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     avx2::store::<u64, 4>(&mut halves[0], total);
 }
 
-#[target_feature(enable = "avx2,popcnt")]
-fn join_eight(one: u64, words: &[u64; 8], len: usize, joined: &mut [u64; 8]) -> usize {
-    // Two lanes of 32 bits for each word.
-    let (one, lanes) = (_mm256_set1_epi64x(one.cast_signed()), (1 << (2 * len)) - 1);
-    let mut end = 0;
-    for (words, lanes) in chunks(words).iter().zip([lanes & 0xff, lanes >> 8]) {
-        let words = avx2::load::<u64, 4>(words);
-        let free = _mm256_cmpeq_epi64(_mm256_and_si256(words, one), _mm256_setzero_si256());
-        let lanes = _mm256_movemask_ps(_mm256_castsi256_ps(free)) as usize & lanes;
-        compress(_mm256_or_si256(words, one), lanes, &mut joined[end..]);
-        end += lanes.count_ones() as usize / 2;
-    }
-    end
-}
-
-/// Writes some words of a vector, which have two lanes each, one after the other, and whatever behind them.
+/// Which of eight numbers are not zero.
 #[target_feature(enable = "avx2")]
-fn compress(words: __m256i, lanes: usize, to: &mut [u64]) {
-    let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(LANES_TO_FRONT[lanes].cast_signed()));
-    let to = to.first_chunk_mut().expect("room for all and a vector more");
-    avx2::store::<u64, 4>(to, _mm256_permutevar8x32_epi32(words, order));
+fn non_zero(numbers: &[u64; 8]) -> u8 {
+    let zero = |four| {
+        let zero = _mm256_cmpeq_epi64(avx2::load::<u64, 4>(four), _mm256_setzero_si256());
+        _mm256_movemask_pd(_mm256_castsi256_pd(zero)) as u8
+    };
+    let halves = chunks(numbers);
+    !(zero(&halves[0]) | zero(&halves[1]) << 4)
 }
 
-#[target_feature(enable = "avx2,popcnt")]
-pub(super) fn open_rows(words: Words<'_>, opening: &Opening, endings: &mut [Ending]) {
-    let count = |by: u32| _mm_cvtsi32_si128(by.cast_signed());
-    let all = |number: u64| _mm256_set1_epi64x(number.cast_signed());
-    let Opening { width, taken, rows } = opening;
-    let (taken, tag_at) = (all(*taken), count(words.tag_at));
-    let fields: [_; STATE_ROWS] = std::array::from_fn(|at| count(width * at as u32));
-    for at in (0..words.len).step_by(4) {
-        let there = (1 << (2 * (words.len - at).min(4))) - 1;
-        let four = words.and_more[at..].first_chunk().expect("whole vectors, and slack");
-        let four = avx2::load::<u64, 4>(four);
-        let label = _mm256_slli_epi64::<16>(_mm256_srl_epi64(four, tag_at));
-        let label = _mm256_or_si256(label, taken);
-        let (mut open, mut closed) = ([all(0); MOST_ROWS], [0; MOST_ROWS]);
-        for OpenRow { row, starts, free } in rows {
-            let [sums, differences] = starts.map(|by| _mm256_srl_epi64(four, count(by)));
-            let squares = _mm256_andnot_si256(_mm256_or_si256(sums, differences), all(*free));
-            let none = _mm256_cmpeq_epi64(squares, all(0));
-            let row = *row as usize % MOST_ROWS;
-            (open[row], closed[row]) = (squares, _mm256_movemask_ps(_mm256_castsi256_ps(none)));
-        }
-        for Ending { rows, states, .. } in endings.iter_mut().filter(|ending| ending.is_wanted) {
-            let rows = rows.map(|row| row as usize % MOST_ROWS);
-            let fitting = rows.iter().fold(there, |fitting, row| fitting & !closed[*row]) as usize;
-            let [a, b, c, d] =
-                std::array::from_fn(|at| _mm256_sll_epi64(open[rows[at]], fields[at]));
-            let squares = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
-            compress(squares, fitting, &mut states.squares[states.len..]);
-            compress(label, fitting, &mut states.labels[states.len..]);
-            states.len += fitting.count_ones() as usize / 2;
-        }
+#[target_feature(enable = "avx2,popcnt,bmi2")]
+fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
+    let mut end = 0;
+    for (four, which) in chunks(numbers).iter().zip([which & 0xf, which >> 4]) {
+        // Two lanes of 32 bits for each number.
+        let lanes = 3 * _pdep_u32(which.into(), 0x55) as usize;
+        let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(LANES_TO_FRONT[lanes].cast_signed()));
+        let packed = _mm256_permutevar8x32_epi32(avx2::load::<u64, 4>(four), order);
+        let to = to[end..].first_chunk_mut().expect("four more at most");
+        avx2::store::<u64, 4>(to, packed);
+        end += which.count_ones() as usize;
     }
 }
 

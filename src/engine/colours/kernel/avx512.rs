@@ -1,13 +1,8 @@
 //! 64 labels in a vector, with population counts of bytes and sums of products.
 
 use std::arch::x86_64::*;
-use std::ops::Range;
 
-use super::{
-    Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
-    MOST_TOGETHER, OpenRow, Opening, Pairs, Planes, RowsOfSets, STATE_ROWS, States, TILE,
-    TURNS_IN_A_BYTE, Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
-};
+use super::{LANES, TURNS_IN_A_BYTE};
 use crate::engine::x86::avx512;
 
 type Vector = __m512i;
@@ -15,7 +10,7 @@ type Sums = __m512i;
 type Index = [Bytes; 1];
 
 loops! {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi,avx512vnni,gfni,bmi1,bmi2,popcnt")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi,avx512vnni,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
 }
 
 #[target_feature(enable = "avx512f")]
@@ -101,121 +96,28 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     avx512::store::<u64, 8>(totals, _mm512_add_epi64(total, _mm512_add_epi64(low, high)));
 }
 
+/// Which of eight numbers are not zero.
+#[target_feature(enable = "avx512f")]
+fn non_zero(numbers: &[u64; 8]) -> u8 {
+    let numbers = avx512::load::<u64, 8>(numbers);
+    _mm512_test_epi64_mask(numbers, numbers)
+}
+
 /// The packed vector goes through a register and a full store: the form of `vpcompressq` that writes to
 /// memory is many times slower on some CPUs.
-#[target_feature(enable = "avx512f,popcnt")]
-fn join_eight(one: u64, words: &[u64; 8], len: usize, joined: &mut [u64; 8]) -> usize {
-    let (words, one) = (avx512::load::<u64, 8>(words), _mm512_set1_epi64(one.cast_signed()));
-    let fitting = _mm512_testn_epi64_mask(words, one) & ((1 << len) - 1) as u8;
-    let words = _mm512_maskz_compress_epi64(fitting, _mm512_or_si512(words, one));
-    avx512::store::<u64, 8>(joined, words);
-    fitting.count_ones() as usize
-}
-
-/// Eight numbers from a place on.
 #[target_feature(enable = "avx512f")]
-fn eight(numbers: &[u64], at: usize) -> __m512i {
-    avx512::load::<u64, 8>(numbers[at..].first_chunk().expect("whole vectors, and slack"))
-}
-
-/// Writes some numbers of a vector, one after the other, and whatever behind them.
-#[target_feature(enable = "avx512f")]
-fn compress(numbers: __m512i, which: u8, to: &mut [u64]) {
-    let to = to.first_chunk_mut().expect("room for all and a vector more");
+fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
+    let numbers = avx512::load::<u64, 8>(numbers);
     avx512::store::<u64, 8>(to, _mm512_maskz_compress_epi64(which, numbers));
 }
 
-#[target_feature(enable = "avx512f,popcnt")]
-pub(super) fn open_rows(words: Words<'_>, opening: &Opening, endings: &mut [Ending]) {
-    let count = |by: u32| _mm_cvtsi32_si128(by.cast_signed());
-    let all = |number: u64| _mm512_set1_epi64(number.cast_signed());
-    let Opening { width, taken, rows } = opening;
-    let (taken, tag_at) = (all(*taken), count(words.tag_at));
-    let fields: [_; STATE_ROWS] = std::array::from_fn(|at| count(width * at as u32));
-    let mut constants = [(0, [count(0); 2], all(0)); MOST_ROWS];
-    for (constants, OpenRow { row, starts, free }) in constants.iter_mut().zip(rows) {
-        *constants = (*row as usize % MOST_ROWS, starts.map(count), all(*free));
-    }
-    for at in (0..words.len).step_by(8) {
-        let there = !(u64::MAX << (words.len - at).min(8)) as u8;
-        let words = eight(words.and_more, at);
-        let label = _mm512_slli_epi64::<16>(_mm512_srl_epi64(words, tag_at));
-        let label = _mm512_or_si512(label, taken);
-        let (mut open, mut some) = ([all(0); MOST_ROWS], [0; MOST_ROWS]);
-        for (row, starts, free) in &constants[..rows.len()] {
-            let [sums, differences] = starts.map(|by| _mm512_srl_epi64(words, by));
-            open[*row] = open_of(*free, sums, differences);
-            some[*row] = _mm512_test_epi64_mask(open[*row], open[*row]);
-        }
-        for Ending { rows, states, .. } in endings.iter_mut().filter(|ending| ending.is_wanted) {
-            let rows = rows.map(|row| row as usize % MOST_ROWS);
-            let fitting = rows.iter().fold(there, |fitting, row| fitting & some[*row]);
-            let [a, b, c, d] =
-                std::array::from_fn(|at| _mm512_sll_epi64(open[rows[at]], fields[at]));
-            let squares = _mm512_or_si512(_mm512_or_si512(a, b), _mm512_or_si512(c, d));
-            compress(squares, fitting, &mut states.squares[states.len..]);
-            compress(label, fitting, &mut states.labels[states.len..]);
-            states.len += fitting.count_ones() as usize;
-        }
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
-pub(super) fn place(
-    from: &States,
-    some: Range<usize>,
-    row: usize,
-    left: &Unattacked,
-    placed: &mut States,
-) {
-    match row {
-        0 => place_in::<0>(from, some, left, placed),
-        1 => place_in::<1>(from, some, left, placed),
-        2 => place_in::<2>(from, some, left, placed),
-        _ => place_in::<3>(from, some, left, placed),
-    }
-}
-
-/// The lowest open squares of eight states, then the next ones, and so on.
-#[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
-fn place_in<const ROW: usize>(
-    from: &States,
-    some: Range<usize>,
-    left: &Unattacked,
-    placed: &mut States,
-) {
-    let all = |number: u64| _mm512_set1_epi64(number.cast_signed());
-    let width = left.width;
-    let fields: [_; STATE_ROWS] =
-        std::array::from_fn(|at| all(((1 << width) - 1) << (width * at as u32)));
-    let (one, before) = (all(1), all((width * ROW as u32).into()));
-    let [first, last] = chunks(&left.by[ROW]) else { unreachable!("two halves") };
-    let [first, last] = [first, last].map(|half| avx512::load::<u64, 8>(half));
-    let mut len = 0;
-    for at in some.clone().step_by(8) {
-        let there = !(u64::MAX << (some.end - at).min(8)) as u8;
-        let [squares, labels] = [&from.squares, &from.labels].map(|numbers| eight(numbers, at));
-        let mut open = _mm512_maskz_and_epi64(there, squares, fields[ROW]);
-        loop {
-            let mut fitting = _mm512_test_epi64_mask(open, open);
-            if fitting == 0 {
-                break;
-            }
-            let less = _mm512_sub_epi64(open, one);
-            let below = _mm512_popcnt_epi64(_mm512_andnot_si512(open, less));
-            let column = _mm512_sub_epi64(below, before);
-            open = _mm512_and_si512(open, less);
-            let left = _mm512_permutex2var_epi64(first, column, last);
-            let left = _mm512_and_si512(squares, left);
-            for field in fields.iter().skip(ROW + 1) {
-                fitting &= _mm512_test_epi64_mask(left, *field);
-            }
-            compress(left, fitting, &mut placed.squares[len..]);
-            compress(labels, fitting, &mut placed.labels[len..]);
-            len += fitting.count_ones() as usize;
-        }
-    }
-    placed.len = len;
+#[target_feature(enable = "avx512f")]
+fn look_up(table: &[u64; MOST_ROWS], places: &[u64; 8]) -> [u64; 8] {
+    let [first, last] = [0, 1].map(|half| avx512::load::<u64, 8>(&chunks(table)[half]));
+    let mut found = [0; 8];
+    let places = avx512::load::<u64, 8>(places);
+    avx512::store::<u64, 8>(&mut found, _mm512_permutex2var_epi64(first, places, last));
+    found
 }
 
 /// The eight words of a lane become a row of bytes, one for each bit of a word: the bytes of a word go to

@@ -20,6 +20,14 @@ macro_rules! of_length {
 /// Defines the loops of a kernel.
 macro_rules! loops {
     ($(#[$compiled:meta])*) => {
+        use std::ops::Range;
+
+        use super::{
+            Bytes, DIGITS, Ending, Entries, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
+            MOST_TOGETHER, OpenRow, Opening, Pairs, Planes, RowsOfSets, STATE_ROWS, States, TILE,
+            Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
+        };
+
         /// Adds the hits of each lane to the entries in the rows of each row set.
         $(#[$compiled])*
         pub(super) fn count_leaf(
@@ -99,14 +107,102 @@ macro_rules! loops {
             let last = words.and_more[words.len - rest.len()..].first_chunk().expect("slack");
             let mut len = 0;
             for one in ones {
-                let mut join = |words: &[u64; 8], which: usize| {
+                let mut join = |words: &[u64; 8], some: u8| {
+                    let fitting = !non_zero(&words.map(|word| word & one)) & some;
                     let joined = joined[len..].first_chunk_mut().expect("room for all and a vector more");
-                    len += join_eight(*one, words, which, joined);
+                    compress(&words.map(|word| word | one), fitting, joined);
+                    len += fitting.count_ones() as usize;
                 };
-                whole.iter().for_each(|words| join(words, 8));
-                join(last, rest.len());
+                whole.iter().for_each(|words| join(words, u8::MAX));
+                join(last, first(rest.len()));
             }
             len
+        }
+
+        /// Opens rows, eight words at a time.
+        $(#[$compiled])*
+        pub(super) fn open_rows(
+            words: Words<'_>,
+            taken: &[u64],
+            opening: &Opening,
+            endings: &mut [Ending],
+        ) {
+            let Opening { columns, rows } = opening;
+            let (width, columns) = (columns.count_ones(), u64::from(*columns));
+            let (mut open, mut some) = ([[0; 8]; MOST_ROWS], [0; MOST_ROWS]);
+            for at in (0..words.len).step_by(8) {
+                let [eight, taken] = [words.and_more, taken].map(|numbers| eight(numbers, at));
+                let label = std::array::from_fn(|at| eight[at] >> words.tag_at << 16 | taken[at]);
+                for OpenRow { row, starts: [sums, differences] } in rows {
+                    let row = row % MOST_ROWS;
+                    open[row] = std::array::from_fn(|at| {
+                        columns & !(taken[at] | eight[at] >> sums | eight[at] >> differences)
+                    });
+                    some[row] = non_zero(&open[row]);
+                }
+                for Ending { unattacked, states, .. } in endings.iter_mut() {
+                    let [a, b, c, d] = unattacked.rows.map(|row| row % MOST_ROWS);
+                    let fitting = some[a] & some[b] & some[c] & some[d] & first(words.len - at);
+                    let squares = std::array::from_fn(|at| {
+                        open[a][at] | open[b][at] << width | open[c][at] << (2 * width) | open[d][at] << (3 * width)
+                    });
+                    push(states, states.len, &squares, &label, fitting);
+                    states.len += fitting.count_ones() as usize;
+                }
+            }
+        }
+
+        /// Places queens on the lowest open squares of eight states, then on the next ones, and so on.
+        $(#[$compiled])*
+        pub(super) fn place(from: &States, some: Range<usize>, row: usize, left: &Unattacked, placed: &mut States) {
+            let (width, unattacked) = (left.width, &left.by[row]);
+            let fields: [u64; STATE_ROWS] = std::array::from_fn(|row| ((1 << width) - 1) << (width * row as u32));
+            let before = u64::from(width) * row as u64;
+            placed.len = 0;
+            for at in some.clone().step_by(8) {
+                let [squares, labels] = [&from.squares, &from.labels].map(|numbers| eight(numbers, at));
+                let mut open = squares.map(|squares| squares & fields[row]);
+                loop {
+                    let mut fitting = non_zero(&open) & first(some.end - at);
+                    if fitting == 0 {
+                        break;
+                    }
+                    let columns = open.map(|open| u64::from(open.trailing_zeros()).wrapping_sub(before));
+                    let unattacked = look_up(unattacked, &columns);
+                    let left = std::array::from_fn(|at| squares[at] & unattacked[at]);
+                    for field in &fields[row + 1..] {
+                        fitting &= non_zero(&left.map(|left: u64| left & field));
+                    }
+                    push(placed, placed.len, &left, &labels, fitting);
+                    placed.len += fitting.count_ones() as usize;
+                    open = open.map(|open| open & open.wrapping_sub(1));
+                }
+            }
+        }
+
+        /// Writes some of eight states from a place on.
+        $(#[$compiled])*
+        #[inline]
+        fn push(states: &mut States, at: usize, squares: &[u64; 8], labels: &[u64; 8], which: u8) {
+            let States { squares: to_squares, labels: to_labels, .. } = states;
+            for (numbers, to) in [(squares, to_squares), (labels, to_labels)] {
+                let to = to[at..].first_chunk_mut().expect("room for all and a vector more");
+                compress(numbers, which, to);
+            }
+        }
+
+        /// Eight numbers from a place on.
+        $(#[$compiled])*
+        #[inline]
+        fn eight(numbers: &[u64], at: usize) -> [u64; 8] {
+            *numbers[at..].first_chunk().expect("whole vectors, and slack")
+        }
+
+        /// The first of eight numbers, at most so many.
+        $(#[$compiled])*
+        #[inline]
+        fn first(len: usize) -> u8 {
+            !(u64::MAX << len.min(8)) as u8
         }
 
         /// Quarter by quarter of the entries: products of rows are cut to bytes, then transposed.

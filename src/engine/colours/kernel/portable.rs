@@ -1,12 +1,6 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
-use std::ops::Range;
-
-use super::{
-    Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
-    MOST_TOGETHER, OpenRow, Opening, Pairs, Planes, RowsOfSets, SLOTS, STATE_ROWS, States, TILE,
-    Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
-};
+use super::{LANES, SLOTS};
 
 /// Byte l is a byte of word l / 8.
 type Vector = [u64; 8];
@@ -83,52 +77,23 @@ fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
     totals[0] += sums.iter().sum::<u64>();
 }
 
-fn join_eight(one: u64, words: &[u64; 8], len: usize, joined: &mut [u64; 8]) -> usize {
-    let mut end = 0;
-    for word in &words[..len] {
-        joined[end] = one | word;
-        end += usize::from(one & word == 0);
-    }
-    end
+/// Which of eight numbers are not zero.
+fn non_zero(numbers: &[u64; 8]) -> u8 {
+    (0..).zip(numbers).fold(0, |which, (at, number)| which | u8::from(*number != 0) << at)
 }
 
-pub(super) fn open_rows(words: Words<'_>, opening: &Opening, endings: &mut [Ending]) {
-    let Opening { width, taken, rows } = opening;
-    let mut open = [0; MOST_ROWS];
-    for word in words.own() {
-        for OpenRow { row, starts: [sums, differences], free } in rows {
-            open[*row as usize] = free & !(word >> sums | word >> differences);
-        }
-        let label = word >> words.tag_at << 16 | taken;
-        for Ending { rows, states, .. } in endings.iter_mut().filter(|ending| ending.is_wanted) {
-            let open = rows.map(|row| open[row as usize % MOST_ROWS]);
-            let all = (0..).zip(open).fold(0, |all, (at, open)| all | open << (width * at));
-            (states.squares[states.len], states.labels[states.len]) = (all, label);
-            states.len += usize::from(open.iter().all(|open| *open != 0));
-        }
-    }
-}
-
-pub(super) fn place(
-    from: &States,
-    some: Range<usize>,
-    row: usize,
-    left: &Unattacked,
-    placed: &mut States,
-) {
-    let Unattacked { width, by } = left;
-    let field = |row: usize| ((1 << width) - 1) << (width * row as u32);
+/// Writes some numbers, one after the other, and whatever behind them.
+fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
     let mut len = 0;
-    for (squares, label) in from.squares[some.clone()].iter().zip(&from.labels[some]) {
-        let mut open = (squares & field(row)) >> (width * row as u32);
-        while open != 0 {
-            let left = squares & by[row][open.trailing_zeros() as usize % MOST_ROWS];
-            (placed.squares[len], placed.labels[len]) = (left, *label);
-            len += usize::from((row + 1..STATE_ROWS).all(|row| left & field(row) != 0));
-            open &= open - 1;
-        }
+    for (at, number) in numbers.iter().enumerate() {
+        to[len] = *number;
+        len += usize::from(which >> at & 1);
     }
-    placed.len = len;
+}
+
+#[inline(always)]
+pub(super) fn look_up(table: &[u64; MOST_ROWS], places: &[u64; 8]) -> [u64; 8] {
+    places.map(|place| table[place as usize % MOST_ROWS])
 }
 
 /// By six stages of swaps: in each, blocks of bits that are half as long change places.

@@ -26,18 +26,19 @@ impl States {
     }
 }
 
-/// The last rows of a row set, and the states that are gathered for it.
+/// A row set, and the states that are gathered for it.
 pub(in crate::engine::colours) struct Ending {
-    /// The number of the row set in its class.
+    /// Its number in its class.
     pub(in crate::engine::colours) set: usize,
-    pub(in crate::engine::colours) is_wanted: bool,
-    pub(in crate::engine::colours) rows: [u32; STATE_ROWS],
+    pub(in crate::engine::colours) rows: Vec<u32>,
     pub(in crate::engine::colours) unattacked: Unattacked,
     pub(in crate::engine::colours) states: States,
 }
 
 /// The squares of a state that a queen does not attack, with its own.
 pub(in crate::engine::colours) struct Unattacked {
+    /// The rows of the states.
+    pub(in crate::engine::colours) rows: [usize; STATE_ROWS],
     /// The number of columns.
     pub(in crate::engine::colours) width: u32,
     /// By the row and the column of a queen.
@@ -61,15 +62,14 @@ impl Unattacked {
                 *left = fields.sum();
             }
         }
-        Self { width, by }
+        Self { rows: rows.map(|row| row as usize), width, by }
     }
 }
 
-/// How words are opened at a node.
+/// How words are opened.
 pub(in crate::engine::colours) struct Opening {
-    /// The columns of the sub-board, and those that queens have taken.
-    pub(in crate::engine::colours) width: u32,
-    pub(in crate::engine::colours) taken: u64,
+    /// The columns of the sub-board.
+    pub(in crate::engine::colours) columns: u32,
     /// The rows of all endings.
     pub(in crate::engine::colours) rows: Vec<OpenRow>,
 }
@@ -77,9 +77,7 @@ pub(in crate::engine::colours) struct Opening {
 /// A row that is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::engine::colours) struct OpenRow {
-    pub(in crate::engine::colours) row: u32,
+    pub(in crate::engine::colours) row: usize,
     /// The bits of a word with which the sums and the differences of its squares begin.
     pub(in crate::engine::colours) starts: [u32; 2],
-    /// The squares that are free of queens.
-    pub(in crate::engine::colours) free: u64,
 }
