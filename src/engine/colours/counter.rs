@@ -123,7 +123,7 @@ impl<'a> ColoursCounter<'a> {
         let Side { boards, limits, tree, program, walked_for, .. } = &self.heavy;
         let Paces { walk, run, compile } = self.paces[tree.rows()];
         let compile = if program.is_empty() { compile * tree.size() } else { 0.0 };
-        let is_sparse = tree.rows() > self.light.tree.rows() + 1;
+        let is_sparse = tree.rows() > self.light.tree.rows() + 2;
         let is_faster = || is_sparse && walked_for + walk * pairs < run * pairs + compile;
         let may_walk = boards.is_spread && tree.rows() >= STATE_ROWS;
         may_walk && limits.walks.unwrap_or_else(is_faster)
@@ -133,7 +133,7 @@ impl<'a> ColoursCounter<'a> {
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
         let Side { list, tree, program, .. } = &self.heavy;
         // At least one, for something is divided by it.
-        let pairs = (list.to_list.len() * tree.labels_len * task.ys.len()).max(1) as f64;
+        let pairs = (list.to_list.len() * tree.labels_len).max(1) as f64;
         let (is_walk, is_compiled) = (self.is_walk(pairs), !program.is_empty());
         let begun = thread_time();
         let Self { kernel, light, heavy, matrix, weights, scratch, walk, .. } = self;
@@ -183,8 +183,8 @@ impl<'a> ColoursCounter<'a> {
     }
 }
 
-/// What sums took, in seconds: for each pair of labels and row set, and to compile for each label and row set of a
-/// class. What has not been done yet takes no time.
+/// What sums took, in seconds: for each pair of labels, and to compile for each label and row set of a class. What has
+/// not been done yet takes no time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Paces {
     walk: f64,

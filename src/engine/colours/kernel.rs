@@ -19,8 +19,8 @@
 //! the heavy one each is multiplied with the weight of its lane's label, and summed at once, so that no matrix
 //! of it is ever stored.
 //!
-//! A program is executed by one function, which calls the kernel for each filter and each leaf. The loops of a
-//! leaf are the same in all kernels. A kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
+//! A program is executed by one function, which calls the kernel for each filter and each leaf. The loops are the
+//! same in all kernels; what they do with arrays of eight numbers, compilers make vectors of. A kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
 //! sums, a type `Index` of places, in arrays of [`Bytes`], and these operations:
 //!
 //! | operation | result |
@@ -32,7 +32,9 @@
 //! | `count(entries, hits, turns, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; the turns are indices that pick the hits of labels, the labels those of lanes |
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
-//! | `join_eight(one, words, len, joined)` | writes those of the first words that share no bit with one, each joined with it; returns how many |
+//! | `non_zero(numbers)` | which of eight numbers are not zero: bit i for number i |
+//! | `compress(numbers, which, to)` | writes these of eight numbers, one after the other, and whatever behind them |
+//! | `look_up(table, places)` | eight numbers of a table of 16; of places beyond it, any |
 //! | `transpose_words(words, starts, planes)` | the planes of a layer |
 //! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
 
@@ -41,13 +43,13 @@ use std::ops::Range;
 use super::code::{
     Instruction, LeafCode, MOST_OPEN, MOST_TOGETHER, NO_BIT, Operation, both, pieces,
 };
-use super::sub_board::MOST_ROWS;
+use super::sub_board::{MOST_ROWS, SubBoard, bits};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 pub(super) use lanes::{Bytes, LANES, SLACK, Words};
 use lanes::{Lanes, Layer, SLOTS};
-pub(super) use states::{Ending, OpenRow, Opening, STATE_ROWS, States, Unattacked};
+pub(super) use states::{Ending, STATE_ROWS, States, Unattacked};
 
 /// The hits of a group with so many lanes fit a byte.
 #[cfg(target_arch = "x86_64")]
@@ -199,7 +201,7 @@ impl Kernel {
 
         /// Adds the states of the words, below queens that take these columns, to each ending, which has room for all.
         pub(super) fn open_rows(
-            self, words: Words<'_>, taken: &[u64], opening: &Opening, endings: &mut [Ending],
+            self, words: Words<'_>, taken: &[u64], board: &SubBoard, endings: &mut [Ending],
         );
 
         /// Places a queen on each open square of one row in some states. Those in which each row behind it has open

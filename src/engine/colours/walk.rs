@@ -18,11 +18,9 @@
 //! Rows are opened by shifts: the sums of a row's squares are neighbours in a word, and so are its differences, see
 //! [`SubBoard`](super::sub_board::SubBoard).
 
-use super::kernel::{
-    Ending, OpenRow, Opening, RowsOfSets, SLACK, STATE_ROWS, States, Unattacked, Words,
-};
+use super::kernel::{Ending, RowsOfSets, SLACK, STATE_ROWS, States, Unattacked, Words};
 use super::program::Tree;
-use super::sub_board::{MOST_ROWS, Queens, bits};
+use super::sub_board::{MOST_ROWS, Queens};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
@@ -131,17 +129,13 @@ impl Walker<'_> {
 
     /// Opens the last rows to the words that were gathered, for each row set.
     fn open(&mut self, endings: &mut [Ending]) {
-        let (board, Walk { words, taken, .. }) = (&self.tree.board, &mut *self.memory);
-        let last_rows = endings.iter().flat_map(|ending| ending.unattacked.rows);
-        let rows = bits(last_rows.fold(0, |all, row| all | 1 << row));
-        let rows = rows.map(|row| OpenRow { row, starts: board.starts[row] }).collect();
-        let opening = Opening { columns: board.columns, rows };
+        let Walk { words, taken, .. } = &mut *self.memory;
         let len = words.len();
         words.resize(len + SLACK, 0);
         taken.resize(len + SLACK, 0);
         endings.iter_mut().for_each(|ending| ending.states.reserve(len));
         let gathered = Words { len, and_more: words, tag_at: self.tag_at };
-        self.kernel.open_rows(gathered, taken, &opening, endings);
+        self.kernel.open_rows(gathered, taken, &self.tree.board, endings);
         words.clear();
         taken.clear();
         for ending in endings.iter_mut().filter(|ending| ending.states.len >= ENOUGH) {

@@ -143,7 +143,6 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     avx2::store::<u64, 4>(&mut halves[0], total);
 }
 
-/// Which of eight numbers are not zero.
 #[target_feature(enable = "avx2")]
 fn non_zero(numbers: &[u64; 8]) -> u8 {
     let zero = |four| {

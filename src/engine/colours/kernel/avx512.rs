@@ -96,7 +96,6 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     avx512::store::<u64, 8>(totals, _mm512_add_epi64(total, _mm512_add_epi64(low, high)));
 }
 
-/// Which of eight numbers are not zero.
 #[target_feature(enable = "avx512f")]
 fn non_zero(numbers: &[u64; 8]) -> u8 {
     let numbers = avx512::load::<u64, 8>(numbers);

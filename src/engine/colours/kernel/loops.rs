@@ -24,7 +24,7 @@ macro_rules! loops {
 
         use super::{
             Bytes, DIGITS, Ending, Entries, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
-            MOST_TOGETHER, OpenRow, Opening, Pairs, Planes, RowsOfSets, STATE_ROWS, States, TILE,
+            MOST_TOGETHER, Pairs, Planes, RowsOfSets, STATE_ROWS, States, SubBoard, TILE,
             Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
         };
 
@@ -124,17 +124,19 @@ macro_rules! loops {
         pub(super) fn open_rows(
             words: Words<'_>,
             taken: &[u64],
-            opening: &Opening,
+            board: &SubBoard,
             endings: &mut [Ending],
         ) {
-            let Opening { columns, rows } = opening;
-            let (width, columns) = (columns.count_ones(), u64::from(*columns));
+            let (width, columns) = (board.columns.count_ones(), u64::from(board.columns));
+            let rows = endings.iter().flat_map(|ending| ending.unattacked.rows);
+            let rows = super::bits(rows.fold(0, |all, row| all | 1 << row));
+            let rows: Vec<usize> = rows.map(|row| row % MOST_ROWS).collect();
             let (mut open, mut some) = ([[0; 8]; MOST_ROWS], [0; MOST_ROWS]);
             for at in (0..words.len).step_by(8) {
                 let [eight, taken] = [words.and_more, taken].map(|numbers| eight(numbers, at));
                 let label = std::array::from_fn(|at| eight[at] >> words.tag_at << 16 | taken[at]);
-                for OpenRow { row, starts: [sums, differences] } in rows {
-                    let row = row % MOST_ROWS;
+                for row in rows.iter().copied() {
+                    let [sums, differences] = board.starts[row];
                     open[row] = std::array::from_fn(|at| {
                         columns & !(taken[at] | eight[at] >> sums | eight[at] >> differences)
                     });

@@ -77,12 +77,10 @@ fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
     totals[0] += sums.iter().sum::<u64>();
 }
 
-/// Which of eight numbers are not zero.
 fn non_zero(numbers: &[u64; 8]) -> u8 {
     (0..).zip(numbers).fold(0, |which, (at, number)| which | u8::from(*number != 0) << at)
 }
 
-/// Writes some numbers, one after the other, and whatever behind them.
 fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
     let mut len = 0;
     for (at, number) in numbers.iter().enumerate() {

@@ -65,19 +65,3 @@ impl Unattacked {
         Self { rows: rows.map(|row| row as usize), width, by }
     }
 }
-
-/// How words are opened.
-pub(in crate::engine::colours) struct Opening {
-    /// The columns of the sub-board.
-    pub(in crate::engine::colours) columns: u32,
-    /// The rows of all endings.
-    pub(in crate::engine::colours) rows: Vec<OpenRow>,
-}
-
-/// A row that is opened.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::engine::colours) struct OpenRow {
-    pub(in crate::engine::colours) row: usize,
-    /// The bits of a word with which the sums and the differences of its squares begin.
-    pub(in crate::engine::colours) starts: [u32; 2],
-}
