@@ -43,11 +43,11 @@ struct Cost {
 
 /// With AVX-512: `colours` measured up to n = 24, and from samples up to 30; two more columns make it 25 to 50 times
 /// as long.
-const COLOURS: Cost = Cost { n: 24, hours: 1.8, growth: 6.3 };
+const COLOURS: Cost = Cost { n: 24, hours: 1.5, growth: 6.4 };
 /// With AVX-512: measured up to n = 19, at 8 ns a solution; the solutions are published up to n = 27.
 const SUBTREES: Cost = Cost { n: 24, hours: 550.0, growth: 10.0 };
 /// How many times as long boards take with each of [`Kernel::NAMES`].
-const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 1.5, 1.0];
+const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 1.8, 1.0];
 
 /// How many times as long units of an engine take with this kernel as with the fastest one.
 pub(crate) fn slower(engine: Engine, kernel: &str) -> f64 {

@@ -224,7 +224,9 @@ mod needs_libfaketime {
 fn verify_tells_true_from_false_and_finished_from_not() {
     let verify = |path: &Path, args: &[&str]| run(nqueens(&["verify"]).arg(path).args(args));
     let path = fresh("verify");
-    assert!(run(&mut count_into("12", &path, &["--engine", "subtrees"])).status.success());
+    // 144 units, however many cores there are.
+    let split: &[&str] = &["--engine", "subtrees", "--split-rows", "2"];
+    assert!(run(&mut count_into("12", &path, split)).status.success());
     let good = verify(&path, &["--json", "--seed", "7", "--units", "50"]);
     assert_eq!(good.status.code(), Some(0), "{}", stderr(&good));
     let object = json(&good);

@@ -127,8 +127,9 @@ fn a_signal_that_comes_twice_at_once_stops_the_count() {
         crate::common::processes::wait_for_work(&mut child, Duration::from_millis(200));
         let pid = child.id().to_string();
         let group = format!("-{pid}");
-        let sent = Command::new("kill").args(["-TERM", "--", &pid, &group]).status();
-        assert!(sent.expect("kill is installed").success(), "the program runs");
+        let kill = format!("kill -s TERM -- {pid} {group}");
+        let sent = Command::new("sh").args(["-c", &kill]).status();
+        assert!(sent.expect("a shell").success(), "the program runs");
         let output = child.wait_with_output().expect("ended");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(3), "{message}");

@@ -217,8 +217,9 @@ mod tests {
             assert!(room <= 61, "blocks of eight labels and more at n = {n}");
             for colour in [Colour::White, Colour::Black] {
                 for which in [WhichCount::First, WhichCount::Second] {
-                    let bits = SubBoards::new(size, colour, which).bits;
+                    let SubBoards { bits, is_spread, .. } = SubBoards::new(size, colour, which);
                     assert!(bits <= room, "{bits} bits at n = {n}");
+                    assert_eq!(is_spread, n <= 29, "n = {n}");
                 }
             }
         }
