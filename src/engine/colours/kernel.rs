@@ -20,8 +20,9 @@
 //! of it is ever stored.
 //!
 //! A program is executed by one function, which calls the kernel for each filter and each leaf. The loops are the
-//! same in all kernels; what they do with arrays of eight numbers, compilers make vectors of. A kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
-//! sums, a type `Index` of places, in arrays of [`Bytes`], and these operations:
+//! same in all kernels. Those that go through words and states are written with arrays of eight numbers, of which the
+//! compiler makes vectors. For those of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
+//! sums, and a type `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
 //!
 //! | operation | result |
 //! |---|---|

@@ -148,8 +148,7 @@ macro_rules! loops {
                     let squares = std::array::from_fn(|at| {
                         open[a][at] | open[b][at] << width | open[c][at] << (2 * width) | open[d][at] << (3 * width)
                     });
-                    push(states, states.len, &squares, &label, fitting);
-                    states.len += fitting.count_ones() as usize;
+                    push(states, &squares, &label, fitting);
                 }
             }
         }
@@ -175,22 +174,20 @@ macro_rules! loops {
                     for field in &fields[row + 1..] {
                         fitting &= non_zero(&left.map(|left: u64| left & field));
                     }
-                    push(placed, placed.len, &left, &labels, fitting);
-                    placed.len += fitting.count_ones() as usize;
+                    push(placed, &left, &labels, fitting);
                     open = open.map(|open| open & open.wrapping_sub(1));
                 }
             }
         }
 
-        /// Writes some of eight states from a place on.
+        /// Adds some of eight states.
         $(#[$compiled])*
         #[inline]
-        fn push(states: &mut States, at: usize, squares: &[u64; 8], labels: &[u64; 8], which: u8) {
-            let States { squares: to_squares, labels: to_labels, .. } = states;
-            for (numbers, to) in [(squares, to_squares), (labels, to_labels)] {
-                let to = to[at..].first_chunk_mut().expect("room for all and a vector more");
-                compress(numbers, which, to);
-            }
+        fn push(states: &mut States, squares: &[u64; 8], labels: &[u64; 8], which: u8) {
+            let (len, room) = (states.len, "room for all and a vector more");
+            compress(squares, which, states.squares[len..].first_chunk_mut().expect(room));
+            compress(labels, which, states.labels[len..].first_chunk_mut().expect(room));
+            states.len += which.count_ones() as usize;
         }
 
         /// Eight numbers from a place on.

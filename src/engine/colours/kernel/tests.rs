@@ -1,8 +1,11 @@
 //! Every kernel against the simplest loops, on made-up programs, at edge lengths.
 
 use super::*;
+use crate::board::size::BoardSize;
 use crate::engine::colours::code::{Code, Groups, two};
+use crate::engine::colours::sub_board::{Colour, SubBoards};
 use crate::engine::tests::{kernels, random};
+use crate::engine::unit::WhichCount;
 
 /// Numbers of words of a label, around those of a lane.
 const LENGTHS: [usize; 6] = [0, 1, 7, 8, 9, 17];
@@ -262,6 +265,71 @@ fn every_kernel_joins() {
                 joined.truncate(len);
                 joined.sort_unstable();
                 assert_eq!(joined, expected, "{kernel}");
+            }
+        }
+    }
+}
+
+/// Words and states of a whole board against searches for the open squares, one by one.
+#[test]
+fn every_kernel_opens_and_places() {
+    let (mut random, size) = (random(), BoardSize::new(24).expect("in range"));
+    let board = &SubBoards::new(size, Colour::Black, WhichCount::First).tree;
+    let (width, all) = (board.columns.count_ones(), u64::from(board.columns));
+    let squares = (0..12).flat_map(|row| (0..width).map(move |column| (row, column)));
+    let diagonals = squares.fold(0, |all, (row, column)| all | board.word(row, column));
+    for len in LENGTHS {
+        let [words, taken] = [diagonals, all].map(|bits| -> Vec<u64> {
+            let number = || random.u64(..) & random.u64(..) & random.u64(..) & bits;
+            std::iter::repeat_with(number).take(len + SLACK).collect()
+        });
+        let rows: [u32; STATE_ROWS] = [1, 4, 9, 11];
+        // The open squares of a word: none of the word's diagonals is the square's.
+        let is_open = |word: usize, row: u32, column: u32| {
+            board.word(row, column) & words[word] == 0 && taken[word] >> column & 1 == 0
+        };
+        let open = |word: usize| -> Option<(u64, u64)> {
+            let fields = (0..).zip(rows).map(|(at, row)| {
+                let columns = (0..width).filter(|column| is_open(word, row, *column));
+                columns.fold(0, |open, column| open | 1 << column) << (width * at)
+            });
+            let fields: Vec<u64> = fields.collect();
+            let squares = fields.iter().sum();
+            fields.iter().all(|field| *field > 0).then_some((squares, taken[word]))
+        };
+        let opened: Vec<(u64, u64)> = (0..len).filter_map(open).collect();
+        for kernel in kernels() {
+            let unattacked = Unattacked::new(board, rows);
+            let mut states = States::default();
+            states.reserve(len);
+            let mut endings = [Ending { set: 0, rows: rows.to_vec(), unattacked, states }];
+            let gathered = Words { len, and_more: &words, tag_at: 58 };
+            kernel.open_rows(gathered, &taken, board, &mut endings);
+            let [Ending { unattacked, states, .. }] = &endings;
+            let pairs = |states: &States| -> Vec<(u64, u64)> {
+                let labels = states.labels.iter().copied();
+                states.squares[..states.len].iter().copied().zip(labels).collect()
+            };
+            assert_eq!(pairs(states), opened, "{kernel}");
+            for row in 0..STATE_ROWS {
+                let field = |row: usize| all << (width as usize * row);
+                let mut expected = Vec::new();
+                for (squares, label) in &opened {
+                    for (column, left) in (0..width).zip(unattacked.by[row]) {
+                        let is_open = squares & field(row) & 1 << (width * row as u32 + column) > 0;
+                        let left = squares & left;
+                        if is_open && (row + 1..STATE_ROWS).all(|row| left & field(row) > 0) {
+                            expected.push((left, *label));
+                        }
+                    }
+                }
+                let mut placed = States::default();
+                placed.reserve(len * MOST_ROWS);
+                kernel.place(states, 0..states.len, row, unattacked, &mut placed);
+                let mut placed = pairs(&placed);
+                placed.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(placed, expected, "{kernel}, row {row}");
             }
         }
     }
