@@ -35,6 +35,7 @@
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
 //! | `non_zero(numbers)` | which of eight numbers are not zero: bit i for number i |
 //! | `compress(numbers, which, to)` | writes these of eight numbers, one after the other, and whatever behind them |
+//! | `join_eight(one, words, some, joined)` | writes those of the first words that share no bit with one, each joined with it; returns how many |
 //! | `look_up(table, places)` | eight numbers of a table of 16; of places beyond it, any |
 //! | `transpose_words(words, starts, planes)` | the planes of a layer |
 //! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |

@@ -167,6 +167,13 @@ fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
     }
 }
 
+#[target_feature(enable = "avx2,popcnt,bmi2")]
+fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
+    let fitting = !non_zero(&words.map(|word| word & one)) & some;
+    compress(&words.map(|word| word | one), fitting, joined);
+    fitting.count_ones() as usize
+}
+
 /// By four stages of unpacking, in each quarter of the rows.
 #[target_feature(enable = "avx2")]
 fn transpose_quarters(tile: &mut Tile) {

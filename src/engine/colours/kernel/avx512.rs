@@ -110,6 +110,13 @@ fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
     avx512::store::<u64, 8>(to, _mm512_maskz_compress_epi64(which, numbers));
 }
 
+#[target_feature(enable = "avx512f,popcnt")]
+fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
+    let fitting = !non_zero(&words.map(|word| word & one)) & some;
+    compress(&words.map(|word| word | one), fitting, joined);
+    fitting.count_ones() as usize
+}
+
 #[target_feature(enable = "avx512f")]
 fn look_up(table: &[u64; MOST_ROWS], places: &[u64; 8]) -> [u64; 8] {
     let [first, last] = [0, 1].map(|half| avx512::load::<u64, 8>(&chunks(table)[half]));

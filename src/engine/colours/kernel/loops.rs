@@ -108,10 +108,8 @@ macro_rules! loops {
             let mut len = 0;
             for one in ones {
                 let mut join = |words: &[u64; 8], some: u8| {
-                    let fitting = !non_zero(&words.map(|word| word & one)) & some;
                     let joined = joined[len..].first_chunk_mut().expect("room for all and a vector more");
-                    compress(&words.map(|word| word | one), fitting, joined);
-                    len += fitting.count_ones() as usize;
+                    len += join_eight(*one, words, some, joined);
                 };
                 whole.iter().for_each(|words| join(words, u8::MAX));
                 join(last, first(rest.len()));

@@ -89,6 +89,15 @@ fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
     }
 }
 
+fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
+    let mut len = 0;
+    for word in &words[..some.count_ones() as usize] {
+        joined[len] = one | word;
+        len += usize::from(one & word == 0);
+    }
+    len
+}
+
 #[inline(always)]
 pub(super) fn look_up(table: &[u64; MOST_ROWS], places: &[u64; 8]) -> [u64; 8] {
     places.map(|place| table[place as usize % MOST_ROWS])
