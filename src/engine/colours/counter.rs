@@ -121,8 +121,9 @@ impl<'a> ColoursCounter<'a> {
     /// Whether to walk the heavy tree for so many pairs of labels.
     fn is_walk(&self, pairs: f64) -> bool {
         let Side { boards, limits, tree, program, walked_for, .. } = &self.heavy;
-        let Paces { walk, run, compile } = self.paces[tree.rows()];
+        let Paces { walk, run, compile, .. } = self.paces[tree.rows()];
         let compile = if program.is_empty() { compile * tree.size() } else { 0.0 };
+        // With fewer queens more than the light colour hits are so many that to try a walk is a loss.
         let is_sparse = tree.rows() > self.light.tree.rows() + 2;
         let is_faster = || is_sparse && walked_for + walk * pairs < run * pairs + compile;
         let may_walk = boards.is_spread && tree.rows() >= STATE_ROWS;
@@ -153,20 +154,26 @@ impl<'a> ColoursCounter<'a> {
                 kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
             })
         })?;
-        let took = (thread_time() - begun).as_secs_f64();
-        let Side { tree, walked_for, .. } = &mut self.heavy;
-        let Paces { walk, run, compile } = &mut self.paces[tree.rows()];
+        let took = thread_time().saturating_sub(begun).as_secs_f64();
+        let Side { tree, walked_for, program, .. } = &mut self.heavy;
+        let Paces { walk, run, compile, too_long } = &mut self.paces[tree.rows()];
         let learn = |pace: &mut f64, new: f64| {
             *pace = if *pace == 0.0 { new } else { 0.75 * *pace + 0.25 * new };
         };
         if is_walk {
             learn(walk, took / pairs);
-            *walked_for += (took - *run * pairs).max(0.0);
+            // A program that is not kept pays for no more than one run.
+            if too_long.is_none_or(|size| tree.size() < size) {
+                *walked_for += (took - *run * pairs).max(0.0);
+            }
         } else if is_compiled {
             learn(run, took / pairs);
         } else {
             learn(compile, (took - *run * pairs).max(0.0) / tree.size());
             *walked_for = 0.0;
+            if program.is_empty() {
+                *too_long = Some(too_long.map_or(tree.size(), |size| size.min(tree.size())));
+            }
         }
         if !is_walk {
             *walk *= FORGOTTEN;
@@ -190,6 +197,8 @@ struct Paces {
     walk: f64,
     run: f64,
     compile: f64,
+    /// The least size of a tree whose program was too long to be kept.
+    too_long: Option<f64>,
 }
 
 /// Some units of a batch.

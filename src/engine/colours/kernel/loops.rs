@@ -1,5 +1,5 @@
-//! The loops of a leaf, of weights and of lists. A macro defines them for each kernel, since functions are inlined
-//! only into functions that are compiled for the same instructions.
+//! The loops of a leaf, of weights, of lists and of walks. A macro defines them for each kernel, since functions are
+//! inlined only into functions that are compiled for the same instructions.
 
 /// Does something with groups of one of these numbers of items, as arrays of this length.
 macro_rules! of_length {
@@ -183,9 +183,9 @@ macro_rules! loops {
         #[inline]
         fn push(states: &mut States, squares: &[u64; 8], labels: &[u64; 8], which: u8) {
             let (len, room) = (states.len, "room for all and a vector more");
+            states.len += which.count_ones() as usize;
             compress(squares, which, states.squares[len..].first_chunk_mut().expect(room));
             compress(labels, which, states.labels[len..].first_chunk_mut().expect(room));
-            states.len += which.count_ones() as usize;
         }
 
         /// Eight numbers from a place on.
