@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
 
-use crate::common::{json, nqueens, output, refused, run, stderr, stdout, without_reader};
+use crate::common::{json, nqueens, output, refused, run, spawn, stderr, stdout, without_reader};
 
 #[test]
 fn the_help_is_as_recorded() {
@@ -302,7 +302,7 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
     assert_eq!((stdout(&bitmask), bitmask.status.code()), ("4\n", Some(0)));
     assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
     let mut slow = nqueens(&["count", "20", "--engine", "permutation"]);
-    let mut slow = slow.spawn().expect("the program starts");
+    let mut slow = spawn(&mut slow);
     let mut first = String::new();
     let mut pipe = BufReader::new(slow.stderr.take().expect("piped"));
     pipe.read_line(&mut first).expect("a warning");

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use nqueens::{Engine, Kernel};
 use serde_json::Value;
 
-use crate::common::{finish, fresh, nqueens, refused, run, stderr, stdout};
+use crate::common::{finish, fresh, nqueens, refused, run, spawn, stderr, stdout};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
                       ratio,total,cpu,ratio_error,reference";
@@ -227,7 +227,7 @@ fn an_interrupt_leaves_what_was_measured() {
     let path = fresh("interrupted.svg");
     let svg = path.to_str().expect("text");
     let args = ["8", "15", "--threads", "1", "--repeat", "2000", "--csv", "--svg", svg];
-    let mut child = command(&args).spawn().expect("the program starts");
+    let mut child = spawn(&mut command(&args));
     // After the header, two rows come when n = 8 is done. Of the 2000 rounds for n = 15 that follow, a
     // second of work is enough for some, but not for all.
     let mut out = BufReader::new(child.stdout.take().expect("piped"));

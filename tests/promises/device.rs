@@ -15,7 +15,7 @@ mod needs_loop_devices {
     use std::time::Duration;
 
     use crate::common::processes::wait_for_units;
-    use crate::common::{count_into, finish, json, nqueens, run, stderr, stdout};
+    use crate::common::{count_into, finish, json, nqueens, run, spawn, stderr, stdout};
 
     /// Q(18): seconds of work for one thread and the portable kernel, and a file of 80 kB.
     const N: &str = "18";
@@ -195,7 +195,7 @@ mod needs_loop_devices {
     fn a_disk_that_fails_ends_the_count() {
         let disk = Disk::new("count");
         let journal = disk.journal();
-        let mut child = slow_count(&journal).spawn().expect("the program starts");
+        let mut child = spawn(&mut slow_count(&journal));
         wait_for_units(&journal, &mut child, 0);
         disk.fill();
         let output = finish(child);
@@ -222,7 +222,7 @@ mod needs_loop_devices {
     fn a_disk_that_fails_costs_nothing_of_an_earlier_run() {
         let disk = Disk::new("earlier");
         let journal = disk.journal();
-        let mut child = slow_count(&journal).spawn().expect("the program starts");
+        let mut child = spawn(&mut slow_count(&journal));
         wait_for_units(&journal, &mut child, 0);
         child.kill().expect("it runs");
         child.wait().expect("ended");
@@ -256,7 +256,7 @@ mod needs_loop_devices {
     fn a_disk_that_fails_for_a_moment_leaves_no_hole() {
         let disk = Disk::new("moment");
         let journal = disk.journal();
-        let mut child = slow_count(&journal).spawn().expect("the program starts");
+        let mut child = spawn(&mut slow_count(&journal));
         wait_for_units(&journal, &mut child, 0);
         disk.fill();
         // In the one and a half seconds of the program's own clock it looks at its disk. A failed sync

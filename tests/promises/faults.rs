@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::common::processes::{send, wait_for_units};
 use crate::common::{
-    NQUEENS, contents, count_into, finish, json, nqueens, raise_counts, refused, run, stderr,
-    stdout, without_reader,
+    NQUEENS, contents, count_into, finish, json, nqueens, raise_counts, refused, run, spawn,
+    stderr, stdout, without_reader,
 };
 
 /// Q(17): seconds of work for the portable kernel.
@@ -31,7 +31,7 @@ fn units_done(path: &Path) -> usize {
 fn a_signal_loses_nothing() {
     for signal in ["INT", "TERM"] {
         let path = fresh(&format!("signal-{signal}"));
-        let mut child = count_into(LONG, &path, &[]).spawn().expect("the program starts");
+        let mut child = spawn(&mut count_into(LONG, &path, &[]));
         let first = wait_for_units(&path, &mut child, 0);
         wait_for_units(&path, &mut child, first);
         send(signal, &child);
@@ -61,7 +61,7 @@ fn a_journal_is_a_file_or_a_link_to_one() {
 #[test]
 fn a_second_process_is_refused() {
     let path = fresh("second");
-    let mut child = count_into(LONG, &path, &[]).spawn().expect("the program starts");
+    let mut child = spawn(&mut count_into(LONG, &path, &[]));
     wait_for_units(&path, &mut child, 0);
     let second = run(&mut count_into(LONG, &path, &[]));
     assert_eq!(second.status.code(), Some(4));
@@ -210,7 +210,7 @@ mod needs_libfaketime {
         let mut command = count_into(N, &path, &["--kernel", "portable", "--threads", "1"]);
         command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", &clock);
         command.env("FAKETIME_NO_CACHE", "1").env("DONT_FAKE_MONOTONIC", "1");
-        let mut child = command.spawn().expect("the program starts");
+        let mut child = spawn(&mut command);
         wait_for_units(&path, &mut child, 0);
         fs::write(&clock, "-1d").expect("the folder can be written");
         let output = finish(child);

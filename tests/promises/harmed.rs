@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::processes::{send, wait_for, wait_for_units};
-use crate::common::{arg, count_into, finish, fresh_folder, nqueens, result, run, some_units};
+use crate::common::{
+    arg, count_into, finish, fresh_folder, nqueens, result, run, some_units, spawn,
+};
 
 /// Q(17): a second of work for one thread and the portable kernel.
 const N: &str = "17";
@@ -64,7 +66,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
     ];
     for (name, harm, reason) in harms {
         let path = fresh_folder(&format!("record-harm-{name}")).join("q.journal");
-        let mut child = slow_count(&path).spawn().expect("the program starts");
+        let mut child = spawn(&mut slow_count(&path));
         wait_for_units(&path, &mut child, 0);
         harm(&path);
         let output = finish(child);
@@ -84,7 +86,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
 fn a_stopped_count_whose_journal_is_gone_says_so() {
     let path = fresh_folder("record-gone").join("q.journal");
     let mut command = count_into("20", &path, &["--kernel", "portable", "--threads", "1"]);
-    let mut child = command.spawn().expect("the program starts");
+    let mut child = spawn(&mut command);
     wait_for_units(&path, &mut child, 0);
     fs::remove_file(&path).expect("it is there");
     send("INT", &child);
@@ -108,7 +110,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
         command.arg(&folder).args(args);
         command
     };
-    let mut child = shard().spawn().expect("the program starts");
+    let mut child = spawn(&mut shard());
     let journal = wait_for("a journal", &mut child, || {
         let path = fs::read_dir(&folder).ok()?.next()?.ok()?.path();
         some_units(&path).map(|_| path)
@@ -131,7 +133,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
     // Overwritten in place, with the same length: only reading it back shows that.
     let path = fresh_folder("record-shard-file").join("q.journal");
     let mut command = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
-    let mut child = command.arg(&path).args(args).spawn().expect("the program starts");
+    let mut child = spawn(command.arg(&path).args(args));
     wait_for_units(&path, &mut child, 0);
     overwrite(&path);
     assert_eq!(finish(child).status.code(), Some(1));
@@ -143,7 +145,7 @@ fn a_shard_whose_folder_is_removed_says_so() {
     let folder = fresh_folder("record-folder");
     let mut shard = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
     shard.arg(&folder).args(["--kernel", "portable", "--threads", "1"]);
-    let mut child = shard.spawn().expect("the program starts");
+    let mut child = spawn(&mut shard);
     wait_for("a journal", &mut child, || some_units(&folder));
     fs::remove_dir_all(&folder).expect("it is there");
     let output = finish(child);

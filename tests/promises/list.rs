@@ -9,7 +9,9 @@ use nqueens::{
 use serde_json::Value;
 
 use crate::common::processes::send;
-use crate::common::{finish, json, nqueens, output, refused, size, stderr, stdout, without_reader};
+use crate::common::{
+    finish, json, nqueens, output, refused, size, spawn, stderr, stdout, without_reader,
+};
 
 /// The lines of a list as columns counted from 1.
 fn listed(args: &[&str]) -> Vec<Vec<usize>> {
@@ -137,7 +139,7 @@ fn readers_may_leave() {
 fn a_signal_ends_a_list_quietly() {
     use std::io::{BufRead, BufReader, Read};
 
-    let mut child = nqueens(&["list", "17"]).spawn().expect("the program starts");
+    let mut child = spawn(&mut nqueens(&["list", "17"]));
     let mut out = BufReader::new(child.stdout.take().expect("piped"));
     let mut lines = String::new();
     out.read_line(&mut lines).expect("the first solution");

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::processes::{send, wait_for_work};
-use crate::common::{NQUEENS, finish, refused, stderr, stdout};
+use crate::common::{NQUEENS, finish, refused, spawn, stderr, stdout};
 
 /// A control group, removed at the end.
 struct Group {
@@ -104,11 +104,9 @@ mod needs_cgroups {
             let words = ["n = 26 on 5 threads", "--threads 3", "nqueens cpu", "--engine subtrees"];
             refused(&group.run("count 26 --threads 5"), 4, &words);
             // What the message proposes does fit, until it is stopped.
-            let mut counting = Command::new("sh")
-                .args(["-c", &group.shell("count 26 --threads 3")])
-                .stderr(Stdio::piped())
-                .spawn()
-                .expect("a shell");
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &group.shell("count 26 --threads 3")]).stderr(Stdio::piped());
+            let mut counting = spawn(&mut shell);
             wait_for_work(&mut counting, Duration::from_secs(3));
             send("TERM", &counting);
             let stopped = finish(counting);
@@ -157,12 +155,9 @@ mod needs_cgroups {
 /// The limit falls while the count runs.
 #[test]
 fn an_allocation_that_fails_is_an_error() {
-    let mut counting = Command::new("sh")
-        .args(["-c", &format!("exec {NQUEENS} estimate 26 --seconds 10m --threads 2")])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("a shell");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec {NQUEENS} estimate 26 --seconds 10m --threads 2")]);
+    let mut counting = spawn(shell.stdout(Stdio::piped()).stderr(Stdio::piped()));
     wait_for_work(&mut counting, Duration::from_secs(1));
     let limit = format!("--pid={}", counting.id());
     let lowered = Command::new("prlimit").args([&limit, "--as=50000000"]).status();

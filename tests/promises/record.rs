@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::processes::{send, shim, wait_for_units, wait_until, wait_until_stopped};
 use crate::common::{
-    arg, count_into, finish, fresh_folder, nqueens, raise_counts, result, run, some_units,
+    arg, count_into, finish, fresh_folder, nqueens, raise_counts, result, run, some_units, spawn,
     without_reader,
 };
 
@@ -81,7 +81,7 @@ fn records_do_not_wait_for_the_disk() {
     let (path, log) = (folder.join("q.journal"), folder.join("synced"));
     let mut command = count_into("20", &path, &["--kernel", "portable", "--threads", "1"]);
     command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "20000").env("SHIM_SYNC_LOG", &log);
-    let mut child = command.spawn().expect("the program starts");
+    let mut child = spawn(&mut command);
     let logged = || fs::read_to_string(&log).unwrap_or_default();
     wait_until("a sync", &mut child, || logged() == "begun ");
     let before = some_units(&path).map_or(0, |record| record.tally().units);
@@ -208,7 +208,7 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
 #[test]
 fn cpu_time_does_not_pass_while_a_process_is_stopped() {
     let path = fresh_folder("record-stopped").join("q.journal");
-    let mut child = slow_count(&path).spawn().expect("the program starts");
+    let mut child = spawn(&mut slow_count(&path));
     wait_for_units(&path, &mut child, 0);
     let stopped = std::time::Instant::now();
     send("STOP", &child);

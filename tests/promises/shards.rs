@@ -10,7 +10,7 @@ use nqueens::{Count, Engine, Error, Shard};
 use crate::common::processes::{send, wait_until};
 use crate::common::{
     arg, contents, count_shard, counts, finish, fresh_folder, json, nqueens, raise_counts, read,
-    refused, result, set_aside, size, stderr, stdout,
+    refused, result, set_aside, size, spawn, stderr, stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
@@ -191,14 +191,14 @@ fn a_killed_shard_resumes_in_another_journal() {
     let out = arg(&folder);
     let args =
         ["shard", "20", "--index", "2", "--shards", "5", "--out", out, "--kernel", "portable"];
-    let mut child = nqueens(&args).spawn().expect("the program starts");
+    let mut child = spawn(&mut nqueens(&args));
     let done = |folder: &Path| read(folder).ok().flatten().map_or(0, |merged| merged.tally().units);
     wait_until("a finished unit", &mut child, || done(&folder) > 0);
     child.kill().expect("it runs");
     child.wait().expect("ended");
     let before = done(&folder);
     assert!(before > 0);
-    let mut second = nqueens(&args).spawn().expect("the program starts");
+    let mut second = spawn(&mut nqueens(&args));
     wait_until("a unit of the second process", &mut second, || done(&folder) > before);
     send("TERM", &second);
     let output = finish(second);

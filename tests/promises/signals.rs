@@ -6,14 +6,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
 
 use crate::common::processes::{send, signal_bit, status_mask, unignore_signals, wait_until};
-use crate::common::{NQUEENS, nqueens};
+use crate::common::{NQUEENS, Running, finish, nqueens, spawn};
 
-fn start(args: &[&str]) -> Child {
-    nqueens(args).stdout(Stdio::null()).spawn().expect("the program starts")
+fn start(args: &[&str]) -> Running {
+    spawn(nqueens(args).stdout(Stdio::null()))
 }
 
 /// Sends a signal to a running count, which must stop and report its progress.
-fn stops(mut child: Child, mut messages: impl BufRead, signal: &str, args: &[&str]) {
+fn stops(mut child: Running, mut messages: impl BufRead, signal: &str, args: &[&str]) {
     send(signal, &child);
     let mut message = String::new();
     messages.read_to_string(&mut message).expect("text");
@@ -60,7 +60,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
     let mut shell = Command::new("sh");
     let script = "trap '' HUP INT TERM USR1; exec \"$0\" count 24 --progress never";
     shell.args(["-c", script, NQUEENS]).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = shell.spawn().expect("a shell");
+    let mut child = spawn(&mut shell);
     let pid = child.id();
     wait_until("handlers", &mut child, || {
         status_mask(pid, "SigCgt").is_some_and(|mask| mask & signal_bit(SIGXCPU) != 0)
@@ -92,7 +92,7 @@ fn a_limit_on_cpu_time_stops_the_count() {
 fn a_stopped_estimate_still_answers() {
     for n in ["22", "26"] {
         let args = ["estimate", n, "--seconds", "600", "--progress", "always"];
-        let mut child = nqueens(&args).spawn().expect("the program starts");
+        let mut child = spawn(&mut nqueens(&args));
         let mut messages = messages_of(&mut child);
         let mut line = String::new();
         // The line after the first one comes a second later.
@@ -103,7 +103,7 @@ fn a_stopped_estimate_still_answers() {
         send("INT", &child);
         let mut message = String::new();
         messages.read_to_string(&mut message).expect("text");
-        let answer = child.wait_with_output().expect("ended");
+        let answer = finish(child);
         assert_eq!(answer.status.code(), Some(3), "{args:?}: {message}");
         assert!(message.contains("stopped after "), "{args:?}: {message}");
         let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
@@ -123,14 +123,14 @@ fn a_signal_that_comes_twice_at_once_stops_the_count() {
 
     for _ in 0..10 {
         let mut count = nqueens(&["count", "24", "--progress", "never"]);
-        let mut child = count.process_group(0).spawn().expect("the program starts");
+        let mut child = spawn(count.process_group(0));
         crate::common::processes::wait_for_work(&mut child, Duration::from_millis(200));
         let pid = child.id().to_string();
         let group = format!("-{pid}");
         let kill = format!("kill -s TERM -- {pid} {group}");
         let sent = Command::new("sh").args(["-c", &kill]).status();
         assert!(sent.expect("a shell").success(), "the program runs");
-        let output = child.wait_with_output().expect("ended");
+        let output = finish(child);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(3), "{message}");
         assert!(message.contains("stopped "), "{message}");
@@ -162,7 +162,7 @@ fn a_signal_stops_a_count_within_a_unit() {
 /// Sends signals to a process, the child or one of its own, that cannot end after the first, because nobody
 /// reads its output and a pipe cannot hold all of it. Only the last ends it; returns how the child ended.
 #[cfg(target_os = "linux")]
-fn interrupted(mut child: Child, pid: u32, signals: &[&str]) -> ExitStatus {
+fn interrupted(mut child: Running, pid: u32, signals: &[&str]) -> ExitStatus {
     use crate::common::processes::{send_to, wait_until_blocked, wait_until_signals_are_delivered};
 
     let (last, first) = signals.split_last().expect("signals");
@@ -189,7 +189,7 @@ fn a_second_signal_kills() {
     use std::os::unix::process::ExitStatusExt;
 
     for signals in [&["INT", "INT"][..], &["USR1", "INT"], &["XCPU", "XCPU", "XCPU", "INT"]] {
-        let child = nqueens(&["list", "13"]).spawn().expect("the program starts");
+        let child = spawn(&mut nqueens(&["list", "13"]));
         let pid = child.id();
         let status = interrupted(child, pid, signals);
         assert_eq!((status.code(), status.signal()), (None, Some(SIGINT)), "{signals:?}");
@@ -208,7 +208,7 @@ mod needs_root {
         unignore_signals();
         let mut unshare = Command::new("unshare");
         unshare.args(["--pid", "--fork", "--kill-child", NQUEENS, "list", "13"]);
-        let mut child = unshare.stdout(Stdio::piped()).spawn().expect("unshare is installed");
+        let mut child = spawn(unshare.stdout(Stdio::piped()));
         let children = format!("/proc/{0}/task/{0}/children", child.id());
         let pid = crate::common::processes::wait_for("a process", &mut child, || {
             std::fs::read_to_string(&children).ok()?.trim().parse().ok()

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::slice;
 use std::time::{Duration, SystemTime};
 
@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::common::processes::send;
 use crate::common::{
-    NQUEENS, arg, contents, count_shard, fresh_folder, json, keep_lines, nqueens, output,
-    raise_counts, refused, run, set_aside, stderr, stdout,
+    NQUEENS, Running, arg, contents, count_shard, fresh_folder, json, keep_lines, nqueens, output,
+    raise_counts, refused, run, set_aside, spawn, stderr, stdout,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -22,9 +22,9 @@ pub(crate) const ENDLESS: &[&str] =
     &["shard", "16", "--engine", "permutation", "--index", "0", "--shards"];
 
 /// Starts a shard, and waits for its journal to begin.
-pub(crate) fn start(args: &[&str], out: &Path, variables: &[(&str, &str)]) -> (Child, PathBuf) {
+pub(crate) fn start(args: &[&str], out: &Path, variables: &[(&str, &str)]) -> (Running, PathBuf) {
     let args = [args, &["--threads", "1", "--out", arg(out)]].concat();
-    let mut child = nqueens(&args).envs(variables.iter().copied()).spawn().expect("it starts");
+    let mut child = spawn(nqueens(&args).envs(variables.iter().copied()));
     let journal = || {
         let files = journals_in(&[out.to_owned()]).ok()?;
         let has_run = |path: &&PathBuf| {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -82,14 +83,46 @@ pub(crate) fn run(command: &mut Command) -> Output {
     command.output().expect("the program starts")
 }
 
+/// A process that ends with its test, if the test fails.
+pub(crate) struct Running(Option<Child>);
+
+impl Deref for Running {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        self.0.as_ref().expect("not finished")
+    }
+}
+
+impl DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut Child {
+        self.0.as_mut().expect("not finished")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Starts a command.
+pub(crate) fn spawn(command: &mut Command) -> Running {
+    Running(Some(command.spawn().expect("the program starts")))
+}
+
 /// Waits for the end of a process.
-pub(crate) fn finish(child: Child) -> Output {
+pub(crate) fn finish(mut running: Running) -> Output {
+    let child = running.0.take().expect("not finished");
     child.wait_with_output().expect("the program ends")
 }
 
 /// Runs a command whose reader has left before it prints.
 pub(crate) fn without_reader(command: &mut Command) -> Output {
-    let mut child = command.spawn().expect("the program starts");
+    let mut child = spawn(command);
     drop(child.stdout.take());
     finish(child)
 }
