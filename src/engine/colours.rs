@@ -45,6 +45,7 @@ mod kernel;
 mod leaf;
 mod limits;
 mod list;
+mod paces;
 mod program;
 mod side;
 mod sub_board;

@@ -17,6 +17,7 @@ use std::ops::Range;
 use super::kernel::{DIGITS, Entries, LANES, STATE_ROWS, Scratch, Totals, Weights};
 use super::limits::Limits;
 use super::list::Slice;
+use super::paces::{Paces, Way};
 use super::program::MAPPED;
 use super::side::{Side, Step};
 use super::sub_board::{Colour, MOST_ROWS};
@@ -27,9 +28,6 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
 use crate::machine::thread_time;
-
-/// Walks that were not taken for some hundred batches are tried again, for the last one may have been disturbed.
-const FORGOTTEN: f64 = 0.998;
 
 pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
@@ -118,29 +116,31 @@ impl<'a> ColoursCounter<'a> {
         })
     }
 
-    /// Whether to walk the heavy tree for so many pairs of labels.
-    fn is_walk(&self, pairs: f64) -> bool {
-        let Side { boards, limits, tree, program, walked_for, .. } = &self.heavy;
-        let Paces { walk, run, compile, .. } = self.paces[tree.rows()];
-        let compile = if program.is_empty() { compile * tree.size() } else { 0.0 };
+    /// The way to go through the heavy tree for so many pairs of labels.
+    fn way(&self, pairs: f64) -> Way {
+        let Side { boards, limits, tree, .. } = &self.heavy;
+        let may_walk = boards.is_spread && tree.rows() >= STATE_ROWS;
         // With fewer queens more than the light colour hits are so many that to try a walk is a loss.
         let is_sparse = tree.rows() > self.light.tree.rows() + 2;
-        let is_faster = || is_sparse && walked_for + walk * pairs < run * pairs + compile;
-        let may_walk = boards.is_spread && tree.rows() >= STATE_ROWS;
-        may_walk && limits.walks.unwrap_or_else(is_faster)
+        match limits.walks {
+            Some(true) if may_walk => Way::Walk,
+            None if may_walk && is_sparse => self.paces[tree.rows()].way(&self.heavy, pairs),
+            _ => Way::by_program(&self.heavy),
+        }
     }
 
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
-        let Side { list, tree, program, .. } = &self.heavy;
+        let Side { list, tree, .. } = &self.heavy;
         // At least one, for something is divided by it.
         let pairs = (list.to_list.len() * tree.labels_len).max(1) as f64;
-        let (is_walk, is_compiled) = (self.is_walk(pairs), !program.is_empty());
+        let way = self.way(pairs);
         let begun = thread_time();
         let Self { kernel, light, heavy, matrix, weights, scratch, walk, .. } = self;
         let rows = task.rows(heavy.tree.labels_len);
         let mut totals = vec![Totals::default(); task.y_class.len()];
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
+        let is_walk = way == Way::Walk;
         heavy.each_block(Slice::WHOLE, is_walk, scratch, task.cancel, |step, scratch| {
             let Step { tree, words, code, .. } = *step;
             light.weigh(step.labels, tree, *kernel, weights)?;
@@ -154,30 +154,8 @@ impl<'a> ColoursCounter<'a> {
                 kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
             })
         })?;
-        let took = thread_time().saturating_sub(begun).as_secs_f64();
-        let Side { tree, walked_for, program, .. } = &mut self.heavy;
-        let Paces { walk, run, compile, too_long } = &mut self.paces[tree.rows()];
-        let learn = |pace: &mut f64, new: f64| {
-            *pace = if *pace == 0.0 { new } else { 0.75 * *pace + 0.25 * new };
-        };
-        if is_walk {
-            learn(walk, took / pairs);
-            // A program that is not kept pays for no more than one run.
-            if too_long.is_none_or(|size| tree.size() < size) {
-                *walked_for += (took - *run * pairs).max(0.0);
-            }
-        } else if is_compiled {
-            learn(run, took / pairs);
-        } else {
-            learn(compile, (took - *run * pairs).max(0.0) / tree.size());
-            *walked_for = 0.0;
-            if program.is_empty() {
-                *too_long = Some(too_long.map_or(tree.size(), |size| size.min(tree.size())));
-            }
-        }
-        if !is_walk {
-            *walk *= FORGOTTEN;
-        }
+        let seconds = thread_time().saturating_sub(begun).as_secs_f64();
+        self.paces[self.heavy.tree.rows()].learn(way, seconds, pairs, &mut self.heavy);
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
             let digits = (0..).zip(totals[(*y - task.y_class.start) as usize]);
@@ -188,17 +166,6 @@ impl<'a> ColoursCounter<'a> {
         };
         task.ys.iter().map(count).collect()
     }
-}
-
-/// What sums took, in seconds: for each pair of labels, and to compile for each label and row set of a class. What has
-/// not been done yet takes no time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Paces {
-    walk: f64,
-    run: f64,
-    compile: f64,
-    /// The least size of a tree whose program was too long to be kept.
-    too_long: Option<f64>,
 }
 
 /// Some units of a batch.

@@ -25,7 +25,9 @@ pub(super) struct Side {
     planted_for: Range<usize>,
     /// All of its program once it is compiled; empty before, and if it is too long.
     pub(super) program: Vec<u32>,
-    /// How much longer walks through the tree took than the program would have.
+    /// The seconds that the last walk through the tree took for each pair of labels, and how much longer all of them
+    /// took than the program would have.
+    pub(super) walked: Option<f64>,
     pub(super) walked_for: f64,
 }
 
@@ -55,8 +57,18 @@ impl Side {
             "words have room for labels"
         );
         let tree = Tree::new(&boards.tree, &[], std::iter::empty());
-        let (list, program, walked_for) = (List::default(), Vec::new(), 0.0);
-        Self { colour, boards, kernel, limits, list, tree, planted_for: 0..0, program, walked_for }
+        Self {
+            colour,
+            boards,
+            kernel,
+            limits,
+            list: List::default(),
+            tree,
+            planted_for: 0..0,
+            program: Vec::new(),
+            walked: None,
+            walked_for: 0.0,
+        }
     }
 
     /// Begins the list of the placements on the even rows, and plants the tree of those on the odd rows.
@@ -78,7 +90,7 @@ impl Side {
             self.tree = Tree::new(&self.boards.tree, &class, labels);
             self.planted_for = units.of_classes(batch.units.start);
             self.program.clear();
-            self.walked_for = 0.0;
+            (self.walked, self.walked_for) = (None, 0.0);
         }
         Ok(())
     }
