@@ -42,9 +42,7 @@
 
 use std::ops::Range;
 
-use super::code::{
-    Instruction, LeafCode, MOST_OPEN, MOST_TOGETHER, NO_BIT, Operation, both, pieces,
-};
+use super::code::{Instruction, LeafCode, MOST_TOGETHER, NO_BIT, Operation, PLACE, both, pieces};
 use super::sub_board::{MOST_ROWS, SubBoard, bits};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -117,7 +115,24 @@ pub(super) struct LeafScratch {
     /// What a kernel makes of the turns.
     indices: Vec<Bytes>,
     planes: Box<Planes>,
-    open: Box<[Bytes; MOST_OPEN]>,
+    open: Box<Open>,
+}
+
+/// Of all words of a layer, and of each square and pair, those that it leaves. There is room behind every place of 16
+/// bits, so that no place from the code needs a check; what is not used is never touched.
+#[repr(C, align(64))]
+struct Open([u8; (1 << 16) * LANES / PLACE + LANES]);
+
+impl Open {
+    #[inline(always)]
+    fn at(&self, place: usize) -> &[u8; LANES] {
+        self.0[place % (1 << 16) * LANES / PLACE..].first_chunk().expect("room")
+    }
+
+    #[inline(always)]
+    fn at_mut(&mut self, place: usize) -> &mut [u8; LANES] {
+        self.0[place % (1 << 16) * LANES / PLACE..].first_chunk_mut().expect("room")
+    }
 }
 
 /// The words of a layer as bits: for each bit those that have it, and a plane without any.
@@ -130,7 +145,7 @@ impl Default for LeafScratch {
             turns: Vec::new(),
             indices: Vec::new(),
             planes: Box::new([Bytes::ZERO; NO_BIT as usize + 1]),
-            open: Box::new([Bytes::ZERO; MOST_OPEN]),
+            open: Box::new(Open([0; _])),
         }
     }
 }

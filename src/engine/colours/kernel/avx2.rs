@@ -16,14 +16,14 @@ loops! {
 }
 
 #[target_feature(enable = "avx2")]
-fn load(bytes: &Bytes) -> Vector {
-    let halves = chunks(&bytes.0);
+fn load(bytes: &[u8; LANES]) -> Vector {
+    let halves = chunks(bytes);
     [avx2::load::<u8, 32>(&halves[0]), avx2::load::<u8, 32>(&halves[1])]
 }
 
 #[target_feature(enable = "avx2")]
-fn store(bytes: &mut Bytes, vector: Vector) {
-    let halves = chunks_mut(&mut bytes.0);
+fn store(bytes: &mut [u8; LANES], vector: Vector) {
+    let halves = chunks_mut(bytes);
     avx2::store::<u8, 32>(&mut halves[0], vector[0]);
     avx2::store::<u8, 32>(&mut halves[1], vector[1]);
 }
@@ -66,7 +66,7 @@ fn bits(a: Vector) -> Vector {
 
 #[target_feature(enable = "avx2")]
 fn index(places: &Bytes) -> Index {
-    let places = load(places);
+    let places = load(&places.0);
     std::array::from_fn(|quarter| {
         let first = _mm256_set1_epi8(16 * quarter as i8);
         // Places outside the quarter get their highest bit set, for which the shuffle gives 0.
@@ -74,7 +74,7 @@ fn index(places: &Bytes) -> Index {
             _mm256_adds_epu8(_mm256_sub_epi8(places, first), _mm256_set1_epi8(0x70))
         };
         let mut bytes = Bytes::ZERO;
-        store(&mut bytes, [within(places[0]), within(places[1])]);
+        store(&mut bytes.0, [within(places[0]), within(places[1])]);
         bytes
     })
 }
@@ -88,7 +88,7 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
         _mm256_permute4x64_epi64::<0b11_10_11_10>(bytes[1]),
     ];
     let [a, b, c, d] = [0, 1, 2, 3].map(|at| {
-        let [low, high] = load(&index[at]);
+        let [low, high] = load(&index[at].0);
         [_mm256_shuffle_epi8(quarters[at], low), _mm256_shuffle_epi8(quarters[at], high)]
     });
     or(or(a, b), or(c, d))
@@ -125,7 +125,7 @@ fn zero() -> Sums {
 #[target_feature(enable = "avx2")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
     const { assert!(2 * 8 * MOST_TOGETHER * 255 < 1 << 15) };
-    let weights = pick(load(weights), index);
+    let weights = pick(load(&weights.0), index);
     let ones = _mm256_set1_epi16(1);
     let products =
         |half: usize| _mm256_madd_epi16(_mm256_maddubs_epi16(weights[half], hits[half]), ones);

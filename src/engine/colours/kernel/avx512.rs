@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, TURNS_IN_A_BYTE};
+use super::TURNS_IN_A_BYTE;
 use crate::engine::x86::avx512;
 
 type Vector = __m512i;
@@ -14,13 +14,13 @@ loops! {
 }
 
 #[target_feature(enable = "avx512f")]
-fn load(bytes: &Bytes) -> Vector {
-    avx512::load::<u8, LANES>(&bytes.0)
+fn load(bytes: &[u8; LANES]) -> Vector {
+    avx512::load::<u8, LANES>(bytes)
 }
 
 #[target_feature(enable = "avx512f")]
-fn store(bytes: &mut Bytes, vector: Vector) {
-    avx512::store::<u8, LANES>(&mut bytes.0, vector);
+fn store(bytes: &mut [u8; LANES], vector: Vector) {
+    avx512::store::<u8, LANES>(bytes, vector);
 }
 
 #[target_feature(enable = "avx512f")]
@@ -50,7 +50,7 @@ fn index(places: &Bytes) -> Index {
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
 fn pick(bytes: Vector, [places]: &Index) -> Vector {
-    let places = load(places);
+    let places = load(&places.0);
     _mm512_maskz_permutexvar_epi8(!_mm512_movepi8_mask(places), places, bytes)
 }
 
@@ -84,7 +84,7 @@ fn zero() -> Sums {
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
     const { assert!(8 * MOST_TOGETHER < 1 << 7) };
-    _mm512_dpbusd_epi32(sums, _mm512_permutexvar_epi8(load(labels), load(weights)), hits)
+    _mm512_dpbusd_epi32(sums, _mm512_permutexvar_epi8(load(&labels.0), load(&weights.0)), hits)
 }
 
 #[target_feature(enable = "avx512f")]
@@ -132,7 +132,7 @@ fn look_up(table: &[u64; MOST_ROWS], places: &[u64; 8]) -> [u64; 8] {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     // Byte 8 j + 7 - s comes from byte j of word s: matrices begin with their last row.
-    let by_byte = load(&Bytes(std::array::from_fn(|at| ((7 - at % 8) * 8 + at / 8) as u8)));
+    let by_byte = load(&std::array::from_fn(|at| ((7 - at % 8) * 8 + at / 8) as u8));
     // Unit vectors: the product with a matrix is its columns.
     let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
     let mut rows = [[_mm512_setzero_si512(); TILE]; 4];
@@ -160,7 +160,7 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
 
 #[target_feature(enable = "avx512f,avx512bw")]
 fn transpose_quarters(tile: &mut Tile) {
-    transpose_rows(tile.each_ref().map(|row| load(row)), tile);
+    transpose_rows(tile.each_ref().map(|row| load(&row.0)), tile);
 }
 
 /// By four stages of unpacking, in each quarter of the rows.
@@ -174,6 +174,6 @@ fn transpose_rows(mut rows: [Vector; TILE], to: &mut Tile) {
         }
     }
     for (to, row) in to.iter_mut().zip(rows) {
-        store(to, row);
+        store(&mut to.0, row);
     }
 }

@@ -23,8 +23,8 @@ macro_rules! loops {
         use std::ops::Range;
 
         use super::{
-            Bytes, DIGITS, Ending, Entries, Layer, LeafCode, LeafScratch, MOST_OPEN, MOST_ROWS,
-            MOST_TOGETHER, Pairs, Planes, RowsOfSets, STATE_ROWS, States, SubBoard, TILE,
+            Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_ROWS,
+            MOST_TOGETHER, Open, PLACE, Pairs, Planes, RowsOfSets, STATE_ROWS, States, SubBoard, TILE,
             Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
         };
 
@@ -237,7 +237,7 @@ macro_rules! loops {
         /// The label of a group, and its hits with each lane.
         $(#[$compiled])*
         #[inline]
-        fn hits<const WORDS: usize>(group: &[u32; WORDS], open: &[Bytes; MOST_OPEN]) -> (usize, Vector) {
+        fn hits<const WORDS: usize>(group: &[u32; WORDS], open: &Open) -> (usize, Vector) {
             let [label, first, items @ ..] = group.as_slice() else { unreachable!("a label and items") };
             let mut hits = hits_of(*first, open);
             for item in items {
@@ -248,9 +248,8 @@ macro_rules! loops {
 
         $(#[$compiled])*
         #[inline]
-        fn hits_of(item: u32, open: &[Bytes; MOST_OPEN]) -> Vector {
-            // The compiler of programs asserts that they are less; this spares a branch.
-            let [a, b] = both(item).map(|half| &open[half % MOST_OPEN]);
+        fn hits_of(item: u32, open: &Open) -> Vector {
+            let [a, b] = both(item).map(|place| open.at(place));
             bits(and(load(a), load(b)))
         }
 
@@ -261,19 +260,21 @@ macro_rules! loops {
             words: Words<'_>,
             layer: &Layer<'_>,
             planes: &mut Planes,
-            open: &mut [Bytes; MOST_OPEN],
+            open: &mut Open,
         ) {
             transpose_words(words, layer.starts, planes);
-            open[0] = layer.present;
-            let all = load(&layer.present);
-            for (open, square) in open[1..].iter_mut().zip(leaf.squares) {
-                let [a, b] = both(*square).map(|bit| &planes[bit]);
-                store(open, open_of(all, load(a), load(b)));
+            *open.at_mut(0) = layer.present.0;
+            let all = load(&layer.present.0);
+            let mut place = PLACE;
+            for square in leaf.squares {
+                let [a, b] = both(*square).map(|bit| load(&planes[bit].0));
+                store(open.at_mut(place), open_of(all, a, b));
+                place += PLACE;
             }
-            for (at, pair) in (1 + leaf.squares.len()..).zip(leaf.pairs) {
-                let [a, b] = both(*pair).map(|part| &open[part % MOST_OPEN]);
-                let pair = and(load(a), load(b));
-                store(&mut open[at % MOST_OPEN], pair);
+            for pair in leaf.pairs {
+                let [a, b] = both(*pair).map(|part| load(open.at(part)));
+                store(open.at_mut(place), and(a, b));
+                place += PLACE;
             }
         }
     };

@@ -1,6 +1,6 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
-use super::{LANES, SLOTS};
+use super::SLOTS;
 
 /// Byte l is a byte of word l / 8.
 type Vector = [u64; 8];
@@ -10,14 +10,14 @@ type Index = [Bytes; 1];
 loops! {}
 
 #[inline(always)]
-fn load(bytes: &Bytes) -> Vector {
-    let words = chunks(&bytes.0);
+fn load(bytes: &[u8; LANES]) -> Vector {
+    let words = chunks(bytes);
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
 #[inline(always)]
-fn store(bytes: &mut Bytes, vector: Vector) {
-    chunks_mut(&mut bytes.0).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
+fn store(bytes: &mut [u8; LANES], vector: Vector) {
+    chunks_mut(bytes).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
 }
 
 fn and(a: Vector, b: Vector) -> Vector {
@@ -125,14 +125,14 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
         let distance = 32 >> stage;
         for pair in 0..32 {
             let one = pair & (distance - 1) | (pair & !(distance - 1)) << 1;
-            let [mut a, mut b] = [one, one + distance].map(|at| load(&planes[at]));
+            let [mut a, mut b] = [one, one + distance].map(|at| load(&planes[at].0));
             for (a, b) in a.iter_mut().zip(&mut b) {
                 let differing = (*a >> distance ^ *b) & mask;
                 *a ^= differing << distance;
                 *b ^= differing;
             }
-            store(&mut planes[one], a);
-            store(&mut planes[one + distance], b);
+            store(&mut planes[one].0, a);
+            store(&mut planes[one + distance].0, b);
         }
     }
 }
