@@ -78,11 +78,14 @@ macro_rules! loops {
                     let Some(rows) = &rows[set] else { continue };
                     let [lowest_digits, upper_digits @ ..] = &weights.digits;
                     let (lowest_digits, more) = (&lowest_digits[rows.clone()], &weights.more[rows.clone()]);
-                    let (mut lowest, mut upper) = (zero(), [zero(); DIGITS - 1]);
+                    // In turn, since each addition waits for the one before it.
+                    let mut lowest = [zero(); 4];
+                    let mut upper = [zero(); DIGITS - 1];
                     for (items, groups) in pieces(section) {
                         of_length!(items, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
-                            lowest = add_products(lowest, hits, &lowest_digits[label], &labels);
+                            let [a, b, c, d] = lowest;
+                            lowest = [b, c, d, add_products(a, hits, &lowest_digits[label], &labels)];
                             for (sum, digits) in upper.iter_mut().zip(upper_digits).take(more[label].into()) {
                                 *sum = add_products(*sum, hits, &digits[rows.start + label], &labels);
                             }
@@ -91,7 +94,7 @@ macro_rules! loops {
                     let [lowest_totals, upper_totals @ ..] = &mut totals[set];
                     widen(lowest, lowest_totals);
                     for (sum, totals) in upper.into_iter().zip(upper_totals) {
-                        widen(sum, totals);
+                        widen([sum, zero(), zero(), zero()], totals);
                     }
                 }
             }

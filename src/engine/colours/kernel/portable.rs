@@ -73,8 +73,8 @@ fn add_products(mut sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index)
     sums
 }
 
-fn widen(sums: Sums, totals: &mut [u64; 8]) {
-    totals[0] += sums;
+fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
+    totals[0] += sums.iter().sum::<u64>();
 }
 
 fn non_zero(numbers: &[u64; 8]) -> u8 {
