@@ -13,15 +13,15 @@
 //! A length counts words of the code from the first word of the piece on. That of a filter goes on to the end of
 //! its subtree, that of a leaf to the end of its node, for there may be a subtree for blocks with more words.
 //! Squares and pairs have numbers from 1 in their leaf; 0 stands for none. The parts of a pair and the halves of an
-//! item are places, eight times their numbers: so an address is one step from the code, since CPUs scale by eight. A
+//! item are offsets, eight times their numbers: so an address is one step from the code, since CPUs scale by eight. A
 //! group's items have one label.
 
 /// The bit of a word that none has.
 pub(super) const NO_BIT: u32 = 64;
 /// The squares and pairs of a leaf, at most, and the place of all words.
 pub(super) const MOST_OPEN: usize = 4096;
-/// From the place of a square or pair to the next.
-pub(super) const PLACE: usize = 8;
+/// From the offset of a square or pair to the next.
+pub(super) const STEP: usize = 8;
 /// The items of a group, at most: each has up to eight hits with a lane, and vectors add pairs of products of
 /// them with weights in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
 pub(super) const MOST_TOGETHER: usize = 8;

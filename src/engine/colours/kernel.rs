@@ -42,7 +42,7 @@
 
 use std::ops::Range;
 
-use super::code::{Instruction, LeafCode, MOST_TOGETHER, NO_BIT, Operation, PLACE, both, pieces};
+use super::code::{Instruction, LeafCode, MOST_TOGETHER, NO_BIT, Operation, STEP, both, pieces};
 use super::sub_board::{MOST_ROWS, SubBoard, bits};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -118,20 +118,20 @@ pub(super) struct LeafScratch {
     open: Box<Open>,
 }
 
-/// Of all words of a layer, and of each square and pair, those that it leaves. There is room behind every place of 16
-/// bits, so that no place from the code needs a check; what is not used is never touched.
+/// Of all words of a layer, and of each square and pair, those that it leaves. There is room behind every offset of 16
+/// bits, so that none from the code needs a check.
 #[repr(C, align(64))]
-struct Open([u8; (1 << 16) * LANES / PLACE + LANES]);
+struct Open([u8; (1 << 16) * LANES / STEP + LANES]);
 
 impl Open {
     #[inline(always)]
-    fn at(&self, place: usize) -> &[u8; LANES] {
-        self.0[place % (1 << 16) * LANES / PLACE..].first_chunk().expect("room")
+    fn at(&self, offset: usize) -> &[u8; LANES] {
+        self.0[offset % (1 << 16) * LANES / STEP..].first_chunk().expect("room")
     }
 
     #[inline(always)]
-    fn at_mut(&mut self, place: usize) -> &mut [u8; LANES] {
-        self.0[place % (1 << 16) * LANES / PLACE..].first_chunk_mut().expect("room")
+    fn at_mut(&mut self, offset: usize) -> &mut [u8; LANES] {
+        self.0[offset % (1 << 16) * LANES / STEP..].first_chunk_mut().expect("room")
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::code::{Code, Group, Groups, MOST_ITEMS, MOST_OPEN, MOST_TOGETHER, PLACE, both, two};
+use super::code::{Code, Group, Groups, MOST_ITEMS, MOST_OPEN, MOST_TOGETHER, STEP, both, two};
 use super::sub_board::{Queens, SubBoard, bits};
 
 /// The label of completions that do not count.
@@ -32,8 +32,8 @@ pub(super) struct Leaf {
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
     queens: Queens,
-    /// The place of the square or pair; of pairs, 0 until an item has them.
-    place: u32,
+    /// The offset of the square or pair; of pairs, 0 until an item has them.
+    offset: u32,
     /// The two halves of which a pair is made.
     parts: [u32; 2],
 }
@@ -61,9 +61,9 @@ impl Leaf {
             let word = board.word(row, column);
             let rest = word & word.wrapping_sub(1);
             self.squares.push(two(word.trailing_zeros(), rest.trailing_zeros()));
-            let place = (PLACE * self.squares.len()) as u32;
+            let offset = (STEP * self.squares.len()) as u32;
             let queens = Queens::default().and(row, column);
-            self.halves.push(Half { queens, place, ..Half::default() });
+            self.halves.push(Half { queens, offset, ..Half::default() });
         }
         self.halves_of.push((1 << row, first..self.halves.len()));
     }
@@ -91,22 +91,22 @@ impl Leaf {
         first..end
     }
 
-    /// The place of a square or pair, which gets one if it has none.
+    /// The offset of a square or pair, which gets one if it has none.
     #[inline]
-    fn place(&mut self, half: usize) -> u32 {
-        if half > 0 && self.halves[half].place == 0 {
-            self.place_pair(half);
+    fn offset(&mut self, half: usize) -> u32 {
+        if half > 0 && self.halves[half].offset == 0 {
+            self.add_pair(half);
         }
-        self.halves[half].place
+        self.halves[half].offset
     }
 
     #[inline(never)]
-    fn place_pair(&mut self, pair: usize) {
-        let [one, other] = self.halves[pair].parts.map(|part| self.place(part as usize));
+    fn add_pair(&mut self, pair: usize) {
+        let [one, other] = self.halves[pair].parts.map(|part| self.offset(part as usize));
         self.pairs.push(two(one, other));
         let number = self.squares.len() + self.pairs.len();
         assert!(number < MOST_OPEN, "a leaf with more halves has no room");
-        self.halves[pair].place = (PLACE * number) as u32;
+        self.halves[pair].offset = (STEP * number) as u32;
     }
 
     /// How many squares, pairs and other halves it has, with none of them.
@@ -132,7 +132,7 @@ impl Leaf {
         let [first, last] = halves;
         let mut fitting = std::mem::take(&mut self.fitting);
         fitting.resize(fitting.len().max(first.len() * AT_ONCE), (0, 0));
-        let (mut columns, mut places) = ([0; AT_ONCE], [0; AT_ONCE]);
+        let (mut columns, mut offsets) = ([0; AT_ONCE], [0; AT_ONCE]);
         for start in last.clone().step_by(AT_ONCE) {
             let last = &self.halves[start..last.end.min(start + AT_ONCE)];
             let all = u64::MAX >> (AT_ONCE - last.len());
@@ -152,12 +152,12 @@ impl Leaf {
                     len += usize::from(label != DROPPED);
                 }
                 if len > before {
-                    self.place(one);
+                    self.offset(one);
                 }
             }
             let fitting = &fitting[..len];
             let needed = fitting.iter().fold(0, |all, (halves, _)| all | 1 << both(*halves)[1]);
-            bits(needed).for_each(|at| places[at] = self.place(start + at));
+            bits(needed).for_each(|at| offsets[at] = self.offset(start + at));
             for fitting in fitting.chunks(most_items) {
                 if self.items.len + fitting.len() > most_items {
                     self.items.write(set, code);
@@ -165,7 +165,7 @@ impl Leaf {
                 self.items.len += fitting.len();
                 for (halves, label) in fitting {
                     let [one, at] = both(*halves);
-                    let item = two(self.halves[one].place, places[at % AT_ONCE]);
+                    let item = two(self.halves[one].offset, offsets[at % AT_ONCE]);
                     self.items.add(*label, item);
                 }
             }

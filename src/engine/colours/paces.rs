@@ -14,6 +14,7 @@ pub(super) enum Way {
 }
 
 impl Way {
+    /// With a program.
     pub(super) fn by_program(side: &Side) -> Self {
         if side.program.is_empty() { Self::Compile } else { Self::Run }
     }

@@ -25,9 +25,9 @@ pub(super) struct Side {
     planted_for: Range<usize>,
     /// All of its program once it is compiled; empty before, and if it is too long.
     pub(super) program: Vec<u32>,
-    /// The seconds that the last walk through the tree took for each pair of labels, and how much longer all of them
-    /// took than the program would have.
+    /// The seconds that the last walk through the tree took for each pair of labels.
     pub(super) walked: Option<f64>,
+    /// How much longer all walks through it took than the program would have.
     pub(super) walked_for: f64,
 }
 

@@ -42,7 +42,7 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     });
     some(&mut |limits, random| limits.leaf_halves = random.usize(1..60));
     some(&mut |limits, random| limits.section_items = random.usize(1..40));
-    some(&mut |limits, _| limits.walks = Some(true));
+    some(&mut |limits, random| limits.walks = [Some(true), None][random.usize(..2)]);
     some(&mut |limits, _| limits.keeps_memory = !limits.keeps_memory);
     limits
 }

@@ -24,7 +24,7 @@ macro_rules! loops {
 
         use super::{
             Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_ROWS,
-            MOST_TOGETHER, Open, PLACE, Pairs, Planes, RowsOfSets, STATE_ROWS, States, SubBoard, TILE,
+            MOST_TOGETHER, Open, STEP, Pairs, Planes, RowsOfSets, STATE_ROWS, States, SubBoard, TILE,
             Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
         };
 
@@ -249,7 +249,7 @@ macro_rules! loops {
         $(#[$compiled])*
         #[inline]
         fn hits_of(item: u32, open: &Open) -> Vector {
-            let [a, b] = both(item).map(|place| open.at(place));
+            let [a, b] = both(item).map(|offset| open.at(offset));
             bits(and(load(a), load(b)))
         }
 
@@ -265,16 +265,16 @@ macro_rules! loops {
             transpose_words(words, layer.starts, planes);
             *open.at_mut(0) = layer.present.0;
             let all = load(&layer.present.0);
-            let mut place = PLACE;
+            let mut offset = STEP;
             for square in leaf.squares {
                 let [a, b] = both(*square).map(|bit| load(&planes[bit].0));
-                store(open.at_mut(place), open_of(all, a, b));
-                place += PLACE;
+                store(open.at_mut(offset), open_of(all, a, b));
+                offset += STEP;
             }
             for pair in leaf.pairs {
                 let [a, b] = both(*pair).map(|part| load(open.at(part)));
-                store(open.at_mut(place), and(a, b));
-                place += PLACE;
+                store(open.at_mut(offset), and(a, b));
+                offset += STEP;
             }
         }
     };

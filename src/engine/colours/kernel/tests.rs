@@ -60,13 +60,13 @@ impl Leaf {
     /// Appends the leaf to a program. Returns where it begins.
     fn write(&self, depth: usize, most_words: usize, code: &mut Code) -> usize {
         let start = code.leaf(depth, most_words);
-        let places = |[a, b]: &[u32; 2]| two(PLACE as u32 * a, PLACE as u32 * b);
+        let offsets = |[a, b]: &[u32; 2]| two(STEP as u32 * a, STEP as u32 * b);
         let squares: Vec<u32> = self.squares.iter().map(|[a, b]| two(*a, *b)).collect();
-        let pairs: Vec<u32> = self.pairs.iter().map(places).collect();
+        let pairs: Vec<u32> = self.pairs.iter().map(offsets).collect();
         for (number, labels) in (0..).zip(&self.sets) {
             let mut groups = Groups::default();
             for (label, items) in (0..).zip(labels) {
-                let items: Vec<u32> = items.iter().map(places).collect();
+                let items: Vec<u32> = items.iter().map(offsets).collect();
                 for items in items.chunks(MOST_TOGETHER) {
                     let mut group = [label; 1 + MOST_TOGETHER];
                     group[1..=items.len()].copy_from_slice(items);
