@@ -19,11 +19,13 @@
 //! node, and the next one begins with the queens of this node.
 
 use super::code::Code;
+use super::kernel::{SLACK, Words};
 use super::leaf::{DROPPED, Leaf};
 use super::limits::Limits;
 use super::list::{List, Slice};
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
 /// If the sample has up to this many times more words, a leaf has a subtree as well; if it has fewer words by
@@ -94,21 +96,29 @@ impl Tree {
         &self,
         list: &List,
         limits: &Limits,
+        kernel: Kernel,
         memory: Vec<u32>,
         cancel: &Cancel,
         mut visit: impl FnMut(&[u32]) -> Result<(), Interrupt>,
     ) -> Result<Vec<u32>, Interrupt> {
-        let mut sample: [Vec<u64>; MOST_ROWS + 1] = Default::default();
-        sample[0].extend(list.slice(list.blocks.len() / 2, Slice::WHOLE).own());
-        let (path, code, leaf) = (Vec::new(), Code(memory), Leaf::new(self.labels_len));
-        let mut compiler = Compiler { tree: self, limits, sample, path, code, leaf, cancel };
+        let sample = list.slice(list.blocks.len() / 2, Slice::WHOLE);
+        let mut compiler = Compiler {
+            tree: self,
+            limits,
+            kernel,
+            kept: Default::default(),
+            path: Vec::new(),
+            code: Code(memory),
+            leaf: Leaf::new(self.labels_len),
+            cancel,
+        };
         let length = limits.part_len + limits.part_len / 8;
         let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<u32>() };
         compiler.code.0.reserve(length.max(mapped));
         let mut parts = 0;
         while parts == 0 || !compiler.path.is_empty() {
             compiler.code.0.clear();
-            compiler.node(&self.sets, 0, Queens::default());
+            compiler.node(&self.sets, 0, Queens::default(), sample);
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
@@ -142,8 +152,9 @@ impl Tree {
 struct Compiler<'a> {
     tree: &'a Tree,
     limits: &'a Limits,
-    /// The words of a block that stands for all, at each depth: where few are left there is a leaf.
-    sample: [Vec<u64>; MOST_ROWS + 1],
+    kernel: Kernel,
+    /// Of the sample, the words that each queen leaves.
+    kept: [Vec<u64>; MOST_ROWS],
     /// Where the last part ended and the next one begins: the number of a child at each depth, the upper ones
     /// last; none at the beginning and at the end.
     path: Vec<usize>,
@@ -153,38 +164,33 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// The subtree below a queen.
-    fn child(&mut self, child: Child<'a>, depth: usize, queens: Queens) {
+    /// The subtree below a queen. The words are those of a block that stands for all.
+    fn child(&mut self, child: Child<'a>, depth: usize, queens: Queens, words: Words<'_>) {
         if self.cancel.is_cancelled() {
             return;
         }
         let Child { sets, row, column } = child;
         let word = self.tree.board.word(row, column);
         let start = self.code.filter(depth, word);
-        let (above, below) = self.sample.split_at_mut(depth + 1);
-        let words = &above[depth];
-        below[0].resize(words.len(), 0);
-        // No branches, for nobody could predict them.
-        let mut len = 0;
-        for other in words {
-            below[0][len] = *other;
-            len += usize::from(other & word == 0);
-        }
-        below[0].truncate(len);
-        self.node(sets, depth + 1, queens.and(row, column));
+        let mut kept = std::mem::take(&mut self.kept[depth]);
+        kept.resize(kept.len().max(words.len + SLACK), 0);
+        let len = self.kernel.join(&[word], words, &mut kept);
+        let words = Words { len, and_more: &kept, ..words };
+        self.node(sets, depth + 1, queens.and(row, column), words);
+        self.kept[depth] = kept;
         self.code.end_subtree(start);
     }
 
-    /// What is below some queens: a leaf, or more queens, or both.
-    fn node(&mut self, sets: &'a [RowSet], depth: usize, queens: Queens) {
-        let (tree, start, words) = (self.tree, self.code.0.len(), self.sample[depth].len());
+    /// What is below some queens: a leaf, or more queens, or both. Where few words are left there is a leaf.
+    fn node(&mut self, sets: &'a [RowSet], depth: usize, queens: Queens, words: Words<'_>) {
+        let (tree, start) = (self.tree, self.code.0.len());
         let left = sets[0].0.len() - depth;
         // Whole blocks are alike.
         let doubt = if depth == 0 { 1 } else { DOUBT };
         if let Some(most) = self.limits.leaf_words.get(left).copied()
-            && words <= most.saturating_mul(doubt)
+            && words.len <= most.saturating_mul(doubt)
         {
-            let is_sure = words <= most / doubt;
+            let is_sure = words.len <= most / doubt;
             let most = if is_sure { usize::MAX } else { most };
             let fits = self.leaf(sets, depth, queens, most);
             // Without completions, there is nothing below.
@@ -199,7 +205,7 @@ impl<'a> Compiler<'a> {
             // A part has one of its children at least, or there would be no end of parts.
             let ends_here = may_end && number > first && self.code.0.len() >= self.limits.part_len;
             if !ends_here {
-                self.child(child, depth, queens);
+                self.child(child, depth, queens, words);
             }
             if ends_here || !self.path.is_empty() {
                 self.path.push(number);

@@ -131,7 +131,7 @@ impl Side {
                 continue;
             }
             let memory = std::mem::take(program);
-            *program = tree.compile(list, limits, memory, cancel, visit)?;
+            *program = tree.compile(list, limits, *kernel, memory, cancel, visit)?;
         }
         Ok(())
     }

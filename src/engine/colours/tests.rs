@@ -193,7 +193,9 @@ fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
     list.fill(&boards.list, 0, &limits, Kernel::detect(), &cancel).expect("in time");
     assert_eq!(list.longest_block(), 4944);
     let tree = Tree::new(&boards.tree, &[odd_rows], std::iter::once(odd_columns));
-    let code = tree.compile(&list, &limits, Vec::new(), &cancel, |_| Ok(())).expect("in time");
+    let code = tree
+        .compile(&list, &limits, Kernel::Portable, Vec::new(), &cancel, |_| Ok(()))
+        .expect("in time");
     assert!(!code.is_empty(), "a program of one label is short");
     for kernel in kernels() {
         let mut scratch = Scratch::default();
