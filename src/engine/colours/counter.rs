@@ -15,7 +15,7 @@
 use std::ops::Range;
 
 use super::kernel::{DIGITS, Entries, LANES, STATE_ROWS, Scratch, Totals, Weights};
-use super::limits::Limits;
+use super::limits::{LIGHT_PART, Limits};
 use super::list::Slice;
 use super::paces::{Paces, Way};
 use super::program::MAPPED;
@@ -208,6 +208,8 @@ impl Counter for ColoursCounter<'_> {
         if (self.light.colour == Colour::White) != is_white_light {
             std::mem::swap(&mut self.light, &mut self.heavy);
         }
+        self.light.limits.part_len = self.limits.part_len / LIGHT_PART;
+        self.heavy.limits.part_len = self.limits.part_len;
         self.light.prepare(self.units, &batch, cancel)?;
         self.heavy.prepare(self.units, &batch, cancel)?;
         self.light.fill_list(cancel)?;

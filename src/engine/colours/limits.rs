@@ -10,6 +10,8 @@ use crate::engine::unit::WhichCount;
 
 /// The row sets of a class, at most.
 const MOST_SETS: u64 = 20;
+/// With fewer queens programs are shorter: a light colour has room for a third of what a heavy one has.
+pub(super) const LIGHT_PART: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -18,7 +20,7 @@ pub(super) struct Limits {
     /// A list that would be longer than so many words is made and counted section by section.
     pub(super) section_words: usize,
     /// Programs with more words are compiled for each batch, part by part. A part may be longer by what
-    /// is below one node.
+    /// is below one node. Those of light colours have a part of this, see [`LIGHT_PART`].
     pub(super) part_len: usize,
     /// Rows of the light matrix. Batches that need more are counted a few row sets at a time.
     pub(super) matrix_rows: usize,
@@ -48,13 +50,13 @@ impl Limits {
         Self {
             block_labels: LANES.min(1 << (u64::BITS - bits)),
             section_words: 1 << 25,
-            // 4, 12, 56, 112 and 128 MiB.
+            // 4, 16, 72, 224 and 256 MiB.
             part_len: match n {
                 ..=20 => 1 << 20,
-                21..=22 => 3 << 20,
-                23..=24 => 14 << 20,
-                25..=26 => 28 << 20,
-                _ => 32 << 20,
+                21..=22 => 4 << 20,
+                23..=24 => 18 << 20,
+                25..=26 => 56 << 20,
+                _ => 64 << 20,
             },
             matrix_rows: 7 << 19,
             // What is larger may have been cut off.
@@ -92,8 +94,8 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
     let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
     let matrix = rows * size_of::<Entries>() as u64;
     let weights = MOST_SETS * labels * (DIGITS * size_of::<Bytes>()) as u64;
-    // For each colour a program, or a part of one with what is below a node.
-    let programs = 9 * limits.part_len as u64;
+    // For each colour a program, or a part of one with what is below a node: an eighth more.
+    let programs = (limits.part_len + limits.part_len / LIGHT_PART) as u64 * 9 / 2;
     let words = |rows| most_words(side, rows);
     let listed = words(heavy).min(1.05 * limits.section_words as f64);
     // The labels of the first block have up to half as many words more than others.
