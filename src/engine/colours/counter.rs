@@ -204,7 +204,7 @@ impl Counter for ColoursCounter<'_> {
         self.last_a = Some(batch.a);
         // Of white queens there are a in even rows and as many, or one less, in odd ones.
         let white_queens = batch.a + self.units.odd_size(batch.a);
-        let is_white_light = 2 * white_queens <= self.units.size.get();
+        let is_white_light = 2 * white_queens < self.units.size.get();
         if (self.light.colour == Colour::White) != is_white_light {
             std::mem::swap(&mut self.light, &mut self.heavy);
         }
