@@ -1,6 +1,6 @@
 //! Counts the units of a batch at once.
 //!
-//! For each unit of a batch, the matrix of the colour with fewer queens (light) is filled: a block of
+//! For each unit of a batch, the matrix of the colour with fewer hits (light) is filled: a block of
 //! labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
 //! colour (heavy) runs with what the light entries weigh: a block of its labels needs one column of the
 //! light matrix for each lane, so tiles of entries are transposed. Where the hits of the heavy colour are few, its
@@ -204,6 +204,7 @@ impl Counter for ColoursCounter<'_> {
         self.last_a = Some(batch.a);
         // Of white queens there are a in even rows and as many, or one less, in odd ones.
         let white_queens = batch.a + self.units.odd_size(batch.a);
+        // Of as many queens white has more hits, as measured.
         let is_white_light = 2 * white_queens < self.units.size.get();
         if (self.light.colour == Colour::White) != is_white_light {
             std::mem::swap(&mut self.light, &mut self.heavy);

@@ -10,7 +10,7 @@ use crate::engine::unit::WhichCount;
 
 /// The row sets of a class, at most.
 const MOST_SETS: u64 = 20;
-/// With fewer queens programs are shorter: a light colour has room for a third of what a heavy one has.
+/// With fewer hits programs are shorter: a light colour has room for a third of what a heavy one has.
 pub(super) const LIGHT_PART: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
