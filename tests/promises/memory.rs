@@ -101,11 +101,11 @@ mod needs_cgroups {
         let nested = Group::new("memory", "tight", "1750M");
         let inner = nested.below("roomy", "2G");
         for group in [&tight, &inner] {
-            let words = ["n = 26 on 5 threads", "--threads 3", "nqueens cpu", "--engine subtrees"];
+            let words = ["n = 26 on 5 threads", "--threads 2", "nqueens cpu", "--engine subtrees"];
             refused(&group.run("count 26 --threads 5"), 4, &words);
             // What the message proposes does fit, until it is stopped.
             let mut shell = Command::new("sh");
-            shell.args(["-c", &group.shell("count 26 --threads 3")]).stderr(Stdio::piped());
+            shell.args(["-c", &group.shell("count 26 --threads 2")]).stderr(Stdio::piped());
             let mut counting = spawn(&mut shell);
             wait_for_work(&mut counting, Duration::from_secs(3));
             send("TERM", &counting);
