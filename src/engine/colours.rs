@@ -19,7 +19,7 @@
 //! into the other two ([`sub_board`]). Once it is fixed which rows have a white queen, a colour is a matrix:
 //! its entries count, for each set of even and each set of odd columns, the pairs of placements on its two
 //! sub-boards that share no diagonal. The count of a unit is the dot product of two such matrices. The one
-//! with fewer hits is filled ([`counter`]); of the other each entry is multiplied as it is found.
+//! with fewer queens is filled ([`counter`]); of the other each entry is multiplied as it is found.
 //!
 //! To fill a matrix, one sub-board's placements come as lists by label ([`list`]), the other's as a tree,
 //! compiled to a program that runs on 64 labels at a time ([`program`], [`kernel`]). A heavy colour with few hits is

@@ -1,7 +1,7 @@
 //! Counts the units of a batch at once.
 //!
-//! For each unit of a batch, the matrix of the colour with fewer hits (light) is filled: a block of
-//! labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
+//! For each unit of a batch, the matrix of the colour with fewer queens (light; of as many, black) is filled: a
+//! block of labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
 //! colour (heavy) runs with what the light entries weigh: a block of its labels needs one column of the
 //! light matrix for each lane, so tiles of entries are transposed. Where the hits of the heavy colour are few, its
 //! tree is [walked](super::walk) instead.
@@ -117,14 +117,14 @@ impl<'a> ColoursCounter<'a> {
     }
 
     /// The way to go through the heavy tree for so many pairs of labels.
-    fn way(&self, a: usize, pairs: f64) -> Way {
+    fn way(&self, a: u32, pairs: f64) -> Way {
         let Side { boards, limits, tree, .. } = &self.heavy;
         let may_walk = boards.is_spread && tree.rows() >= STATE_ROWS;
         // With fewer queens more than the light colour hits are so many that to try a walk is a loss.
         let is_sparse = tree.rows() > self.light.tree.rows() + 2;
         match limits.walks {
             Some(true) if may_walk => Way::Walk,
-            None if may_walk && is_sparse => self.paces[a].way(&self.heavy, pairs),
+            None if may_walk && is_sparse => self.paces[a as usize].way(&self.heavy, pairs),
             _ => Way::by_program(&self.heavy),
         }
     }
@@ -134,7 +134,7 @@ impl<'a> ColoursCounter<'a> {
         let Side { list, tree, .. } = &self.heavy;
         // At least one, for something is divided by it.
         let pairs = (list.to_list.len() * tree.labels_len).max(1) as f64;
-        let way = self.way(task.a, pairs);
+        let way = self.way(task.columns.a, pairs);
         let begun = thread_time();
         let Self { kernel, light, heavy, matrix, weights, scratch, walk, .. } = self;
         let rows = task.rows(heavy.tree.labels_len);
@@ -155,7 +155,7 @@ impl<'a> ColoursCounter<'a> {
             })
         })?;
         let seconds = thread_time().saturating_sub(begun).as_secs_f64();
-        self.paces[task.a].learn(way, seconds, pairs, &mut self.heavy);
+        self.paces[task.columns.a as usize].learn(way, seconds, pairs, &mut self.heavy);
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
             let digits = (0..).zip(totals[(*y - task.y_class.start) as usize]);
@@ -170,8 +170,6 @@ impl<'a> ColoursCounter<'a> {
 
 /// Some units of a batch.
 struct Task<'a> {
-    /// The size of Re.
-    a: usize,
     columns: Columns<'a>,
     y_class: &'a Range<u32>,
     ys: &'a [u32],
@@ -220,7 +218,7 @@ impl Counter for ColoursCounter<'_> {
         let mut counts = Vec::new();
         for ys in wanted.chunks(sets_at_once) {
             let columns = self.units.columns(batch.a, batch.x);
-            let task = Task { a: batch.a as usize, columns, y_class: &batch.y_class, ys, cancel };
+            let task = Task { columns, y_class: &batch.y_class, ys, cancel };
             counts.extend(self.count_slice(&task, Slice::WHOLE)?);
         }
         Ok(counts)

@@ -10,7 +10,7 @@ use crate::engine::unit::WhichCount;
 
 /// The row sets of a class, at most.
 const MOST_SETS: u64 = 20;
-/// With fewer hits programs are shorter: a light colour has room for a third of what a heavy one has.
+/// Programs of a light colour are shorter: they have room for a third of what those of a heavy one have.
 pub(super) const LIGHT_PART: usize = 3;
 
 #[derive(Clone, Copy, Debug)]

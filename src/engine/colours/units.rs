@@ -232,7 +232,8 @@ impl UnitList {
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     list: &'a UnitList,
-    a: u32,
+    /// The size of Re.
+    pub(super) a: u32,
     x: u32,
 }
 
