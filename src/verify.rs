@@ -46,8 +46,8 @@ pub fn sample(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
     random.choose_multiple(finished.iter(), units.min(finished.len())).into_iter().collect()
 }
 
-/// Recounts units, of which these counts are recorded, on the current rayon pool, and compares the counts. `recounted` is called after
-/// each unit, from the counting threads.
+/// Recounts units, of which these counts are recorded, on the current rayon pool, and compares the counts.
+/// `recounted` is called after each unit, from the counting threads.
 ///
 /// # Errors
 ///

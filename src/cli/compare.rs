@@ -162,7 +162,7 @@ impl CompareArgs {
                     .suspend(|| message!("stopped at n = {size} after {done} of {of} runs"));
                 return Ok(exit.or(Exit::Stopped));
             }
-            result?;
+            result.map_err(|error| Failure::from(error).after(exit))?;
         }
         if all.is_empty() {
             return Err(Exit::Failed.because("nothing was measured: raise --seconds-limit"));

@@ -102,6 +102,11 @@ impl Failure {
         self.exit
     }
 
+    /// With the code for this failure and what was found before it.
+    pub(crate) fn after(self, found: Exit) -> Self {
+        Self { exit: self.exit.and(found), ..self }
+    }
+
     /// Adds to the message of a count that was stopped.
     pub(crate) fn if_stopped(self, change: impl FnOnce(String) -> String) -> Self {
         match self.exit {
@@ -223,12 +228,15 @@ impl From<io::Error> for Failure {
 mod tests {
     use super::*;
 
-    /// As of a first count with a journal that may not be read, and a second one with damage.
+    /// As of a first count with a journal that may not be read, and a second one with damage; or of a table with a
+    /// wrong total that is stopped at the next board.
     #[test]
     fn what_is_not_complete_hides_no_failure() {
         for (one, other) in [(Exit::Stopped, Exit::Failed), (Exit::Failed, Exit::Stopped)] {
             assert_eq!(one.and(other), Exit::Failed);
+            assert_eq!(one.because("").after(other).exit, Exit::Failed);
         }
+        assert_eq!(Exit::NotNow.because("").after(Exit::Stopped).exit, Exit::NotNow);
         assert_eq!(Exit::Done.and(Exit::Stopped), Exit::Stopped);
     }
 

@@ -39,7 +39,8 @@ impl TableArgs {
         let mut exit = Exit::Done;
         self.format.remark(TITLES)?;
         for (place, n) in self.sizes.iter().cloned().flatten().enumerate() {
-            let (row, published) = self.row(BoardSize::new(n)?, &session)?;
+            let row = self.row(BoardSize::new(n)?, &session);
+            let (row, published) = row.map_err(|failure| failure.after(exit))?;
             if let Published::Differs { .. } = published {
                 exit = Exit::Failed;
             }

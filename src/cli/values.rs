@@ -65,9 +65,14 @@ pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// More threads than cores count no faster, and a signal has to wait until each of them has run.
+/// A wish for threads.
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, String> {
-    up_to((4 * num_cpus::get()).clamp(64, MAX_THREADS))(text)
+    up_to(most_threads())(text)
+}
+
+/// More threads than cores count no faster, and a signal has to wait until each of them has run.
+fn most_threads() -> usize {
+    (4 * num_cpus::get()).clamp(64, MAX_THREADS)
 }
 
 /// A time: seconds, or `10s`, `2m`, `1h`.
@@ -115,16 +120,16 @@ pub(crate) fn cores() -> usize {
 /// The number of threads: the user's own, else the cores that this process may use. A scheduler's number may be
 /// that of a task of which this process has a part.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
-    let number = |name| {
+    let number = |name, most| {
         let text = variable(name).filter(|text| !text.is_empty())?;
         let bad = |error| Exit::Usage.because(format!("{name}: '{text}': {error}"));
-        Some(number_of_threads(&text).map_err(bad))
+        Some(up_to(most)(&text).map_err(bad))
     };
-    if let Some(wish) = number("NQUEENS_THREADS") {
+    if let Some(wish) = number("NQUEENS_THREADS", most_threads()) {
         return wish;
     }
     let cores = cores();
-    let of_task = number("SLURM_CPUS_PER_TASK").unwrap_or(Ok(cores))?;
+    let of_task = number("SLURM_CPUS_PER_TASK", MAX_THREADS).unwrap_or(Ok(cores))?;
     if of_task > cores {
         let may = many(cores, "core");
         message!("warning: SLURM_CPUS_PER_TASK is {of_task}, but only {may} may be used here");
