@@ -48,7 +48,7 @@
 //! The feature `cli` (default) is the command line `nqueens`. Without it the crate depends only on
 //! crc32fast, fastrand, range-set-blaze, rayon, rustix, sysinfo, tempfile and thiserror.
 //!
-//! The crate needs Unix and a 64-bit CPU.
+//! The crate needs a 64-bit CPU, and Linux; it also compiles for macOS and FreeBSD, where nobody has tested it.
 
 // Not only offsets would overflow: on a 32-bit CPU the counts of `colours` were wrong from n = 22 on.
 #[cfg(not(target_pointer_width = "64"))]
