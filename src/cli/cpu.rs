@@ -28,6 +28,10 @@ impl CpuArgs {
         let kernel = Kernel::detect().name();
         let usable = memory.usable();
         let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
+        let room = match memory.total {
+            0 => "not known: counts begin without a limit".to_owned(),
+            _ => format!("{available} available of {all}, of which a count uses up to {most}"),
+        };
         let mut report = Report::default();
         report
             .entry("cpu", cpu.brand)
@@ -40,10 +44,7 @@ impl CpuArgs {
             .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
             .field("kernels", kernels)
             .field("kernel", kernel)
-            .row(
-                "memory",
-                format_args!("{available} available of {all}, of which a count uses up to {most}"),
-            )
+            .row("memory", room)
             .field("memory_total", memory.total)
             .field("memory_available", memory.available)
             .field("memory_usable", usable)

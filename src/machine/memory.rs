@@ -15,23 +15,25 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use super::cgroup;
 
 /// Bytes of memory that this process can use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// All memory, used or not.
     pub total: u64,
     /// Memory that is free or can be freed.
     pub available: u64,
     /// What sets these numbers, the limit that leaves the least: `this machine`, the file of a control
-    /// group, or the limits of a process, `ulimit -v` and `ulimit -d`.
+    /// group, or the limits of a process, `ulimit -v` and `ulimit -d`; else `nothing`.
     pub limit: String,
     /// Whether memory that is reserved and not used counts as well: `ulimit -v` and `ulimit -d`.
     pub counts_reserved: bool,
 }
 
 impl Memory {
-    /// The limit that leaves the least. No limit leaves more than the machine has.
+    /// The limit that leaves the least. No limit leaves more than the machine has. If the system does not tell its
+    /// memory, as Linux without `/proc`, and nothing else is a limit, all numbers are 0.
     pub fn detect() -> Self {
-        Self::limits().into_iter().min_by_key(|limit| limit.available).expect("the machine is one")
+        let least = Self::limits().into_iter().min_by_key(|limit| limit.available);
+        least.unwrap_or_else(|| Self { limit: "nothing".to_owned(), ..Self::default() })
     }
 
     /// The bytes that a count may use: three quarters of what is available. The rest is for the program
@@ -40,7 +42,7 @@ impl Memory {
         self.available / 4 * 3
     }
 
-    /// Asks the operating system for all limits, the machine first.
+    /// Asks the operating system for all limits, the machine first. What is not told is no limit.
     pub(crate) fn limits() -> Vec<Self> {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
@@ -53,7 +55,8 @@ impl Memory {
             limit: group.file.display().to_string(),
             counts_reserved: false,
         });
-        once(machine).chain(groups).chain(process_limits()).collect()
+        let machine = once(machine).filter(|machine| machine.total > 0);
+        machine.chain(groups).chain(process_limits()).collect()
     }
 }
 

@@ -152,6 +152,21 @@ mod needs_cgroups {
     }
 }
 
+mod needs_root {
+    use super::*;
+
+    /// As in a chroot that somebody has made in a hurry.
+    #[test]
+    #[ignore = "needs root"]
+    fn a_system_that_does_not_tell_its_memory_sets_no_limit() {
+        let command =
+            |args| format!("unshare --mount sh -c 'umount --lazy /proc && exec {NQUEENS} {args}'");
+        answers(&shell(&command("count 14 --quiet --engine colours")), "365596\n");
+        let cpu = shell(&command("cpu"));
+        assert!(stdout(&cpu).contains("memory       not known"), "{cpu:?}");
+    }
+}
+
 /// The limit falls while the count runs.
 #[test]
 fn an_allocation_that_fails_is_an_error() {
