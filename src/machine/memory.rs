@@ -15,7 +15,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use super::cgroup;
 
 /// Bytes of memory that this process can use.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// All memory, used or not.
     pub total: u64,
@@ -33,7 +33,10 @@ impl Memory {
     /// memory, as Linux without `/proc`, and nothing else is a limit, all numbers are 0.
     pub fn detect() -> Self {
         let least = Self::limits().into_iter().min_by_key(|limit| limit.available);
-        least.unwrap_or_else(|| Self { limit: "nothing".to_owned(), ..Self::default() })
+        least.unwrap_or_else(|| {
+            let limit = "nothing".to_owned();
+            Self { total: 0, available: 0, limit, counts_reserved: false }
+        })
     }
 
     /// The bytes that a count may use: three quarters of what is available. The rest is for the program
