@@ -2,7 +2,7 @@
 # Counts and estimates in terminals of 40, 80 and 120 columns, and stops by Ctrl-C. No line may wrap, no bar
 # may be torn, and at the end the prompt must stand on a line of its own, with exit code 3. The ^C that the
 # terminal shows may leave one line of the bar.
-# Messages break between words in terminals of 20 to 200 columns.
+# A message is one line, which the terminal wraps: what is pasted from it has no line break.
 #
 #   scripts/test-terminal.sh
 #
@@ -60,9 +60,8 @@ printf 'exec nqueens estimate 22 --seconds 10m\n' >"$work/sample"
 estimate_bar='^estimate (\[=*>? *\] )?[0-9.]+ m?s of 10m00s(, [0-9]+ units)?$'
 estimate_stopped='^((colours|estimate) .* )?(\^C *)?nqueens: stopped after [0-9.]+ m?s of 10m00s: '
 
-# What a command has left between its line and the prompt: one message, whose lines the program broke
-# between words. Where the terminal broke a word, a space is in it.
-message() { screen | sed '1d;$d' | paste -sd ' '; }
+# What a command has left between its line and the prompt: one message, which only the terminal has wrapped.
+message() { joined_screen | sed '1d;$d'; }
 is_answered() { is_back && [ "$(screen | wc -l)" -gt 1 ]; }
 
 # interrupt MESSAGE COMMAND: what is left after Ctrl-C.
@@ -119,7 +118,7 @@ for columns in 20 40 80 200; do
     wait_for is_answered
     one_line=$(PATH="$bin:$PATH" bash "$work/$script" 2>&1) || true
     [ "$(wc -l <<<"$one_line")" = 1 ] || fail "more than one line without a terminal: $one_line"
-    [ "$(message)" = "$one_line" ] || fail "a word is broken: $(message)"
+    [ "$(message)" = "$one_line" ] || fail "the message has line breaks: $(message)"
   done
   # No bar has a line that the message takes over: it stands behind the ^C of the terminal.
   open_terminal "$columns"
@@ -127,7 +126,7 @@ for columns in 20 40 80 200; do
   type_line 'bash mute j'
   wait_for test -s "$work/j"
   interrupt "$journaled" 'bash mute j'
-  echo "$columns columns: messages break between words"
+  echo "$columns columns: messages are one line"
 done
 
 open_terminal 80
@@ -139,8 +138,7 @@ wait_for is_back
 
 open_terminal 80
 type_line 'nqueens count 23 --threads 1'
-wait_for shows '^nqueens: n = 23 takes roughly .* here; --journal FILE makes it resumable$'
 wait_for shows '^colours 23 .* ETA .* ± '
 terminal send-keys C-c
 wait_for is_back
-echo "a dumb terminal, and the warning of a long count: as expected"
+echo "a dumb terminal, and the bar of a long count: as expected"

@@ -33,6 +33,11 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// [`Error::StoppedBefore`] this, if it was asked to stop.
+    pub(crate) fn check(&self, what: &'static str) -> Result<(), Error> {
+        if self.is_cancelled() { Err(Error::StoppedBefore { what }) } else { Ok(()) }
+    }
+
     /// Does some work that another thread may stop: the work is given a new flag, and while it lasts, the
     /// other thread asks `is_over` every 20 ms and raises the flag once the answer is yes. Returns what the
     /// work returns; to look at the flag and to end early is up to the work.
@@ -70,10 +75,7 @@ impl Cancel {
                 }
             };
             let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
-            watch.map_err(|error| Error::ThreadsNotStarted {
-                threads: 1,
-                reason: error.to_string(),
-            })?;
+            watch.map_err(Error::no_thread)?;
             Ok(work(&stop))
         })
     }

@@ -17,7 +17,6 @@ mod generate;
 mod journals;
 mod list;
 mod merge;
-mod out_of_memory;
 mod progress;
 mod report;
 mod session;
@@ -31,11 +30,10 @@ mod values;
 mod verify;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use exit::guarded;
 use exit::{Exit, Failure};
-pub(crate) use out_of_memory::OrExit;
 use session::on_readers;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
@@ -47,7 +45,7 @@ use session::on_readers;
 #[derive(Debug, Parser)]
 #[command(
     version,
-    long_version = format!("{}, commit {}", env!("CARGO_PKG_VERSION"), args::COMMIT),
+    long_version = format!("{}, commit {}", env!("CARGO_PKG_VERSION"), nqueens::COMMIT),
     max_term_width = 100,
     after_help = EXAMPLES
 )]
@@ -104,8 +102,14 @@ impl Command {
 /// Parses the command line and runs the command. Help and version are answers as well.
 pub(crate) fn run() -> Result<Exit, Failure> {
     signals::survive_file_size_limit();
-    out_of_memory::share_one_heap();
-    match CommandLine::try_parse() {
+    session::share_one_heap();
+    let mut program = CommandLine::command();
+    // A terminal that does not know its width says 0.
+    if std::env::var_os("COLUMNS").is_some_and(|columns| columns == "0") {
+        program = program.term_width(80);
+    }
+    let matches = program.try_get_matches();
+    match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(line) => line.command.run(),
         Err(help) if !help.use_stderr() => {
             help.print()?;

@@ -31,7 +31,7 @@ use crate::board::square::FixedQueens;
 use crate::error::Error;
 use colours::Colours;
 use plain::SingleUnit;
-pub(crate) use plain::{EVEN, count_domains};
+pub(crate) use plain::{EVEN, count_domains, recount_bytes};
 use subtrees::Subtrees;
 use textbook::{FirstRowUnits, bitmask, board_scan, bool_arrays, column_array, permutation};
 

@@ -93,14 +93,14 @@ pub enum Error {
 
     /// The count needs more memory than this machine has now.
     #[error(
-        "engine {engine} needs {} MiB for n = {n} on {}, and {limit} leaves only {} MiB for it",
+        "{counter} needs {} MiB for n = {n} on {}, and {limit} leaves only {} MiB for it",
         (per_thread.saturating_mul(*threads as u64) >> 20).max(1),
         many_threads(*threads),
         usable >> 20
     )]
     LacksMemory {
-        /// The engine.
-        engine: &'static str,
+        /// What counts: `engine colours`, or `plain backtracking` of the check of a journal.
+        counter: String,
         /// The size of the board.
         n: u32,
         /// The number of threads.
@@ -176,6 +176,11 @@ impl Error {
         Self::OutOfRange { what, given: given.to_string(), least, most }
     }
 
+    /// The error of starting a thread beside those that count.
+    pub(crate) fn no_thread(error: io::Error) -> Self {
+        Self::ThreadsNotStarted { threads: 1, reason: error.to_string() }
+    }
+
     /// Whether the count was cancelled: nothing went wrong.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Stopped { .. } | Self::StoppedBefore { .. })
@@ -194,9 +199,16 @@ pub enum JournalError {
         source: IoError,
     },
 
-    /// The path names something that is not a plain file.
-    #[error("is not a plain file")]
+    /// The path names something that is not a plain file. Journals are read more than once, so a pipe is none.
+    #[error("is not a plain file, which can be read more than once")]
     NotAFile,
+
+    /// The file holds a journal in another form: compressed, or with other line ends.
+    #[error("is {form}, and is left unchanged")]
+    OtherForm {
+        /// `compressed by gzip`, or `a journal with line ends of Windows`.
+        form: &'static str,
+    },
 
     /// The disk did not take what was written.
     #[error(
@@ -213,13 +225,29 @@ pub enum JournalError {
         is_cut_back: bool,
     },
 
-    /// The file, read back after the last unit, does not hold what was written.
+    /// The file, read back after the last unit, does not hold what was written, although all its lines are good.
     #[error("does not hold what was counted: units are missing or have different counts")]
     NotAsWritten,
+
+    /// A new journal, read back before it gets its name, does not hold what was written.
+    #[error("could not be written: the disk does not hold what was written to it")]
+    NotReadBack,
 
     /// It is no longer where it was when the count began. It may be the folder of a shard.
     #[error("was removed or moved during the count")]
     Gone,
+
+    /// Another file has its name now.
+    #[error("was replaced by another file during the count")]
+    Replaced,
+
+    /// It lost lines that this process had written.
+    #[error("was cut during the count: lines that were written are missing")]
+    Cut,
+
+    /// It has lines that this process did not write.
+    #[error("was written by another process as well during the count")]
+    WrittenByOthers,
 
     /// A journal that had to be read twice was not the same the second time.
     #[error("was changed or removed while it was read")]
@@ -265,12 +293,17 @@ pub enum JournalError {
     },
 
     /// This version has no such plan: no such engine, or other units.
-    #[error("was begun by nqueens {version}, whose plan ({holds}) this version does not make")]
+    #[error(
+        "was begun by nqueens {version} with the plan '{holds}', but this build ({}) makes '{has}'",
+        crate::version::version()
+    )]
     OtherPlan {
-        /// The version that began the journal.
+        /// The version that began the journal, with its commit if it was known.
         version: String,
-        /// The name of the plan, as in the first line.
+        /// The plan in the first line.
         holds: String,
+        /// The plan that this build makes of the same settings.
+        has: String,
     },
 
     /// A line has changed since it was written. Line 1 names the plan.
@@ -302,12 +335,18 @@ impl JournalError {
 pub struct IoError {
     /// What kind of error it is.
     pub kind: io::ErrorKind,
+    /// Whether the process or the machine lacks what it takes to look: file handles, memory, or a file server
+    /// that still knows the file. This says nothing of what a file holds.
+    pub is_of_machine: bool,
     /// The operating system's words.
     pub message: String,
 }
 
 impl From<io::Error> for IoError {
     fn from(error: io::Error) -> Self {
-        Self { kind: error.kind(), message: error.to_string() }
+        use rustix::io::Errno as E;
+        let lacks = E::from_io_error(&error);
+        let is_of_machine = matches!(lacks, Some(E::MFILE | E::NFILE | E::NOMEM | E::STALE));
+        Self { kind: error.kind(), is_of_machine, message: error.to_string() }
     }
 }

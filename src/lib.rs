@@ -46,13 +46,15 @@
 //! # Features
 //!
 //! The feature `cli` (default) is the command line `nqueens`. Without it the crate depends only on
-//! crc32fast, fastrand, range-set-blaze, rayon, rustix, sysinfo, tempfile and thiserror.
+//! crc32fast, fastrand, git-version, jiff, range-set-blaze, rayon, rustix, sysinfo, tempfile and thiserror.
 //!
 //! The crate needs a 64-bit CPU, and Linux; it also compiles for macOS and FreeBSD, where nobody has tested it.
 
 // Not only offsets would overflow: on a 32-bit CPU the counts of `colours` were wrong from n = 22 on.
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("nqueens counts right on 64-bit CPUs only");
+#[cfg(not(unix))]
+compile_error!("nqueens needs Unix: on Windows, build it in WSL");
 
 mod board;
 mod cancel;
@@ -66,6 +68,7 @@ mod plan;
 pub mod record;
 mod shard;
 pub mod verify;
+mod version;
 
 pub use board::known::Published;
 pub use board::size::BoardSize;
@@ -82,6 +85,7 @@ pub use machine::memory::Memory;
 pub use machine::{Cpu, MAX_THREADS, thread_pool};
 pub use plan::{Plan, Worker};
 pub use shard::Shard;
+pub use version::COMMIT;
 
 /// Runs the README's Rust examples as tests.
 #[cfg(doctest)]

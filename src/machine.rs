@@ -4,6 +4,7 @@ mod cgroup;
 pub(crate) mod memory;
 
 use std::path::Path;
+use std::thread::{self, Builder};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -30,6 +31,23 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
         .thread_name(|index| format!("nqueens-{index}"))
         .build()
         .map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
+}
+
+/// Runs work on a pool. A thread of another pool only waits meanwhile: in rayon's `install` it would take up other work
+/// of its own pool, for example the next count, on top of this one on its stack.
+pub(crate) fn run_on<T: Send>(
+    pool: &rayon::ThreadPool,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, Error> {
+    if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
+        return Ok(pool.install(work));
+    }
+    thread::scope(|scope| {
+        let waits = Builder::new().name("nqueens-waits".to_owned());
+        let waits = waits.spawn_scoped(scope, || pool.install(work));
+        let waits = waits.map_err(Error::no_thread)?;
+        Ok(waits.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
 /// The CPU.

@@ -4,9 +4,6 @@ mod cli;
 
 use std::process::ExitCode;
 
-#[global_allocator]
-static ALLOCATOR: cli::OrExit = cli::OrExit;
-
 fn main() -> ExitCode {
     let exit = cli::guarded(|| cli::run().unwrap_or_else(|failure| failure.report()));
     ExitCode::from(exit as u8)

@@ -26,7 +26,7 @@ use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::MOST_SPLIT_ROWS;
 use crate::engine::unit::{self, RowDomains, Units};
-use crate::engine::{EVEN, Engine, Kernel, WhichCount, count_domains};
+use crate::engine::{EVEN, Engine, Kernel, WhichCount, count_domains, recount_bytes};
 use crate::error::Error;
 use crate::machine::memory::Memory;
 
@@ -143,13 +143,26 @@ impl Plan {
         self.list.neighbours(unit)
     }
 
-    /// Makes sure that this machine has the memory for so many threads, under the limit that lets the fewest
-    /// run. They have started, so their stacks count as used; with fewer threads there would be fewer.
+    /// Makes sure that this machine has the memory to count on this number of threads.
     pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
+        let reserve = self.engine.worker_reserve(self.size);
+        let bytes = self.engine.worker_bytes(self.size);
+        self.fits(format!("engine {}", self.engine), bytes, reserve, threads)
+    }
+
+    /// Makes sure that this machine has the memory to [recount](Self::recount) units on this number of threads.
+    pub(crate) fn check_recount(&self, threads: usize) -> Result<(), Error> {
+        let bytes = if self.engine == Engine::Colours { recount_bytes(self.size) } else { 0 };
+        self.fits("plain backtracking".to_owned(), bytes, 1 << 20, threads)
+    }
+
+    /// Finds the limit that lets the fewest threads run, each with so many bytes, and so many more that are reserved.
+    /// They have started, so their stacks count as used; with fewer threads there would be fewer.
+    fn fits(&self, counter: String, bytes: u64, reserve: u64, threads: usize) -> Result<(), Error> {
         let limits = Memory::limits().into_iter().map(|mut limit| {
-            let mut per_thread = self.engine.worker_bytes(self.size);
+            let mut per_thread = bytes;
             if limit.counts_reserved {
-                per_thread += self.engine.worker_reserve(self.size) + STACK;
+                per_thread += reserve + STACK;
                 limit.available += threads as u64 * STACK;
             }
             (per_thread, limit)
@@ -161,8 +174,8 @@ impl Plan {
         else {
             return Ok(());
         };
-        let (engine, n, usable) = (self.engine.name(), self.size.get(), limit.usable());
-        Err(Error::LacksMemory { engine, n, threads, per_thread, usable, limit: limit.limit })
+        let (n, usable) = (self.size.get(), limit.usable());
+        Err(Error::LacksMemory { counter, n, threads, per_thread, usable, limit: limit.limit })
     }
 
     /// What counts units on one thread.

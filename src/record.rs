@@ -4,15 +4,16 @@
 //! eight hexadecimal digits:
 //!
 //! ```text
-//! nqueens-journal 2 version=0.1.0 n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 0301bb27
-//! run version=0.1.0 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor 7916ab7c
+//! nqueens-journal 2 version=0.1.0+86eb928 n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 b3bf394e
+//! run version=0.1.0+86eb928 date=2026-11-26 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor 387dbb9a
 //! done units=4..5 solutions=18 elapsed-ms=0 busy-us=10 counts=18 dc12f073
 //! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 4f430d3f
 //! ```
 //!
 //! * The first line names the format, the program's version, and the plan: board, first or second count,
 //!   engine, split rows, [hash](crate::Plan::hash) and number of units. Its CRC is that of its text.
-//! * `run` starts the work of one process.
+//! * `run` starts the work of one process: the build of the program, and the day on which it began, in UTC. Programs
+//!   before the first commit of 2026-11-26 wrote neither commit nor date; their journals are read as well.
 //! * `done` holds the counts of consecutive units, the end excluded, each before its weight;
 //!   `solutions` is their weighted sum. `elapsed-ms` is wall time since the run began, `busy-us`
 //!   the CPU time of the thread that counted them.

@@ -51,13 +51,15 @@ pub fn sample(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
 ///
 /// # Errors
 ///
-/// [`Error::UnitOverflow`] if a count does not fit.
+/// [`Error::UnitOverflow`] if a count does not fit, [`Error::LacksMemory`] if the threads need more memory than there
+/// is.
 pub fn verify(
     plan: &Plan,
     counts: &[(usize, u64)],
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
+    plan.check_recount(rayon::current_num_threads().min(counts.len()))?;
     let mut chosen = counts.to_vec();
     // Neighbours take about the same time.
     fastrand::Rng::with_seed(0).shuffle(&mut chosen);

@@ -6,6 +6,7 @@
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Solution;
 use crate::board::square::FixedQueens;
+use crate::cancel::Cancel;
 
 /// An iterator over the solutions of a board.
 ///
@@ -25,6 +26,7 @@ pub struct Solutions {
     open_rows: Vec<Node>,
     /// The queens of the rows above the last of them.
     columns: Vec<u32>,
+    cancel: Cancel,
 }
 
 /// The state of a search before a row is filled; bit c of a word stands for column c. Kernels have a vector of words
@@ -71,7 +73,19 @@ impl Solutions {
     /// The solutions that contain these queens.
     pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         let allowed = queens.allowed(size);
-        Self { size, allowed, open_rows: vec![Node::top(allowed[0])], columns: Vec::new() }
+        let open_rows = vec![Node::top(allowed[0])];
+        Self { size, allowed, open_rows, columns: Vec::new(), cancel: Cancel::new() }
+    }
+
+    /// Ends when this is cancelled: a search may take hours between two solutions.
+    #[must_use]
+    pub fn cancel(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
+    }
+
+    /// Whether a cancellation ended the search before all solutions were found.
+    pub fn was_stopped(&self) -> bool {
+        self.cancel.is_cancelled() && !self.open_rows.is_empty()
     }
 }
 
@@ -80,7 +94,7 @@ impl Iterator for Solutions {
 
     fn next(&mut self) -> Option<Solution> {
         let n = self.size.rows();
-        loop {
+        while !self.cancel.is_cancelled() {
             let row = self.columns.len();
             let open_row = self.open_rows.last_mut()?;
             if row == n || open_row.free == 0 {
@@ -99,5 +113,6 @@ impl Iterator for Solutions {
             self.columns.push(queen.trailing_zeros());
             self.open_rows.push(below);
         }
+        None
     }
 }

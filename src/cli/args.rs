@@ -6,17 +6,10 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use git_version::git_version;
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, WhichCount};
 
 use super::progress::ProgressWhen;
 use super::values::number_of_threads;
-
-/// The commit, with `-modified` if files were changed after it; `unknown` outside of a repository.
-pub(crate) const COMMIT: &str = git_version!(
-    args = ["--always", "--dirty=-modified", "--abbrev=7", "--exclude=*"],
-    fallback = "unknown"
-);
 
 /// `None` for `auto` or `all`. The alias keeps clap from taking the field for an option without a default.
 pub(crate) type OrElse<T> = Option<T>;
@@ -32,11 +25,16 @@ pub(crate) struct EngineArgs {
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) engine: OrElse<Engine>,
 
+    /// Vector instructions to use
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) kernel: OrElse<Kernel>,
+
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
 }
 
-/// What to use of the machine, and when to show progress.
+/// The threads, and when to show progress.
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
     /// Threads; without it NQUEENS_THREADS, or all cores that this process may use, of these at most
@@ -48,11 +46,6 @@ pub(crate) struct MachineArgs {
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) progress: ProgressWhen,
-
-    /// Vector instructions to use
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
-    #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) kernel: OrElse<Kernel>,
 }
 
 /// What `--second` asks for.
@@ -65,7 +58,7 @@ impl EngineArgs {
     pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
         // An option that is not given leaves the count as it is.
         let count = self.engine.into_iter().fold(Count::new(size), Count::engine);
-        self.machine.kernel.into_iter().fold(count, Count::kernel)
+        self.kernel.into_iter().fold(count, Count::kernel)
     }
 }
 

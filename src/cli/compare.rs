@@ -131,7 +131,8 @@ impl CompareArgs {
         let reference = contestants.iter().find(|contestant| contestant.engine == reference);
         let reference = *reference.unwrap_or(&contestants[0]);
         let progress = Progress::new(self.progress);
-        let mut rounds = Rounds { args: self, contestants, pools, cancel, progress };
+        let lacked_memory = false;
+        let mut rounds = Rounds { args: self, contestants, pools, cancel, progress, lacked_memory };
         let mut exit = Exit::Done;
         let repeats = many(self.repeat, "run");
         let ratio = format!("ratio: to {reference} (two standard errors)");
@@ -156,7 +157,7 @@ impl CompareArgs {
                     return Ok(exit.unprinted(&error));
                 }
             }
-            if rounds.cancel.is_cancelled() {
+            if result.as_ref().is_err_and(Error::is_cancelled) {
                 rounds
                     .progress
                     .suspend(|| message!("stopped at n = {size} after {done} of {of} runs"));
@@ -165,7 +166,8 @@ impl CompareArgs {
             result.map_err(|error| Failure::from(error).after(exit))?;
         }
         if all.is_empty() {
-            return Err(Exit::Failed.because("nothing was measured: raise --seconds-limit"));
+            let exit = if rounds.lacked_memory { Exit::NotNow } else { Exit::Failed };
+            return Err(exit.because("nothing was measured, for the reasons above"));
         }
         rounds.progress.clear();
         let text = conclusion(all, reference.threads);
@@ -183,6 +185,8 @@ struct Rounds<'a> {
     pools: BTreeMap<usize, ThreadPool>,
     cancel: Cancel,
     progress: Progress,
+    /// Whether something was left out for lack of memory.
+    lacked_memory: bool,
 }
 
 impl Rounds<'_> {
@@ -200,6 +204,7 @@ impl Rounds<'_> {
                     board.push(Runs::new(contestant, &outcome));
                 }
                 Err(error @ Error::LacksMemory { .. }) => {
+                    self.lacked_memory = true;
                     self.leave_out(size, contestant, Failure::from(error));
                 }
                 Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => {

@@ -65,7 +65,7 @@ pub(crate) struct CountArgs {
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let queens = FixedQueens::new(self.n, &self.place)?;
-        let mut session = Session::counting(&self.engine)?;
+        let session = Session::counting(&self.engine)?;
         let mut count = self.engine.count(self.n).which_count(which_count(self.second));
         if let Some(rows) = self.split_rows {
             if let Some(engine) = self.engine.engine.filter(|engine| *engine != Engine::Subtrees) {
@@ -75,11 +75,7 @@ impl CountArgs {
             }
             count = count.split_rows(rows);
         }
-        if queens.is_empty() {
-            let advice =
-                if self.journal.is_some() { "" } else { "; --journal FILE makes it resumable" };
-            session.progress.advice = Some(advice);
-        } else {
+        if !queens.is_empty() {
             count = count.with_queens(queens);
         }
         if let Some(path) = &self.journal {

@@ -35,9 +35,11 @@ impl Exit {
         if self == Self::Done { other } else { self }
     }
 
-    /// The code of two answers: a failure counts for more than what is not complete.
+    /// The code of two answers: a failure counts for more than what could not be read, and that for more than what is
+    /// not complete.
     pub(crate) fn and(self, other: Self) -> Self {
-        if other == Self::Failed { other } else { self.or(other) }
+        let rank = |exit: Self| [0, 4, 3, 1, 2][exit as usize];
+        if rank(other) > rank(self) { other } else { self }
     }
 
     /// A failure that ends the program with this code.
@@ -72,6 +74,12 @@ impl Exit {
     }
 }
 
+/// Where faults are reported: at the repository, once `Cargo.toml` names it.
+const WHERE: &str = match env!("CARGO_PKG_REPOSITORY").is_empty() {
+    true => "with this line to those from whom you have the program",
+    false => concat!("with this line at ", env!("CARGO_PKG_REPOSITORY")),
+};
+
 /// Runs the program. A panic is a fault of ours: its message is one line, as that of every error,
 /// and what was recorded before it stays good.
 pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
@@ -79,7 +87,7 @@ pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
         std::panic::set_hook(Box::new(|panic| {
             let fault = panic.to_string().replace('\n', " ");
             message!(
-                "the program has a fault: {fault}; please report it; a journal keeps its units"
+                "the program has a fault: {fault}; please report it {WHERE}; a journal keeps its units"
             );
         }));
     }
@@ -146,15 +154,25 @@ fn way_out(error: &Error) -> (Exit, String) {
         // The message ends with that of the fault.
         E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),
         E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => (Stopped, ""),
-        E::LacksMemory { engine, per_thread, usable, .. } => {
+        E::LacksMemory { counter, per_thread, usable, limit, .. } => {
             let fits = match usable / per_thread {
                 0 => String::new(),
                 threads => format!("it fits with --threads {threads}; "),
             };
-            let slower =
-                if *engine == "colours" { ", or much longer with --engine subtrees" } else { "" };
+            let slower = if counter == "engine colours" {
+                ", or much longer with --engine subtrees"
+            } else {
+                ""
+            };
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
-            return (NotNow, format!(": {fits}{elsewhere}{slower}"));
+            // With ZFS, Linux reports too little.
+            let overrule = match limit.as_str() {
+                "this machine" => {
+                    "; if more is free than Linux reports, NQUEENS_MEMORY=64G says so"
+                }
+                _ => "",
+            };
+            return (NotNow, format!(": {fits}{elsewhere}{slower}{overrule}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
         E::Journal { path, error } => return journal_way_out(path, error),
@@ -175,22 +193,38 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use JournalError as J;
     use io::ErrorKind as K;
     let (exit, text) = match error {
-        J::Io { action: "read" | "write", source } | J::NotSynced { source, .. } => {
-            match source.kind {
-                K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero => {
-                    (Failed, ": make room, then run the same command again")
-                }
-                _ => (Failed, ": check the disk, then run the same command again"),
-            }
+        J::Io { source, .. } | J::NotSynced { source, .. } if is_full(source.kind) => {
+            (Failed, ": make room (bytes or inodes), then run the same command again")
         }
-        J::Io { source, .. } => match source.kind {
+        J::Io { source, action } => match source.kind {
             K::NotFound => (Usage, ": name a file or folder that exists"),
-            K::PermissionDenied => (Failed, ": change the permissions, or ask its owner"),
-            _ => (Failed, ""),
+            K::InvalidFilename | K::IsADirectory | K::NotADirectory => {
+                (Usage, ": name another file")
+            }
+            K::PermissionDenied if *action != "write" => {
+                (NotNow, ": change the permissions, or ask its owner")
+            }
+            _ if source.is_of_machine && *action != "write" => {
+                (NotNow, ": raise the limit (ulimit -n), or try later or on another machine")
+            }
+            _ if *action == "open" => (Failed, ""),
+            _ => (Failed, ": check the disk, then run the same command again"),
         },
         J::NotAFile | J::Exists => (Usage, ": name another file"),
-        J::NotAsWritten => (Failed, "; set it aside, then run the same command again"),
-        J::Gone => (Failed, ": move it back if you can; the same command counts what is lost"),
+        J::OtherForm { form } => {
+            let tool = form.strip_prefix("compressed by ").map(|tool| format!("{tool} -dc"));
+            let tool = tool.unwrap_or(r#"tr -d "\r""#.to_owned());
+            return (Usage, format!(": '{tool} < {} > NEW' makes a good one", quoted(path)));
+        }
+        J::NotReadBack | J::NotSynced { .. } => {
+            (Failed, ": check the disk, then run the same command again")
+        }
+        J::Gone | J::Replaced => {
+            (Failed, ": move it back if you can; the same command counts what is lost")
+        }
+        J::Cut | J::WrittenByOthers | J::NotAsWritten => {
+            (Failed, ": its lines are good, so the same command counts what is missing")
+        }
         J::Changed => (NotNow, ": run the same command again"),
         J::InUse => (NotNow, ": wait for it, or name another file"),
         J::NoLocks { .. } => {
@@ -207,7 +241,7 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             (Failed, ": finish it with the version that began it, or count with another file")
         }
         J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
-        J::OtherPlan { .. } => (Failed, ": finish it with that version"),
+        J::OtherPlan { .. } => (Failed, ": finish it with the build that began it"),
         J::Damaged { .. } => {
             let salvage = format!("'nqueens merge {} --into NEW'", quoted(path));
             let way_out = "keeps its good lines; then move the old file away";
@@ -215,6 +249,12 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         }
     };
     (exit, text.to_owned())
+}
+
+/// Whether no more fits on the disk, or into a file.
+fn is_full(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind as K;
+    matches!(kind, K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero)
 }
 
 /// For writing to stdout.
@@ -243,8 +283,9 @@ mod tests {
     #[test]
     fn a_lack_of_memory_names_what_fits() {
         let text = |threads, usable| {
-            let (engine, per_thread, limit) = ("colours", 768 << 20, "ulimit -v".to_owned());
-            let error = Error::LacksMemory { engine, n: 24, threads, per_thread, usable, limit };
+            let (counter, limit) = ("engine colours".to_owned(), "ulimit -v".to_owned());
+            let per_thread = 768 << 20;
+            let error = Error::LacksMemory { counter, n: 24, threads, per_thread, usable, limit };
             way_out(&error).1
         };
         let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or \

@@ -9,12 +9,12 @@ use clap::builder::TypedValueParser;
 use tempfile::NamedTempFile;
 
 use super::exit::{Exit, Failure};
-use super::values::file_in_folder;
+use super::values::path_in_folder;
 
 /// A file for a drawing, in place of an earlier one. Only names with this ending are taken, so that no
 /// journal is ever overwritten.
 pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = PathBuf> {
-    file_in_folder().try_map(move |path| match path.extension() {
+    path_in_folder().try_map(move |path| match path.extension() {
         Some(found) if found == ending => Ok(path),
         _ => Err(format!("name a file that ends in .{ending}; it is overwritten")),
     })

@@ -67,7 +67,11 @@ impl ManArgs {
         let Some(folder) = self.out else {
             let is_meant = |name: &str| self.command.as_deref().is_none_or(|meant| meant == name);
             let command = commands.find(|command| is_meant(command.get_name()));
-            let command = command.ok_or_else(|| Exit::Usage.because("there is no such command"))?;
+            let command = command.ok_or_else(|| {
+                let names: Vec<_> = program.get_subcommands().map(Command::get_name).collect();
+                Exit::Usage
+                    .because(format!("there is no such command: choose {}", names.join(", ")))
+            })?;
             let (_, text) = page(command)?;
             return Ok(Exit::Done.print(|out| out.write_all(text.as_bytes())));
         };

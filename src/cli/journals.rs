@@ -1,6 +1,6 @@
 //! The journals that a command reads, and what all such commands report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use clap::Args;
 use nqueens::known::known;
 use nqueens::record::{JournalError as J, Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Published, Shard};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
-use crate::cli::report::Report;
+use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message, print_differs, print_first};
 use crate::cli::values::up_to;
 
@@ -37,37 +37,37 @@ pub(crate) struct JournalsArgs {
 
 impl JournalsArgs {
     /// Reads those of one count together: of the first, unless only the second is there or asked for.
-    pub(crate) fn read(&self) -> Result<Journals, Failure> {
+    pub(crate) fn read(&self, format: Format) -> Result<Journals, Failure> {
         let [first, second] = self.files()?;
         if self.second || first.is_empty() {
-            return self.read_files(&second);
+            return self.read_files(&second, format);
         }
         if !second.is_empty() {
             let journals = many(second.len(), "journal");
             message!("{journals} of the second count left out: --second reads those instead");
         }
-        self.read_files(&first)
+        self.read_files(&first, format)
     }
 
     /// Reads those of the first count, and those of the second one.
-    pub(crate) fn read_both(&self) -> Result<[Journals; 2], Failure> {
+    pub(crate) fn read_both(&self, format: Format) -> Result<[Journals; 2], Failure> {
         let files = self.files()?;
         if let Some(missing) = files.iter().position(Vec::is_empty) {
-            return Err(Exit::Usage.because(format!(
-                "--twice: there are no journals of a {} count; name the files or folders of both \
-                 counts (nqueens shard --second makes those of the second)",
-                ["first", "second"][missing]
-            )));
+            return Err(
+                self.nothing([" of the first count", " of the second count"][missing], format)
+            );
         }
-        let [first, second] = files.map(|files| self.read_files(&files));
+        let [first, second] = files.map(|files| self.read_files(&files, format));
         Ok([first?, second?])
     }
 
-    /// Reads those of each count of each plan, also in the folders that lie in the named ones, and what their
-    /// units took. Warns of counts that cannot be read if there are others.
-    pub(crate) fn read_plans(&self) -> Result<(Vec<Journals>, Exit), Failure> {
+    /// Reads those of each count of each plan, also in the folders that lie in the named ones unless their names begin
+    /// with a dot, and what their units took. Warns of counts that cannot be read if there are others.
+    pub(crate) fn read_plans(&self, format: Format) -> Result<(Vec<Journals>, Exit), Failure> {
         let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
-        let inner = folders.flatten().flatten().map(|entry| entry.path());
+        let inner = folders.flatten().flatten();
+        let inner = inner.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+        let inner = inner.map(|entry| entry.path());
         // Folders that this user may not read are others' business.
         let mut inner: Vec<PathBuf> = inner.filter(|path| path.read_dir().is_ok()).collect();
         inner.sort_unstable();
@@ -75,18 +75,20 @@ impl JournalsArgs {
         let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
         let counts = plans.into_iter().flat_map(|plan| plan.into_iter().skip(self.second.into()));
         for files in counts.filter(|files| !files.is_empty()) {
-            match self.read_files(&files) {
+            match self.read_files(&files, format) {
                 Ok(count) => journals.push(count),
                 Err(failure) => failures.push(failure),
             }
         }
         if journals.is_empty() {
-            return Err(failures.pop().unwrap_or_else(|| self.nothing()));
+            return Err(failures.pop().unwrap_or_else(|| self.nothing(self.of_which(), format)));
         }
+        let mut exit = Exit::Done;
         for failure in &failures {
             message!("warning: left out: {failure}");
+            exit = exit.and(if failure.exit == Exit::NotNow { Exit::NotNow } else { Exit::Failed });
         }
-        Ok((journals, if failures.is_empty() { Exit::Done } else { Exit::Failed }))
+        Ok((journals, exit))
     }
 
     /// Those of the first count, and those of the second. Several plans are an error of the reading.
@@ -95,18 +97,31 @@ impl JournalsArgs {
         Ok([0, 1].map(|count| plans.iter().flat_map(|files| files[count].clone()).collect()))
     }
 
-    fn nothing(&self) -> Failure {
+    fn of_which(&self) -> &'static str {
+        if self.second { " of the second count" } else { "" }
+    }
+
+    /// Ends a command that found no finished unit. Nothing is complete, which scripts read from the code and from the
+    /// JSON object.
+    fn nothing(&self, of_which: &str, format: Format) -> Failure {
+        let missing = self.shards.map(|shards| (0..shards).collect::<Vec<_>>());
+        let missing = json!({
+            "units": null,
+            "shards": self.shards,
+            "indices": missing.map(|missing| ranges(&missing, ",", usize::MAX).0),
+        });
+        let mut report = Report::default();
+        report.field("n", Value::Null).field("plan", Value::Null).field("total", Value::Null);
+        report.field("finished", 0).field("missing", missing);
         let paths: Vec<_> = self.paths.iter().map(|path| path.display().to_string()).collect();
-        let of_second = if self.second { " of a second count" } else { "" };
-        Exit::Usage.because(format!(
-            "{}: there are no journals{of_second} (files *.journal) in it, or nothing is recorded yet",
-            paths.join(", ")
-        ))
+        let paths = paths.join(", ");
+        let text = format!("no journal in {paths} holds a finished unit{of_which} yet");
+        Exit::Stopped.answer(format, report).because(text)
     }
 
     /// Reads journals of one count.
-    fn read_files(&self, files: &[PathBuf]) -> Result<Journals, Failure> {
-        let record = Record::read(files)?.ok_or_else(|| self.nothing())?;
+    fn read_files(&self, files: &[PathBuf], format: Format) -> Result<Journals, Failure> {
+        let record = Record::read(files)?.ok_or_else(|| self.nothing(self.of_which(), format))?;
         let journals = Journals::new(record, self.shards);
         warn_of_damage(&journals.record.left_out);
         for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {
@@ -134,9 +149,16 @@ fn file_of(error: &Error) -> Option<&Path> {
     }
 }
 
-/// Whether a journal cannot even be opened, as one of another user. That says nothing of its lines.
+/// Whether a journal was not read for a reason that says nothing of its lines: it is compressed, another user's, or
+/// there are too few file handles. Nor do the files that macOS puts beside others on a share (`._q.journal`).
 fn is_unread(error: &Error) -> bool {
-    matches!(error, Error::Journal { error: J::Io { action: "open", .. } | J::NotAFile, .. })
+    let Error::Journal { path, error } = error else { return false };
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    match error {
+        J::Io { action, source } => *action == "open" || source.is_of_machine,
+        J::NotAJournal => name.starts_with(b"._"),
+        error => matches!(error, J::NotAFile | J::OtherForm { .. } | J::Changed),
+    }
 }
 
 /// What journals of one plan hold together.
@@ -169,7 +191,7 @@ impl Journals {
         }
         match (self.record.left_out.iter().map(is_unread).min(), self.total) {
             (Some(false), _) => Exit::Failed,
-            (Some(true), None) => Exit::Stopped,
+            (Some(true), None) => Exit::NotNow,
             _ => Exit::Done,
         }
     }
@@ -187,6 +209,9 @@ impl Journals {
         let units = self.record.plan().units() - self.record.tally().units;
         let all = many(self.record.plan().units(), "unit");
         let lacks = format!("{units} of {all} {} missing", if units == 1 { "is" } else { "are" });
+        if self.record.left_out.iter().any(is_unread) {
+            return format!("{lacks}, unless the journals that could not be read hold them");
+        }
         match &self.missing {
             Some(missing) if missing.shards == 1 => {
                 format!("{lacks}: run the same count again to resume it")
@@ -225,6 +250,7 @@ impl Journals {
             .field("files", self.record.files().len())
             .field("damaged", damaged)
             .field("twice", self.record.repeated)
+            .field("builds", builds(self.record.runs()))
             .field("cpu_seconds", json_seconds(self.record.cpu_time()))
             .field("missing", missing);
         report
@@ -261,6 +287,12 @@ pub(crate) fn ranges(numbers: &[usize], separator: &str, most: usize) -> (String
         _ => range[0].to_string(),
     });
     (texts.collect::<Vec<_>>().join(separator), ranges.len() > most)
+}
+
+/// The builds of the program that have counted, each once.
+pub(crate) fn builds<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<&'a str> {
+    let builds: BTreeSet<_> = runs.map(|run| run.version.as_str()).collect();
+    builds.into_iter().collect()
 }
 
 /// Processors and kernels that have counted, each with its number of runs if there are several.

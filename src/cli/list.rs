@@ -68,11 +68,11 @@ impl ListArgs {
         let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
         let size = self.n;
         let solutions = Solutions::with_queens(size, &FixedQueens::new(size, &self.place)?);
-        let cancel = cancel_on_signals()?;
+        let mut solutions = solutions.cancel(&cancel_on_signals()?);
         let is_picture = self.style == Style::Svg;
         let most = if is_picture { BOARDS_OF_A_PICTURE + 1 } else { usize::MAX };
         let listed = solutions
-            .take_while(|_| !cancel.is_cancelled())
+            .by_ref()
             .filter_map(|solution| match self.fundamental {
                 false => Some((solution, None)),
                 true => solution.class_size().map(|class| (solution, Some(class))),
@@ -88,7 +88,7 @@ impl ListArgs {
                 )));
             }
             // Half a picture looks like a whole one.
-            if !cancel.is_cancelled() {
+            if !solutions.was_stopped() || self.limit == Some(written) {
                 out.write_all(picture(size.get() as usize, &boards, self.fundamental).as_bytes())?;
             }
         } else {
@@ -98,7 +98,7 @@ impl ListArgs {
             }
         }
         out.flush()?;
-        if cancel.is_cancelled() {
+        if solutions.was_stopped() && self.limit != Some(written) {
             return Ok(Exit::Stopped);
         }
         if written == 0 {

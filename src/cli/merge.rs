@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many};
-use crate::cli::journals::{Journals, JournalsArgs, machines};
+use crate::cli::journals::{Journals, JournalsArgs, builds, machines};
 use crate::cli::report::{Format, Report, units};
+use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::{file_in_folder, range, whole_number};
 
@@ -55,19 +56,24 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         if self.twice {
-            let (exit, report) = twice(self.journals.read_both()?)?;
+            let (exit, report) = twice(self.journals.read_both(self.format)?)?;
             return Ok(exit.answer(self.format, report));
         }
-        let mut journals = self.journals.read()?;
+        let mut journals = self.journals.read(self.format)?;
         // What is left out on purpose is no damage.
         let mut exit = journals.check();
-        if !self.without.is_empty() {
+        if let Some(end) = self.without.iter().map(|units| units.end).max() {
+            let (units, last) = (journals.record.plan().units(), end - 1);
+            if last >= units {
+                let text = format!("--without: there is no unit {last}: choose 0 to {}", units - 1);
+                return Err(Exit::Usage.because(text));
+            }
             let record = journals.record.without(&self.without.into_iter().collect())?;
             journals = Journals::new(record, self.journals.shards);
         }
         let mut report = report(&journals);
         if let Some(into) = &self.into {
-            let packed = journals.record.save(into)?;
+            let packed = journals.record.save(into, &cancel_on_signals()?)?;
             let bytes = |record: &Record| record.files().iter().map(|file| file.bytes).sum::<u64>();
             let (bytes_before, bytes) = (bytes(&journals.record), bytes(&packed));
             let file = escaped(into.display());
@@ -137,11 +143,14 @@ fn twice([first, second]: [Journals; 2]) -> Result<(Exit, Report), Failure> {
         let (finished, machines) = (record.tally().units, machines(record.runs()));
         let cpu_time = duration(record.cpu_time());
         let units = many(finished, "unit");
-        report.row(name, format_args!("{units}, {cpu_time} CPU time on {machines}"));
+        let builds = builds(record.runs());
+        let by = builds.join(", ");
+        report.row(name, format_args!("{units}, {cpu_time} CPU time on {machines}, nqueens {by}"));
         let count = json!({
             "finished": finished,
             "files": record.files().len(),
             "machines": machines,
+            "builds": builds,
             "cpu_seconds": json_seconds(record.cpu_time()),
             "once": finished - comparison.units,
         });

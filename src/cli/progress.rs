@@ -7,8 +7,7 @@
 //! verify [====>     ] 84/200 units, 1.8 s, ETA 2.5 s
 //! ```
 //!
-//! The line is drawn when something is reported. Before a long count it says what the count takes, and
-//! what would help.
+//! The line is drawn when something is reported.
 
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,17 +16,14 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use console::{Term, is_dumb};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nqueens::forecast::{Approximate, TimeLeft, core_hours};
-use nqueens::{Observer, Shard, Start, UnitsDone};
+use nqueens::forecast::{Approximate, TimeLeft};
+use nqueens::{Error, Observer, Shard, Start, UnitsDone};
 
-use super::format::{date_in, duration, many, rounded_to_figures, scientific, time, to_go};
+use super::exit::Failure;
+use super::format::{duration, many, scientific, to_go};
+use super::journals::warn_of_damage;
 use super::stderr::message;
 use super::values::cores;
-
-/// A count of so many seconds is announced.
-const LONG: f64 = 600.0;
-/// Nobody means to wait for a longer one on one machine.
-const HOPELESS: f64 = 30.0 * 86_400.0;
 
 /// What ends sooner draws nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);
@@ -58,8 +54,6 @@ pub(crate) struct Progress {
     when: ProgressWhen,
     /// Whether lines can be redrawn.
     is_terminal: bool,
-    /// What helps against long counts, if they are to be announced.
-    pub(crate) advice: Option<&'static str>,
     /// Hidden until the work has taken a while.
     bar: ProgressBar,
     state: Mutex<State>,
@@ -74,7 +68,7 @@ impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
         let is_terminal = io::stderr().is_terminal() && !is_dumb();
         let state = Mutex::new(State::new([0, 0], Work::Verify));
-        Self { when, is_terminal, advice: None, bar: ProgressBar::hidden(), state }
+        Self { when, is_terminal, bar: ProgressBar::hidden(), state }
     }
 
     /// Work of so many steps begins.
@@ -140,27 +134,18 @@ fn columns() -> usize {
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
-        let Start { plan, shard, kernel, threads, units, done, .. } = *start;
+        let Start { plan, shard, units, done, .. } = *start;
         let (size, engine) = (plan.size(), plan.engine());
-        if start.cut_off > 0 {
+        if start.cut_off > 0 && done.units < units {
             message!("warning: the journal's last line was cut off: its units are counted again");
         }
         let mut name = format!("{engine} {size}");
         if shard != Shard::WHOLE {
             name += &format!(" shard {}", shard.index());
         }
+        warn_of_damage(start.left_out);
         let (solutions, left) = (done.solutions, start.time_left.clone());
         self.begin(&name, [done.units, units], Work::Count(solutions, left));
-        let Some(advice) = self.advice.filter(|_| done.units == 0) else { return };
-        let rough = rough_seconds(core_hours(size, engine, kernel), threads);
-        let advice = match rough {
-            ..LONG => return,
-            _ if !engine.has_kernels() => "; --engine auto is faster",
-            HOPELESS.. => "; 'nqueens shard' counts on many machines",
-            _ => advice,
-        };
-        let (time, end) = (time(rounded_to_figures(rough, 1)), date_in(rough));
-        message!("n = {size} takes roughly {time} here{end}{advice}");
     }
 
     fn units_done(&self, done: &UnitsDone) {
@@ -178,6 +163,14 @@ impl Observer for Progress {
                 }
             }
         });
+    }
+
+    fn journal_harmed(&self, harm: Option<&Error>) {
+        self.suspend(|| match harm.cloned().map(Failure::from) {
+            Some(harm) => message!("warning: {harm}"),
+            None => message!("the journal is again where it was, with all that was written"),
+        });
+        self.update(|state| state.is_harmed = harm.is_some());
     }
 
     fn waits_for_disk(&self, total: Option<u128>) {
@@ -200,6 +193,8 @@ pub(crate) struct State {
     pub(crate) done: usize,
     pub(crate) all: usize,
     pub(crate) work: Work,
+    /// Whether the journal is not as it was written.
+    is_harmed: bool,
 }
 
 /// What is under way.
@@ -215,7 +210,7 @@ pub(crate) enum Work {
 
 impl State {
     fn new([done, all]: [usize; 2], work: Work) -> Self {
-        Self { begun: Instant::now(), next_line: FIRST_LINE, done, all, work }
+        Self { begun: Instant::now(), next_line: FIRST_LINE, done, all, work, is_harmed: false }
     }
 
     /// The line if it is time for one; the gaps double up to the longest.
@@ -236,7 +231,8 @@ impl State {
             Work::Count(solutions, _) => {
                 let solutions = (3, format!("{} solutions", scientific(*solutions as f64, 2)));
                 let begin = [(0, percent(done, all)), so_far("units"), time];
-                begin.into_iter().chain(left).chain([solutions]).collect()
+                let harm = self.is_harmed.then(|| (0, "JOURNAL CHANGED".to_owned()));
+                harm.into_iter().chain(begin).chain(left).chain([solutions]).collect()
             }
             Work::Sample(units) => {
                 let whole = duration(Duration::from_millis(all as u64));

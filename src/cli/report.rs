@@ -20,7 +20,7 @@ use super::stderr::escaped;
 pub(crate) struct Format {
     /// Print one JSON object
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 
     /// Print the bare number
     #[arg(long, short, conflicts_with = "json")]
@@ -36,7 +36,7 @@ pub(crate) struct RowFormat {
 
     /// Print one JSON object a line
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 impl RowFormat {

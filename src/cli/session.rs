@@ -30,7 +30,7 @@ impl Session {
     /// A session for counts with these settings; it warns of options without effect.
     pub(crate) fn counting(args: &EngineArgs) -> Result<Self, Failure> {
         if let Some(engine) = args.engine.filter(|engine| !engine.has_kernels())
-            && args.machine.kernel.is_some()
+            && args.kernel.is_some()
         {
             message!("warning: --kernel has no effect on engine {engine}");
         }
@@ -56,6 +56,19 @@ impl Session {
             let reason = Failure::from(error);
             reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
         })
+    }
+}
+
+/// Makes all threads share one heap if reserved memory counts (`ulimit -v`): glibc would reserve 64 MiB for the
+/// heap of each thread, and twice as much for a moment.
+pub(crate) fn share_one_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if rustix::process::getrlimit(rustix::process::Resource::As).current.is_some() {
+        // SAFETY: it sets a number, before there are other threads.
+        #[expect(unsafe_code, reason = "the standard library does not set it")]
+        unsafe {
+            libc::mallopt(libc::M_ARENA_MAX, 1)
+        };
     }
 }
 

@@ -8,11 +8,10 @@ use nqueens::{BoardSize, Outcome, Shard};
 use crate::cli::args::{EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
-use crate::cli::journals::warn_of_damage;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::escaped;
-use crate::cli::values::{file_in_folder, shard, up_to};
+use crate::cli::values::{path_in_folder, shard, up_to};
 
 /// Count one shard of a board's units, for a cluster
 #[derive(Debug, Args)]
@@ -26,8 +25,9 @@ pub(crate) struct ShardArgs {
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
-    /// Which shard, from 0; without it SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, JOB_COMPLETION_INDEX,
-    /// AWS_BATCH_JOB_ARRAY_INDEX or HQ_TASK_ID, or one less than SGE_TASK_ID or LSB_JOBINDEX
+    /// Which shard, from 0; without it SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID,
+    /// JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or HQ_TASK_ID, or one less than SGE_TASK_ID or
+    /// LSB_JOBINDEX
     #[arg(long, value_name = "I", allow_negative_numbers = true)]
     index: Option<String>,
 
@@ -37,7 +37,7 @@ pub(crate) struct ShardArgs {
 
     /// Folder for the journals of all shards, on a file system that all machines share; or, if it
     /// ends in .journal, the journal of this shard
-    #[arg(long, value_name = "PATH", value_parser = file_in_folder())]
+    #[arg(long, value_name = "PATH", value_parser = path_in_folder())]
     out: PathBuf,
 
     #[command(flatten)]
@@ -63,7 +63,6 @@ impl ShardArgs {
                 format!("shard {place}: {text}; the same command resumes the count")
             })
         })?;
-        warn_of_damage(&outcome.left_out);
         let exit = check_journal(format_args!("shard {place}"), &outcome);
         let mut report = report(&outcome, &place);
         report.which_count(which_count(self.second));

@@ -20,7 +20,7 @@ use state::Status;
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
 Examples:
-  nqueens status .                         every count here and one level below
+  nqueens status .                         every count here and one folder below
   nqueens status q24                       the shards in folder q24
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
@@ -37,7 +37,7 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (journals, exit) = self.journals.read_plans()?;
+        let (journals, exit) = self.journals.read_plans(self.format)?;
         // What was written while they were read is not to come.
         let now = SystemTime::now();
         let counts: Vec<_> = journals.into_iter().map(|one| Status::new(one, now)).collect();

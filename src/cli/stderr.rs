@@ -4,7 +4,7 @@ use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
 use std::path::Path;
 
-use console::{Term, measure_text_width, style};
+use console::style;
 
 use super::format::with_short_words;
 
@@ -17,32 +17,10 @@ macro_rules! message {
 }
 pub(crate) use message;
 
-/// Columns that stay free in the first line of a message: the terminal may have shown `^C` there.
-const FREE_COLUMNS: usize = 2;
-
-/// Prints one line. If stderr is closed or full nobody can be told, and the count continues.
+/// Prints one line, however long: terminals wrap it, and a command in it can be pasted. If stderr is closed or full
+/// nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "{}", for_stderr(&with_short_words(&escaped(message), WORD)));
-}
-
-/// A message as one line; on a terminal as lines that fit it.
-fn for_stderr(text: &str) -> String {
-    let columns = Term::stderr().size_checked().map_or(usize::MAX, |(_, columns)| columns.into());
-    wrapped(text, columns)
-}
-
-/// Breaks between words. Only a word that is longer than a line is broken: by the terminal.
-fn wrapped(text: &str, columns: usize) -> String {
-    let mut lines = "nqueens:".to_owned();
-    let mut column = FREE_COLUMNS + lines.len();
-    for word in text.split(' ') {
-        let width = measure_text_width(word);
-        let fits = column + 1 + width <= columns;
-        lines.push(if fits { ' ' } else { '\n' });
-        lines += word;
-        column = if fits { column + 1 + width } else { width };
-    }
-    lines
+    let _ = writeln!(io::stderr(), "nqueens: {}", with_short_words(&escaped(message), WORD));
 }
 
 /// So many differences or lines are printed one by one.
@@ -59,8 +37,9 @@ pub(crate) fn print_first(messages: impl ExactSizeIterator<Item = String>) {
 
 /// Prints, on a terminal in red, that a number, as in `Q(8) = 93`, differs from the published one.
 pub(crate) fn print_differs(computed: impl Display, published: u128) {
-    let text = format!("{computed} differs from the published {published}: one of them is wrong");
-    let _ = writeln!(io::stderr(), "{}", style(for_stderr(&text)).red().for_stderr());
+    let text =
+        format!("nqueens: {computed} differs from the published {published}: one of them is wrong");
+    let _ = writeln!(io::stderr(), "{}", style(text).red().for_stderr());
 }
 
 /// A text without what a terminal would obey: names of files and the contents of journals may come
@@ -93,23 +72,6 @@ pub(crate) fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Every line fits unless it is one long word, and no word is lost, broken or moved.
-    #[test]
-    fn lines_break_between_words_at_every_width() {
-        let text =
-            "nqueens: warning: 木木木木 ± é of /a/path/that/is/longer/than/twenty/columns is left";
-        for columns in 1..=200 {
-            let lines = wrapped(text, columns);
-            assert_eq!(lines.replace('\n', " "), format!("nqueens: {text}"), "{columns}");
-            for (number, line) in lines.lines().enumerate() {
-                let width = measure_text_width(line) + if number == 0 { FREE_COLUMNS } else { 0 };
-                assert!(width <= columns || !line.contains(' '), "{columns}: {line}");
-            }
-        }
-        assert_eq!(wrapped("a b", 14), "nqueens: a b");
-        assert_eq!(wrapped("a b", 13), "nqueens: a\nb");
-    }
 
     #[test]
     fn escape_sequences_are_shown_and_not_obeyed() {

@@ -48,20 +48,25 @@ pub(crate) fn range<T: PartialOrd + Copy>(
     Ok(range)
 }
 
-/// A file to write. `-` means stdout to many programs, so nobody means a file of that name.
-pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().try_map(|path| match path.to_str() {
+/// A file or folder to write, in a folder that is there: no work is lost for a wrong path. `-` means stdout to many
+/// programs, so nobody means a file of that name.
+pub(crate) fn path_in_folder() -> impl TypedValueParser<Value = PathBuf> {
+    let named = OsStringValueParser::new().try_map(|path| match path.to_str() {
         Some("") => Err("this is no name: name a file"),
         Some("-") => Err("standard output cannot be meant: name a file, or ./- for this name"),
         _ => Ok(PathBuf::from(path)),
+    });
+    named.try_map(|path| match Path::new(".").join(&path).parent() {
+        Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),
+        _ => Ok(path),
     })
 }
 
-/// A file to write, in a folder that is there: no work is lost for a wrong path.
+/// A file to write, in a folder that is there.
 pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
-    file().try_map(|path| match Path::new(".").join(&path).parent() {
-        Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),
-        _ => Ok(path),
+    path_in_folder().try_map(|path| {
+        let is_folder = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if is_folder { Err("this is a folder: name a file in it") } else { Ok(path) }
     })
 }
 
@@ -96,9 +101,10 @@ pub(crate) fn up_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clo
 }
 
 /// Variables in which schedulers tell which task of an array this is, and its first number.
-const ARRAY_INDEX: [(&str, usize); 7] = [
+const ARRAY_INDEX: [(&str, usize); 8] = [
     ("SLURM_ARRAY_TASK_ID", 0),
     ("PBS_ARRAY_INDEX", 0),
+    ("PBS_ARRAYID", 0),
     ("JOB_COMPLETION_INDEX", 0),
     ("AWS_BATCH_JOB_ARRAY_INDEX", 0),
     ("HQ_TASK_ID", 0),
@@ -155,7 +161,12 @@ pub(crate) fn shard(index: Option<String>, shards: usize) -> Result<Shard, Failu
     let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(first));
     index.and_then(|index| Shard::new(index, shards).ok()).ok_or_else(|| {
         let last = shards - 1 + first;
-        Exit::Usage.because(format!("{source}: '{text}' is not a shard: choose {first} to {last}"))
+        let array = match source {
+            "--index" => String::new(),
+            _ => format!("; submit the array as --array={first}-{last}"),
+        };
+        Exit::Usage
+            .because(format!("{source}: '{text}' is not a shard: choose {first} to {last}{array}"))
     })
 }
 

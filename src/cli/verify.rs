@@ -33,7 +33,8 @@ pub(crate) struct VerifyArgs {
     #[arg(value_parser = whole_number::<usize>)]
     units: usize,
 
-    /// Choose the same units again: the number that an earlier check printed
+    /// Choose as an earlier check did, which printed this number: the same units, as long as the journals have
+    /// not grown
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     #[arg(value_parser = whole_number::<u64>)]
     seed: Option<u64>,
@@ -45,7 +46,7 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::new(&self.machine)?;
-        let journals = self.journals.read()?;
+        let journals = self.journals.read(self.format)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let (plan, finished) = (journals.record.plan(), &journals.record.finished());
         let counts = journals.record.counts(&sample(finished, self.units, seed))?;
@@ -108,7 +109,7 @@ fn report(journals: &Journals, verdict: &Verdict, seed: u64) -> Report {
         )
         .field("recounted", *recounted)
         .bare(differences.len())
-        .field("seed", seed)
+        .field("seed", seed.to_string())
         .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
         .row("evidence", evidence)
         .field("undetected_part", undetected_part);

@@ -77,6 +77,9 @@ impl Driver<'_> {
             if !done.units.is_empty() {
                 self.observer.units_done(&done);
             }
+            if let Some(harm) = self.journal.and_then(Journal::news) {
+                self.observer.journal_harmed(harm.as_ref());
+            }
             unrecorded.units.extend(done);
             let share = self.begun.elapsed() / RECORDED_SHARE;
             if unrecorded.since.elapsed() >= share.clamp(REPORT_EVERY, RECORDED_AFTER) {

@@ -1,6 +1,5 @@
 //! The one way through a count or a shard: open its journal, plan, check the memory, drive, close.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +12,7 @@ use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
 use crate::done::Tally;
 use crate::engine::{Engine, Kernel};
-use crate::error::{Error, JournalError};
+use crate::error::Error;
 use crate::forecast::{Clusters, Rest, TimeLeft};
 use crate::plan::Plan;
 use crate::record::{Journal, Output, Record, Run, UnitSet, read_shard};
@@ -117,7 +116,7 @@ impl<'a> Job<'a> {
         Ok(Self { count, shard: Shard::WHOLE, output, record, left_out, suited })
     }
 
-    /// Opens the journal of a shard, or its folder, which is made if it is missing.
+    /// Opens the journal of a shard, or reads its folder.
     fn of_shard(count: &'a Count<'a>, shard: Shard, out: &Path) -> Result<Self, Error> {
         count.check_queens(true)?;
         let is_file = out.is_file() || out.extension().is_some_and(|name| name == "journal");
@@ -125,13 +124,11 @@ impl<'a> Job<'a> {
             let (output, record) = Output::lock(out)?;
             (output, record, Vec::new())
         } else {
-            let cannot_create = |error| JournalError::cannot("open")(error).at(out);
-            // Not its parents: they might be a file system that is not mounted.
-            let created = fs::create_dir(out);
-            if !out.is_dir() {
-                created.map_err(cannot_create)?;
-            }
-            let (record, left_out) = read_shard(out, count.size, count.which, shard)?;
+            // A folder that is missing is made when the count begins.
+            let (record, left_out) = match out.is_dir() {
+                true => read_shard(out, count.size, count.which, shard)?,
+                false => (None, Vec::new()),
+            };
             (Output::Folder(out.to_owned()), record, left_out)
         };
         Ok(Self { count, shard, output: Some(output), record, left_out, suited: SHARD_THREADS })
@@ -157,11 +154,14 @@ impl<'a> Job<'a> {
             units: units.len(),
             done: before,
             cut_off: output.as_ref().map_or(0, |output| output.cut_off(record)),
+            left_out: &self.left_out,
             time_left: &self.time_left(&plan, &run, before, &todo),
         };
         let runs = record.into_iter().flat_map(Record::runs).cloned().collect();
         let mut closed = Closed { done: before, runs, journal: None, fault: None };
-        if !todo.is_empty() {
+        if todo.is_empty() {
+            count.observer.started(&start);
+        } else {
             plan.check_memory(threads)?;
             let journal = output.map(|output| output.begin(&plan, record, &run)).transpose()?;
             let counted = self.drive(&start, &todo, journal.as_ref())?;
@@ -230,7 +230,7 @@ impl<'a> Job<'a> {
         Err(Error::Stopped { done, units: start.units, journal_fault })
     }
 
-    fn outcome(self, start: &Start<'_>, closed: Closed) -> Outcome {
+    fn outcome(&self, start: &Start<'_>, closed: Closed) -> Outcome {
         Outcome {
             size: self.count.size,
             shard: self.shard,
@@ -245,7 +245,7 @@ impl<'a> Job<'a> {
             runs: closed.runs,
             journal: closed.journal,
             journal_fault: closed.fault,
-            left_out: self.left_out,
+            left_out: self.left_out.clone(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::done::{Tally, UnitsDone};
 use crate::engine::Kernel;
+use crate::error::Error;
 use crate::forecast::TimeLeft;
 use crate::plan::Plan;
 use crate::shard::Shard;
@@ -15,6 +16,10 @@ pub trait Observer: Sync {
 
     /// Some units are finished.
     fn units_done(&self, done: &UnitsDone) {}
+
+    /// The journal is no longer as this process left it: it was removed, replaced, cut, or written by another process.
+    /// The count goes on. `None` if it is again as it was left.
+    fn journal_harmed(&self, harm: Option<&Error>) {}
 
     /// The count has ended, and for a second the disk has not taken the last lines of the journal. If all
     /// units are counted, this is the total: it may be printed before the disk answers.
@@ -55,6 +60,8 @@ pub struct Start<'a> {
     pub done: Tally,
     /// Bytes of a last line that was cut off in the middle of a write; they are dropped.
     pub cut_off: u64,
+    /// Why lines and journals of a folder were left out. Their units count as not finished.
+    pub left_out: &'a [Error],
     /// How long the rest takes, as far as it is known. What the journal holds is part of the sample.
     pub time_left: &'a TimeLeft,
 }

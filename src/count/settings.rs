@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::engine::subtrees::suited_split_rows;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
-use crate::machine::thread_pool;
+use crate::machine::{run_on, thread_pool};
 use crate::plan::Plan;
 use crate::record::Record;
 
@@ -129,11 +129,11 @@ impl<'a> Count<'a> {
         &self,
         count: impl FnOnce() -> T + Send,
     ) -> Result<T, Error> {
-        Ok(match (self.threads, self.pool) {
-            (Some(threads), _) => thread_pool(threads)?.install(count),
-            (None, Some(pool)) => pool.install(count),
-            (None, None) => count(),
-        })
+        match (self.threads, self.pool) {
+            (Some(threads), _) => run_on(&thread_pool(threads)?, count),
+            (None, Some(pool)) => run_on(pool, count),
+            (None, None) => Ok(count()),
+        }
     }
 
     /// The plan of a count that begins. Settings that are missing suit this number of threads.

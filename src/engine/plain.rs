@@ -53,6 +53,14 @@ pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64
     if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
 }
 
+/// The bytes that a thread needs for a unit of engine `colours`: the ranks, and a number for each pair of a set of
+/// even columns and a set of odd ones, of which there are most if they have half of the columns.
+pub(crate) fn recount_bytes(size: BoardSize) -> u64 {
+    let n = u64::from(size.get());
+    let sets = |of: u64| (1..=of / 2).fold(1, |sets, k| sets * (of + 1 - k) / k);
+    8 * sets(n / 2) * sets(n.div_ceil(2)) + (8 << 16)
+}
+
 /// Counts the solutions with these rows, with weights that depend on the columns of their white queens.
 fn by_colour(rows: &[(usize, u32)], board: u32, weight: &Weight, cancel: &Cancel) -> u64 {
     let is_white = |(row, columns): &(usize, u32)| (row % 2 == 0) == (columns & EVEN != 0);

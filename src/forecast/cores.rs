@@ -5,7 +5,8 @@
 //! slices at most of each length, and short ones for what was of late.
 //!
 //! What will be is taken from as long a time as lies ahead: for the next minute from the last one, for the next
-//! day from the last day. How much the slices of that time differ is the standard error: it is small for a count
+//! day from the last day, but not from a time before the cores changed by a third: a process may have been stopped
+//! and continued, or lose a part of its cores. How much the slices of that time differ is the standard error: it is small for a count
 //! that has had its cores for itself all the time, and large beside work that comes and goes. What was never
 //! seen may still come, and the more likely the longer the time ahead is against the time that was seen: other
 //! programs may begin, and those that take cores now may end.
@@ -20,6 +21,10 @@ const ALIKE: usize = 8;
 const FEWEST: usize = 4;
 /// Nor on a shorter time, if there is more: in seconds.
 const SHORTEST_TIME: f64 = 10.0;
+/// Times that follow each other are compared from this length on, in seconds.
+const COMPARED: f64 = 5.0;
+/// If the cores of two such times differ by more than this part, the earlier one says nothing of what comes.
+const CHANGE: f64 = 1.0 / 3.0;
 /// After so many seconds without a report, what was before is forgotten.
 const LONGEST_GAP: f64 = 10_000.0;
 /// Neighbouring slices are alike, so they differ less than what comes later: the variance is so many times
@@ -108,7 +113,7 @@ impl Cores {
             time += slice.length();
             late.push(slice);
         }
-        let mean = late.iter().map(|slice| slice.cpu_seconds).sum::<f64>() / time;
+        let mean = mean_since_change(&late);
         let deviation = |slice: &&Slice| slice.cpu_seconds / slice.length() - mean;
         let variance =
             late.iter().map(|slice| slice.length() * deviation(slice).powi(2)).sum::<f64>() / time;
@@ -117,6 +122,27 @@ impl Cores {
         let standard_error = (MORE_VARIANCE * variance).sqrt().hypot(unseen);
         (late.len() >= FEWEST && mean > 0.0).then_some(Approximate { value: mean, standard_error })
     }
+}
+
+/// The mean of the latest slices, the newest first, back to where it changed: each time is compared with one before
+/// it that is as long.
+fn mean_since_change(late: &[&Slice]) -> f64 {
+    let (mut time, mut cpu_seconds) = (0.0, 0.0);
+    let (mut before, mut cpu_before) = (0.0, 0.0);
+    for (place, slice) in late.iter().enumerate() {
+        before += slice.length();
+        cpu_before += slice.cpu_seconds;
+        if before < COMPARED.max(time) && place + 1 < late.len() {
+            continue;
+        }
+        let (now, then) = (cpu_seconds / time, cpu_before / before);
+        if time > 0.0 && (now - then).abs() > CHANGE * now.max(then) {
+            break;
+        }
+        (time, cpu_seconds) = (time + before, cpu_seconds + cpu_before);
+        (before, cpu_before) = (0.0, 0.0);
+    }
+    cpu_seconds / time
 }
 
 #[cfg(test)]
@@ -156,12 +182,24 @@ mod tests {
         assert_eq!(cores.of_next(1.0, 2.0), None, "nothing is known of so long a report");
     }
 
+    /// Half of the time before is without work: the process was stopped, and continued at the end.
+    #[test]
+    fn a_pause_or_fewer_cores_count_for_twenty_seconds_at_most() {
+        for (before, since) in [(0.0, 1.0), (1.0, 0.5), (0.5, 1.0)] {
+            for ahead in [10.0, 60.0, 600.0, 6000.0] {
+                let share = |second| if (60..120).contains(&second) { before } else { since };
+                let of_next = after(135, share).of_next(ahead, 2.0).expect("long enough");
+                assert!((of_next.value - 2.0 * since).abs() < 0.1, "{before} {ahead}: {of_next:?}");
+            }
+        }
+    }
+
     #[test]
     fn the_time_that_lies_ahead_decides_how_much_of_the_past_counts() {
         let cores = after(1000, |second| if second < 900 { 1.0 } else { 0.5 });
         let of = |seconds| cores.of_next(seconds, 2.0).expect("long enough");
         assert!((of(50.0).value - 1.0).abs() < 0.1 && of(50.0).standard_error < 0.3);
-        assert!((of(1000.0).value - 1.9).abs() < 0.05 && of(1000.0).standard_error > 0.2);
+        assert!((of(1000.0).value - 1.0).abs() < 0.05 && of(1000.0).standard_error > 0.2);
         assert!(cores.slices.len() < 100, "{} slices", cores.slices.len());
         let all: f64 = cores.slices.iter().map(|slice| slice.cpu_seconds).sum();
         assert!((all - 1900.0).abs() < 1.0, "{all} CPU seconds");

@@ -6,6 +6,7 @@
 //! [`Memory::detect`] finds the limit that leaves the least. The limits of the process count what is reserved,
 //! used or not: for these, a thread needs more than for the others.
 
+use std::env;
 use std::iter::once;
 use std::path::Path;
 
@@ -14,6 +15,10 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::cgroup;
 
+/// The variable with which a user says how much memory is available, where the system reports too little: with ZFS,
+/// Linux does not count the cache, although it can be freed.
+const GIVEN: &str = "NQUEENS_MEMORY";
+
 /// Bytes of memory that this process can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -21,7 +26,7 @@ pub struct Memory {
     pub total: u64,
     /// Memory that is free or can be freed.
     pub available: u64,
-    /// What sets these numbers, the limit that leaves the least: `this machine`, the file of a control
+    /// What sets these numbers, the limit that leaves the least: `this machine`, `NQUEENS_MEMORY`, the file of a control
     /// group, or the limits of a process, `ulimit -v` and `ulimit -d`; else `nothing`.
     pub limit: String,
     /// Whether memory that is reserved and not used counts as well: `ulimit -v` and `ulimit -d`.
@@ -50,8 +55,11 @@ impl Memory {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let (total, available) = (system.total_memory(), system.available_memory());
-        let limit = "this machine".to_owned();
-        let machine = Self { total, available, limit, counts_reserved: false };
+        let (available, limit) = match env::var(GIVEN) {
+            Ok(text) if !text.is_empty() => (bytes(&text), GIVEN),
+            _ => (available, "this machine"),
+        };
+        let machine = Self { total, available, limit: limit.to_owned(), counts_reserved: false };
         let groups = cgroup::memory(Path::new("/")).into_iter().map(|group| Self {
             total: group.limit,
             available: group.left,
@@ -61,6 +69,14 @@ impl Memory {
         let machine = once(machine).filter(|machine| machine.total > 0);
         machine.chain(groups).chain(process_limits()).collect()
     }
+}
+
+/// Bytes, written as `68719476736` or `64G`. What is not understood is no memory: the error names the variable.
+fn bytes(text: &str) -> u64 {
+    let units = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
+    let found = units.into_iter().find_map(|(unit, bits)| Some((text.strip_suffix(unit)?, bits)));
+    let (number, bits) = found.unwrap_or((text, 0));
+    number.parse().ok().and_then(|number: u64| number.checked_mul(1 << bits)).unwrap_or(0)
 }
 
 /// The limits of this process alone, if they are set.

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -46,6 +47,12 @@ pub(super) fn lock(file: &File) -> Result<(), JournalError> {
         TryLockError::WouldBlock => JournalError::InUse,
         TryLockError::Error(error) => JournalError::NoLocks { source: error.into() },
     })
+}
+
+/// Whether a path leads to this open file.
+pub(super) fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
+    let [named, opened] = [fs::metadata(path)?, file.metadata()?];
+    Ok((named.dev(), named.ino()) == (opened.dev(), opened.ino()))
 }
 
 pub(super) fn create(path: &Path) -> io::Result<File> {

@@ -20,7 +20,6 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::mem;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -66,7 +65,12 @@ pub(crate) fn read_shard(
     let mut record = Record::read_named(&files, &named)?;
     let left_out = mem::take(&mut record.left_out);
     // A machine made errors. Whatever another one counts, it would not be settled.
-    match left_out.iter().find(|error| matches!(error, Error::CountsDiffer { .. })) {
+    // Nor are units counted again that may be in a journal which this machine cannot read now.
+    let ends = |error: &&Error| match error {
+        Error::Journal { error: JournalError::Io { source, .. }, .. } => source.is_of_machine,
+        error => matches!(error, Error::CountsDiffer { .. }),
+    };
+    match left_out.iter().find(ends) {
         Some(error) => Err(error.clone()),
         None => Ok((Some(record), left_out)),
     }
@@ -74,13 +78,14 @@ pub(crate) fn read_shard(
 
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it
 /// whose names end in `.journal` and do not begin with a dot, in the order of their names. A file that is
-/// named twice, also by links, comes once.
+/// named twice, also by symbolic links, comes once. Numbers of inodes decide nothing: some file systems have the
+/// same one for all files, and reading a file twice does no harm.
 ///
 /// # Errors
 ///
 /// [`Error::Journal`] if a path names nothing, or a folder cannot be read.
 pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let (mut files, mut known) = (Vec::new(), HashSet::new());
+    let mut files = Vec::new();
     for path in paths {
         let cannot_open = |error| JournalError::cannot("open")(error).at(path);
         if fs::metadata(path).map_err(cannot_open)?.is_dir() {
@@ -92,9 +97,10 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         }
     }
     // A file that a folder no longer has is reported when it is read.
-    files.retain(|path| {
-        fs::metadata(path).ok().is_none_or(|file| known.insert((file.dev(), file.ino())))
-    });
+    let whole: Vec<_> = files.par_iter().map(|path| fs::canonicalize(path).ok()).collect();
+    let mut known = HashSet::new();
+    let mut is_new = whole.iter().map(|path| path.is_none() || known.insert(path));
+    files.retain(|_| is_new.next().unwrap_or(true));
     Ok(files)
 }
 

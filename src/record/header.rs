@@ -8,6 +8,7 @@ use super::line::{Seal, without_zeros};
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
+use crate::version::version;
 
 /// The first word of every journal.
 const MAGIC: &str = "nqueens-journal";
@@ -15,6 +16,15 @@ const MAGIC: &str = "nqueens-journal";
 const FORMAT: u32 = 2;
 /// The longest first line, in bytes.
 const LONGEST: u64 = 4096;
+/// What compressed files begin with.
+const COMPRESSED: [(&[u8], &str); 4] = [
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"BZh", "compressed by bzip2"),
+    (b"\xfd7zXZ\0", "compressed by xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
+];
+/// Text that went through Windows ends its lines with two bytes.
+const CR_LF: JournalError = JournalError::OtherForm { form: "a journal with line ends of Windows" };
 
 /// The first line of a journal, as it was read.
 pub(super) struct Header {
@@ -25,8 +35,7 @@ pub(super) struct Header {
 
 /// The first line that this version writes, given the text of the plan.
 pub(super) fn first_line(plan: &str) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    Seal::FIRST_LINE.close(&format!("{MAGIC} {FORMAT} version={version} {plan}"))
+    Seal::FIRST_LINE.close(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
 }
 
 impl Header {
@@ -66,6 +75,9 @@ impl Header {
             return Err(foreign(line));
         }
         let damaged = |what| JournalError::Damaged { line: 1, what };
+        if line.strip_suffix(b"\r").is_some_and(|line| Seal::FIRST_LINE.open(line).is_ok()) {
+            return Err(CR_LF);
+        }
         let text = Seal::FIRST_LINE.open(line).map_err(damaged)?;
         let fields = text.strip_prefix(&format!("{MAGIC} {FORMAT} version="));
         // Control characters must not reach a terminal.
@@ -95,19 +107,23 @@ impl Header {
             let split_rows = field("split-rows=")?.parse().ok();
             Some(Plan::new(size, engine, split_rows).of_count(self.which_count()))
         };
-        parse().filter(|plan| plan.to_string() == self.plan).ok_or_else(|| {
-            let (version, holds) = (self.version.clone(), self.plan.clone());
-            JournalError::OtherPlan { version, holds }
-        })
+        let plan = parse();
+        let made = plan.as_ref().map_or("no such plan".to_owned(), Plan::to_string);
+        if let Some(plan) = plan.filter(|_| made == self.plan) {
+            return Ok(plan);
+        }
+        let (version, holds) = (self.version.clone(), self.plan.clone());
+        Err(JournalError::OtherPlan { version, holds, has: made })
     }
 }
 
 /// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
 fn foreign(line: &[u8]) -> JournalError {
-    match line.starts_with(&[0; MAGIC.len()]) {
-        true => JournalError::Damaged { line: 1, what: "it begins with zeros" },
-        false => JournalError::NotAJournal,
+    if line.starts_with(&[0; MAGIC.len()]) {
+        return JournalError::Damaged { line: 1, what: "it begins with zeros" };
     }
+    let form = COMPRESSED.iter().find(|(magic, _)| line.starts_with(magic));
+    form.map_or(JournalError::NotAJournal, |(_, form)| JournalError::OtherForm { form })
 }
 
 /// Whether all that is left are zeros.

@@ -8,12 +8,15 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::done::UnitsDone;
 use crate::engine::{Engine, Kernel};
 use crate::forecast::{Approximate, slower};
 use crate::machine::Cpu;
 use crate::plan::Plan;
 use crate::shard::Shard;
+use crate::version::version;
 
 /// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
 pub(super) const LONGEST_LINE: u64 = 1 << 20;
@@ -27,8 +30,10 @@ const OTHER_SETTINGS: f64 = 0.2;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Run {
-    /// The program's version.
+    /// The program's version, with its commit: `0.1.0+86eb928`. Programs before had no commit.
     pub version: String,
+    /// The day on which it began, in UTC: `2026-11-26`. Empty in journals of programs that wrote none.
+    pub date: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The number of counting threads.
@@ -115,9 +120,10 @@ impl Line {
 impl Run {
     /// The work of this process, which begins.
     pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
-        let (version, kernel) = (env!("CARGO_PKG_VERSION").to_owned(), kernel.name().to_owned());
+        let date = Timestamp::now().strftime("%F").to_string();
+        let (version, kernel) = (version(), kernel.name().to_owned());
         let machine = Cpu::detect().brand.replace(char::is_control, " ");
-        Self { version, kernel, threads, shard, machine, ..Self::default() }
+        Self { version, date, kernel, threads, shard, machine, ..Self::default() }
     }
 
     /// How many times as long units of an engine take in this run as they took in another one.
@@ -138,17 +144,22 @@ impl Run {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        // The machine's name comes last, because it may contain spaces.
-        let mut fields = text.splitn(5, ' ');
-        let mut field = |name| fields.next()?.strip_prefix(name);
-        Some(Self {
-            version: field("version=")?.to_owned(),
-            kernel: field("kernel=")?.to_owned(),
+        let mut rest = text;
+        let mut field = |name| {
+            let (value, after) = rest.strip_prefix(name)?.split_once(' ')?;
+            rest = after;
+            Some(value.to_owned())
+        };
+        let run = Self {
+            version: field("version=")?,
+            date: field("date=").unwrap_or_default(),
+            kernel: field("kernel=")?,
             threads: field("threads=")?.parse().ok()?,
             shard: field("shard=")?.parse().ok()?,
-            machine: field("machine=")?.to_owned(),
             ..Self::default()
-        })
+        };
+        // The machine's name comes last, because it may contain spaces.
+        Some(Self { machine: rest.strip_prefix("machine=")?.to_owned(), ..run })
     }
 }
 
@@ -216,10 +227,11 @@ pub(super) fn done_text(done: &UnitsDone) -> String {
 /// The text that begins a run, without the CRC.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { version, kernel, threads, shard, machine, .. } = self;
-        write!(
-            f,
-            "run version={version} kernel={kernel} threads={threads} shard={shard} machine={machine}"
-        )
+        let Self { version, date, kernel, threads, shard, machine, .. } = self;
+        write!(f, "run version={version} ")?;
+        if !date.is_empty() {
+            write!(f, "date={date} ")?;
+        }
+        write!(f, "kernel={kernel} threads={threads} shard={shard} machine={machine}")
     }
 }

@@ -35,6 +35,8 @@ pub struct JournalFile {
     pub runs: Vec<Run>,
     /// The units that it holds.
     pub units: UnitSet,
+    /// The solutions in its lines, with weights. Units that it holds more than once count as often.
+    pub solutions: u128,
     /// Bytes of its lines.
     pub bytes: u64,
     /// Bytes after them, of a line that was cut off in the middle of a write.
@@ -53,6 +55,11 @@ impl JournalFile {
         process.parse::<u32>().is_ok().then_some(host)
     }
 
+    /// Whether two readings of it found the same.
+    pub(super) fn holds_same_as(&self, other: &Self) -> bool {
+        (self.bytes, self.solutions, &self.units) == (other.bytes, other.solutions, &other.units)
+    }
+
     /// Whether a process is writing it now, as far as its lock tells. Where a file system does not show the
     /// locks of other hosts, their processes are not seen.
     pub fn is_being_written(&self) -> bool {
@@ -65,8 +72,6 @@ impl JournalFile {
 pub(super) struct Contents {
     pub(super) named: Named,
     pub(super) file: JournalFile,
-    /// The solutions in its lines.
-    pub(super) solutions: u128,
     /// The units of its lines, which may overlap.
     pub(super) ranges: Vec<Range<usize>>,
     /// Why lines were left out.
@@ -81,7 +86,7 @@ impl Contents {
             run.elapsed = run.elapsed.max(done.elapsed);
             run.cpu_time = run.cpu_time.saturating_add(done.cpu_time);
         }
-        self.solutions = self.solutions.saturating_add(done.solutions);
+        self.file.solutions = self.file.solutions.saturating_add(done.solutions);
         match self.ranges.last_mut().filter(|last| last.end == done.units.start) {
             Some(last) => last.end = done.units.end,
             None => self.ranges.push(done.units.clone()),
@@ -149,7 +154,6 @@ impl Named {
         let mut contents = Contents {
             named,
             file: JournalFile { path: path.to_owned(), modified, ..JournalFile::default() },
-            solutions: 0,
             ranges: Vec::new(),
             left_out: first_error.iter().cloned().collect(),
         };

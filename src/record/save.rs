@@ -14,11 +14,15 @@ use std::time::Duration;
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::disk::{create, folder_of, sync_folder};
+use super::disk::{create, drop_cache, folder_of, sync_folder};
 use super::header::first_line;
 use super::line::done_text;
 use super::union::Record;
+use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
+
+/// Before this, a cancellation leaves nothing.
+const WHOLE: &str = "the new journal was whole";
 
 /// Gives a file its name, without replacing another one.
 fn name(new: NamedTempFile, into: &Path) -> io::Result<()> {
@@ -38,8 +42,9 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`Error::Journal`] if a file cannot be read or written, or if the new one exists.
-    pub fn save(&self, into: &Path) -> Result<Self, Error> {
+    /// [`Error::Journal`] if a file cannot be read or written, or if the new one exists, and
+    /// [`Error::StoppedBefore`] after a cancellation. Then nothing is left of the new journal.
+    pub fn save(&self, into: &Path, cancel: &Cancel) -> Result<Self, Error> {
         let cannot_write = |error| JournalError::cannot("write")(error).at(into);
         let cannot_open = |error| JournalError::cannot("open")(error).at(into);
         if into.symlink_metadata().is_ok() {
@@ -50,16 +55,19 @@ impl Record {
         new.prefix(".nqueens-").suffix(".tmp");
         // Errors of `tempfile_in` end with the temporary name, which says nothing to users.
         let new = new.make_in(folder, create).map_err(cannot_open)?;
-        self.write(BufWriter::new(new.as_file()), into)?;
+        self.write(BufWriter::new(new.as_file()), into, cancel)?;
         new.as_file().sync_all().map_err(cannot_write)?;
+        // Old journals may be removed when this one is there, so the disk is asked, not the cache.
+        drop_cache(new.as_file());
         let held = Self::read(&[new.path().to_owned()])?.map(Self::undamaged).transpose()?;
         let is_right =
             |held: &Self| held.finished() == self.finished() && held.tally() == self.tally();
-        let mut held = held.filter(is_right).ok_or_else(|| JournalError::NotAsWritten.at(into))?;
+        let mut held = held.filter(is_right).ok_or_else(|| JournalError::NotReadBack.at(into))?;
         held.files[0].path = into.to_owned();
         // How long ago a unit was recorded is told by the times of files. That is not worth an error.
         let newest = self.files.iter().filter_map(|file| file.modified).max();
         let _ = newest.map(|time| new.as_file().set_modified(time));
+        cancel.check(WHOLE)?;
         name(new, into).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
             _ => cannot_write(error),
@@ -69,17 +77,18 @@ impl Record {
     }
 
     /// Writes the lines.
-    fn write(&self, mut out: impl Write, into: &Path) -> Result<(), Error> {
+    fn write(&self, mut out: impl Write, into: &Path, cancel: &Cancel) -> Result<(), Error> {
         let seal = self.named.seal();
         // The first error ends the writing.
         let mut result = out.write_all(first_line(&self.named.text).as_bytes());
         let mut put = |text: &str| {
-            if result.is_ok() {
+            if result.is_ok() && !cancel.is_cancelled() {
                 result = out.write_all(seal.close(text).as_bytes());
             }
         };
         let mut written = HashSet::new();
         for file in &self.files {
+            cancel.check(WHOLE)?;
             // So many runs have their line.
             let mut runs = 0;
             self.rescan(file, |read, mut line| {
@@ -104,6 +113,7 @@ impl Record {
                 }
             })?;
         }
+        cancel.check(WHOLE)?;
         result
             .and_then(|()| out.flush())
             .map_err(|error| JournalError::cannot("write")(error).at(into))

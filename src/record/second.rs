@@ -42,6 +42,7 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     for start in (0..first.plan().units()).step_by(AT_ONCE) {
         let units = both.intersection(&UnitSet::from_iter(Some(start..start + AT_ONCE)));
         let counts = [first.counts(&units)?, second.counts(&units)?];
+        assert_eq!(counts[0].len(), counts[1].len(), "both have counted these units");
         let pairs = counts[0].iter().zip(&counts[1]);
         differing.extend(pairs.filter(|(one, other)| one != other).map(|(one, _)| one.0));
     }

@@ -95,10 +95,10 @@ impl Record {
         let (mut files, mut ranges) = (Vec::new(), Vec::new());
         let mut solutions = 0_u128;
         for journal in journals {
+            solutions = solutions.saturating_add(journal.file.solutions);
             files.push(journal.file);
             ranges.extend(journal.ranges);
             left_out.extend(journal.left_out);
-            solutions = solutions.saturating_add(journal.solutions);
         }
         let lines: usize = ranges.iter().map(Range::len).sum();
         let (finished, shared) = unite(ranges);
@@ -186,9 +186,13 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// As [`Record::read`], and [`JournalError::Changed`] if a file is shorter than before, or gone.
+    /// As [`Record::read`], and [`JournalError::Changed`] if a file does not hold the units and solutions that it
+    /// held before, or is gone.
     pub fn counts(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
-        Ok(self.gather(&units.intersection(&self.finished))?.iter().collect())
+        let units = units.intersection(&self.finished);
+        let counts: Vec<_> = self.gather(&units)?.iter().collect();
+        assert_eq!(counts.len(), units.len(), "every finished unit has a count");
+        Ok(counts)
     }
 
     /// Reads the counts of some units.
@@ -205,7 +209,7 @@ impl Record {
         Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads one of the files again, as far as it was read before.
+    /// Reads one of the files again, as far as it was read before, and makes sure that it holds what it held.
     pub(super) fn rescan(
         &self,
         file: &JournalFile,
@@ -215,7 +219,7 @@ impl Record {
         let scan =
             |input| Named::scan(Some(&self.named), path, Read::take(input, file.bytes), take);
         match open(path).and_then(scan) {
-            Ok(Some(held)) if held.file.bytes == file.bytes => Ok(()),
+            Ok(Some(held)) if held.file.holds_same_as(file) => Ok(()),
             Err(error) if !matches!(path.try_exists(), Ok(false)) => Err(error),
             _ => Err(JournalError::Changed.at(path)),
         }

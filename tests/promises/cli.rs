@@ -1,9 +1,8 @@
 //! Real runs of the command line: exact output, exit codes, bad input, closed and full outputs.
 
 use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader};
 
-use crate::common::{json, nqueens, output, refused, run, spawn, stderr, stdout, without_reader};
+use crate::common::{json, nqueens, output, refused, run, stderr, stdout, without_reader};
 
 #[test]
 fn the_help_is_as_recorded() {
@@ -305,14 +304,6 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
     let bitmask = output(&["count", "6", "-q", "--engine", "bitmask", "--kernel", "portable"]);
     assert_eq!((stdout(&bitmask), bitmask.status.code()), ("4\n", Some(0)));
     assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
-    let mut slow = nqueens(&["count", "20", "--engine", "permutation"]);
-    let mut slow = spawn(&mut slow);
-    let mut first = String::new();
-    let mut pipe = BufReader::new(slow.stderr.take().expect("piped"));
-    pipe.read_line(&mut first).expect("a warning");
-    slow.kill().expect("it runs");
-    slow.wait().expect("ended");
-    assert!(first.contains("n = 20 takes ") && first.contains("--engine auto"), "{first}");
 }
 
 #[test]

@@ -4,14 +4,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use nqueens::record::{JournalError, Record, UnitSet};
 
-use crate::common::processes::shim;
+use crate::common::processes::{send, shim, wait_until};
 use crate::common::{
-    arg, contents, count_into, count_shard, fresh_folder, journal_error, json, keep_lines, nqueens,
-    output, refused, result, run, set_aside, stderr, stdout,
+    NQUEENS, arg, contents, count_into, count_shard, finish, fresh, fresh_folder, journal_error,
+    json, keep_lines, nqueens, output, refused, result, run, set_aside, spawn, stderr, stdout,
 };
 
 /// Q(12), and its text.
@@ -50,9 +50,12 @@ fn names_that_begin_with_a_dot_are_no_journals() {
     }
     let again = count_shard(N, 0, 1, &folder);
     assert_eq!((again.units_before, again.left_out.len()), (shard.units, 0));
-    // Who names it gets it, with the truth about it.
-    let named = output(&["merge", arg(&companion)]);
-    refused(&named, 2, &["is not a journal of nqueens"]);
+    // A shell may name it beside the others.
+    let own = folder.join("n12-0000-of-0001.h.1.journal");
+    let named = output(&["merge", "--quiet", arg(&companion), arg(&own)]);
+    assert_eq!((named.status.code(), stdout(&named)), (Some(0), TOTAL), "{named:?}");
+    assert!(stderr(&named).contains("left out: "), "{named:?}");
+    assert_eq!(stderr(&named).lines().count(), 1, "{named:?}");
 }
 
 fn with_fault(folder: &Path, args: &[&str], faults: &[(&str, &str)]) -> Output {
@@ -68,7 +71,7 @@ const NOT_ALLOWED: [(&str, &str); 3] =
 fn a_journal_that_may_not_be_read_is_not_damaged() {
     let whole = folder_with_two("folders-denied", usize::MAX);
     let part = folder_with_two("folders-denied-part", 9);
-    for (folder, code) in [(&whole, 0), (&part, 3)] {
+    for (folder, code) in [(&whole, 0), (&part, 4)] {
         for args in [&["merge"][..], &["status"], &["verify", "--units", "3"]] {
             let read = with_fault(folder, &[args, &["--json"]].concat(), &NOT_ALLOWED);
             let message = stderr(&read);
@@ -88,7 +91,7 @@ fn a_journal_that_may_not_be_read_is_not_damaged() {
     assert!(stderr(&counted).contains("Permission denied"), "{counted:?}");
     // Nothing can be said of a folder if no journal of it can be read.
     let all = [NOT_ALLOWED[0], NOT_ALLOWED[1], ("SHIM_PATH", ".journal")];
-    refused(&with_fault(&whole, &["merge"], &all), 1, &["Permission denied", "permissions"]);
+    refused(&with_fault(&whole, &["merge"], &all), 4, &["Permission denied", "permissions"]);
 }
 
 /// A disk that opens a file but does not give its bytes has lost them.
@@ -122,8 +125,17 @@ fn folders_of_others_are_passed_over() {
 /// Others may pack and remove journals while they are read.
 #[test]
 fn a_journal_that_changes_between_two_readings_is_told() {
-    let changes: [fn(&Path); 2] =
-        [|path| fs::remove_file(path).expect("there"), |path| keep_lines(path, 3)];
+    let changes: [fn(&Path); 3] = [
+        |path| fs::remove_file(path).expect("there"),
+        |path| keep_lines(path, 3),
+        // One bit of one count, on the way from the disk: a line less is good.
+        |path| {
+            let mut bytes = fs::read(path).expect("there");
+            let at = bytes.len() - 12;
+            bytes[at] ^= 1;
+            fs::write(path, bytes).expect("room");
+        },
+    ];
     for change in changes {
         let folder = folder_with_two("folders-changed", usize::MAX);
         let path = folder.join("b.journal");
@@ -163,4 +175,124 @@ fn a_file_system_that_can_only_rename_is_enough_to_pack_journals() {
     let bytes = fs::read(&new).expect("there");
     refused(&pack("only-rename"), 2, &["already exists", "name another file"]);
     assert_eq!(fs::read(&new).expect("there"), bytes);
+}
+
+/// As with `ulimit -n 4`, on a machine without memory, or with a file server that has forgotten a file: the lines may
+/// be good, so nobody may take the units for missing.
+#[test]
+fn a_journal_that_this_machine_cannot_read_is_neither_damaged_nor_missing() {
+    let part = folder_with_two("folders-handles", 9);
+    let (emfile, enomem, estale) = ("24", "12", "116");
+    for (call, error) in [("open", emfile), ("open", enomem), ("read", estale), ("read", enomem)] {
+        let faults = [("SHIM_FAIL", call), ("SHIM_ERRNO", error), ("SHIM_PATH", "b.journal")];
+        for args in [&["merge"][..], &["status"], &["verify", "--units", "3"]] {
+            let read = with_fault(&part, &[args, &["--json"]].concat(), &faults);
+            assert_eq!(read.status.code(), Some(4), "{call} {error} {args:?}: {read:?}");
+            assert!(stderr(&read).contains("ulimit -n"), "{read:?}");
+            assert!(!stderr(&read).contains("run these again"), "{read:?}");
+            assert_eq!(json(&read)["damaged"], serde_json::json!([]), "{read:?}");
+        }
+        // Nor does a shard count them again.
+        let shard = ["shard", "12", "--index", "0", "--shards", "1", "--out"];
+        refused(&with_fault(&part, &shard, &faults), 4, &["b.journal: cannot", "ulimit -n"]);
+    }
+}
+
+/// Whoever moves journals through Windows or packs them is told what the files are, and the command that is told
+/// makes good ones of them.
+#[test]
+fn journals_in_other_forms_are_named_with_the_command_that_mends_them() {
+    let folder = fresh_folder("folders-forms");
+    let path = folder.join("q.journal");
+    assert!(run(&mut count_into("12", &path, &[])).status.success());
+    for (tool, form) in [
+        (r"sed 's/$/\r/'", "with line ends of Windows"),
+        ("gzip", "compressed by gzip"),
+        ("bzip2", "compressed by bzip2"),
+        ("xz", "compressed by xz"),
+        ("zstd", "compressed by zstd"),
+    ] {
+        let other = folder.join("other.journal");
+        let make = format!("{tool} <{} >{}", path.display(), other.display());
+        if !run(Command::new("sh").args(["-c", &make])).status.success() {
+            skip(tool);
+            continue;
+        }
+        for args in [&["merge"][..], &["verify"], &["count", "12", "--journal"]] {
+            let named = run(nqueens(args).arg(&other));
+            refused(&named, 2, &["other.journal: is ", form, " < ", " > NEW'"]);
+        }
+        // Beside others it is left out with a warning; nothing is missing then.
+        let both = run(nqueens(&["merge", "--quiet"]).arg(&path).arg(&other));
+        assert_eq!((both.status.code(), stdout(&both)), (Some(0), TOTAL), "{both:?}");
+        assert!(stderr(&both).contains(form), "{both:?}");
+        let named = run(nqueens(&["merge"]).arg(&other));
+        let command = stderr(&named).split('\'').find(|text| text.contains(" > NEW"));
+        let good = folder.join("good");
+        let command = command.expect("a command").replace("NEW", arg(&good));
+        assert!(run(Command::new("sh").args(["-c", &command])).status.success(), "{command}");
+        assert_eq!(fs::read(&good).expect("made"), fs::read(&path).expect("there"), "{command}");
+    }
+}
+
+#[test]
+fn a_journal_from_a_pipe_is_refused_with_the_reason() {
+    let folder = folder_with_two("folders-pipe", usize::MAX);
+    let journal = folder.join("b.journal");
+    let piped = format!("cat {} | {NQUEENS} merge /dev/stdin", journal.display());
+    let read = run(Command::new("sh").args(["-c", &piped]));
+    refused(&read, 2, &["is not a plain file, which can be read more than once"]);
+}
+
+/// Snapshots and the like are in both or in none.
+#[test]
+fn hidden_folders_are_passed_over_and_others_are_named() {
+    let folder = fresh_folder("folders-hidden");
+    set_aside(&count_shard(N, 0, 2, &folder), "q");
+    let [hidden, inner] = [".snapshot", "inner"].map(|name| folder.join(name));
+    fs::create_dir(&hidden).expect("room");
+    set_aside(&count_shard(N, 1, 2, &hidden), "r");
+    for command in ["merge", "status"] {
+        let read = output(&[command, "--json", arg(&folder)]);
+        assert!(json(&read)["total"].is_null(), "{command}: {read:?}");
+    }
+    fs::rename(&hidden, &inner).expect("room");
+    let status = output(&["status", arg(&folder)]);
+    let both = format!("folders      {}, {}\n", folder.display(), inner.display());
+    assert!(stdout(&status).contains(&both), "{status:?}");
+}
+
+/// A file with the name of a folder, one that is too long, and a disk without inodes: what to do is said.
+#[test]
+fn names_that_no_file_can_have_get_words_that_fit() {
+    let folder = folder_with_two("folders-into", usize::MAX);
+    let into = |name: &str, faults: &[(&str, &str)]| {
+        let name = folder.join(name);
+        with_fault(&folder, &["merge", "--into", arg(&name)], faults)
+    };
+    for name in [".", "new/"] {
+        refused(&into(name, &[]), 2, &["this is a folder: name a file in it"]);
+    }
+    let long = "x".repeat(300) + ".journal";
+    refused(&into(&long, &[]), 2, &["File name too long", "name another file"]);
+    let count = run(&mut count_into("12", &folder.join(&long), &[]));
+    refused(&count, 2, &["File name too long", "name another file"]);
+    let full = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "28"), ("SHIM_PATH", ".nqueens-")];
+    refused(&into("new.journal", &full), 1, &["make room (bytes or inodes)"]);
+}
+
+#[test]
+fn a_stopped_packing_leaves_no_file() {
+    let folder = folder_with_two("folders-stopped", usize::MAX);
+    let names = || fs::read_dir(&folder).expect("there").count();
+    let (before, log) = (names(), fresh("folders-stopped-syncs"));
+    let mut pack = nqueens(&["merge", arg(&folder), "--into", arg(&folder.join("new.journal"))]);
+    pack.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "1000").env("SHIM_SYNC_LOG", &log);
+    let mut pack = spawn(pack.env("SHIM_PATH", ".nqueens-"));
+    wait_until("a sync", &mut pack, || fs::read_to_string(&log).is_ok());
+    assert_eq!(names(), before + 1, "its temporary file is there");
+    send("TERM", &pack);
+    let stopped = finish(pack);
+    refused(&stopped, 3, &["stopped before the new journal was whole"]);
+    assert_eq!(names(), before);
 }

@@ -110,7 +110,7 @@ fn the_page_of_a_command_explains_its_options() {
 /// The short help has what most need, the long one everything.
 #[test]
 fn options_for_experts_are_in_the_long_help() {
-    for command in ["count", "table", "estimate", "shard", "verify"] {
+    for command in ["count", "table", "estimate", "shard"] {
         let [short, long] = ["-h", "--help"].map(|help| printed(&[command, help]));
         let (_, experts) = long.split_once("Engine and machine:\n").expect("a heading");
         assert!(experts.contains("--kernel") && !short.contains("--kernel"), "{short}");

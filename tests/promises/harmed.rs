@@ -2,13 +2,14 @@
 //! called recorded that is not.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::processes::{send, wait_for, wait_for_units};
+use crate::common::processes::{send, shim, wait_for, wait_for_units, wait_until_stopped};
 use crate::common::{
-    arg, count_into, finish, fresh_folder, nqueens, result, run, some_units, spawn,
+    arg, count_into, finish, fresh_folder, keep_lines, nqueens, refused, result, run, some_units,
+    spawn,
 };
 
 /// Q(17): a second of work for one thread and the portable kernel.
@@ -44,7 +45,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 fs::write(&other, "a letter\n").expect("room");
                 fs::rename(other, path).expect("there");
             },
-            "is not a journal",
+            "was replaced by another file",
         ),
         (
             "cut",
@@ -153,4 +154,104 @@ fn a_shard_whose_folder_is_removed_says_so() {
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains("removed or moved") && !message.contains("disk"), "{message}");
     assert_eq!(run(&mut shard).status.code(), Some(0), "the same command makes the folder again");
+}
+
+/// Long before the end, which may be weeks away; and it is taken back if the file comes back.
+#[test]
+fn a_journal_that_is_gone_is_reported_while_the_count_goes_on() {
+    let path = fresh_folder("harmed-at-once").join("q.journal");
+    let away = path.with_extension("away");
+    let mut command = count_into("22", &path, &["--kernel", "portable", "--progress", "always"]);
+    let mut child = spawn(&mut command);
+    wait_for_units(&path, &mut child, 0);
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let mut wait_for_line = |wanted: &str| {
+        let found = lines.find_map(|line| line.ok().filter(|line| line.contains(wanted)));
+        found.unwrap_or_else(|| panic!("the count ended without '{wanted}'"))
+    };
+    fs::rename(&path, &away).expect("there");
+    let said = wait_for_line("warning: ");
+    assert!(said.contains("q.journal: was removed or moved during the count"), "{said}");
+    wait_for_line("JOURNAL CHANGED");
+    fs::rename(&away, &path).expect("there");
+    wait_for_line("the journal is again where it was");
+    send("TERM", &child);
+    wait_for_line("; the same command resumes the count");
+    assert_eq!(finish(child).status.code(), Some(3));
+}
+
+/// A copy that holds everything is as good as the file.
+#[test]
+fn a_journal_that_a_whole_copy_replaced_is_good() {
+    let path = fresh_folder("harmed-copy").join("q.journal");
+    let mut child = spawn(&mut slow_count(&path));
+    wait_for_units(&path, &mut child, 0);
+    send("STOP", &child);
+    wait_until_stopped(&mut child);
+    fs::rename(&path, path.with_extension("old")).expect("there");
+    fs::hard_link(path.with_extension("old"), &path).expect("there");
+    send("CONT", &child);
+    assert_eq!(result(&finish(child)), (Some(0), TOTAL, ""));
+}
+
+/// What is true of the file is said, and the command that the message names comes to the total.
+#[test]
+fn a_journal_that_lost_whole_lines_is_resumed() {
+    let path = fresh_folder("harmed-cut").join("q.journal");
+    let mut child = spawn(&mut slow_count(&path));
+    wait_for_units(&path, &mut child, 0);
+    send("STOP", &child);
+    wait_until_stopped(&mut child);
+    keep_lines(&path, 2);
+    send("CONT", &child);
+    let cut = finish(child);
+    let (code, answer, message) = result(&cut);
+    assert_eq!((code, answer), (Some(1), TOTAL), "{message}");
+    assert!(message.contains("was cut during the count"), "{message}");
+    assert!(message.contains("the same command counts what is missing"), "{message}");
+    assert!(!message.contains("set it aside"), "{message}");
+    assert_eq!(result(&run(&mut slow_count(&path))), (Some(0), TOTAL, ""));
+}
+
+/// As on network file systems whose locks hold within one machine only: both processes are told, and no line of either
+/// is cut off.
+#[test]
+fn two_writers_where_locks_do_nothing_are_both_told_and_lose_nothing() {
+    let path = fresh_folder("harmed-two").join("q.journal");
+    let writer = || {
+        let mut command = count_into("20", &path, &["--kernel", "portable", "--threads", "1"]);
+        command.env("LD_PRELOAD", shim()).env("SHIM_LOCKS", "none");
+        command
+    };
+    let told = "was written by another process as well during the count";
+    let mut first = spawn(&mut writer());
+    wait_for_units(&path, &mut first, 0);
+    // The second one may be refused if the first one writes between its reading and its first line.
+    let mut second = loop {
+        let mut second = spawn(&mut writer());
+        let before = fs::read(&path).expect("there");
+        let begun = wait_for("a second run", &mut first, || {
+            let text = fs::read_to_string(&path).ok()?;
+            let is_there = text.matches("\nrun ").count() > 1;
+            let has_ended = second.try_wait().expect("a status").is_some();
+            (is_there || has_ended).then_some(is_there)
+        });
+        assert!(fs::read(&path).expect("there").starts_with(&before), "lines were cut off");
+        if begun {
+            break second;
+        }
+        refused(&finish(second), 4, &["another process is writing this journal"]);
+    };
+    let says = |child: &mut std::process::Child| {
+        let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        lines.map_while(Result::ok).any(|line| line.contains(told))
+    };
+    assert!(says(&mut first), "the first writer heard nothing");
+    let held = some_units(&path).expect("units").tally().units;
+    assert!(says(&mut second), "the second writer heard nothing");
+    send("KILL", &first);
+    send("KILL", &second);
+    finish(first);
+    finish(second);
+    assert!(some_units(&path).expect("units").tally().units >= held);
 }

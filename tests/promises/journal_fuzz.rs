@@ -174,7 +174,7 @@ proptest! {
             }
         };
         prop_assert_eq!(fs::read(&path)?, &bytes[..], "the old file is only read");
-        let saved = record.save(&new)?;
+        let saved = record.save(&new, &Cancel::new())?;
         let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
         for line in whole().0.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"done ")) {
             let text = std::str::from_utf8(line)?;

@@ -4,13 +4,19 @@
 //! `cargo test --test promises -- --ignored memory::`.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::processes::{send, wait_for_work};
-use crate::common::{NQUEENS, finish, refused, spawn, stderr, stdout};
+use crate::common::processes::{send, wait_for_units, wait_for_work};
+use nqueens::{Engine, Plan};
+
+use crate::common::{
+    NQUEENS, arg, contents, count_into, finish, fresh, nqueens, refused, seal, seal_first, size,
+    spawn, stderr, stdout,
+};
 
 /// A control group, removed at the end.
 struct Group {
@@ -114,6 +120,13 @@ mod needs_cgroups {
             let words = ["n = 30 on 2 threads", "--engine subtrees"];
             refused(&group.run("count 30 --threads 2"), 4, &words);
             refused(&group.run("count 32 --threads 1"), 4, &["--engine subtrees"]);
+            // It was not counted, so no file was made, empty or not.
+            let out = fresh("memory-refused");
+            for args in ["count 30 --journal", "shard 30 --index 0 --shards 2 --out"] {
+                let args = format!("{args} {} --threads 2", out.display());
+                refused(&group.run(&args), 4, &["n = 30 on 2 threads"]);
+                assert!(!out.exists(), "{args}");
+            }
             answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
             let estimate = group.run("estimate 22 --threads 1 --seconds 1");
             assert!(estimate.status.success(), "{:?} {}", estimate.status, stderr(&estimate));
@@ -152,6 +165,38 @@ mod needs_cgroups {
     }
 }
 
+/// A unit of n = 28, and 94 MB for each thread that counts it again by backtracking.
+#[test]
+fn a_check_keeps_within_the_memory_as_a_count_does() {
+    let path = fresh("memory-verify.journal");
+    let units = Plan::new(size(28), Engine::Colours, None);
+    let first = seal_first(&format!("nqueens-journal 2 version=0.1.0 {units}"));
+    let done = "done units=0..8 solutions=0 elapsed-ms=1 busy-us=1 counts=0,0,0,0,0,0,0,0";
+    fs::write(&path, format!("{first}{}", seal(&first, done))).expect("room");
+    let verify = |memory: &str, threads: &str| {
+        let mut verify = nqueens(&["verify", arg(&path), "--threads", threads]);
+        finish(spawn(verify.env("NQUEENS_MEMORY", memory)))
+    };
+    let words = ["plain backtracking needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
+    refused(&verify("400M", "8"), 4, &words);
+    // What is not understood is named.
+    refused(&verify("much", "1"), 4, &["NQUEENS_MEMORY leaves only 0 MiB"]);
+}
+
+/// With ZFS, Linux reports too little. Limits of groups and processes still hold.
+#[test]
+fn a_user_may_say_how_much_memory_is_available() {
+    let with =
+        |memory: &str, args: &[&str]| finish(spawn(nqueens(args).env("NQUEENS_MEMORY", memory)));
+    refused(&with("100M", &["count", "26"]), 4, &["NQUEENS_MEMORY leaves only 75 MiB"]);
+    let compare =
+        with("100M", &["compare", "26", "--engines", "colours", "--seconds-limit", "1e6"]);
+    assert_eq!(compare.status.code(), Some(4), "{compare:?}");
+    assert!(!stderr(&compare).contains("--seconds-limit"), "{compare:?}");
+    let cpu = with("1T", &["cpu"]);
+    assert!(stdout(&cpu).contains("1.00 TiB available of"), "{cpu:?}");
+}
+
 mod needs_root {
     use super::*;
 
@@ -167,17 +212,18 @@ mod needs_root {
     }
 }
 
-/// The limit falls while the count runs.
+/// The limit falls while the count runs. Rust aborts the process then, as a kill does, and the journal is good.
 #[test]
-fn an_allocation_that_fails_is_an_error() {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("exec {NQUEENS} estimate 26 --seconds 10m --threads 2")]);
-    let mut counting = spawn(shell.stdout(Stdio::piped()).stderr(Stdio::piped()));
-    wait_for_work(&mut counting, Duration::from_secs(1));
+fn an_allocation_that_fails_loses_no_journal() {
+    let path = fresh("memory-falls.journal");
+    let mut counting = spawn(&mut count_into("24", &path, &["--threads", "2"]));
+    let units = wait_for_units(&path, &mut counting, 0);
     let limit = format!("--pid={}", counting.id());
     let lowered = Command::new("prlimit").args([&limit, "--as=50000000"]).status();
     assert!(lowered.expect("prlimit of util-linux").success());
-    refused(&finish(counting), 4, &["out of memory", "--threads"]);
+    let ended = finish(counting);
+    assert_eq!(ended.status.signal(), Some(signal_hook::consts::SIGABRT), "{ended:?}");
+    assert!(contents(&path).tally().units >= units);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! An observer is told of every unit once, and the numbers sum to the total.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::{Count, Engine, Observer, Start, UnitsDone};
+use nqueens::{Count, Engine, Observer, Start, UnitsDone, thread_pool};
+use rayon::prelude::*;
 
 use crate::common::size;
 
@@ -44,4 +46,30 @@ fn a_closure_can_be_an_observer() {
     let add = |done: &UnitsDone| *sum.lock().expect("no panic") += done.solutions;
     Count::new(size(10)).observer(&add).run().expect("a count");
     assert_eq!(sum.into_inner().expect("no panic"), 724);
+}
+
+/// A count that waits for its own threads takes up no other count of its caller's pool, which would lie on top of it
+/// on the stack.
+#[test]
+fn counts_within_a_pool_do_not_pile_up() {
+    let (counting, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let caller = thread_pool(2).expect("threads");
+    let own = thread_pool(2).expect("threads");
+    for pool in [None, Some(&own), Some(&caller)] {
+        caller.install(|| {
+            (0..200).into_par_iter().for_each(|_| {
+                most.fetch_max(counting.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                let count = Count::new(size(8)).engine(Engine::Colours);
+                let count = pool.map_or(count.clone().threads(2), |pool| count.pool(pool));
+                assert_eq!(count.run().expect("a count").total, 92);
+                counting.fetch_sub(1, Ordering::SeqCst);
+            });
+        });
+        let most = most.swap(0, Ordering::SeqCst);
+        assert!(
+            pool.is_some_and(|pool| std::ptr::eq(pool, &caller)) || most <= 2,
+            "{most} at once"
+        );
+        println!("{most} counts at once");
+    }
 }

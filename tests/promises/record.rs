@@ -169,7 +169,7 @@ fn every_failing_call_is_reported_and_loses_no_record() {
                         assert!(answer.is_empty() || answer == "73712\n", "{case}");
                         assert_eq!(message.lines().count(), 1, "{case}");
                         assert!(message.contains(".journal: "), "{case}");
-                        let no_room = error == enospc && call != "open" && call != "lock";
+                        let no_room = error == enospc && call != "lock";
                         assert_eq!(message.contains("make room"), no_room, "{case}");
                     }
                     _ => panic!("{case}"),

@@ -139,7 +139,7 @@ fn both_counts_can_share_a_folder() {
         // `status` shows both counts, the others the first.
         assert_eq!(stdout(&whole).contains(", second count\n"), command == "status");
         assert_eq!(stderr(&whole).contains("2 journals of the second count"), command != "status");
-        refused(&run(nqueens(&[command, "--second"]).args(first)), 2, &["second count"]);
+        refused(&run(nqueens(&[command, "--second"]).args(first)), 3, &["of the second count"]);
     }
     assert_eq!(stdout(&run(nqueens(&["merge", "--quiet"]).args(second))), "14200\n");
 }
@@ -168,7 +168,9 @@ fn a_total_is_counted_twice_unit_by_unit() {
     for part in [&*so_far, "second count: ", "in shard 0 (of 0 to 1)"] {
         assert!(reason.contains(part), "{part}: {reason}");
     }
-    refused(&twice(&[&first[0]]), 2, &["no journals of a second count", "--second"]);
+    let none = twice(&[&first[0]]);
+    assert_eq!(none.status.code(), Some(3), "{none:?}");
+    assert!(stderr(&none).contains("holds a finished unit of the second count yet"), "{none:?}");
 
     // One more solution in one unit of the second count, and everything else as it would be written.
     let mut is_first = true;

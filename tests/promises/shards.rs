@@ -119,7 +119,7 @@ fn run(args: &[&str], variables: &[(&str, &str)]) -> Output {
 fn processes_of_a_job_array_count_a_board_together() {
     let folder = fresh("array");
     let out = arg(&folder);
-    let schedulers = ["SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "JOB_COMPLETION_INDEX"];
+    let schedulers = ["SLURM_ARRAY_TASK_ID", "PBS_ARRAYID", "JOB_COMPLETION_INDEX"];
     for (index, variable) in schedulers.into_iter().enumerate() {
         let index = index.to_string();
         let shard =
@@ -142,6 +142,10 @@ fn processes_of_a_job_array_count_a_board_together() {
     let bare = run(&["merge", out, "--quiet"], &[]);
     assert_eq!((bare.status.code(), stdout(&bare)), (Some(3), ""), "no total");
 
+    // An array from 1 to 4 lacks shard 0; its last task says how it is submitted.
+    let shard = ["shard", "14", "--shards", "4", "--out", out];
+    let wrong = run(&shard, &[("SLURM_ARRAY_TASK_ID", "4")]);
+    refused(&wrong, 2, &["SLURM_ARRAY_TASK_ID: '4'", "--array=0-3"]);
     // The last task of an array that counts from 1.
     let last = run(&["shard", "14", "--shards", "4", "--out", out], &[("SGE_TASK_ID", "4")]);
     assert_eq!(last.status.code(), Some(0), "{}", stderr(&last));
@@ -240,12 +244,12 @@ fn bad_input_gets_one_clear_line() {
             "/proc/nqueens",
         ),
         (&["merge"], 2, "FILE|FOLDER"),
-        (&["merge", empty], 2, "no journals"),
+        (&["merge", empty], 3, "holds a finished unit yet"),
         (&["merge", "/no/such/place"], 2, "/no/such/place"),
         (&["merge", out], 3, "in shard 1 (of 0 to 1)"),
         (&["merge", out, "--shards", "0"], 2, "--shards"),
-        (&["status", empty], 2, "no journals"),
-        (&["verify", empty], 2, "no journals"),
+        (&["status", empty], 3, "holds a finished unit yet"),
+        (&["verify", empty], 3, "holds a finished unit yet"),
     ];
     for (args, code, reason) in cases {
         refused(&run(args, &[]), *code, &[reason]);

@@ -2,11 +2,15 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
+use nqueens::{Cancel, Solutions};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
 
-use crate::common::processes::{send, signal_bit, status_mask, unignore_signals, wait_until};
-use crate::common::{NQUEENS, Running, finish, nqueens, spawn};
+use crate::common::processes::{
+    send, signal_bit, status_mask, unignore_signals, wait_for_work, wait_until,
+};
+use crate::common::{NQUEENS, Running, finish, nqueens, size, spawn};
 
 fn start(args: &[&str]) -> Running {
     spawn(nqueens(args).stdout(Stdio::null()))
@@ -217,21 +221,21 @@ mod needs_root {
     }
 }
 
-/// Without a terminal as well.
+/// Nothing is found for many seconds. A search that came to its end, or to its limit, was not stopped.
 #[test]
-fn long_work_says_so_before_it_is_stopped() {
-    for (args, line) in [
-        (&["count", "20", "--progress", "always"][..], ""),
-        (&["count", "18", "--engine", "permutation"], "n = 18 takes roughly "),
-        (&["count", "28", "--threads", "1"], "n = 28 takes roughly "),
-    ] {
-        let mut child = start(args);
-        let mut messages = messages_of(&mut child);
-        let mut said = String::new();
-        messages.read_line(&mut said).expect("a line");
-        assert!(said.starts_with(&format!("nqueens: {line}")), "{args:?}: {said}");
-        send("TERM", &child);
-        let status = child.wait().expect("ended");
-        assert_eq!(status.code(), Some(3), "{args:?}");
-    }
+fn a_list_is_stopped_between_two_solutions() {
+    let place = ["list", "32", "--limit", "1", "--place", "32:5,31:8,30:2"];
+    let mut child = start(&place);
+    wait_for_work(&mut child, Duration::from_millis(300));
+    let begun = Instant::now();
+    send("INT", &child);
+    assert_eq!(child.wait().expect("ended").code(), Some(3));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let mut solutions = Solutions::new(size(6)).cancel(&Cancel::new());
+    assert_eq!((solutions.by_ref().count(), solutions.was_stopped()), (4, false));
+    let cancel = Cancel::new();
+    let mut solutions = Solutions::new(size(6)).cancel(&cancel);
+    assert!(solutions.next().is_some());
+    cancel.cancel();
+    assert_eq!((solutions.next(), solutions.was_stopped()), (None, true));
 }

@@ -8,6 +8,7 @@
  *   SHIM_ERRNO=n        with this error
  *   SHIM_PATH=text      only files whose names contain this are affected (default: .journal), and the
  *                       syncs of folders
+ *   SHIM_LOCKS=none     every lock is granted, to all at once
  *   SHIM_NAMES=only-rename  no file can be linked, and none renamed without replacing another
  *   SHIM_NAMES=none         and none renamed at all; in both cases it exits with 77 if the system has
  *                           no seccomp
@@ -85,6 +86,7 @@ int ftruncate64(int fd, off64_t length) {
 
 int flock(int fd, int operation) {
   if (is_affected(fd) && fails("lock")) return -1;
+  if (getenv("SHIM_LOCKS")) return 0;
   int (*next)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "flock");
   return next(fd, operation);
 }

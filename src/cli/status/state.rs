@@ -1,5 +1,6 @@
 //! How far a count has come, what is left of it, and the commands that count what no process is counting.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::slice;
 use std::time::{Duration, SystemTime};
@@ -110,6 +111,11 @@ impl Status {
             }
             Some(missing) => _ = report.row("shards", format_args!("missing: {missing}")),
             None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
+        }
+        let folders: BTreeSet<_> = record.files().iter().map(|file| file.path.parent()).collect();
+        if folders.len() > 1 {
+            let names: Vec<_> = folders.iter().flatten().map(|folder| quoted(folder)).collect();
+            report.row("folders", names.join(", "));
         }
         let (processes, journals) = (self.running.len(), many(record.files().len(), "journal"));
         let threads = self.running_runs().map(|run| run.threads).sum::<usize>();

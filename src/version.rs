@@ -1,0 +1,26 @@
+//! Which build this is.
+
+use git_version::git_version;
+
+/// `COMMIT:Cargo.toml` where git finds the file below the folder of the crate. If that is not the root of the
+/// repository, folders come before the name: then the repository is of something else, and so is its commit.
+const FOUND: &str = git_version!(
+    args = ["--always", "--exclude=*", "--abbrev=40", "HEAD:./Cargo.toml"],
+    fallback = ""
+);
+
+/// The commit, with `-modified` if files were changed after it. `unknown` outside of a repository of this crate,
+/// unless `NQUEENS_COMMIT` named it when the crate was compiled.
+pub const COMMIT: &str = match option_env!("NQUEENS_COMMIT") {
+    Some(commit) => commit,
+    None if FOUND.len() == 40 + ":Cargo.toml".len() => git_version!(
+        args = ["--always", "--dirty=-modified", "--abbrev=7", "--exclude=*"],
+        fallback = "unknown"
+    ),
+    None => "unknown",
+};
+
+/// The version with the commit, `0.1.0+86eb928`, as journals name it.
+pub(crate) fn version() -> String {
+    format!("{}+{COMMIT}", env!("CARGO_PKG_VERSION"))
+}
