@@ -19,7 +19,7 @@ fi
 for package in slurmctld slurmd; do has "$package" "$package"; done
 has sbatch slurm-client
 build
-export NQUEENS=$program
+export NQUEENS=$program NQUEENS_MERGE_PAUSE_SECONDS=0.5
 
 work=$(mktemp -d)
 cluster=$work/cluster nodes=6
@@ -106,12 +106,12 @@ told() { grep -q "$2" "$work/$1.messages" || fail "$1: no '$2' but $(cat "$work/
 must_be_refused() {
   local code=0
   timeout 60 scripts/slurm/submit.sh --out "$work/$3" "${@:4}" >"$work/$3.messages" 2>"$work/refused" || code=$?
-  if [ "$code $(wc -l <"$work/refused")" != "$1 1" ] || ! grep -q "^submit.sh: .*$2" "$work/refused"; then
+  if [ "$code $(wc -l <"$work/refused")" != "$1 1" ] || ! grep -q "^\(submit.sh\|nqueens\): .*$2" "$work/refused"; then
     fail "not refused: $*: $(cat "$work/refused")"
   fi
 }
 
-# What `nqueens merge` says of a folder: nothing while there are no journals.
+# A field of what `nqueens merge` prints for a folder.
 field() { { "$NQUEENS" merge "$work/$2" "${@:3}" --json 2>/dev/null || true; } | sed -n "s/.*\"$1\":\"\{0,1\}\([0-9,-]*\).*/\1/p"; }
 finished_units() { field finished "$1" | cut -d, -f1; }
 missing() { field indices "$1" --shards "$2"; }
@@ -180,7 +180,8 @@ stop_program() {
 # --- Time runs out. Every 30 s Slurm checks whether to warn a job, up to a minute before its limit; with
 # a limit of one minute, it warns at the first check. Until then the program is stopped after its first
 # units, however fast the machine is. The warning is then pending: signal 15 in ShdPnd.
-submit limit 14 --shards 1 --time 1 -- --engine column-array
+SBATCH_MEM_PER_NODE=900M submit limit 14 --shards 1 --time 1 -- --engine column-array
+[[ $(squeue -h -o '%Z %m') = *"$work/limit 900M"* ]] || fail "SBATCH_MEM_PER_NODE had no effect"
 some_units() { [ "$(finished_units limit)" -ge 1 ]; }
 wait_for some_units
 wait_for stop_program limit
@@ -215,22 +216,28 @@ signal_all STOP "$frozen"
 say "node $node was killed, and node $frozen frozen"
 
 # --- Retries end: a program that always fails is started four times, one with wrong usage once. What
-# cannot run on one node now (exit code 4) goes to another, in the end to none. The machine that submits does
-# not have to be able to count.
+# cannot run on one node (exit code 4, 127, or a program that does not even print its version) goes to another, in the
+# end to none. The machine that submits does not have to be able to count. A merge job looks again for a journal that
+# it does not see, and takes one that it cannot read (exit code 4) for no missing shard.
 cat >"$work/stand-in" <<END
 #!/bin/bash
-case "\$*" in
-  "shard 11 --index 0 "*) exit 1 ;;
-  "shard 11 --index 1 "*) exit 2 ;;
-  "shard 11 --index 2 "*) if mkdir "$work/refusing" 2>/dev/null; then exit 4; fi ;;
-  "shard 11 --index 3 "*) exit 4 ;;
-  "shard 1 "*) echo "nqueens: no memory" >&2 && exit 4 ;;
+case "\$SLURM_ARRAY_TASK_ID.\$SLURM_RESTART_COUNT \$*" in
+  0.*" shard 11 "*) exit 1 ;;
+  1.*" shard 11 "*) exit 2 ;;
+  "2. shard 11 "* | 3.*" shard 11 "*) exit 4 ;;
+  "4. shard 11 "*) exit 127 ;;
+  "5. "*) exit 1 ;;
+  ". shard 1 "*) [ -e "$work/unreadable" ] || { echo "nqueens: no memory" >&2 && exit 4; } ;;
+  ". merge $work/failing "*) [ ! -e "$work/unreadable" ] || { echo "nqueens: no file handles" >&2 && exit 4; } ;;
+  ". merge $work/unseen --shards 3") mv "$work"/unseen/n10-0001-of-* "$work/hidden" || mv "$work/hidden" "$work/unseen/seen.journal" ;;
 esac
 exec "$NQUEENS" "\$@"
 END
 chmod +x "$work/stand-in"
-NQUEENS=$work/stand-in submit failing 11 --shards 5
+NQUEENS=$work/stand-in submit failing 11 --shards 6
 told failing 'warning: this machine cannot count now, but the nodes may be able to: no memory'
+touch "$work/unreadable"
+NQUEENS=$work/stand-in submit unseen 10 --shards 3
 
 # --- submit.sh neither waits for what is planted in its folder, nor follows or replaces it.
 planted() {
@@ -272,13 +279,22 @@ wait_for none_queued failing
 log_of() { cat "$work"/failing/log/*_"$1".log; }
 # started INDEX TIMES
 started() { [ "$(log_of "$1" | grep -c 'restart [0-3]: starts')" = "$2" ] || fail "shard $1 was not started $2 times"; }
-started 0 4 && started 1 1 && started 2 2 && started 3 4
-refusing=$(log_of 2 | sed -n 's/.*, \(n[0-9]\), .*: next not on \1$/\1/p')
-counting=$(log_of 2 | sed -n 's/.*, \(n[0-9]\), .*: done$/\1/p')
-if [ -z "$refusing" ] || [ -z "$counting" ] || [ "$refusing" = "$counting" ]; then fail "shard 2: refused on '$refusing', counted on '$counting'"; fi
+started 0 4 && started 1 1 && started 2 2 && started 3 4 && started 4 2 && started 5 2
+# elsewhere INDEX REASON: the shard was refused on one node for this reason, and counted on another.
+elsewhere() {
+  refusing=$(log_of "$1" | sed -n "/: $2; requeued\$/,\$s/.*, \(n[0-9]\), .*: next not on \1\$/\1/p")
+  counting=$(log_of "$1" | sed -n 's/.*, \(n[0-9]\), .*: done$/\1/p')
+  if [ -z "$refusing" ] || [ -z "$counting" ] || [ "$refusing" = "$counting" ]; then fail "shard $1: refused on '$refusing', counted on '$counting'"; fi
+}
+elsewhere 2 'cannot run here now, exit code 4'
+elsewhere 4 'the program cannot be started on this node, exit code 127'
+elsewhere 5 'the program cannot be started on this node, exit code 1'
 log_of 3 | grep -q 'exit code 4, for the last time' || fail "shard 3 should have been given up"
-[ "$(missing failing 5)" = 0-1,3 ] || fail "shards 0-1,3 should be missing: $(missing failing 5)"
-say "failing: started four times, wrong usage once; exit code 4 on $refusing, so counted on $counting"
+[ "$(missing failing 6)" = 0-1,3 ] || fail "shards 0-1,3 should be missing: $(missing failing 6)"
+if ! logged failing '^exit code 4 does not mean' || logged failing '^this submits what is missing'; then fail "the merge job took unread journals for missing shards"; fi
+NQUEENS=$work/stand-in must_be_refused 4 'no file handles' failing 11 --shards 6
+say "failing: started four times, wrong usage once; refused on one node, counted on another"
+total unseen 10 3
 
 total cancelled 17 6
 
@@ -288,7 +304,7 @@ wait_for none_queued few
 [ "$(finished_units few)" = 4 ] || fail "$(finished_units few) units instead of those of shards 3,7-9"
 submit few 18 --shards 1000000 --indices 7-10
 told few '^job .* shards 10 of 1000000$'
-if scripts/slurm/submit.sh --out "$work/large" 18 --shards 1002 2>"$work/refused"; then fail "1002 shards were submitted"; fi
+if scripts/slurm/submit.sh --out "$work/large" 18 --shards 1002 >"$work/large.messages" 2>"$work/refused"; then fail "1002 shards were submitted"; fi
 grep -q "their numbers must be below the site's MaxArraySize" "$work/refused" || fail "$(cat "$work/refused")"
 none_queued large
 say "few: only what was asked for and missing was submitted; large: nothing, as an array takes 1001 tasks"
@@ -302,8 +318,12 @@ signal_all CONT "$frozen"
 wait_for test ! -e "/proc/${stopped[2]}"
 say "node $frozen continued"
 total faults 15 13
-submit faults 15 --shards 13 -- --engine bool-arrays
+mkdir "$work/bin" && cp "$(type -P false)" "$work/bin/nqueens"
+NQUEENS='' PATH=$work/bin:$PATH submit faults 15 --shards 13 -- --engine bool-arrays
 told faults "^total  *$(published 15)\$"
+program="$NQUEENS, $("$NQUEENS" --version)"
+told faults "^program      $program\$"
+if ! logged faults "^program      $program\$" || ! logged faults ": starts $program\$"; then fail "the logs do not name $program"; fi
 if grep '^job ' "$work/faults.messages"; then fail "a complete count was submitted"; fi
 
 wait_for logged limit 'stopped in time; requeued'

@@ -14,7 +14,7 @@ Exit codes are those of nqueens:
 1  a result that differs, a damaged journal, or a shard that failed too often
 2  wrong usage, also if a worker's nqueens reports it: never tried again
 3  stopped, or not complete: the same command resumes
-4  no worker has the memory or threads for a shard now: the same command resumes later or elsewhere
+4  not now (no worker has memory or threads, or a journal cannot be read): the same command resumes later
 """
 
 from __future__ import annotations
@@ -151,11 +151,11 @@ def merge(request: argparse.Namespace, path: Path) -> tuple[dict[str, Any], list
     """Ask the program what a journal or a folder of them holds, and which shards it lacks."""
     command = [request.program, "merge", str(path), *request.which, "--json"]
     run = subprocess.run(command, capture_output=True, check=False, start_new_session=True)
-    if b": there are no journals" in run.stderr:
-        return {}, [*range(request.shards)]
     if run.returncode not in (DONE, STOPPED):
         raise EndedError(max(run.returncode, FAILED), reason(run.returncode, run.stderr))
     report = json.loads(run.stdout)
+    if report["n"] is None:  # nothing is recorded
+        return {}, [*range(request.shards)]
     # In the form of job arrays: 3,7-9 is 3, 7, 8 and 9.
     ends = [part.partition("-") for part in (report["missing"]["indices"] or "").split(",") if part]
     return report, [i for first, _, last in ends for i in range(int(first), int(last or first) + 1)]

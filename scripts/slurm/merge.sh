@@ -7,10 +7,22 @@
 set -euo pipefail
 
 nqueens=$1 of=$2 folder=$3 second=$4
-code=0
-"$nqueens" merge "$folder" ${second:+"$second"} --shards "$of" || code=$?
-# If no journal was ever written, the program reports wrong usage (2).
-if [ "$code" = 2 ] || [ "$code" = 3 ]; then
+# A network file system may show files of other nodes late, NFS by up to a minute. So a shard counts as missing only
+# if this node does not see it for a minute.
+pause_seconds=${NQUEENS_MERGE_PAUSE_SECONDS:-10}
+
+echo "program      $nqueens, $("$nqueens" --version || echo "exit code $?")"
+for look in {1..7}; do
+  [ "$look" = 1 ] || sleep "$pause_seconds"
+  ls -l "$folder" >/dev/null || true # makes the node ask the server for new files
+  code=0
+  answer=$("$nqueens" merge "$folder" ${second:+"$second"} --shards "$of" 2>&1) || code=$?
+  [ "$code" = 3 ] || break
+done
+[ -z "$answer" ] || echo "$answer"
+if [ "$code" = 3 ]; then
   echo "this submits what is missing:$(printf ' %q' "${@:5}")"
+elif [ "$code" -gt 3 ]; then
+  echo "exit code $code does not mean that shards are missing; this looks again, and submits only what is missing:$(printf ' %q' "${@:5}")"
 fi
 exit "$code"

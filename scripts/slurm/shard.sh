@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A task of the job arrays that submit.sh submits. It counts one shard, and requeues itself if Slurm's
-# warning of the time limit stopped the program, if the program failed, or if it cannot run on this node
-# now (exit code 4: no memory, no threads), in which case it goes to another node. Its arguments:
+# warning of the time limit stopped the program, if the program failed, or if it cannot run on this node,
+# in which case it goes to another node. Its arguments:
 #
 #   shard.sh NQUEENS N K FOLDER [OPTION ...]
 #
@@ -76,7 +76,10 @@ came_further() {
   find "$folder" -maxdepth 1 -type f -name "n$n-*$shard_of.*.$pid.journal" -exec grep -q '^done ' {} \; -print | grep -q .
 }
 
-say "starts"
+# A program that finds a library too old ends with exit code 1, for its version as well.
+refusal=''
+version=$("$nqueens" --version) || refusal="the program cannot be started on this node"
+say "starts $nqueens, ${version:-which prints no version}"
 # Only this shell gets Slurm's warning. It is passed on once, because a second one would kill the program.
 trap 'trap "" TERM; kill -TERM "$!" 2>/dev/null || true' TERM
 "$nqueens" shard "$n" --index "$shard" --shards "$of" --out "$folder" "$@" &
@@ -88,6 +91,12 @@ if [ "$code" -gt 128 ]; then
   wait "$pid" || code=$?
 fi
 
+# Why another node should be tried.
+case $code in
+  4) refusal="cannot run here now" ;; # no memory, no threads
+  126 | 127) refusal="the program cannot be started on this node" ;;
+  132 | 139) refusal="the program crashed on this node" ;; # an instruction that the CPU lacks, a segmentation fault
+esac
 case $code in
   0) say "done" ;;
   2)
@@ -99,14 +108,14 @@ case $code in
       say "ended by Slurm, exit code $code" # cancelled, or Slurm itself requeues it
     elif [ "$code" = 3 ] && came_further; then
       requeue "stopped in time"
-    elif [ "$code" = 4 ] && [ "$restarts" -lt "$most_restarts" ]; then
+    elif [ -n "$refusal" ] && [ "$restarts" -lt "$most_restarts" ]; then
       trap '' TERM
-      requeue "cannot run here now, exit code 4"
+      requeue "$refusal, exit code $code"
       avoid_this_node
     elif [ "$restarts" -lt "$most_restarts" ]; then
       requeue "failed with exit code $code"
     else
-      say "failed with exit code $code, for the last time"
+      say "${refusal:-failed}, exit code $code, for the last time"
     fi
     exit "$code"
     ;;

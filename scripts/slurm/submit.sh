@@ -15,13 +15,15 @@
 #   OPTION ...         of `nqueens shard`, for example --engine
 #
 # Other options of sbatch go in its own variables: SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_QOS,
-# SBATCH_MEM_PER_CPU.
+# SBATCH_MEM_PER_CPU, SBATCH_MEM_PER_NODE.
 # It writes only to FOLDER/log. A link or a pipe there, or a pipe called *.journal, is wrong usage.
-# The program is $NQUEENS, or nqueens on the path, or target/release/nqueens of this repository.
+# The program, printed with its commit, is $NQUEENS, else this repository's own build (release/nqueens in
+# $CARGO_TARGET_DIR or target), else nqueens on the path.
 # Exit codes: 0 submitted, or nothing is missing; 1 failed; 2 wrong usage; 3 earlier jobs still exist;
-# 4 not now: another submit.sh works on this folder.
+# 4 not now: another submit.sh works on this folder, or a journal cannot be read.
 . "$(dirname "$0")/../common.sh" || exit
-cd "$OLDPWD" # folders in the arguments are seen from there
+built=$(readlink -m "${CARGO_TARGET_DIR:-target}/release/nqueens") # seen from the root, as cargo was run there
+cd "$OLDPWD"                                                        # folders in the arguments are seen from there
 
 here=$(dirname "$(readlink -f "$0")")
 
@@ -68,11 +70,13 @@ while read -r range; do
   fi
 done <<<"${indices//,/$'\n'}"
 
-nqueens=${NQUEENS:-$(type -P nqueens || echo "$here/../../target/release/nqueens")}
+nqueens=${NQUEENS:-$built}
+if [ -z "${NQUEENS:-}" ] && [ ! -x "$built" ]; then nqueens=$(type -P nqueens || echo "$built"); fi
 if [ ! -x "$nqueens" ] || [ -d "$nqueens" ]; then
   usage "no program at $nqueens: set NQUEENS, or build it by cargo build --release"
 fi
 nqueens=$(readlink -f "$nqueens")
+printf 'program      %s, %s\n' "$nqueens" "$("$nqueens" --version || echo "exit code $?")"
 
 folder=${given[out]:-q$n}
 [[ $folder != -* ]] || usage "--out: '$folder' is an option, not a folder"
@@ -138,21 +142,22 @@ if [ ${#queued[@]} -gt 0 ]; then
   fail "nothing submitted: earlier jobs for $folder are in the queue; wait, or scancel $(printf '%s\n' "${queued[@]}" | sort -nu | paste -sd' ')" 3
 fi
 
-# Which shards are missing: all if there are no journals of this count.
+# Which shards are missing: all if nothing is recorded. Exit codes other than 0 and 3 do not answer that.
 merge=("$nqueens" merge "$folder" ${second:+"$second"} --shards "$of")
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$scratch/merge"; }
 missing=$all code=0
 "${merge[@]}" --json >"$scratch/merge" 2>"$scratch/stderr" || code=$?
-if [ "$code" = 0 ] || [ "$code" = 3 ]; then
+if [ "$code" != 0 ] && [ "$code" != 3 ]; then
+  cat "$scratch/stderr" >&2
+  exit "$code"
+fi
+if ! grep -q '^{"n":null,' "$scratch/merge"; then
   grep -q "^{\"n\":$n," "$scratch/merge" || usage "--out: $folder holds journals of another board"
   if [ -n "$second" ] || [ "$(field count)" = first ]; then
     missing=$(field indices)
     [ -z "$missing" ] ||
       echo "missing      shards $(brief "$missing") of $of; the others are complete and not submitted"
   fi
-elif ! grep -q ': there are no journals' "$scratch/stderr"; then
-  cat "$scratch/stderr" >&2
-  exit "$code"
 fi
 
 # The shards that are asked for and missing.
@@ -173,10 +178,9 @@ submit() {
   job=${job%%;*} # at some sites the name of the cluster follows
 }
 
-# This command, in a form that works from any folder.
+# This command, in a form that works from any folder and runs the same program.
 given[out]=$folder
-command=("$here/submit.sh" "$n")
-[ -z "${NQUEENS:-}" ] || command=(env NQUEENS="$nqueens" "${command[@]}")
+command=(env NQUEENS="$nqueens" "$here/submit.sh" "$n")
 for option in "${!given[@]}"; do
   if [ "$option" = second ]; then command+=(--second); else command+=("--$option" "${given[$option]}"); fi
 done
