@@ -22,6 +22,7 @@ shard plan
 engine
 board machine
 done cancel error
+version
 """
 DEPTH = {room: depth for depth, line in enumerate(ROOMS.splitlines()) for room in line.split()}
 

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -295,4 +296,21 @@ fn a_stopped_packing_leaves_no_file() {
     let stopped = finish(pack);
     refused(&stopped, 3, &["stopped before the new journal was whole"]);
     assert_eq!(names(), before);
+}
+
+/// A new journal is read back from the disk before it is called good, not from the cache: what the cache holds is
+/// dropped first.
+#[test]
+fn a_packed_journal_is_read_from_the_disk() {
+    let folder = folder_with_two("folders-cache", usize::MAX);
+    let into = folder.join("new.journal");
+    let pack = |faults: &[(&str, &str)]| {
+        with_fault(&folder, &["merge", "--quiet", "--into", arg(&into)], faults)
+    };
+    let killed = pack(&[("SHIM_FADVISE", "dies")]);
+    if killed.status.code() == Some(77) {
+        return skip("this system has no seccomp");
+    }
+    assert_eq!(killed.status.signal(), Some(signal_hook::consts::SIGSYS), "{killed:?}");
+    assert!(!into.exists(), "it has no name before it was read back");
 }

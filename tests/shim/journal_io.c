@@ -9,6 +9,7 @@
  *   SHIM_PATH=text      only files whose names contain this are affected (default: .journal), and the
  *                       syncs of folders
  *   SHIM_LOCKS=none     every lock is granted, to all at once
+ *   SHIM_FADVISE=dies   the process is killed if it asks the system to drop what it holds of a file
  *   SHIM_NAMES=only-rename  no file can be linked, and none renamed without replacing another
  *   SHIM_NAMES=none         and none renamed at all; in both cases it exits with 77 if the system has
  *                           no seccomp
@@ -123,6 +124,23 @@ int fdatasync(int fd) {
   return NEXT(fdatasync)(fd);
 }
 
+static void filter_calls(struct sock_filter *filter, unsigned short length) {
+  struct sock_fprog program = {length, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+    _exit(77);
+}
+
+__attribute__((constructor)) static void limit_fadvise(void) {
+  if (!getenv("SHIM_FADVISE")) return;
+  struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fadvise64, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  filter_calls(filter, sizeof filter / sizeof *filter);
+}
+
 /* The program may call the system without the C library, so the system refuses. */
 __attribute__((constructor)) static void limit_names(void) {
   const char *names = getenv("SHIM_NAMES");
@@ -146,7 +164,5 @@ __attribute__((constructor)) static void limit_names(void) {
     BPF_STMT(BPF_RET | BPF_K, rename),
     BPF_STMT(BPF_RET | BPF_K, einval),
   };
-  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-    _exit(77);
+  filter_calls(filter, sizeof filter / sizeof *filter);
 }
