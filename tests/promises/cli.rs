@@ -306,6 +306,15 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
     assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
 }
 
+/// A terminal that does not know its width says 0, and a message that names no way out is no help.
+#[test]
+fn small_things_are_said_in_full() {
+    let narrow = run(nqueens(&["help", "count"]).env("COLUMNS", "0"));
+    assert!(stdout(&narrow).lines().any(|line| line.chars().count() > 60), "{narrow:?}");
+    refused(&output(&["man", "x"]), 2, &["choose count, table", "cpu, completions, man"]);
+    refused(&output(&["verify", "x", "--kernel", "portable"]), 2, &["unexpected argument"]);
+}
+
 #[test]
 fn a_reader_that_leaves_is_not_an_error() {
     let output = without_reader(&mut nqueens(&["table", "1,3-12"]));

@@ -8,9 +8,10 @@ use std::process::Output;
 use nqueens::Error;
 use nqueens::record::JournalError;
 
+use crate::common::processes::{send, wait_for_work};
 use crate::common::{
-    arg, contents, count_shard, counts, fresh_folder, json, nqueens, output, raised, read, result,
-    run, seal_first, set_aside, stderr, stdout, unsealed,
+    arg, contents, count_shard, counts, finish, fresh_folder, json, nqueens, output, raised, read,
+    result, run, seal_first, set_aside, spawn, stderr, stdout, unsealed,
 };
 
 /// A finished journal, in lines of one unit.
@@ -145,6 +146,22 @@ fn two_counts_of_one_unit_are_both_left_out_and_reported() {
     resumes(&path);
 }
 
+/// Who stops it learns of it as well.
+#[test]
+fn a_shard_says_what_it_left_out_as_it_starts() {
+    let folder = fresh_folder("damage-stopped");
+    fs::write(folder.join("bad.journal"), "nqueens-journal 2 \n").expect("room");
+    let mut shard = nqueens(&["shard", "22", "--index", "0", "--shards", "2", "--out"]);
+    let mut child = spawn(shard.arg(&folder));
+    wait_for_work(&mut child, std::time::Duration::from_millis(300));
+    send("TERM", &child);
+    let stopped = finish(child);
+    assert_eq!(stopped.status.code(), Some(3), "{stopped:?}");
+    let message = stderr(&stopped);
+    assert!(message.starts_with("nqueens: warning: left out: "), "{message}");
+    assert!(message.contains("stopped after "), "{message}");
+}
+
 #[test]
 fn units_can_be_left_out_by_number() {
     let folder = fresh_folder("damage-without");
@@ -156,7 +173,7 @@ fn units_can_be_left_out_by_number() {
     let held = contents(&new);
     assert!([3, 7, 8].iter().all(|unit| !held.finished().contains(*unit)));
     resumes(&new);
-    for (units, reason) in [("9-7", "7-9"), ("7..9", "7-9")] {
+    for (units, reason) in [("9-7", "7-9"), ("7..9", "7-9"), ("3,99999999", "choose 0 to ")] {
         let bad = save(&path, &folder.join("x"), &["--without", units]);
         assert_eq!(bad.status.code(), Some(2), "{bad:?}");
         assert!(result(&bad).2.contains(reason), "{bad:?}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::processes::{send, wait_for_units};
+use crate::common::processes::{send, shim, wait_for_units};
 use crate::common::{
     NQUEENS, contents, count_into, finish, json, nqueens, raise_counts, refused, run, spawn,
     stderr, stdout, without_reader,
@@ -119,6 +119,25 @@ fn paths_that_cannot_be_written_are_clear_errors() {
     }
 }
 
+/// In a folder that all may write to, Linux refuses to open the file of another user in order to create it
+/// (`fs.protected_regular`).
+#[test]
+fn a_journal_of_another_user_resumes() {
+    let path = finished("faults-protected");
+    let output = run(count_into("10", &path, &[])
+        .env("LD_PRELOAD", shim())
+        .env("SHIM_FAIL", "create")
+        .env("SHIM_ERRNO", "13"));
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), "724\n"), "{output:?}");
+}
+
+/// A journal with all units of n = 10.
+fn finished(name: &str) -> PathBuf {
+    let path = fresh(name);
+    assert!(run(&mut count_into("10", &path, &[])).status.success());
+    path
+}
+
 /// Tests that `cargo test` skips and `cargo test -- --ignored` runs. Each is in a module named after
 /// what it needs, and fails without it.
 mod needs_root {
@@ -152,6 +171,17 @@ mod needs_root {
         fn drop(&mut self) {
             let _ = Command::new("umount").arg(&self.0).status();
         }
+    }
+
+    #[test]
+    #[ignore = "needs root, to mount a file system"]
+    fn a_disk_without_inodes_is_full() {
+        let disk = Mounted::new("inodes", "size=1m,nr_inodes=2");
+        fs::write(disk.0.join("other"), "the last inode").expect("room");
+        let path = disk.0.join("q.journal");
+        refused(&run(&mut count_into(N, &path, &[])), 1, &["No space left", "bytes or inodes"]);
+        let packed = run(nqueens(&["merge", "--into"]).args([&path, &finished("inodes")]));
+        refused(&packed, 1, &["No space left", "bytes or inodes"]);
     }
 
     #[test]

@@ -2,7 +2,8 @@
  *
  *   SHIM_SYNC_MS=n      fsync and fdatasync take n milliseconds longer
  *   SHIM_SYNC_LOG=file  and append to this file when they begin and end
- *   SHIM_FAIL=call      open, read, write, sync, folder (the sync of one), truncate or lock fails
+ *   SHIM_FAIL=call      open, create (opening a file that is there in order to create it), read, write, sync,
+ *                       folder (the sync of one), truncate or lock fails
  *   SHIM_AT=n           from the n-th time on (default 1)
  *   SHIM_TIMES=n        so many times (default: always)
  *   SHIM_ERRNO=n        with this error
@@ -65,6 +66,7 @@ int open64(const char *path, int flags, ...) {
   const char *part = getenv("SHIM_PATH");
   int affected = strstr(path, part ? part : ".journal") != NULL;
   if (affected && fails("open")) return -1;
+  if (affected && flags & O_CREAT && access(path, F_OK) == 0 && fails("create")) return -1;
   int fd = NEXT(open64)(path, flags, mode);
   if (fd >= 0 && fd < MOST_FILES) is_journal[fd] = affected;
   return fd;
