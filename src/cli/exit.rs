@@ -159,19 +159,13 @@ fn way_out(error: &Error) -> (Exit, String) {
                 0 => String::new(),
                 threads => format!("it fits with --threads {threads}; "),
             };
-            let slower = if counter == "engine colours" {
-                ", or much longer with --engine subtrees"
-            } else {
-                ""
-            };
+            let text_if = |holds: bool, text| if holds { text } else { "" };
+            let slower =
+                text_if(counter == "engine colours", ", or much longer with --engine subtrees");
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
             // With ZFS, Linux reports too little.
-            let overrule = match limit.as_str() {
-                "this machine" => {
-                    "; if more is free than Linux reports, NQUEENS_MEMORY=64G says so"
-                }
-                _ => "",
-            };
+            let more = "; if more is free than Linux reports, NQUEENS_MEMORY=64G says so";
+            let overrule = text_if(limit == "this machine", more);
             return (NotNow, format!(": {fits}{elsewhere}{slower}{overrule}"));
         }
         E::Inconsistent { .. } => (Failed, ""),

@@ -122,8 +122,9 @@ impl JournalsArgs {
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf], format: Format) -> Result<Journals, Failure> {
         let record = Record::read(files)?.ok_or_else(|| self.nothing(self.of_which(), format))?;
-        let journals = Journals::new(record, self.shards);
+        let mut journals = Journals::new(record, self.shards);
         warn_of_damage(&journals.record.left_out);
+        journals.record.left_out.retain(|error| !is_companion(error));
         for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
@@ -149,15 +150,19 @@ fn file_of(error: &Error) -> Option<&Path> {
     }
 }
 
-/// Whether a journal was not read for a reason that says nothing of its lines: it is compressed, another user's, or
-/// there are too few file handles. Nor do the files that macOS puts beside others on a share (`._q.journal`).
+/// Whether this is one of the files that macOS puts beside others on a share (`._q.journal`).
+fn is_companion(error: &Error) -> bool {
+    let name = file_of(error).and_then(Path::file_name).unwrap_or_default();
+    name.as_encoded_bytes().starts_with(b"._")
+}
+
+/// Whether a journal was not read for a reason that says nothing of its lines: it is compressed, it belongs to another
+/// user, or there are too few file handles.
 fn is_unread(error: &Error) -> bool {
-    let Error::Journal { path, error } = error else { return false };
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let Error::Journal { error, .. } = error else { return false };
     match error {
         J::Io { action, source } => *action == "open" || source.is_of_machine,
-        J::NotAJournal => name.starts_with(b"._"),
-        error => matches!(error, J::NotAFile | J::OtherForm { .. } | J::Changed),
+        error => matches!(error, J::NotAFile | J::OtherForm { .. }),
     }
 }
 

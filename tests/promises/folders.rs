@@ -57,6 +57,9 @@ fn names_that_begin_with_a_dot_are_no_journals() {
     assert_eq!((named.status.code(), stdout(&named)), (Some(0), TOTAL), "{named:?}");
     assert!(stderr(&named).contains("left out: "), "{named:?}");
     assert_eq!(stderr(&named).lines().count(), 1, "{named:?}");
+    keep_lines(&own, 3);
+    let part = output(&["merge", "--json", arg(&own), arg(&companion)]);
+    assert_eq!((part.status.code(), &json(&part)["damaged"]), (Some(3), &serde_json::json!([])));
 }
 
 fn with_fault(folder: &Path, args: &[&str], faults: &[(&str, &str)]) -> Output {
