@@ -12,8 +12,8 @@
 //!
 //! * The first line names the format, the program's version, and the plan: board, first or second count,
 //!   engine, split rows, [hash](crate::Plan::hash) and number of units. Its CRC is that of its text.
-//! * `run` starts the work of one process: the build of the program, and the day on which it began, in UTC. Programs
-//!   before the first commit of 2026-11-26 wrote neither commit nor date; their journals are read as well.
+//! * `run` starts the work of one process: the build of the program, and the day in UTC. Older journals have neither
+//!   commit nor date.
 //! * `done` holds the counts of consecutive units, the end excluded, each before its weight;
 //!   `solutions` is their weighted sum. `elapsed-ms` is wall time since the run began, `busy-us`
 //!   the CPU time of the thread that counted them.

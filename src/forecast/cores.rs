@@ -5,11 +5,11 @@
 //! slices at most of each length, and short ones for what was of late.
 //!
 //! What will be is taken from as long a time as lies ahead: for the next minute from the last one, for the next
-//! day from the last day, but not from a time before the cores changed by a third: a process may have been stopped
-//! and continued, or lose a part of its cores. How much the slices of that time differ is the standard error: it is small for a count
-//! that has had its cores for itself all the time, and large beside work that comes and goes. What was never
-//! seen may still come, and the more likely the longer the time ahead is against the time that was seen: other
-//! programs may begin, and those that take cores now may end.
+//! day from the last day, but not from a time before the cores changed by a third: a process may have been
+//! stopped and continued, or lose a part of its cores. How much the slices of that time differ is the standard
+//! error: it is small for a count that has had its cores for itself all the time, and large beside work that
+//! comes and goes. What was never seen may still come, and the more likely the longer the time ahead is against
+//! the time that was seen: other programs may begin, and those that take cores now may end.
 
 use super::ratio::Approximate;
 
