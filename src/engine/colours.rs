@@ -22,8 +22,7 @@
 //! with fewer queens is filled ([`counter`]); of the other each entry is multiplied as it is found.
 //!
 //! To fill a matrix, one sub-board's placements come as lists by label ([`list`]), the other's as a tree,
-//! compiled to a program that runs on 64 labels at a time ([`program`], [`kernel`]). A heavy colour with few hits is
-//! walked through without a program ([`walk`]).
+//! compiled to a program that runs on 64 labels at a time ([`program`], [`kernel`]).
 //!
 //! **Compared with `subtrees`,** no solution is ever visited, nor any pair of placements that is no hit of
 //! one colour. docs/COLOURS.md derives all of it.
@@ -45,13 +44,11 @@ mod kernel;
 mod leaf;
 mod limits;
 mod list;
-mod paces;
 mod program;
 mod side;
 mod sub_board;
 mod subsets;
 mod units;
-mod walk;
 mod weigh;
 
 #[cfg(test)]

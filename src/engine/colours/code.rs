@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!     filter   2 depth      length  low and high half of the queen's word
-//!     leaf     2 depth + 1  length  most words  lengths of its sections, squares and pairs
+//!     leaf     2 depth + 1  length  lengths of its sections, squares and pairs
 //!              sections: the number of a row set, length, groups
 //!              for each square its two bits of a word, one | other << 16
 //!              for each pair its two parts, one | other << 16
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A length counts words of the code from the first word of the piece on. That of a filter goes on to the end of
-//! its subtree, that of a leaf to the end of its node, for there may be a subtree for blocks with more words.
+//! its subtree.
 //! Squares and pairs have numbers from 1 in their leaf; 0 stands for none. The parts of a pair and the halves of an
 //! item are offsets, eight times their numbers: so an address is one step from the code, since CPUs scale by eight. A
 //! group's items have one label.
@@ -31,7 +31,7 @@ pub(super) const MOST_ITEMS: usize = 1 << 16;
 
 /// The words of a filter, and those of a leaf before its sections.
 const FILTER: usize = 4;
-const LEAF: usize = 6;
+const LEAF: usize = 5;
 
 /// Two small numbers in a word: the bits of a square, the parts of a pair, the halves of an item.
 pub(super) fn two(one: u32, other: u32) -> u32 {
@@ -54,10 +54,9 @@ impl Code {
         self.begin([2 * depth as u32, 0, queen as u32, (queen >> 32) as u32])
     }
 
-    /// Begins a leaf for blocks with so many words at most. Returns where it begins; sections follow.
-    pub(super) fn leaf(&mut self, depth: usize, most_words: usize) -> usize {
-        let most_words = u32::try_from(most_words).unwrap_or(u32::MAX);
-        self.begin([2 * depth as u32 + 1, 0, most_words, 0, 0, 0])
+    /// Begins a leaf. Returns where it begins; sections follow.
+    pub(super) fn leaf(&mut self, depth: usize) -> usize {
+        self.begin([2 * depth as u32 + 1, 0, 0, 0, 0])
     }
 
     fn begin<const WORDS: usize>(&mut self, piece: [u32; WORDS]) -> usize {
@@ -65,8 +64,8 @@ impl Code {
         self.0.len() - WORDS
     }
 
-    /// Ends the subtree, node or other piece that begins here.
-    pub(super) fn end(&mut self, start: usize) {
+    /// Ends the piece that begins here.
+    fn end(&mut self, start: usize) {
         self.0[start + 1] = (self.0.len() - start) as u32;
     }
 
@@ -82,7 +81,7 @@ impl Code {
             return self.0.truncate(start);
         }
         let lens = [sections, squares.len(), pairs.len()].map(|len| len as u32);
-        self.0[start + 3..start + LEAF].copy_from_slice(&lens);
+        self.0[start + 2..start + LEAF].copy_from_slice(&lens);
         self.0.extend([squares, pairs].into_iter().flatten());
         self.end(start);
     }
@@ -122,7 +121,7 @@ pub(super) struct Instruction<'a> {
     pub(super) operation: Operation<'a>,
     /// The code that follows it.
     pub(super) next: &'a [u32],
-    /// The code that follows its subtree or node.
+    /// The code that follows its subtree.
     pub(super) behind: &'a [u32],
 }
 
@@ -130,13 +129,12 @@ pub(super) enum Operation<'a> {
     /// The words at this depth that fit the queen are those of the next depth. If there are none, the program
     /// goes on behind the subtree.
     Filter { queen: u64 },
-    /// Completes the words at this depth, if they are not too many, and goes on behind the node.
+    /// Completes the words at this depth.
     Leaf(LeafCode<'a>),
 }
 
-/// What a leaf is made of, and for how many words at most.
+/// What a leaf is made of.
 pub(super) struct LeafCode<'a> {
-    pub(super) most_words: usize,
     pub(super) sections: &'a [u32],
     pub(super) squares: &'a [u32],
     pub(super) pairs: &'a [u32],
@@ -152,13 +150,11 @@ impl<'a> Instruction<'a> {
             let queen = u64::from(*low) | u64::from(*high) << 32;
             return Some(Self { depth, operation: Operation::Filter { queen }, next, behind });
         }
-        let ([.., most_words, sections, squares, pairs], rest) =
-            code.split_first_chunk::<LEAF>()?;
+        let ([.., sections, squares, pairs], rest) = code.split_first_chunk::<LEAF>()?;
         let (sections, rest) = rest.split_at(*sections as usize);
         let (squares, rest) = rest.split_at(*squares as usize);
         let (pairs, next) = rest.split_at(*pairs as usize);
-        let most_words = *most_words as usize;
-        let operation = Operation::Leaf(LeafCode { most_words, sections, squares, pairs });
+        let operation = Operation::Leaf(LeafCode { sections, squares, pairs });
         Some(Self { depth, operation, next, behind })
     }
 }

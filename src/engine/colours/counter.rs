@@ -3,8 +3,7 @@
 //! For each unit of a batch, the matrix of the colour with fewer queens (light; of as many, black) is filled: a
 //! block of labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
 //! colour (heavy) runs with what the light entries weigh: a block of its labels needs one column of the
-//! light matrix for each lane, so tiles of entries are transposed. Where the hits of the heavy colour are few, its
-//! tree is [walked](super::walk) instead.
+//! light matrix for each lane, so tiles of entries are transposed.
 //!
 //! ```text
 //!              white, light                          black, heavy
@@ -14,20 +13,16 @@
 
 use std::ops::Range;
 
-use super::kernel::{DIGITS, Entries, LANES, STATE_ROWS, Scratch, Totals, Weights};
+use super::kernel::{DIGITS, Entries, LANES, Scratch, Totals, Weights};
 use super::limits::{LIGHT_PART, Limits};
 use super::list::Slice;
-use super::paces::{Paces, Way};
-use super::program::MAPPED;
 use super::side::{Side, Step};
-use super::sub_board::{Colour, MOST_ROWS};
+use super::sub_board::Colour;
 use super::units::{Columns, UnitList};
-use super::walk::Walk;
 use super::weigh::Light;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
-use crate::machine::thread_time;
 
 pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
@@ -36,16 +31,13 @@ pub(super) struct ColoursCounter<'a> {
     limits: Limits,
     light: Side,
     heavy: Side,
+    /// The size of Re in the last batch.
+    last_a: Option<u32>,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
     matrix: Vec<Entries>,
     /// Of one block of the heavy list.
     weights: Weights,
     scratch: Scratch,
-    walk: Walk,
-    /// By the size of Re: on odd boards, two colours with as many queens in odd rows have other hits.
-    paces: [Paces; MOST_ROWS + 1],
-    /// The size of Re in the last batch.
-    last_a: Option<u32>,
 }
 
 impl<'a> ColoursCounter<'a> {
@@ -57,7 +49,6 @@ impl<'a> ColoursCounter<'a> {
     ) -> Self {
         let weight_bits = limits.digit_bits * DIGITS as u32;
         assert!(4 * u32::from(limits.largest_entry) < 1 << weight_bits, "digits for all weights");
-        let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<Entries>() };
         Self {
             units,
             kernel,
@@ -65,12 +56,10 @@ impl<'a> ColoursCounter<'a> {
             limits,
             light: Side::new(units.size, Colour::White, which, kernel, limits),
             heavy: Side::new(units.size, Colour::Black, which, kernel, limits),
-            matrix: Vec::with_capacity(mapped),
+            last_a: None,
+            matrix: Vec::new(),
             weights: Weights::default(),
             scratch: Scratch::default(),
-            walk: Walk::default(),
-            paces: [Paces::default(); MOST_ROWS + 1],
-            last_a: None,
         }
     }
 
@@ -108,7 +97,7 @@ impl<'a> ColoursCounter<'a> {
             }
             matrix.resize(matrix.len() + rows_of_block, Entries([0; LANES]));
         }
-        light.each_block(slice, false, scratch, task.cancel, |step, scratch| {
+        light.each_block(slice, scratch, task.cancel, |step, scratch| {
             let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
             kernel.execute(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
                 kernel.count_leaf(leaf, words, &rows, entries, scratch);
@@ -116,46 +105,19 @@ impl<'a> ColoursCounter<'a> {
         })
     }
 
-    /// The way to go through the heavy tree for so many pairs of labels.
-    fn way(&self, a: u32, pairs: f64) -> Way {
-        let Side { boards, limits, tree, .. } = &self.heavy;
-        let may_walk = boards.is_spread && tree.rows() >= STATE_ROWS;
-        // With fewer queens more than the light colour hits are so many that to try a walk is a loss.
-        let is_sparse = tree.rows() > self.light.tree.rows() + 2;
-        match limits.walks {
-            Some(true) if may_walk => Way::Walk,
-            None if may_walk && is_sparse => self.paces[a as usize].way(&self.heavy, pairs),
-            _ => Way::by_program(&self.heavy),
-        }
-    }
-
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
-        let Side { list, tree, .. } = &self.heavy;
-        // At least one, for something is divided by it.
-        let pairs = (list.to_list.len() * tree.labels_len).max(1) as f64;
-        let way = self.way(task.columns.a, pairs);
-        let begun = thread_time();
-        let Self { kernel, light, heavy, matrix, weights, scratch, walk, .. } = self;
+        let Self { kernel, light, heavy, matrix, weights, scratch, .. } = self;
         let rows = task.rows(heavy.tree.labels_len);
         let mut totals = vec![Totals::default(); task.y_class.len()];
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
-        let is_walk = way == Way::Walk;
-        heavy.each_block(Slice::WHOLE, is_walk, scratch, task.cancel, |step, scratch| {
+        heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
             let Step { tree, words, code, .. } = *step;
             light.weigh(step.labels, tree, *kernel, weights)?;
-            if is_walk {
-                return walk.run(*kernel, tree, words, &rows, task.cancel, &mut |set, hits| {
-                    let rows = rows[set].as_ref().expect("to be counted");
-                    weights.add_hits(hits, tree, rows, &mut totals[set]);
-                });
-            }
             kernel.execute(code, words, scratch, task.cancel, |leaf, words, scratch| {
                 kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
             })
         })?;
-        let seconds = thread_time().saturating_sub(begun).as_secs_f64();
-        self.paces[task.columns.a as usize].learn(way, seconds, pairs, &mut self.heavy);
         let digit_bits = self.limits.digit_bits;
         let count = |y: &u32| {
             let digits = (0..).zip(totals[(*y - task.y_class.start) as usize]);
@@ -196,8 +158,7 @@ impl Counter for ColoursCounter<'_> {
         let batch = self.units.batch(units.start);
         if self.last_a.is_some_and(|a| a != batch.a) && !self.limits.keeps_memory {
             // Where the lists and programs are long the matrix is small, and the other way round.
-            let paces = self.paces;
-            *self = Self { paces, ..Self::new(self.units, self.kernel, self.which, self.limits) };
+            *self = Self::new(self.units, self.kernel, self.which, self.limits);
         }
         self.last_a = Some(batch.a);
         // Of white queens there are a in even rows and as many, or one less, in odd ones.

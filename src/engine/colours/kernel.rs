@@ -20,8 +20,8 @@
 //! of it is ever stored.
 //!
 //! A program is executed by one function, which calls the kernel for each filter and each leaf. The loops are the
-//! same in all kernels. Those that go through words and states are written with arrays of eight numbers, of which the
-//! compiler makes vectors. For those of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
+//! same in all kernels. Those that go through words are written with arrays of eight numbers, of which the compiler
+//! makes vectors. For those of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
 //! sums, and a type `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
 //!
 //! | operation | result |
@@ -33,23 +33,19 @@
 //! | `count(entries, hits, turns, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; the turns are indices that pick the hits of labels, the labels those of lanes |
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
-//! | `non_zero(numbers)` | which of eight numbers are not zero: bit i for number i |
-//! | `compress(numbers, which, to)` | writes these of eight numbers, one after the other, and whatever behind them |
 //! | `join_eight(one, words, some, joined)` | writes those of the first words that share no bit with one, each joined with it; returns how many |
-//! | `look_up(table, places)` | eight numbers of a table of 16; of places beyond it, any |
 //! | `transpose_words(words, starts, planes)` | the planes of a layer |
 //! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
 
 use std::ops::Range;
 
 use super::code::{Instruction, LeafCode, MOST_TOGETHER, NO_BIT, Operation, STEP, both, pieces};
-use super::sub_board::{MOST_ROWS, SubBoard, bits};
+use super::sub_board::MOST_ROWS;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 pub(super) use lanes::{Bytes, LANES, SLACK, Words};
 use lanes::{Lanes, Layer, SLOTS};
-pub(super) use states::{Ending, STATE_ROWS, States, Unattacked};
 
 /// The hits of a group with so many lanes fit a byte.
 #[cfg(target_arch = "x86_64")]
@@ -198,7 +194,6 @@ impl Kernel {
                     kept.len = self.join(&[queen], words, &mut kept.words);
                     if kept.len == 0 { behind } else { next }
                 }
-                Operation::Leaf(leaf) if words.len > leaf.most_words => next,
                 Operation::Leaf(leaf) => {
                     if cancel.is_cancelled() {
                         return Err(Interrupt::Cancelled);
@@ -215,15 +210,6 @@ impl Kernel {
         /// Joins the words of both kinds that share no diagonal, and returns how many they are. There is room for all
         /// pairs and [`SLACK`] more.
         pub(super) fn join(self, ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize;
-
-        /// Adds the states of the words, below queens that take these columns, to each ending, which has room for all.
-        pub(super) fn open_rows(
-            self, words: Words<'_>, taken: &[u64], board: &SubBoard, endings: &mut [Ending],
-        );
-
-        /// Places a queen on each open square of one row in some states. Those in which each row behind it has open
-        /// squares are placed; there is room for one in each column.
-        pub(super) fn place(self, from: &States, some: Range<usize>, row: usize, left: &Unattacked, placed: &mut States);
 
         /// Adds the hits of a leaf to the entries of the rows.
         pub(super) fn count_leaf(
@@ -253,6 +239,5 @@ mod avx2;
 mod avx512;
 mod lanes;
 mod portable;
-mod states;
 #[cfg(test)]
 mod tests;

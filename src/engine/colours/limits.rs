@@ -35,8 +35,6 @@ pub(super) struct Limits {
     pub(super) leaf_halves: usize,
     /// The items of a section of a leaf.
     pub(super) section_items: usize,
-    /// Whether heavy trees are walked. If it is not said, the faster way is found out.
-    pub(super) walks: Option<bool>,
     /// Whether a counter keeps its few megabytes between batches that are not alike: up to n = 20 it would
     /// take 5 % of the time to get them again.
     pub(super) keeps_memory: bool,
@@ -66,8 +64,6 @@ impl Limits {
             leaf_words: &[usize::MAX, usize::MAX, 4000, 4000, 3000, 800],
             leaf_halves: MOST_OPEN,
             section_items: MOST_ITEMS,
-            // Smaller boards have too many hits; on larger ones, words have no room to be spread.
-            walks: if (22..=29).contains(&n) { None } else { Some(false) },
             keeps_memory: n <= 20,
         }
     }

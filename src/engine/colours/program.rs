@@ -11,9 +11,8 @@
 //!
 //! A leaf takes the last rows, five at most, at once. Its completions are made of two halves, the queens of
 //! the first rows and those of the others, which are the leaf's pairs; each completion is an **item**. It pays
-//! as soon as few words are left, see [`kernel`](super::kernel). How many there will be differs from block to
-//! block, so where it is close both are in the program: the leaf, for blocks with so many words at most, and
-//! behind it the subtree. A program depends on the classes of the even and the odd rows, not on the even rows
+//! as soon as few words are left, see [`kernel`](super::kernel). How many there will be differs little from block to
+//! block, so the words of one block decide for all. A program depends on the classes of the even and the odd rows, not on the even rows
 //! themselves, so that one is compiled for up to 20 batches. Only completions whose label counts for some of
 //! them are in it. One that would be too long is compiled part by part: a part ends between two children of a
 //! node, and the next one begins with the queens of this node.
@@ -27,14 +26,6 @@ use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
-
-/// If the sample has up to this many times more words, a leaf has a subtree as well; if it has fewer words by
-/// this factor, it has none.
-const DOUBT: usize = 2;
-
-/// Allocations of so many bytes are not taken from a heap, but from the system: pages that are not written take no
-/// memory, and those that are given back are free again.
-pub(super) const MAPPED: usize = 33 << 20;
 
 /// What a program is compiled for.
 pub(super) struct Tree {
@@ -112,9 +103,7 @@ impl Tree {
             leaf: Leaf::new(self.labels_len),
             cancel,
         };
-        let length = limits.part_len + limits.part_len / 8;
-        let mapped = if limits.keeps_memory { 0 } else { MAPPED / size_of::<u32>() };
-        compiler.code.0.reserve(length.max(mapped));
+        compiler.code.0.reserve(limits.part_len + limits.part_len / 8);
         let mut parts = 0;
         while parts == 0 || !compiler.path.is_empty() {
             compiler.code.0.clear();
@@ -129,16 +118,6 @@ impl Tree {
             compiler.code.0.clear();
         }
         Ok(compiler.code.0)
-    }
-
-    /// For how many labels and row sets there is a program: one at least.
-    pub(super) fn size(&self) -> f64 {
-        (self.labels_len * self.sets.len()).max(1) as f64
-    }
-
-    /// The number of rows of each set.
-    pub(super) fn rows(&self) -> usize {
-        self.sets[0].0.len()
     }
 
     /// The index of a label among those that count.
@@ -181,24 +160,13 @@ impl<'a> Compiler<'a> {
         self.code.end_subtree(start);
     }
 
-    /// What is below some queens: a leaf, or more queens, or both. Where few words are left there is a leaf.
+    /// What is below some queens: a leaf where few words are left, else more queens.
     fn node(&mut self, sets: &'a [RowSet], depth: usize, queens: Queens, words: Words<'_>) {
-        let (tree, start) = (self.tree, self.code.0.len());
-        let left = sets[0].0.len() - depth;
-        // Whole blocks are alike.
-        let doubt = if depth == 0 { 1 } else { DOUBT };
-        if let Some(most) = self.limits.leaf_words.get(left).copied()
-            && words.len <= most.saturating_mul(doubt)
-        {
-            let is_sure = words.len <= most / doubt;
-            let most = if is_sure { usize::MAX } else { most };
-            let fits = self.leaf(sets, depth, queens, most);
-            // Without completions, there is nothing below.
-            if fits && (is_sure || self.code.0.len() == start) {
-                return;
-            }
+        let (tree, left) = (self.tree, sets[0].0.len() - depth);
+        let is_leaf = self.limits.leaf_words.get(left).is_some_and(|most| words.len <= *most);
+        if is_leaf && self.leaf(sets, depth, queens) {
+            return;
         }
-        let leaf = self.code.0.len() > start;
         let may_end = left >= self.limits.leaf_words.len();
         let first = self.path.pop().unwrap_or(0);
         for (number, child) in tree.children(sets, depth, queens).enumerate().skip(first) {
@@ -212,16 +180,13 @@ impl<'a> Compiler<'a> {
                 return;
             }
         }
-        if leaf {
-            self.code.end(start);
-        }
     }
 
-    /// A leaf for nodes of so many words at most. Returns whether it has room for all squares and pairs; if it
-    /// has none, or no completions, there is no code.
-    fn leaf(&mut self, sets: &[RowSet], depth: usize, queens: Queens, most: usize) -> bool {
+    /// A leaf. Returns whether it has room for all squares and pairs; if it has none, or no completions, there is no
+    /// code.
+    fn leaf(&mut self, sets: &[RowSet], depth: usize, queens: Queens) -> bool {
         let Self { tree, limits, code, leaf, .. } = self;
-        let (tree, start) = (*tree, code.leaf(depth, most));
+        let (tree, start) = (*tree, code.leaf(depth));
         leaf.clear();
         let rows = sets.iter().flat_map(|(rows, _)| &rows[depth..]);
         let rows = rows.fold(0_u32, |all, row| all | 1 << row);

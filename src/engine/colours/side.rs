@@ -24,11 +24,7 @@ pub(super) struct Side {
     /// The units that have this tree.
     planted_for: Range<usize>,
     /// All of its program once it is compiled; empty before, and if it is too long.
-    pub(super) program: Vec<u32>,
-    /// The seconds that the last walk through the tree took for each pair of labels.
-    pub(super) walked: Option<f64>,
-    /// How much longer all walks through it took than the program would have.
-    pub(super) walked_for: f64,
+    program: Vec<u32>,
 }
 
 /// A program, or a part of one, and a block to run it on.
@@ -66,8 +62,6 @@ impl Side {
             tree,
             planted_for: 0..0,
             program: Vec::new(),
-            walked: None,
-            walked_for: 0.0,
         }
     }
 
@@ -90,7 +84,6 @@ impl Side {
             self.tree = Tree::new(&self.boards.tree, &class, labels);
             self.planted_for = units.of_classes(batch.units.start);
             self.program.clear();
-            (self.walked, self.walked_for) = (None, 0.0);
         }
         Ok(())
     }
@@ -101,12 +94,10 @@ impl Side {
         self.list.fill(&self.boards.list, 0, &limits, self.kernel, cancel).map(drop)
     }
 
-    /// Runs each part of the program on this slice of each block of the list, section by section. A walk has no
-    /// program.
+    /// Runs each part of the program on this slice of each block of the list, section by section.
     pub(super) fn each_block(
         &mut self,
         slice: Slice,
-        is_walked: bool,
         scratch: &mut Scratch,
         cancel: &Cancel,
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
@@ -126,7 +117,7 @@ impl Side {
                 }
                 Ok(())
             };
-            if is_walked || !program.is_empty() {
+            if !program.is_empty() {
                 visit(program)?;
                 continue;
             }

@@ -15,14 +15,11 @@
 //! label of a black placement is the complement of its columns: those whose queen is white.
 //!
 //! A **word** is the set of a placement's diagonals that squares of both sub-boards touch, sums first:
-//! 57 bits at n = 30 and 61 at n = 32. Two placements fit if the AND of their words is 0. Up to n = 29 words are
-//! **spread**: there is a free bit before the sums and one before the differences, so that the bits of a row can be
-//! read without looking whether one of its squares is a corner, which has a diagonal that no word has.
+//! 57 bits at n = 30 and 61 at n = 32. Two placements fit if the AND of their words is 0.
 //!
 //! **The second count** stands on the image of the board under the flip of its rows: sums and differences
 //! change places, so every word is another, and squares are tried in the reverse order.
 
-use super::kernel::LANES;
 use crate::board::size::BoardSize;
 use crate::engine::unit::WhichCount;
 
@@ -51,9 +48,6 @@ pub(super) struct SubBoard {
     complement: u32,
     /// The bits of a word that each square has.
     words: [[u64; MOST_ROWS]; MOST_ROWS],
-    /// With which bits the sums and the differences of each row of the tree begin, if there are free bits beside
-    /// them. Each of both is one further on for each column.
-    pub(super) starts: [[u32; 2]; MOST_ROWS],
     /// Rows from the middle of the board outwards.
     pub(super) rows_from_middle: Vec<u32>,
     pub(super) which: WhichCount,
@@ -150,8 +144,6 @@ pub(super) struct SubBoards {
     pub(super) tree: SubBoard,
     /// The number of bits of a word.
     pub(super) bits: u32,
-    /// Whether there are free bits beside its sums.
-    pub(super) is_spread: bool,
 }
 
 impl SubBoards {
@@ -160,22 +152,11 @@ impl SubBoards {
         let mut tree = sub_board(size, 1, colour, which);
         let touched = |board: &SubBoard| board.words.iter().flatten().fold(0, |all, of| all | of);
         let shared = touched(&list) & touched(&tree);
-        let is_spread = shared.count_ones() + 2 + LANES.ilog2() <= u64::BITS;
-        // Moves the shared bits to the front, with a free bit before the sums and one before the differences.
-        let spread = |from: &usize| usize::from(is_spread) * (1 + from / 32);
+        // Moves the shared bits to the front.
         for word in list.words.iter_mut().chain(&mut tree.words).flatten() {
-            let moved = bits(shared).enumerate().map(|(to, from)| (to + spread(&from), from));
-            *word = moved.map(|(to, from)| (*word >> from & 1) << to).sum();
+            *word = bits(shared).enumerate().map(|(to, from)| (*word >> from & 1) << to).sum();
         }
-        for (starts, words) in tree.starts.iter_mut().zip(&tree.words) {
-            // A corner has one bit.
-            let whole = (0..).zip(words).find(|(_, word)| word.count_ones() == 2);
-            if let (true, Some((column, word))) = (is_spread, whole) {
-                *starts = [word.trailing_zeros() - column, word.ilog2() - column];
-            }
-        }
-        let bits = shared.count_ones() + 2 * u32::from(is_spread);
-        Self { list, tree, bits, is_spread }
+        Self { list, tree, bits: shared.count_ones() }
     }
 }
 
@@ -200,8 +181,7 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
     rows_from_middle.sort_by_key(|i| (4 * *i as usize + 2 * row_parity + 1).abs_diff(n));
     let columns = (1 << columns) - 1;
     let complement = if colour == Colour::Black { columns } else { 0 };
-    let starts = [[0; 2]; MOST_ROWS];
-    SubBoard { columns, complement, words, starts, rows_from_middle, which }
+    SubBoard { columns, complement, words, rows_from_middle, which }
 }
 
 #[cfg(test)]
@@ -217,9 +197,8 @@ mod tests {
             assert!(room <= 61, "blocks of eight labels and more at n = {n}");
             for colour in [Colour::White, Colour::Black] {
                 for which in [WhichCount::First, WhichCount::Second] {
-                    let SubBoards { bits, is_spread, .. } = SubBoards::new(size, colour, which);
+                    let SubBoards { bits, .. } = SubBoards::new(size, colour, which);
                     assert!(bits <= room, "{bits} bits at n = {n}");
-                    assert_eq!(is_spread, n <= 29, "n = {n}");
                 }
             }
         }

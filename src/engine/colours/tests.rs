@@ -42,7 +42,6 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     });
     some(&mut |limits, random| limits.leaf_halves = random.usize(1..60));
     some(&mut |limits, random| limits.section_items = random.usize(1..40));
-    some(&mut |limits, random| limits.walks = [Some(true), None][random.usize(..2)]);
     some(&mut |limits, _| limits.keeps_memory = !limits.keeps_memory);
     limits
 }
@@ -67,29 +66,6 @@ fn tiny_limits_change_no_count() {
                     let counts = counts.expect("no overflow");
                     let recounted: Vec<u64> = (first..first + counts.len()).map(recount).collect();
                     assert_eq!(counts, recounted, "{n}, {kernel}, {which} count, {limits:?}");
-                }
-            }
-        }
-    }
-}
-
-/// On boards where queens stand above the rows of states and hits are many.
-#[test]
-fn walks_count_what_programs_count() {
-    let (mut random, cancel) = (random(), Cancel::new());
-    for n in 16..=19 {
-        let colours = Colours::new(size(n));
-        for kernel in kernels() {
-            for which in [WhichCount::First, WhichCount::Second] {
-                let [mut by_walk, mut by_program] = [true, false].map(|walks| {
-                    let limits = Limits { walks: Some(walks), ..Limits::new(size(n)) };
-                    ColoursCounter::new(&colours.units, kernel, which, limits)
-                });
-                for _ in 0..6 {
-                    let units = colours.units.batch(random.usize(..colours.len())).units;
-                    let walked = by_walk.count_batch(units.clone(), &cancel);
-                    let counted = by_program.count_batch(units.clone(), &cancel);
-                    assert_eq!(walked, counted, "n = {n}, {kernel}, {which} count, {units:?}");
                 }
             }
         }

@@ -13,9 +13,7 @@
 //! its own. Weights are cut into digits of a byte, the lowest digits of all in one list, the next ones in
 //! another: the kernels multiply bytes, and small boards need the lowest digits only.
 
-use std::ops::Range;
-
-use super::kernel::{Bytes, Entries, LANES, Pairs, STATE_ROWS, States, Totals, Weights};
+use super::kernel::{Bytes, Entries, LANES, Pairs, Weights};
 use super::program::Tree;
 use super::side::Side;
 use super::sub_board::Colour;
@@ -113,32 +111,5 @@ impl Light<'_> {
             }
         }
         (clear, ties)
-    }
-}
-
-impl Weights {
-    /// Adds up what some hits weigh whose row set has these rows.
-    pub(super) fn add_hits(
-        &self,
-        hits: &States,
-        tree: &Tree,
-        rows: &Range<usize>,
-        totals: &mut Totals,
-    ) {
-        const { assert!(STATE_ROWS == 4, "four rows are folded to one") };
-        let (width, all) = (tree.board.columns.count_ones(), u64::from(tree.board.columns));
-        let [lowest_digits, upper_digits @ ..] = &self.digits;
-        let [lowest, upper @ ..] = totals;
-        for (squares, label) in hits.squares[..hits.len].iter().zip(&hits.labels) {
-            let columns = squares | squares >> (2 * width);
-            let columns = (label | columns | columns >> width) & all;
-            // Labels that do not count have the row of zeros at the end.
-            let row = rows.start + tree.labels[columns as usize] as usize;
-            let (row, lane) = (row.min(self.more.len() - 1), (label >> 16) as usize % LANES);
-            lowest[0] += u64::from(lowest_digits[row].0[lane]);
-            for (total, digits) in upper.iter_mut().zip(upper_digits).take(self.more[row].into()) {
-                total[0] += u64::from(digits[row].0[lane]);
-            }
-        }
     }
 }

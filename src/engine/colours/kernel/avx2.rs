@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::TURNS_IN_A_BYTE;
-use super::portable::{look_up, transpose_words};
+use super::portable::transpose_words;
 use crate::engine::x86::{LANES_TO_FRONT, avx2};
 
 type Vector = [__m256i; 2];

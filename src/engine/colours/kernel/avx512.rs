@@ -117,15 +117,6 @@ fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> us
     fitting.count_ones() as usize
 }
 
-#[target_feature(enable = "avx512f")]
-fn look_up(table: &[u64; MOST_ROWS], places: &[u64; 8]) -> [u64; 8] {
-    let [first, last] = [0, 1].map(|half| avx512::load::<u64, 8>(&chunks(table)[half]));
-    let mut found = [0; 8];
-    let places = avx512::load::<u64, 8>(places);
-    avx512::store::<u64, 8>(&mut found, _mm512_permutex2var_epi64(first, places, last));
-    found
-}
-
 /// The eight words of a lane become a row of bytes, one for each bit of a word: the bytes of a word go to
 /// eight vectors of eight, and each vector of eight by eight bits is transposed at once. Then sixteen rows by
 /// sixteen bytes are transposed by four stages of unpacking, in each quarter of the lanes.

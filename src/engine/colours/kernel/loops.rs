@@ -1,4 +1,4 @@
-//! The loops of a leaf, of weights, of lists and of walks. A macro defines them for each kernel, since functions are
+//! The loops of a leaf, of weights and of lists. A macro defines them for each kernel, since functions are
 //! inlined only into functions that are compiled for the same instructions.
 
 /// Does something with groups of one of these numbers of items, as arrays of this length.
@@ -20,12 +20,10 @@ macro_rules! of_length {
 /// Defines the loops of a kernel.
 macro_rules! loops {
     ($(#[$compiled:meta])*) => {
-        use std::ops::Range;
-
         use super::{
-            Bytes, DIGITS, Ending, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_ROWS,
-            MOST_TOGETHER, Open, STEP, Pairs, Planes, RowsOfSets, STATE_ROWS, States, SubBoard, TILE,
-            Tile, Totals, Unattacked, Weights, Words, both, chunks, chunks_mut, pieces,
+            Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_TOGETHER, Open, STEP,
+            Pairs, Planes, RowsOfSets, TILE, Tile, Totals, Weights, Words, both, chunks, chunks_mut,
+            pieces,
         };
 
         /// Adds the hits of each lane to the entries in the rows of each row set.
@@ -115,84 +113,6 @@ macro_rules! loops {
                 join(last, first(rest.len()));
             }
             len
-        }
-
-        /// Opens rows, eight words at a time.
-        $(#[$compiled])*
-        pub(super) fn open_rows(
-            words: Words<'_>,
-            taken: &[u64],
-            board: &SubBoard,
-            endings: &mut [Ending],
-        ) {
-            let (width, columns) = (board.columns.count_ones(), u64::from(board.columns));
-            let rows = endings.iter().flat_map(|ending| ending.unattacked.rows);
-            let rows = super::bits(rows.fold(0, |all, row| all | 1 << row));
-            let rows: Vec<usize> = rows.map(|row| row % MOST_ROWS).collect();
-            let (mut open, mut some) = ([[0; 8]; MOST_ROWS], [0; MOST_ROWS]);
-            for at in (0..words.len).step_by(8) {
-                let [eight, taken] = [words.and_more, taken].map(|numbers| eight(numbers, at));
-                let label = std::array::from_fn(|at| eight[at] >> words.tag_at << 16 | taken[at]);
-                for row in rows.iter().copied() {
-                    let [sums, differences] = board.starts[row];
-                    open[row] = std::array::from_fn(|at| {
-                        columns & !(taken[at] | eight[at] >> sums | eight[at] >> differences)
-                    });
-                    some[row] = non_zero(&open[row]);
-                }
-                for Ending { unattacked, states, .. } in endings.iter_mut() {
-                    let [a, b, c, d] = unattacked.rows.map(|row| row % MOST_ROWS);
-                    let fitting = some[a] & some[b] & some[c] & some[d] & first(words.len - at);
-                    let squares = std::array::from_fn(|at| {
-                        open[a][at] | open[b][at] << width | open[c][at] << (2 * width) | open[d][at] << (3 * width)
-                    });
-                    push(states, &squares, &label, fitting);
-                }
-            }
-        }
-
-        /// Places queens on the lowest open squares of eight states, then on the next ones, and so on.
-        $(#[$compiled])*
-        pub(super) fn place(from: &States, some: Range<usize>, row: usize, left: &Unattacked, placed: &mut States) {
-            let (width, unattacked) = (left.width, &left.by[row]);
-            let fields: [u64; STATE_ROWS] = std::array::from_fn(|row| ((1 << width) - 1) << (width * row as u32));
-            let before = u64::from(width) * row as u64;
-            placed.len = 0;
-            for at in some.clone().step_by(8) {
-                let [squares, labels] = [&from.squares, &from.labels].map(|numbers| eight(numbers, at));
-                let mut open = squares.map(|squares| squares & fields[row]);
-                loop {
-                    let mut fitting = non_zero(&open) & first(some.end - at);
-                    if fitting == 0 {
-                        break;
-                    }
-                    let columns = open.map(|open| u64::from(open.trailing_zeros()).wrapping_sub(before));
-                    let unattacked = look_up(unattacked, &columns);
-                    let left = std::array::from_fn(|at| squares[at] & unattacked[at]);
-                    for field in &fields[row + 1..] {
-                        fitting &= non_zero(&left.map(|left: u64| left & field));
-                    }
-                    push(placed, &left, &labels, fitting);
-                    open = open.map(|open| open & open.wrapping_sub(1));
-                }
-            }
-        }
-
-        /// Adds some of eight states.
-        $(#[$compiled])*
-        #[inline]
-        fn push(states: &mut States, squares: &[u64; 8], labels: &[u64; 8], which: u8) {
-            let (len, room) = (states.len, "room for all and a vector more");
-            states.len += which.count_ones() as usize;
-            compress(squares, which, states.squares[len..].first_chunk_mut().expect(room));
-            compress(labels, which, states.labels[len..].first_chunk_mut().expect(room));
-        }
-
-        /// Eight numbers from a place on.
-        $(#[$compiled])*
-        #[inline]
-        fn eight(numbers: &[u64], at: usize) -> [u64; 8] {
-            *numbers[at..].first_chunk().expect("whole vectors, and slack")
         }
 
         /// The first of eight numbers, at most so many.

@@ -77,18 +77,6 @@ fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
     totals[0] += sums.iter().sum::<u64>();
 }
 
-fn non_zero(numbers: &[u64; 8]) -> u8 {
-    (0..).zip(numbers).fold(0, |which, (at, number)| which | u8::from(*number != 0) << at)
-}
-
-fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
-    let mut len = 0;
-    for (at, number) in numbers.iter().enumerate() {
-        to[len] = *number;
-        len += usize::from(which >> at & 1);
-    }
-}
-
 fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
     let mut len = 0;
     for word in &words[..some.count_ones() as usize] {
@@ -96,11 +84,6 @@ fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> us
         len += usize::from(one & word == 0);
     }
     len
-}
-
-#[inline(always)]
-pub(super) fn look_up(table: &[u64; MOST_ROWS], places: &[u64; 8]) -> [u64; 8] {
-    places.map(|place| table[place as usize % MOST_ROWS])
 }
 
 /// By six stages of swaps: in each, blocks of bits that are half as long change places.

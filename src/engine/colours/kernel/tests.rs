@@ -1,11 +1,8 @@
 //! Every kernel against the simplest loops, on made-up programs, at edge lengths.
 
 use super::*;
-use crate::board::size::BoardSize;
 use crate::engine::colours::code::{Code, Groups, two};
-use crate::engine::colours::sub_board::{Colour, SubBoards};
 use crate::engine::tests::{kernels, random};
-use crate::engine::unit::WhichCount;
 
 /// Numbers of words of a label, around those of a lane.
 const LENGTHS: [usize; 6] = [0, 1, 7, 8, 9, 17];
@@ -57,9 +54,9 @@ impl Leaf {
         }
     }
 
-    /// Appends the leaf to a program. Returns where it begins.
-    fn write(&self, depth: usize, most_words: usize, code: &mut Code) -> usize {
-        let start = code.leaf(depth, most_words);
+    /// Appends the leaf to a program.
+    fn write(&self, depth: usize, code: &mut Code) {
+        let start = code.leaf(depth);
         let offsets = |[a, b]: &[u32; 2]| two(STEP as u32 * a, STEP as u32 * b);
         let squares: Vec<u32> = self.squares.iter().map(|[a, b]| two(*a, *b)).collect();
         let pairs: Vec<u32> = self.pairs.iter().map(offsets).collect();
@@ -76,7 +73,6 @@ impl Leaf {
             code.section(number, &mut groups);
         }
         code.end_leaf(start, &squares, &pairs);
-        start
     }
 
     /// Calls with the set, the label, the lane's label and the number of hits.
@@ -112,7 +108,7 @@ fn block(random: &mut fastrand::Rng, longest: usize) -> (Vec<u64>, usize) {
     (words, len)
 }
 
-/// Runs a program with every kernel: on the words that fit a queen one leaf if they are few, another if not.
+/// Runs a program with every kernel: a leaf on the words that fit a queen, and another one on all words.
 #[test]
 fn every_kernel_counts_what_plain_loops_count() {
     let mut random = random();
@@ -126,25 +122,20 @@ fn every_kernel_counts_what_plain_loops_count() {
         // Joined with the queen.
         let fitting = words[..len].iter().filter(|word| *word & queen == 0);
         let fitting: Vec<u64> = fitting.map(|word| word | queen).collect();
-        let few = random.bool();
-        let most_words = if few { fitting.len() } else { fitting.len() - 1 };
 
-        // filter, leaf, leaf for more words, and a leaf for all words behind that subtree.
+        // filter, leaf, and a leaf for all words behind that subtree.
         let mut code = Code::default();
         let filter = code.filter(0, queen);
-        let leaf = leaves[0].write(1, most_words, &mut code);
-        leaves[1].write(1, usize::MAX, &mut code);
-        code.end(leaf);
+        leaves[1].write(1, &mut code);
         code.end_subtree(filter);
-        leaves[0].write(0, usize::MAX, &mut code);
+        leaves[0].write(0, &mut code);
         let block = Words { len, and_more: &words, tag_at: TAG_AT };
 
         // The set in the middle is not to be counted.
         let rows = [Some(labels..2 * labels), None, Some(0..labels)];
         let start = random.u16(65_000..);
         let mut expected = vec![[u64::from(start); LANES]; 2 * labels];
-        let leaf_of_few = &leaves[usize::from(!few)];
-        for (leaf, words) in [(leaf_of_few, &fitting[..]), (&leaves[0], &words[..len])] {
+        for (leaf, words) in [(&leaves[1], &fitting[..]), (&leaves[0], &words[..len])] {
             leaf.each_hit(words, |set, label, lane| {
                 if let Some(rows) = &rows[set] {
                     expected[rows.start + label][lane] += 1;
@@ -266,71 +257,6 @@ fn every_kernel_joins() {
                 joined.truncate(len);
                 joined.sort_unstable();
                 assert_eq!(joined, expected, "{kernel}");
-            }
-        }
-    }
-}
-
-/// Words and states of a whole board against searches for the open squares, one by one.
-#[test]
-fn every_kernel_opens_and_places() {
-    let (mut random, size) = (random(), BoardSize::new(24).expect("in range"));
-    let board = &SubBoards::new(size, Colour::Black, WhichCount::First).tree;
-    let (width, all) = (board.columns.count_ones(), u64::from(board.columns));
-    let squares = (0..12).flat_map(|row| (0..width).map(move |column| (row, column)));
-    let diagonals = squares.fold(0, |all, (row, column)| all | board.word(row, column));
-    for len in LENGTHS {
-        let [words, taken] = [diagonals, all].map(|bits| -> Vec<u64> {
-            let number = || random.u64(..) & random.u64(..) & random.u64(..) & bits;
-            std::iter::repeat_with(number).take(len + SLACK).collect()
-        });
-        let rows: [u32; STATE_ROWS] = [1, 4, 9, 11];
-        // The open squares of a word: none of the word's diagonals is the square's.
-        let is_open = |word: usize, row: u32, column: u32| {
-            board.word(row, column) & words[word] == 0 && taken[word] >> column & 1 == 0
-        };
-        let open = |word: usize| -> Option<(u64, u64)> {
-            let fields = (0..).zip(rows).map(|(at, row)| {
-                let columns = (0..width).filter(|column| is_open(word, row, *column));
-                columns.fold(0, |open, column| open | 1 << column) << (width * at)
-            });
-            let fields: Vec<u64> = fields.collect();
-            let squares = fields.iter().sum();
-            fields.iter().all(|field| *field > 0).then_some((squares, taken[word]))
-        };
-        let opened: Vec<(u64, u64)> = (0..len).filter_map(open).collect();
-        for kernel in kernels() {
-            let unattacked = Unattacked::new(board, rows);
-            let mut states = States::default();
-            states.reserve(len);
-            let mut endings = [Ending { set: 0, rows: rows.to_vec(), unattacked, states }];
-            let gathered = Words { len, and_more: &words, tag_at: 58 };
-            kernel.open_rows(gathered, &taken, board, &mut endings);
-            let [Ending { unattacked, states, .. }] = &endings;
-            let pairs = |states: &States| -> Vec<(u64, u64)> {
-                let labels = states.labels.iter().copied();
-                states.squares[..states.len].iter().copied().zip(labels).collect()
-            };
-            assert_eq!(pairs(states), opened, "{kernel}");
-            for row in 0..STATE_ROWS {
-                let field = |row: usize| all << (width as usize * row);
-                let mut expected = Vec::new();
-                for (squares, label) in &opened {
-                    for (column, left) in (0..width).zip(unattacked.by[row]) {
-                        let is_open = squares & field(row) & 1 << (width * row as u32 + column) > 0;
-                        let left = squares & left;
-                        if is_open && (row + 1..STATE_ROWS).all(|row| left & field(row) > 0) {
-                            expected.push((left, *label));
-                        }
-                    }
-                }
-                let mut placed = States::default();
-                placed.reserve(len * MOST_ROWS);
-                kernel.place(states, 0..states.len, row, unattacked, &mut placed);
-                let mut placed = pairs(&placed);
-                placed.sort_unstable();
-                expected.sort_unstable();
-                assert_eq!(placed, expected, "{kernel}, row {row}");
             }
         }
     }
