@@ -87,10 +87,24 @@ impl Engine {
         self.spec().largest_sensible
     }
 
-    /// The fastest engine for boards of this size: smaller ones have too few placements to fill the vectors of
-    /// `colours`.
+    /// The fastest engine for boards of this size: `colours` from n = 14 to 30. Smaller boards have too few
+    /// placements to fill its vectors.
     pub fn auto(size: BoardSize) -> Self {
-        if size.get() < 14 { Self::Subtrees } else { Self::Colours }
+        let is_for_colours = (14..=colours::LARGEST).contains(&size.get());
+        if is_for_colours { Self::Colours } else { Self::Subtrees }
+    }
+
+    /// Makes sure that the engine counts boards of this size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] for [`Engine::Colours`] and boards above n = 30.
+    pub fn check(self, size: BoardSize) -> Result<(), Error> {
+        let most = colours::LARGEST;
+        if self != Self::Colours || size.get() <= most {
+            return Ok(());
+        }
+        Err(Error::out_of_range("a board of engine colours", size, 0..=most as usize))
     }
 
     /// Whether the engine's inner loop has a version for each [`Kernel`].
@@ -104,10 +118,10 @@ impl Engine {
     }
 
     /// The bytes that each thread may reserve beside these: small allocations, and on boards for which engine
-    /// `colours` gives memory back three allocations of 33 MiB that it hardly uses. Measured with `VmPeak`.
+    /// `colours` gives memory back what the heap has not given back yet, up to 12 MiB at n = 24 by `VmPeak`.
     pub(crate) fn worker_reserve(self, size: BoardSize) -> u64 {
-        let maps = self == Self::Colours && size.get() > 20;
-        if maps { 100 << 20 } else { 1 << 20 }
+        let gives_back = self == Self::Colours && size.get() > 20;
+        if gives_back { 32 << 20 } else { 1 << 20 }
     }
 
     /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens.

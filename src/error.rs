@@ -68,6 +68,14 @@ pub enum Error {
         unit: usize,
     },
 
+    /// A number on the way to a unit's count is too large for engine `colours`. No unit is known in which this
+    /// happens.
+    #[error("engine colours has no room for a number of unit {unit} that passes 16 bits")]
+    EntryOverflow {
+        /// The unit's number in its plan.
+        unit: usize,
+    },
+
     /// The count was cancelled before its end.
     #[error(
         "stopped after {} of {units} units, {} solutions so far{}",

@@ -49,6 +49,10 @@ const STACK: u64 = 2 << 20;
 impl Plan {
     /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
     /// its prefixes have so many rows, 1 to 4, or two without it.
+    ///
+    /// # Panics
+    ///
+    /// If the engine does not count such boards, see [`Engine::check`].
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
         let rows = split_rows.unwrap_or(2).clamp(1, MOST_SPLIT_ROWS);
         let list = engine.units(size, &FixedQueens::default(), rows);

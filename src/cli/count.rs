@@ -75,7 +75,9 @@ impl CountArgs {
             }
             count = count.split_rows(rows);
         }
-        if !queens.is_empty() {
+        if queens.is_empty() {
+            session.announce(self.n, &self.engine);
+        } else {
             count = count.with_queens(queens);
         }
         if let Some(path) = &self.journal {

@@ -44,6 +44,7 @@ impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::counting(&self.engine)?;
         let count = session.set_up(self.engine.count(self.n));
+        session.announce(self.n, &self.engine);
         let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
         session.progress.begin("estimate", [0, all], Work::Sample(0));
         let estimate = session.end(count.estimate(self.seconds))?;

@@ -150,6 +150,7 @@ fn way_out(error: &Error) -> (Exit, String) {
         }
         E::SquaresClash { .. } => (Usage, ": choose others"),
         E::QueensGiven => (Usage, ": leave out --place or the rest"),
+        E::EntryOverflow { .. } => (Failed, ": count with --engine subtrees"),
         E::UnitOverflow { .. } => (Failed, ": cut it finer (--engine subtrees --split-rows 4)"),
         // The message ends with that of the fault.
         E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),

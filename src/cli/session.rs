@@ -2,12 +2,14 @@
 
 use std::fmt::Display;
 
-use nqueens::{Cancel, Count, Error, Outcome, symmetry, thread_pool};
+use nqueens::forecast::core_hours;
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, symmetry, thread_pool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs};
 use super::exit::{Exit, Failure};
-use super::progress::Progress;
+use super::format::time;
+use super::progress::{Progress, rough_seconds};
 use super::signals::cancel_on_signals;
 use super::stderr::message;
 use super::values::{cores, default_threads};
@@ -35,6 +37,19 @@ impl Session {
             message!("warning: --kernel has no effect on engine {engine}");
         }
         Self::new(&args.machine)
+    }
+
+    /// Says what a board takes for which the fastest engine has no room.
+    pub(crate) fn announce(&self, size: BoardSize, args: &EngineArgs) {
+        if Engine::Colours.check(size).is_err() && args.engine.is_none() {
+            let engine = Engine::auto(size);
+            let hours = core_hours(size, engine, Kernel::detect());
+            let time = time(rough_seconds(hours, self.pool.current_num_threads()));
+            message!(
+                "n = {size} would take {time} or more here with engine {engine}: engine colours, the \
+                 fastest, counts boards up to n = 30"
+            );
+        }
     }
 
     /// The count on these threads, with a bar, and stopped by signals.
@@ -94,7 +109,6 @@ pub(crate) fn check_journal(name: impl Display, outcome: &Outcome) -> Exit {
 mod tests {
     use super::*;
     use crate::cli::progress::ProgressWhen;
-    use nqueens::BoardSize;
 
     #[test]
     fn a_stopped_search_for_symmetric_solutions_does_not_lose_the_total() {

@@ -58,7 +58,7 @@ impl Count<'_> {
     /// As [`Count::run`], but [`Error::StoppedBefore`] if no unit was finished before a cancellation. If none was
     /// in six times that time, the estimate is what such boards cost elsewhere.
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
-        self.check_queens(true)?;
+        self.check(true)?;
         self.on_its_threads(|| {
             let begun = Instant::now();
             let given_up = longest(time).max(time.saturating_mul(GIVEN_UP));

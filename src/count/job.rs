@@ -108,7 +108,7 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     /// Opens the journal of a whole count, if it is to have one.
     fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
-        count.check_queens(count.journal.is_some())?;
+        count.check(count.journal.is_some())?;
         let opened = count.journal.as_deref().map(Output::lock).transpose()?;
         let (output, record) = opened.unzip();
         let (record, left_out) = (record.flatten(), Vec::new());
@@ -118,7 +118,7 @@ impl<'a> Job<'a> {
 
     /// Opens the journal of a shard, or reads its folder.
     fn of_shard(count: &'a Count<'a>, shard: Shard, out: &Path) -> Result<Self, Error> {
-        count.check_queens(true)?;
+        count.check(true)?;
         let is_file = out.is_file() || out.extension().is_some_and(|name| name == "journal");
         let (output, record, left_out) = if is_file {
             let (output, record) = Output::lock(out)?;

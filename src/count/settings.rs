@@ -182,8 +182,10 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Given queens work only with engine `subtrees`, and without a journal.
-    pub(super) fn check_queens(&self, has_journal: bool) -> Result<(), Error> {
+    /// Makes sure that the engine counts such boards. Given queens work only with engine `subtrees`, and without a
+    /// journal.
+    pub(super) fn check(&self, has_journal: bool) -> Result<(), Error> {
+        self.engine.map_or(Ok(()), |engine| engine.check(self.size))?;
         let other_engine = self.engine.is_some_and(|engine| engine != Engine::Subtrees);
         if !self.queens.is_empty() && (other_engine || has_journal) {
             return Err(Error::QueensGiven);

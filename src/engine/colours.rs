@@ -67,6 +67,8 @@ use units::UnitList;
 
 /// Smaller boards are counted whole.
 pub(crate) const SMALLEST: usize = 4;
+/// On larger boards a word would have no room for the label of a block. One would take a million core-hours.
+pub(crate) const LARGEST: u32 = 30;
 
 /// The largest board on which all units with the same programs, up to 400, are counted by one thread:
 /// they take some 40 ms then.
@@ -80,6 +82,7 @@ pub(crate) struct Colours {
 impl Colours {
     pub(crate) fn new(size: BoardSize) -> Self {
         debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
+        assert!(size.get() <= LARGEST, "engine colours counts boards up to n = {LARGEST}");
         Self { units: Arc::new(UnitList::new(size)) }
     }
 }

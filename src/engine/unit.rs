@@ -105,8 +105,10 @@ impl RowDomains {
 pub(crate) enum Interrupt {
     /// The count was cancelled.
     Cancelled,
-    /// The unit's count passed `u64::MAX`, or, within an engine, a number on the way to it what it has room for.
+    /// The unit's count passed `u64::MAX`.
     Overflow,
+    /// An entry of a matrix of engine `colours` passed 16 bits.
+    LargeEntry,
 }
 
 impl Interrupt {
@@ -115,6 +117,7 @@ impl Interrupt {
         match self {
             Self::Cancelled => Error::StoppedBefore { what: "the end of the unit" },
             Self::Overflow => Error::UnitOverflow { unit },
+            Self::LargeEntry => Error::EntryOverflow { unit },
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::disk::open;
 use super::line::{Seal, without_zeros};
-use crate::engine::WhichCount;
+use crate::engine::{Engine, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 use crate::version::version;
@@ -103,7 +103,9 @@ impl Header {
     pub(super) fn plan(&self) -> Result<Plan, JournalError> {
         let field = |name| self.plan.split(' ').find_map(|field| field.strip_prefix(name));
         let parse = || {
-            let (size, engine) = (field("n=")?.parse().ok()?, field("engine=")?.parse().ok()?);
+            let size = field("n=")?.parse().ok()?;
+            let engine: Engine = field("engine=")?.parse().ok()?;
+            engine.check(size).ok()?;
             let split_rows = field("split-rows=")?.parse().ok();
             Some(Plan::new(size, engine, split_rows).of_count(self.which_count()))
         };

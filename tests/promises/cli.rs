@@ -1,8 +1,10 @@
 //! Real runs of the command line: exact output, exit codes, bad input, closed and full outputs.
 
 use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
-use crate::common::{json, nqueens, output, refused, run, stderr, stdout, without_reader};
+use crate::common::{json, nqueens, output, refused, run, spawn, stderr, stdout, without_reader};
 
 #[test]
 fn the_help_is_as_recorded() {
@@ -351,4 +353,28 @@ fn without_a_terminal_progress_is_lines_and_only_on_request() {
     let wanted = output(&["count", "16", "--quiet", "--progress", "always", "--engine", "bitmask"]);
     assert_eq!(stdout(&wanted), "14772512\n");
     assert!(stderr(&wanted).contains("/16 units"), "{}", stderr(&wanted));
+}
+
+/// Engine `colours` ends at n = 30; other engines and `list` take two boards more.
+#[test]
+fn boards_beyond_the_fastest_engine_say_what_they_take() {
+    for args in [&["count", "31"][..], &["estimate", "32"]] {
+        let mut child = spawn(nqueens(args).stdout(Stdio::null()));
+        let mut said = String::new();
+        let mut messages = BufReader::new(child.stderr.take().expect("piped"));
+        messages.read_line(&mut said).expect("a line");
+        child.kill().expect("it runs");
+        child.wait().expect("ended");
+        assert!(said.contains(" years or more here with engine subtrees: "), "{said}");
+    }
+    let limit = ["'31' is not a board of engine colours", "from 0 to 30"];
+    for command in [
+        &["count", "31"][..],
+        &["estimate", "31"],
+        &["shard", "31", "--index", "0", "--shards", "2", "--out", "q31.journal"],
+    ] {
+        refused(&output(&[command, &["--engine", "colours"]].concat()), 2, &limit);
+    }
+    let listed = output(&["list", "31", "--limit", "1"]);
+    assert_eq!(listed.status.code(), Some(0), "{listed:?}");
 }

@@ -15,7 +15,6 @@ use std::ops::Range;
 
 use super::kernel::{DIGITS, Entries, LANES, Scratch, Totals, Weights};
 use super::limits::{LIGHT_PART, Limits};
-use super::list::Slice;
 use super::side::{Side, Step};
 use super::sub_board::Colour;
 use super::units::{Columns, UnitList};
@@ -63,27 +62,8 @@ impl<'a> ColoursCounter<'a> {
         }
     }
 
-    /// Counts a slice of the light list in each unit: counting is linear in the light matrix, so the counts of
-    /// slices add up. A slice with too large an entry is halved. This ends, for a word has entries of at most
-    /// a!: its hits with a label are placements of a queens on a columns; and light colours have an a of 8 at
-    /// most.
-    fn count_slice(&mut self, task: &Task<'_>, slice: Slice) -> Result<Vec<u64>, Interrupt> {
-        self.fill(task, slice)?;
-        match self.sum(task) {
-            Err(Interrupt::Overflow) if slice.of < self.light.list.longest_block() => {
-                let [first, second] = slice.halves();
-                let mut counts = self.count_slice(task, first)?;
-                for (count, more) in counts.iter_mut().zip(self.count_slice(task, second)?) {
-                    *count = count.checked_add(more).ok_or(Interrupt::Overflow)?;
-                }
-                Ok(counts)
-            }
-            counts => counts,
-        }
-    }
-
-    /// Fills the light matrix from a slice of the list.
-    fn fill(&mut self, task: &Task<'_>, slice: Slice) -> Result<(), Interrupt> {
+    /// Fills the light matrix.
+    fn fill(&mut self, task: &Task<'_>) -> Result<(), Interrupt> {
         let Self { kernel, light, matrix, scratch, .. } = self;
         let labels = light.tree.labels_len;
         let rows = task.rows(labels);
@@ -97,7 +77,7 @@ impl<'a> ColoursCounter<'a> {
             }
             matrix.resize(matrix.len() + rows_of_block, Entries([0; LANES]));
         }
-        light.each_block(slice, scratch, task.cancel, |step, scratch| {
+        light.each_block(scratch, task.cancel, |step, scratch| {
             let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
             kernel.execute(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
                 kernel.count_leaf(leaf, words, &rows, entries, scratch);
@@ -111,7 +91,7 @@ impl<'a> ColoursCounter<'a> {
         let rows = task.rows(heavy.tree.labels_len);
         let mut totals = vec![Totals::default(); task.y_class.len()];
         let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
-        heavy.each_block(Slice::WHOLE, scratch, task.cancel, |step, scratch| {
+        heavy.each_block(scratch, task.cancel, |step, scratch| {
             let Step { tree, words, code, .. } = *step;
             light.weigh(step.labels, tree, *kernel, weights)?;
             kernel.execute(code, words, scratch, task.cancel, |leaf, words, scratch| {
@@ -180,7 +160,8 @@ impl Counter for ColoursCounter<'_> {
         for ys in wanted.chunks(sets_at_once) {
             let columns = self.units.columns(batch.a, batch.x);
             let task = Task { columns, y_class: &batch.y_class, ys, cancel };
-            counts.extend(self.count_slice(&task, Slice::WHOLE)?);
+            self.fill(&task)?;
+            counts.extend(self.sum(&task)?);
         }
         Ok(counts)
     }

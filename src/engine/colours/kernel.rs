@@ -44,7 +44,7 @@ use super::sub_board::MOST_ROWS;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
-pub(super) use lanes::{Bytes, LANES, SLACK, Words};
+pub(super) use lanes::{Bytes, LABEL_SHIFT, LANES, SLACK, Words};
 use lanes::{Lanes, Layer, SLOTS};
 
 /// The hits of a group with so many lanes fit a byte.
@@ -179,11 +179,9 @@ impl Kernel {
     ) -> Result<(), Interrupt> {
         while let Some(Instruction { depth, operation, next, behind }) = Instruction::first(code) {
             let (above, below) = scratch.kept.split_at_mut(depth);
-            let words = above.last().map_or(block, |Kept { len, words }| Words {
-                len: *len,
-                and_more: words,
-                ..block
-            });
+            let words = above
+                .last()
+                .map_or(block, |Kept { len, words }| Words { len: *len, and_more: words });
             code = match operation {
                 Operation::Filter { queen } => {
                     let kept = &mut below[0];

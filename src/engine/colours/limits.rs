@@ -4,9 +4,7 @@
 
 use super::code::{MOST_ITEMS, MOST_OPEN};
 use super::kernel::{Bytes, DIGITS, Entries, LANES};
-use super::sub_board::{Colour, SubBoards};
 use crate::board::size::BoardSize;
-use crate::engine::unit::WhichCount;
 
 /// The row sets of a class, at most.
 const MOST_SETS: u64 = 20;
@@ -15,7 +13,7 @@ pub(super) const LIGHT_PART: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The labels of a block: what is left of a word has room for their numbers.
+    /// The labels of a block.
     pub(super) block_labels: usize,
     /// A list that would be longer than so many words is made and counted section by section.
     pub(super) section_words: usize,
@@ -24,8 +22,7 @@ pub(super) struct Limits {
     pub(super) part_len: usize,
     /// Rows of the light matrix. Batches that need more are counted a few row sets at a time.
     pub(super) matrix_rows: usize,
-    /// The largest entry of the light matrix. If there is a larger one, the light list is counted slice by
-    /// slice.
+    /// The largest entry of the light matrix.
     pub(super) largest_entry: u16,
     /// What the light entries weigh is cut into digits of so many bits.
     pub(super) digit_bits: u32,
@@ -43,10 +40,8 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new(size: BoardSize) -> Self {
         let n = size.get();
-        let bits = |colour| SubBoards::new(size, colour, WhichCount::First).bits;
-        let bits = bits(Colour::White).max(bits(Colour::Black));
         Self {
-            block_labels: LANES.min(1 << (u64::BITS - bits)),
+            block_labels: LANES,
             section_words: 1 << 25,
             // 4, 16, 72, 224 and 256 MiB.
             part_len: match n {
@@ -66,11 +61,6 @@ impl Limits {
             section_items: MOST_ITEMS,
             keeps_memory: n <= 20,
         }
-    }
-
-    /// The first bit of a word's label.
-    pub(super) fn tag_at(&self) -> u32 {
-        u64::BITS - self.block_labels.ilog2()
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-use super::kernel::{SLACK, Words};
+use super::kernel::{LABEL_SHIFT, SLACK, Words};
 use super::limits::Limits;
 use super::sub_board::{Queens, SubBoard};
 use crate::cancel::Cancel;
@@ -40,30 +40,12 @@ pub(super) struct List {
     rows: [u32; 2],
     /// The placements on either rows, and on those of neighbours, which often are the same; by rows.
     zones: BTreeMap<u32, Zone>,
-    /// The first bit of a word's label.
-    tag_at: u32,
 }
 
 pub(super) struct Block {
     words: Range<usize>,
     /// Its labels, by lane.
     pub(super) labels: Vec<u32>,
-}
-
-/// One of some slices of the words of each block, of like length.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slice {
-    pub(super) number: usize,
-    pub(super) of: usize,
-}
-
-impl Slice {
-    /// All words.
-    pub(super) const WHOLE: Self = Self { number: 0, of: 1 };
-
-    pub(super) fn halves(self) -> [Self; 2] {
-        [0, 1].map(|next| Self { number: 2 * self.number + next, of: 2 * self.of })
-    }
 }
 
 impl List {
@@ -117,7 +99,7 @@ impl List {
         if self.section.start == from && !self.section.is_empty() {
             return Ok(self.section.end);
         }
-        let Self { to_list, section, words, blocks, found, rows, zones, tag_at } = self;
+        let Self { to_list, section, words, blocks, found, rows, zones } = self;
         let [centre, outer] = rows.map(|rows| &zones[&rows]);
         let mut end = from;
         *section = 0..0;
@@ -158,13 +140,12 @@ impl List {
             listed.reverse();
         }
         listed.sort_by_key(|(_, words)| Reverse(words.len()));
-        *tag_at = limits.tag_at();
         words.clear();
         words.reserve(found_len + SLACK);
         for listed in listed.chunks(limits.block_labels) {
             let start = words.len();
             for (lane, (_, of_label)) in (0_u64..).zip(listed) {
-                let tag = lane << *tag_at;
+                let tag = lane << LABEL_SHIFT;
                 words.extend(found[of_label.clone()].iter().map(|word| word | tag));
             }
             let labels = listed.iter().map(|(label, _)| *label).collect();
@@ -175,12 +156,10 @@ impl List {
         Ok(end)
     }
 
-    /// The words of a block that are in a slice.
-    pub(super) fn slice(&self, block: usize, slice: Slice) -> Words<'_> {
+    /// The words of a block.
+    pub(super) fn words(&self, block: usize) -> Words<'_> {
         let Range { start, end } = self.blocks[block].words;
-        let [first, last] = [0, 1].map(|next| (end - start) * (slice.number + next) / slice.of);
-        let and_more = &self.words[start + first..];
-        Words { len: last - first, and_more, tag_at: self.tag_at }
+        Words { len: end - start, and_more: &self.words[start..] }
     }
 
     /// The most words of a block.
@@ -226,7 +205,7 @@ impl Zone {
     /// The placements with these columns.
     fn words(&self, columns: u32) -> Words<'_> {
         let [start, end] = [0, 1].map(|next| self.starts[columns as usize + next] as usize);
-        Words { len: end - start, and_more: &self.words[start..], tag_at: u64::BITS }
+        Words { len: end - start, and_more: &self.words[start..] }
     }
 }
 

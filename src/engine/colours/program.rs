@@ -21,7 +21,7 @@ use super::code::Code;
 use super::kernel::{SLACK, Words};
 use super::leaf::{DROPPED, Leaf};
 use super::limits::Limits;
-use super::list::{List, Slice};
+use super::list::List;
 use super::sub_board::{MOST_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -92,7 +92,7 @@ impl Tree {
         cancel: &Cancel,
         mut visit: impl FnMut(&[u32]) -> Result<(), Interrupt>,
     ) -> Result<Vec<u32>, Interrupt> {
-        let sample = list.slice(list.blocks.len() / 2, Slice::WHOLE);
+        let sample = list.words(list.blocks.len() / 2);
         let mut compiler = Compiler {
             tree: self,
             limits,
@@ -154,7 +154,7 @@ impl<'a> Compiler<'a> {
         let mut kept = std::mem::take(&mut self.kept[depth]);
         kept.resize(kept.len().max(words.len + SLACK), 0);
         let len = self.kernel.join(&[word], words, &mut kept);
-        let words = Words { len, and_more: &kept, ..words };
+        let words = Words { len, and_more: &kept };
         self.node(sets, depth + 1, queens.and(row, column), words);
         self.kept[depth] = kept;
         self.code.end_subtree(start);

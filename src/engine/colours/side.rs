@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::kernel::{Scratch, Words};
+use super::kernel::{LABEL_SHIFT, Scratch, Words};
 use super::limits::Limits;
-use super::list::{List, Slice};
+use super::list::List;
 use super::program::Tree;
 use super::sub_board::{Colour, SubBoards};
 use super::units::{Batch, UnitList};
@@ -35,7 +35,7 @@ pub(super) struct Step<'a> {
     pub(super) number: usize,
     /// Its labels, by lane.
     pub(super) labels: &'a [u32],
-    /// Its words, or a slice of them.
+    /// Its words.
     pub(super) words: Words<'a>,
 }
 
@@ -48,10 +48,7 @@ impl Side {
         limits: Limits,
     ) -> Self {
         let boards = SubBoards::new(size, colour, which);
-        assert!(
-            limits.block_labels.ilog2() + boards.bits <= u64::BITS,
-            "words have room for labels"
-        );
+        assert!(boards.bits <= LABEL_SHIFT, "words have room for labels");
         let tree = Tree::new(&boards.tree, &[], std::iter::empty());
         Self {
             colour,
@@ -94,10 +91,9 @@ impl Side {
         self.list.fill(&self.boards.list, 0, &limits, self.kernel, cancel).map(drop)
     }
 
-    /// Runs each part of the program on this slice of each block of the list, section by section.
+    /// Runs each part of the program on each block of the list, section by section.
     pub(super) fn each_block(
         &mut self,
-        slice: Slice,
         scratch: &mut Scratch,
         cancel: &Cancel,
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
@@ -112,7 +108,7 @@ impl Side {
             scratch.reserve(list.longest_block());
             let mut visit = |code: &[u32]| {
                 for (number, block) in list.blocks.iter().enumerate() {
-                    let (words, labels) = (list.slice(number, slice), &block.labels);
+                    let (words, labels) = (list.words(number), &block.labels);
                     with(&Step { code, words, number, labels, tree }, scratch)?;
                 }
                 Ok(())

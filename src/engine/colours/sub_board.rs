@@ -15,7 +15,7 @@
 //! label of a black placement is the complement of its columns: those whose queen is white.
 //!
 //! A **word** is the set of a placement's diagonals that squares of both sub-boards touch, sums first:
-//! 57 bits at n = 30 and 61 at n = 32. Two placements fit if the AND of their words is 0.
+//! 57 bits at n = 30. Two placements fit if the AND of their words is 0.
 //!
 //! **The second count** stands on the image of the board under the flip of its rows: sums and differences
 //! change places, so every word is another, and squares are tried in the reverse order.
@@ -187,18 +187,17 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::colours::limits::Limits;
+    use crate::engine::colours::LARGEST;
+    use crate::engine::colours::kernel::LABEL_SHIFT;
 
     #[test]
     fn words_leave_room_for_labels() {
-        for n in 4..=BoardSize::MAX {
+        for n in 4..=LARGEST {
             let size = BoardSize::new(n).expect("in range");
-            let room = Limits::new(size).tag_at();
-            assert!(room <= 61, "blocks of eight labels and more at n = {n}");
             for colour in [Colour::White, Colour::Black] {
                 for which in [WhichCount::First, WhichCount::Second] {
                     let SubBoards { bits, .. } = SubBoards::new(size, colour, which);
-                    assert!(bits <= room, "{bits} bits at n = {n}");
+                    assert!(bits <= LABEL_SHIFT, "{bits} bits at n = {n}");
                 }
             }
         }

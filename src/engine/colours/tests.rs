@@ -5,10 +5,9 @@ mod reference;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::kernel::{Entries, LANES, Scratch};
+use super::kernel::LABEL_SHIFT;
 use super::limits::{Limits, most_words};
-use super::list::{List, Slice, each_placement};
-use super::program::Tree;
+use super::list::{List, each_placement};
 use super::sub_board::{Colour, Queens, SubBoards};
 use super::*;
 use crate::cancel::Cancel;
@@ -33,8 +32,6 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
         let most = (1 << (3 * limits.digit_bits - 2)) - 1;
         limits.largest_entry = limits.largest_entry.min(u16::try_from(most).unwrap_or(u16::MAX));
     });
-    // The least that is allowed: a word fits 3! placements on three rows and columns.
-    some(&mut |limits, _| limits.largest_entry = 6);
     some(&mut |limits, random| {
         let most: [&[usize]; 3] =
             [&[usize::MAX; 2], &[usize::MAX, usize::MAX, 5, 9], &[usize::MAX; 6]];
@@ -112,9 +109,9 @@ fn a_list_has_each_placement_once() {
         list.fill(&boards.list, 0, &limits, Kernel::detect(), &cancel).expect("in time");
         let mut listed = Vec::new();
         for (number, block) in list.blocks.iter().enumerate() {
-            let words = list.slice(number, Slice::WHOLE).own();
-            let tag = |word: &u64| (word >> limits.tag_at()) as usize;
-            let untagged = |word: &u64| word & ((1 << limits.tag_at()) - 1);
+            let words = list.words(number).own();
+            let tag = |word: &u64| (word >> LABEL_SHIFT) as usize;
+            let untagged = |word: &u64| word & ((1 << LABEL_SHIFT) - 1);
             listed.extend(words.iter().map(|word| (block.labels[tag(word)], untagged(word))));
         }
         let mut placed = Vec::new();
@@ -154,50 +151,16 @@ fn the_formula_of_memory_knows_how_many_placements_there_are() {
     }
 }
 
-/// The entry of two labels at n = 32 that does not fit 16 bits: white placements with these even and odd rows
-/// and columns, bit i for row or column 2 i or 2 i + 1. Searched for with the list and the tree of these labels
-/// alone.
+/// Without room for an entry there is no count, rather than a wrong one.
 #[test]
-fn slices_of_a_list_sum_to_an_entry_that_is_too_large() {
-    let [even_rows, odd_rows, even_columns, odd_columns] = [0xe0cb, 0xd907, 0xda23, 0xc52b];
-    let (size, cancel) = (size(32), Cancel::new());
-    let limits = Limits::new(size);
-    let boards = SubBoards::new(size, Colour::White, WhichCount::First);
-    let mut list = List::default();
-    let label = std::iter::once(even_columns);
-    list.begin(&boards.list, even_rows, 0xe007, label, &cancel).expect("in time");
-    list.fill(&boards.list, 0, &limits, Kernel::detect(), &cancel).expect("in time");
-    assert_eq!(list.longest_block(), 4944);
-    let tree = Tree::new(&boards.tree, &[odd_rows], std::iter::once(odd_columns));
-    let code = tree
-        .compile(&list, &limits, Kernel::Portable, Vec::new(), &cancel, |_| Ok(()))
-        .expect("in time");
-    assert!(!code.is_empty(), "a program of one label is short");
+fn an_entry_that_is_too_large_is_an_error() {
+    let colours = Colours::new(size(13));
+    let limits = Limits { largest_entry: 1, ..Limits::new(size(13)) };
     for kernel in kernels() {
-        let mut scratch = Scratch::default();
-        scratch.reserve(list.longest_block());
-        let entries = |of: usize| {
-            let mut entries = Vec::new();
-            for number in 0..of {
-                let words = list.slice(0, Slice { number, of });
-                let mut row = [Entries([0; LANES])];
-                let counted =
-                    kernel.execute(&code, words, &mut scratch, &cancel, |leaf, words, scratch| {
-                        kernel.count_leaf(leaf, words, &[Some(0..1)], &mut row, scratch);
-                    });
-                counted.expect("in time");
-                entries.push(u32::from(row[0].0[0]));
-            }
-            entries
-        };
-        let [whole, halves] = [1, 2].map(entries);
-        assert_eq!(
-            whole,
-            [65_535],
-            "{kernel}: cut off, and larger than the largest that is believed"
-        );
-        assert!(halves.iter().all(|entry| *entry <= limits.largest_entry.into()), "{halves:?}");
-        assert_eq!(halves.iter().sum::<u32>(), 66_217, "{kernel}");
+        let mut counter = ColoursCounter::new(&colours.units, kernel, WhichCount::First, limits);
+        let counts = (0..colours.len()).map(|unit| counter.count(unit, &Cancel::new()));
+        let found = counts.filter(|count| *count == Err(Interrupt::LargeEntry)).count();
+        assert!(found > 0, "{kernel}: entries of 2");
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Light<'a> {
 
 impl Light<'_> {
     /// Writes the weights for a block of these labels: for each row set, a row for each label of the heavy
-    /// tree, and at the end a row of zeros. Entries that are too large are an overflow.
+    /// tree, and at the end a row of zeros. An entry that has no room in 16 bits is an error.
     pub(super) fn weigh(
         &self,
         heavy_labels: &[u32],
@@ -82,7 +82,7 @@ impl Light<'_> {
                 let to = &mut digits[0][of_set.clone()];
                 let largest = kernel.weigh(&pairs, 0, mask, to, &heavy_rows);
                 if largest > limits.largest_entry {
-                    return Err(Interrupt::Overflow);
+                    return Err(Interrupt::LargeEntry);
                 }
                 let last = (4 * u32::from(largest)).max(1).ilog2() / limits.digit_bits;
                 for number in 1..=last {

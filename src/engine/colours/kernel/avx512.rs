@@ -142,9 +142,8 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
         rows[2][lane] = _mm512_shuffle_i64x2::<0x88>(ab, cd);
         rows[3][lane] = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
     }
-    let needed = words.tag_at.div_ceil(16) as usize;
     let (planes, _no_bit) = planes.as_chunks_mut::<TILE>();
-    for (rows, planes) in rows[..needed].iter().zip(planes) {
+    for (rows, planes) in rows.iter().zip(planes) {
         transpose_rows(*rows, planes);
     }
 }

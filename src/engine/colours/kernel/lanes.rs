@@ -2,6 +2,8 @@
 
 /// Labels of a block, and lanes of a layer.
 pub(in crate::engine::colours) const LANES: usize = 64;
+/// The first bit of the label in a word: there is room for the number of each label of a block.
+pub(in crate::engine::colours) const LABEL_SHIFT: u32 = u64::BITS - LANES.ilog2();
 /// Words of a lane.
 pub(super) const SLOTS: usize = 8;
 
@@ -14,8 +16,6 @@ pub(in crate::engine::colours) struct Words<'a> {
     /// So many, and [`SLACK`] more or whatever else follows them.
     pub(in crate::engine::colours) len: usize,
     pub(in crate::engine::colours) and_more: &'a [u64],
-    /// The first bit of a word's label.
-    pub(in crate::engine::colours) tag_at: u32,
 }
 
 impl<'a> Words<'a> {
@@ -58,7 +58,7 @@ impl Lanes {
     pub(super) fn cut(&mut self, words: Words<'_>) {
         let mut ends = [0_u32; LANES];
         for (at, word) in (1..).zip(words.own()) {
-            ends[(word >> words.tag_at) as usize % LANES] = at;
+            ends[(word >> LABEL_SHIFT) as usize % LANES] = at;
         }
         let Self { starts, present, labels, .. } = self;
         let (mut start, mut len) = (0, 0);

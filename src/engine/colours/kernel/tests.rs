@@ -6,9 +6,6 @@ use crate::engine::tests::{kernels, random};
 
 /// Numbers of words of a label, around those of a lane.
 const LENGTHS: [usize; 6] = [0, 1, 7, 8, 9, 17];
-/// Queens block bits below this one; those from it on are a label.
-const TAG_AT: u32 = 58;
-
 /// Miri takes hours for what takes a second.
 const ROUNDS: usize = if cfg!(miri) { 1 } else { 20 };
 
@@ -23,7 +20,7 @@ struct Leaf {
 impl Leaf {
     fn random(random: &mut fastrand::Rng, labels: usize) -> Self {
         let bit = |random: &mut fastrand::Rng| {
-            if random.u32(..8) == 0 { NO_BIT } else { random.u32(..TAG_AT) }
+            if random.u32(..8) == 0 { NO_BIT } else { random.u32(..LABEL_SHIFT) }
         };
         let squares: Vec<_> =
             (0..1 + random.usize(..12)).map(|_| [bit(random), bit(random)]).collect();
@@ -82,7 +79,7 @@ impl Leaf {
                 for (label, items) in labels.iter().enumerate() {
                     for [a, b] in items {
                         if word & (self.bits(*a) | self.bits(*b)) == 0 {
-                            with(set, label, (word >> TAG_AT) as usize);
+                            with(set, label, (word >> LABEL_SHIFT) as usize);
                         }
                     }
                 }
@@ -99,7 +96,7 @@ fn block(random: &mut fastrand::Rng, longest: usize) -> (Vec<u64>, usize) {
         let len = if label == 40 { longest } else { len };
         let word = |random: &mut fastrand::Rng| {
             let bits = random.u64(..) & random.u64(..) & random.u64(..);
-            bits & ((1 << TAG_AT) - 1) | label << TAG_AT
+            bits & ((1 << LABEL_SHIFT) - 1) | label << LABEL_SHIFT
         };
         words.extend((0..len).map(|_| word(random)));
     }
@@ -118,7 +115,7 @@ fn every_kernel_counts_what_plain_loops_count() {
         let (words, len) = block(&mut random, longest);
         let labels = [1, 5, 70][round % 3];
         let leaves = [(); 2].map(|()| Leaf::random(&mut random, labels));
-        let queen = 1 << random.u32(..TAG_AT) | 1 << random.u32(..TAG_AT);
+        let queen = 1 << random.u32(..LABEL_SHIFT) | 1 << random.u32(..LABEL_SHIFT);
         // Joined with the queen.
         let fitting = words[..len].iter().filter(|word| *word & queen == 0);
         let fitting: Vec<u64> = fitting.map(|word| word | queen).collect();
@@ -129,7 +126,7 @@ fn every_kernel_counts_what_plain_loops_count() {
         leaves[1].write(1, &mut code);
         code.end_subtree(filter);
         leaves[0].write(0, &mut code);
-        let block = Words { len, and_more: &words, tag_at: TAG_AT };
+        let block = Words { len, and_more: &words };
 
         // The set in the middle is not to be counted.
         let rows = [Some(labels..2 * labels), None, Some(0..labels)];
@@ -243,7 +240,7 @@ fn every_kernel_joins() {
         let ones = words(5);
         for len in LENGTHS {
             let others = words(len + SLACK);
-            let others = Words { len, and_more: &others, tag_at: u64::BITS };
+            let others = Words { len, and_more: &others };
             let pairs =
                 ones.iter().flat_map(|one| others.own().iter().map(move |other| (one, other)));
             let mut expected: Vec<u64> = pairs
