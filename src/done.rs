@@ -50,7 +50,7 @@ impl UnitsDone {
 
     /// Adds the units that follow.
     pub(crate) fn extend(&mut self, next: Self) {
-        debug_assert_eq!(self.units.end, next.units.start, "units are missing between the two");
+        assert_eq!(self.units.end, next.units.start, "units are missing between the two");
         self.units.end = next.units.end;
         self.counts.extend(next.counts);
         self.solutions += next.solutions;

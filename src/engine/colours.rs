@@ -16,7 +16,7 @@
 //! ```
 //!
 //! White squares fall into those with even row and column and those with odd row and column, black ones
-//! into the other two ([`sub_board`]). Once it is fixed which rows have a white queen, a colour is a matrix:
+//! into the other two ([`squares`]). Once it is fixed which rows have a white queen, a colour is a matrix:
 //! its entries count, for each set of even and each set of odd columns, the pairs of placements on its two
 //! sub-boards that share no diagonal. The count of a unit is the dot product of two such matrices. The one
 //! with fewer queens is filled ([`counter`]); of the other each entry is multiplied as it is found.
@@ -39,14 +39,14 @@
 )]
 
 mod code;
+mod completions;
 mod counter;
 mod kernel;
-mod leaf;
 mod limits;
 mod list;
 mod program;
 mod side;
-mod sub_board;
+mod squares;
 mod subsets;
 mod units;
 mod weigh;

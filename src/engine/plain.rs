@@ -41,14 +41,14 @@ impl Units for SingleUnit {
 /// The even columns of all boards.
 pub(crate) const EVEN: u32 = 0x5555_5555;
 
-/// Counts a unit's solutions, with their weights. It would need centuries to reach a count that overflows.
+/// Counts a unit's solutions, with their weights.
 pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
     let allowed = domains.allowed[..domains.size.rows()].iter().copied();
     let rows: Vec<(usize, u32)> = allowed.enumerate().collect();
     let mut solutions = 0;
     match &domains.weight {
         None => place(&rows, Queens::default(), cancel, &mut |_| solutions += 1),
-        Some(weight) => solutions = by_colour(&rows, domains.size.columns(), weight, cancel),
+        Some(weight) => solutions = by_colour(&rows, domains.size.columns(), weight, cancel)?,
     }
     if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
 }
@@ -62,7 +62,12 @@ pub(crate) fn recount_bytes(size: BoardSize) -> u64 {
 }
 
 /// Counts the solutions with these rows, with weights that depend on the columns of their white queens.
-fn by_colour(rows: &[(usize, u32)], board: u32, weight: &Weight, cancel: &Cancel) -> u64 {
+fn by_colour(
+    rows: &[(usize, u32)],
+    board: u32,
+    weight: &Weight,
+    cancel: &Cancel,
+) -> Result<u64, Interrupt> {
     let is_white = |(row, columns): &(usize, u32)| (row % 2 == 0) == (columns & EVEN != 0);
     let (white, black): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_white);
     let ranks = ranks();
@@ -79,15 +84,18 @@ fn by_colour(rows: &[(usize, u32)], board: u32, weight: &Weight, cancel: &Cancel
 
     let mut placements = vec![0; evens * odds];
     place(&white, Queens::default(), cancel, &mut |columns| placements[label(columns)] += 1);
-    let mut solutions = 0;
+    let mut solutions = Some(0_u64);
     place(&black, Queens::default(), cancel, &mut |columns| {
         let left = board & !columns;
         match placements[label(left)] {
             0 => {}
-            white => solutions += white * weight(left),
+            white => {
+                let found = u64::checked_mul(white, weight(left));
+                solutions = solutions.zip(found).and_then(|(sum, found)| sum.checked_add(found));
+            }
         }
     });
-    solutions
+    solutions.ok_or(Interrupt::Overflow)
 }
 
 /// The last queen's row, and what the queens up to it take of this row.

@@ -199,3 +199,30 @@ fn a_journal_holds_one_of_the_two_counts() {
         assert_eq!(count(10, which).journal(&path).run().map(|again| again.total), Ok(724));
     }
 }
+
+/// Units of boards that no test can count: every kernel and both counts agree, for a worker that begins and for one
+/// that has counted other units, and two units agree with backtracking.
+#[test]
+#[ignore = "takes a minute"]
+fn units_of_the_largest_boards_count_the_same() {
+    for (n, sample) in [(24, 8), (25, 5), (26, 2)] {
+        let (mut random, cancel) = (fastrand::Rng::with_seed(n.into()), Cancel::new());
+        let plans = [WhichCount::First, WhichCount::Second]
+            .map(|which| Plan::new(size(n), Engine::Colours, None).of_count(which));
+        let kernels = kernels();
+        let pairs = plans.iter().flat_map(|plan| kernels.iter().map(move |kernel| (plan, *kernel)));
+        let mut workers: Vec<_> = pairs.clone().map(|(plan, kernel)| plan.worker(kernel)).collect();
+        for number in 0..sample {
+            let unit = random.usize(..plans[0].units());
+            let count = plans[0].worker(Kernel::detect()).count(unit, &cancel).expect("a count");
+            for (worker, (plan, kernel)) in workers.iter_mut().zip(pairs.clone()) {
+                let which = plan.which_count();
+                let again = worker.count(unit, &cancel).expect("a count");
+                assert_eq!(again, count, "n = {n}, unit {unit}, {kernel}, {which} count");
+            }
+            if n == 24 && number < 2 {
+                assert_eq!(plans[0].recount(unit, &cancel), Ok(count), "unit {unit}");
+            }
+        }
+    }
+}

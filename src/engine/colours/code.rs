@@ -19,28 +19,29 @@
 /// The bit of a word that none has.
 pub(super) const NO_BIT: u32 = 64;
 /// The squares and pairs of a leaf, at most, and the place of all words.
-pub(super) const MOST_OPEN: usize = 4096;
+pub(super) const MAX_PLANES: usize = 4096;
 /// From the offset of a square or pair to the next.
-pub(super) const STEP: usize = 8;
+pub(super) const OFFSET_SCALE: usize = 8;
 /// The items of a group, at most: each has up to eight hits with a lane, and vectors add pairs of products of
 /// them with weights in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
-pub(super) const MOST_TOGETHER: usize = 8;
+pub(super) const MAX_GROUP: usize = 8;
 /// The items of a section, at most. A sum of 32 bits has room for the products of a weight and a number
 /// of bits, eight to a sum: 8 * 255 * 8 * 65536 < 2^32.
-pub(super) const MOST_ITEMS: usize = 1 << 16;
+pub(super) const MAX_ITEMS: usize = 1 << 16;
+const _: () = assert!(8 * 255 * 8 * (MAX_ITEMS as u64) < 1 << 32, "sums of 32 bits have room");
 
 /// The words of a filter, and those of a leaf before its sections.
 const FILTER: usize = 4;
 const LEAF: usize = 5;
 
 /// Two small numbers in a word: the bits of a square, the parts of a pair, the halves of an item.
-pub(super) fn two(one: u32, other: u32) -> u32 {
+pub(super) fn pack(one: u32, other: u32) -> u32 {
     one | other << 16
 }
 
 /// The two numbers in a word.
 #[inline(always)]
-pub(super) fn both(word: u32) -> [usize; 2] {
+pub(super) fn unpack(word: u32) -> [usize; 2] {
     [word & 0xffff, word >> 16].map(|number| number as usize)
 }
 
@@ -99,11 +100,11 @@ impl Code {
 }
 
 /// A label and its items.
-pub(super) type Group = [u32; 1 + MOST_TOGETHER];
+pub(super) type Group = [u32; 1 + MAX_GROUP];
 
 /// Groups for a section, by the number of their items.
 #[derive(Default)]
-pub(super) struct Groups([Vec<u32>; MOST_TOGETHER]);
+pub(super) struct Groups([Vec<u32>; MAX_GROUP]);
 
 impl Groups {
     /// Adds a group with the first so many items of this one, one at least.
@@ -111,7 +112,7 @@ impl Groups {
         let groups = &mut self.0[items - 1];
         // All of it, for a copy of known length is fast.
         groups.extend_from_slice(group);
-        groups.truncate(groups.len() - (MOST_TOGETHER - items));
+        groups.truncate(groups.len() - (MAX_GROUP - items));
     }
 }
 
@@ -162,7 +163,7 @@ impl<'a> Instruction<'a> {
 /// Sections, or the groups of a section by length: of each piece the number with which it begins, and what is in
 /// it.
 #[inline(always)]
-pub(super) fn pieces(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
+pub(super) fn records(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     let mut rest = code;
     std::iter::from_fn(move || {
         let [number, length, ..] = rest else { return None };

@@ -14,10 +14,10 @@
 use std::ops::Range;
 
 use super::kernel::{DIGITS, Entries, LANES, Scratch, Totals, Weights};
-use super::limits::{LIGHT_PART, Limits};
-use super::side::{Side, Step};
-use super::sub_board::Colour;
-use super::units::{Columns, UnitList};
+use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits};
+use super::side::{ColourState, Step};
+use super::squares::Colour;
+use super::units::{LabelWeights, UnitList};
 use super::weigh::Light;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -28,8 +28,8 @@ pub(super) struct ColoursCounter<'a> {
     kernel: Kernel,
     which: WhichCount,
     limits: Limits,
-    light: Side,
-    heavy: Side,
+    light: ColourState,
+    heavy: ColourState,
     /// The size of Re in the last batch.
     last_a: Option<u32>,
     /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
@@ -53,8 +53,8 @@ impl<'a> ColoursCounter<'a> {
             kernel,
             which,
             limits,
-            light: Side::new(units.size, Colour::White, which, kernel, limits),
-            heavy: Side::new(units.size, Colour::Black, which, kernel, limits),
+            light: ColourState::new(units.size, Colour::White, which, kernel, limits),
+            heavy: ColourState::new(units.size, Colour::Black, which, kernel, limits),
             last_a: None,
             matrix: Vec::new(),
             weights: Weights::default(),
@@ -64,10 +64,10 @@ impl<'a> ColoursCounter<'a> {
 
     /// Fills the light matrix.
     fn fill(&mut self, task: &Task<'_>) -> Result<(), Interrupt> {
-        let Self { kernel, light, matrix, scratch, .. } = self;
+        let Self { kernel, limits, light, matrix, scratch, .. } = self;
         let labels = light.tree.labels_len;
         let rows = task.rows(labels);
-        let rows_of_block = task.ys.len() * labels;
+        let rows_of_block = task.odd_ranks.len() * labels;
         matrix.clear();
         matrix.reserve(light.list.blocks.len() * rows_of_block);
         for _ in &light.list.blocks {
@@ -77,28 +77,39 @@ impl<'a> ColoursCounter<'a> {
             }
             matrix.resize(matrix.len() + rows_of_block, Entries([0; LANES]));
         }
-        light.each_block(scratch, task.cancel, |step, scratch| {
-            let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
-            kernel.execute(step.code, step.words, scratch, task.cancel, |leaf, words, scratch| {
-                kernel.count_leaf(leaf, words, &rows, entries, scratch);
-            })
-        })
+        light.each_block(
+            limits.part_len / LIGHT_PROGRAM_DIVISOR,
+            scratch,
+            task.cancel,
+            |step, scratch| {
+                let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
+                kernel.execute(
+                    step.code,
+                    step.words,
+                    scratch,
+                    task.cancel,
+                    |leaf, words, scratch| {
+                        kernel.count_leaf(leaf, words, &rows, entries, scratch);
+                    },
+                )
+            },
+        )
     }
 
     /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
     fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
-        let Self { kernel, light, heavy, matrix, weights, scratch, .. } = self;
+        let Self { kernel, limits, light, heavy, matrix, weights, scratch, .. } = self;
         let rows = task.rows(heavy.tree.labels_len);
         let mut totals = vec![Totals::default(); task.y_class.len()];
-        let light = Light { side: light, matrix, columns: task.columns, ys: task.ys };
-        heavy.each_block(scratch, task.cancel, |step, scratch| {
+        let light = Light { side: light, matrix, columns: task.columns, odd_ranks: task.odd_ranks };
+        heavy.each_block(limits.part_len, scratch, task.cancel, |step, scratch| {
             let Step { tree, words, code, .. } = *step;
             light.weigh(step.labels, tree, *kernel, weights)?;
             kernel.execute(code, words, scratch, task.cancel, |leaf, words, scratch| {
                 kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
             })
         })?;
-        let digit_bits = self.limits.digit_bits;
+        let digit_bits = limits.digit_bits;
         let count = |y: &u32| {
             let digits = (0..).zip(totals[(*y - task.y_class.start) as usize]);
             let lanes = digits.flat_map(|(digit, lanes)| {
@@ -106,15 +117,15 @@ impl<'a> ColoursCounter<'a> {
             });
             u64::try_from(lanes.sum::<u128>()).map_err(|_| Interrupt::Overflow)
         };
-        task.ys.iter().map(count).collect()
+        task.odd_ranks.iter().map(count).collect()
     }
 }
 
 /// Some units of a batch.
 struct Task<'a> {
-    columns: Columns<'a>,
+    columns: LabelWeights<'a>,
     y_class: &'a Range<u32>,
-    ys: &'a [u32],
+    odd_ranks: &'a [u32],
     cancel: &'a Cancel,
 }
 
@@ -122,7 +133,7 @@ impl Task<'_> {
     /// The rows in a block of each row set of the class: of these units, one for each label.
     fn rows(&self, labels: usize) -> Vec<Option<Range<usize>>> {
         let mut rows = vec![None; self.y_class.len()];
-        for (unit, y) in self.ys.iter().enumerate() {
+        for (unit, y) in self.odd_ranks.iter().enumerate() {
             rows[(*y - self.y_class.start) as usize] = Some(unit * labels..(unit + 1) * labels);
         }
         rows
@@ -148,18 +159,16 @@ impl Counter for ColoursCounter<'_> {
         if (self.light.colour == Colour::White) != is_white_light {
             std::mem::swap(&mut self.light, &mut self.heavy);
         }
-        self.light.limits.part_len = self.limits.part_len / LIGHT_PART;
-        self.heavy.limits.part_len = self.limits.part_len;
         self.light.prepare(self.units, &batch, cancel)?;
         self.heavy.prepare(self.units, &batch, cancel)?;
         self.light.fill_list(cancel)?;
-        let wanted: Vec<u32> = self.units.ys_of(&batch, units).collect();
+        let wanted: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
         let rows_of_set = self.light.list.blocks.len() * self.light.tree.labels_len;
         let sets_at_once = (self.limits.matrix_rows / rows_of_set.max(1)).max(1);
         let mut counts = Vec::new();
-        for ys in wanted.chunks(sets_at_once) {
+        for odd_ranks in wanted.chunks(sets_at_once) {
             let columns = self.units.columns(batch.a, batch.x);
-            let task = Task { columns, y_class: &batch.y_class, ys, cancel };
+            let task = Task { columns, y_class: &batch.y_class, odd_ranks, cancel };
             self.fill(&task)?;
             counts.extend(self.sum(&task)?);
         }

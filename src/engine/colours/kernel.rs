@@ -30,7 +30,7 @@
 //! | `and(a, b)`, `open_of(words, a, b)`, `add(a, b)` | `a & b`, `words & !(a \| b)`, `a + b` |
 //! | `bits(a)` | the number of bits in each byte |
 //! | `index(places)`, `pick(a, index)` | the bytes of `a` in these places; 0 where there is none |
-//! | `count(entries, hits, turns, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; the turns are indices that pick the hits of labels, the labels those of lanes |
+//! | `count(entries, hits, nth_lanes, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; `nth_lanes` picks the first lane of each label, then the second, and so on; `labels` names the label of each lane |
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
 //! | `join_eight(one, words, some, joined)` | writes those of the first words that share no bit with one, each joined with it; returns how many |
@@ -39,8 +39,10 @@
 
 use std::ops::Range;
 
-use super::code::{Instruction, LeafCode, MOST_TOGETHER, NO_BIT, Operation, STEP, both, pieces};
-use super::sub_board::MOST_ROWS;
+use super::code::{
+    Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, Operation, records, unpack,
+};
+use super::squares::MAX_ROWS;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
@@ -49,7 +51,7 @@ use lanes::{Lanes, Layer, SLOTS};
 
 /// The hits of a group with so many lanes fit a byte.
 #[cfg(target_arch = "x86_64")]
-const TURNS_IN_A_BYTE: usize = 255 / (8 * MOST_TOGETHER);
+const LANES_IN_A_BYTE: usize = 255 / (8 * MAX_GROUP);
 
 /// A row of the light matrix: a number for each label of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +81,11 @@ pub(super) const DIGITS: usize = 3;
 /// What the hits with each label of the tree and of the block weigh, digit by digit.
 #[derive(Debug, Default)]
 pub(super) struct Weights {
-    /// The lowest digits, the next ones, and so on. Of the upper ones, rows have those that `more` says; what else is
+    /// The lowest digits, the next ones, and so on. Of the upper ones, rows have as many as `upper_digits_len` says; what else is
     /// there means nothing.
     pub(super) digits: [Vec<Bytes>; DIGITS],
     /// How many more digits than the first each row has. Few have any.
-    pub(super) more: Vec<u8>,
+    pub(super) upper_digits_len: Vec<u8>,
 }
 
 /// For each digit of the weights, sums of hits times these digits; all eight together are the sum.
@@ -93,7 +95,7 @@ pub(super) type Totals = [[u64; 8]; DIGITS];
 #[derive(Default)]
 pub(super) struct Scratch {
     /// The words at each depth but the first.
-    kept: [Kept; MOST_ROWS],
+    kept: [Kept; MAX_ROWS],
     leaf: LeafScratch,
 }
 
@@ -107,8 +109,9 @@ struct Kept {
 /// Working memory for a leaf.
 pub(super) struct LeafScratch {
     lanes: Lanes,
-    turns: Vec<Bytes>,
-    /// What a kernel makes of the turns.
+    /// The first lane of each label, the second lane of each label, and so on.
+    nth_lanes: Vec<Bytes>,
+    /// The same as indices of the kernel.
     indices: Vec<Bytes>,
     planes: Box<Planes>,
     open: Box<Open>,
@@ -117,17 +120,17 @@ pub(super) struct LeafScratch {
 /// Of all words of a layer, and of each square and pair, those that it leaves. There is room behind every offset of 16
 /// bits, so that none from the code needs a check.
 #[repr(C, align(64))]
-struct Open([u8; (1 << 16) * LANES / STEP + LANES]);
+struct Open([u8; (1 << 16) * LANES / OFFSET_SCALE + LANES]);
 
 impl Open {
     #[inline(always)]
     fn at(&self, offset: usize) -> &[u8; LANES] {
-        self.0[offset % (1 << 16) * LANES / STEP..].first_chunk().expect("room")
+        self.0[offset % (1 << 16) * LANES / OFFSET_SCALE..].first_chunk().expect("room")
     }
 
     #[inline(always)]
     fn at_mut(&mut self, offset: usize) -> &mut [u8; LANES] {
-        self.0[offset % (1 << 16) * LANES / STEP..].first_chunk_mut().expect("room")
+        self.0[offset % (1 << 16) * LANES / OFFSET_SCALE..].first_chunk_mut().expect("room")
     }
 }
 
@@ -138,7 +141,7 @@ impl Default for LeafScratch {
     fn default() -> Self {
         Self {
             lanes: Lanes::default(),
-            turns: Vec::new(),
+            nth_lanes: Vec::new(),
             indices: Vec::new(),
             planes: Box::new([Bytes::ZERO; NO_BIT as usize + 1]),
             open: Box::new(Open([0; _])),
@@ -181,7 +184,7 @@ impl Kernel {
             let (above, below) = scratch.kept.split_at_mut(depth);
             let words = above
                 .last()
-                .map_or(block, |Kept { len, words }| Words { len: *len, and_more: words });
+                .map_or(block, |Kept { len, words }| Words { len: *len, padded: words });
             code = match operation {
                 Operation::Filter { queen } => {
                     let kept = &mut below[0];

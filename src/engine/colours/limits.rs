@@ -2,14 +2,14 @@
 //!
 //! All of it is one value. Tests make it tiny, so that small boards take every path that large ones take.
 
-use super::code::{MOST_ITEMS, MOST_OPEN};
+use super::code::{MAX_ITEMS, MAX_PLANES};
 use super::kernel::{Bytes, DIGITS, Entries, LANES};
 use crate::board::size::BoardSize;
 
 /// The row sets of a class, at most.
-const MOST_SETS: u64 = 20;
+const MAX_SETS: u64 = 20;
 /// Programs of a light colour are shorter: they have room for a third of what those of a heavy one have.
-pub(super) const LIGHT_PART: usize = 3;
+pub(super) const LIGHT_PROGRAM_DIVISOR: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -18,7 +18,7 @@ pub(super) struct Limits {
     /// A list that would be longer than so many words is made and counted section by section.
     pub(super) section_words: usize,
     /// Programs with more words are compiled for each batch, part by part. A part may be longer by what
-    /// is below one node. Those of light colours have a part of this, see [`LIGHT_PART`].
+    /// is below one node. Those of light colours have a part of this, see [`LIGHT_PROGRAM_DIVISOR`].
     pub(super) part_len: usize,
     /// Rows of the light matrix. Batches that need more are counted a few row sets at a time.
     pub(super) matrix_rows: usize,
@@ -57,8 +57,8 @@ impl Limits {
             digit_bits: u8::BITS,
             // For one row there is no other way.
             leaf_words: &[usize::MAX, usize::MAX, 4000, 4000, 3000, 800],
-            leaf_halves: MOST_OPEN,
-            section_items: MOST_ITEMS,
+            leaf_halves: MAX_PLANES,
+            section_items: MAX_ITEMS,
             keeps_memory: n <= 20,
         }
     }
@@ -77,11 +77,11 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
     let (heavy, light) = (a.max(side - a), a.min(side - a));
     let labels = subsets(side, light);
     let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
-    let rows = (MOST_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
+    let rows = (MAX_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
     let matrix = rows * size_of::<Entries>() as u64;
-    let weights = MOST_SETS * labels * (DIGITS * size_of::<Bytes>()) as u64;
+    let weights = MAX_SETS * labels * (DIGITS * size_of::<Bytes>()) as u64;
     // For each colour a program, or a part of one with what is below a node: an eighth more.
-    let programs = (limits.part_len + limits.part_len / LIGHT_PART) as u64 * 9 / 2;
+    let programs = (limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR) as u64 * 9 / 2;
     let words = |rows| most_words(side, rows);
     let listed = words(heavy).min(1.05 * limits.section_words as f64);
     // The labels of the first block have up to half as many words more than others.

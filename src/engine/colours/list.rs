@@ -14,17 +14,17 @@ use std::ops::Range;
 
 use super::kernel::{LABEL_SHIFT, SLACK, Words};
 use super::limits::Limits;
-use super::sub_board::{Queens, SubBoard};
+use super::squares::{Queens, SubBoard};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Interrupt, WhichCount};
 
 /// The rows of a zone, at most, if the other one has fewer.
-const MOST_ROWS_OF_ZONE: u32 = 6;
+const MAX_ROWS_OF_ZONE: u32 = 6;
 /// Words of a zone that are tried at once with all of the other: there is room for all pairs.
-const MOST_AT_ONCE: usize = 64;
+const MAX_AT_ONCE: usize = 64;
 /// Zones with more words than this, all together, are not kept.
-const MOST_KEPT: usize = 1 << 18;
+const MAX_KEPT: usize = 1 << 18;
 
 #[derive(Default)]
 pub(super) struct List {
@@ -69,13 +69,13 @@ impl List {
             centre_rows |= 1 << outer_rows.trailing_zeros();
             outer_rows &= !centre_rows;
         }
-        while centre_rows.count_ones() > MOST_ROWS_OF_ZONE.max(outer_rows.count_ones() + 1) {
+        while centre_rows.count_ones() > MAX_ROWS_OF_ZONE.max(outer_rows.count_ones() + 1) {
             outer_rows |= 1 << centre_rows.ilog2();
             centre_rows &= !outer_rows;
         }
         self.rows = [centre_rows, outer_rows];
         let kept: usize = self.zones.values().map(|zone| zone.words.len()).sum();
-        if kept > MOST_KEPT && !self.rows.iter().all(|rows| self.zones.contains_key(rows)) {
+        if kept > MAX_KEPT && !self.rows.iter().all(|rows| self.zones.contains_key(rows)) {
             self.zones.clear();
         }
         for rows in self.rows {
@@ -121,7 +121,7 @@ impl List {
                     return Err(Interrupt::Cancelled);
                 }
                 let others = outer.words(columns & !one);
-                for ones in centre.words(*one).own().chunks(MOST_AT_ONCE) {
+                for ones in centre.words(*one).own().chunks(MAX_AT_ONCE) {
                     let room = found_len + ones.len() * others.len + SLACK;
                     found.resize(room.max(found.len()), 0);
                     found_len += kernel.join(ones, others, &mut found[found_len..]);
@@ -159,7 +159,7 @@ impl List {
     /// The words of a block.
     pub(super) fn words(&self, block: usize) -> Words<'_> {
         let Range { start, end } = self.blocks[block].words;
-        Words { len: end - start, and_more: &self.words[start..] }
+        Words { len: end - start, padded: &self.words[start..] }
     }
 
     /// The most words of a block.
@@ -205,7 +205,7 @@ impl Zone {
     /// The placements with these columns.
     fn words(&self, columns: u32) -> Words<'_> {
         let [start, end] = [0, 1].map(|next| self.starts[columns as usize + next] as usize);
-        Words { len: end - start, and_more: &self.words[start..] }
+        Words { len: end - start, padded: &self.words[start..] }
     }
 }
 
@@ -222,8 +222,8 @@ pub(super) fn each_placement(
     if cancel.is_cancelled() {
         return;
     }
-    for column in board.each(board.free(row, queens)) {
-        let (queens, word) = (queens.and(row, column), word | board.word(row, column));
+    for column in board.in_order(board.free(row, queens)) {
+        let (queens, word) = (queens.with(row, column), word | board.word(row, column));
         each_placement(board, rows, queens, word, cancel, with);
     }
 }

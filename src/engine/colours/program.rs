@@ -18,11 +18,11 @@
 //! node, and the next one begins with the queens of this node.
 
 use super::code::Code;
+use super::completions::{DROPPED, Leaf};
 use super::kernel::{SLACK, Words};
-use super::leaf::{DROPPED, Leaf};
 use super::limits::Limits;
 use super::list::List;
-use super::sub_board::{MOST_ROWS, Queens, SubBoard};
+use super::squares::{MAX_ROWS, Queens, SubBoard};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
@@ -76,7 +76,7 @@ impl Tree {
         let of_rows = sets.chunk_by(move |(one, _), (other, _)| one[depth] == other[depth]);
         of_rows.flat_map(move |sets| {
             let row = sets[0].0[depth];
-            let columns = self.board.each(self.board.free(row, queens));
+            let columns = self.board.in_order(self.board.free(row, queens));
             columns.map(move |column| Child { sets, row, column })
         })
     }
@@ -133,7 +133,7 @@ struct Compiler<'a> {
     limits: &'a Limits,
     kernel: Kernel,
     /// Of the sample, the words that each queen leaves.
-    kept: [Vec<u64>; MOST_ROWS],
+    kept: [Vec<u64>; MAX_ROWS],
     /// Where the last part ended and the next one begins: the number of a child at each depth, the upper ones
     /// last; none at the beginning and at the end.
     path: Vec<usize>,
@@ -154,8 +154,8 @@ impl<'a> Compiler<'a> {
         let mut kept = std::mem::take(&mut self.kept[depth]);
         kept.resize(kept.len().max(words.len + SLACK), 0);
         let len = self.kernel.join(&[word], words, &mut kept);
-        let words = Words { len, and_more: &kept };
-        self.node(sets, depth + 1, queens.and(row, column), words);
+        let words = Words { len, padded: &kept };
+        self.node(sets, depth + 1, queens.with(row, column), words);
         self.kept[depth] = kept;
         self.code.end_subtree(start);
     }
@@ -190,7 +190,7 @@ impl<'a> Compiler<'a> {
         leaf.clear();
         let rows = sets.iter().flat_map(|(rows, _)| &rows[depth..]);
         let rows = rows.fold(0_u32, |all, row| all | 1 << row);
-        for row in (0..MOST_ROWS as u32).filter(|row| rows >> row & 1 == 1) {
+        for row in (0..MAX_ROWS as u32).filter(|row| rows >> row & 1 == 1) {
             leaf.add_squares(&tree.board, row, queens);
         }
         for (rows, number) in sets {

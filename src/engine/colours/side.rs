@@ -6,7 +6,7 @@ use super::kernel::{LABEL_SHIFT, Scratch, Words};
 use super::limits::Limits;
 use super::list::List;
 use super::program::Tree;
-use super::sub_board::{Colour, SubBoards};
+use super::squares::{Colour, SubBoards};
 use super::units::{Batch, UnitList};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
@@ -14,7 +14,7 @@ use crate::engine::simd::Kernel;
 use crate::engine::unit::{Interrupt, WhichCount};
 
 /// What belongs to a colour.
-pub(super) struct Side {
+pub(super) struct ColourState {
     pub(super) colour: Colour,
     pub(super) boards: SubBoards,
     kernel: Kernel,
@@ -22,7 +22,7 @@ pub(super) struct Side {
     pub(super) list: List,
     pub(super) tree: Tree,
     /// The units that have this tree.
-    planted_for: Range<usize>,
+    tree_units: Range<usize>,
     /// All of its program once it is compiled; empty before, and if it is too long.
     program: Vec<u32>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Step<'a> {
     pub(super) words: Words<'a>,
 }
 
-impl Side {
+impl ColourState {
     pub(super) fn new(
         size: BoardSize,
         colour: Colour,
@@ -57,7 +57,7 @@ impl Side {
             limits,
             list: List::default(),
             tree,
-            planted_for: 0..0,
+            tree_units: 0..0,
             program: Vec::new(),
         }
     }
@@ -73,13 +73,13 @@ impl Side {
         let rows = self.boards.list.own_rows(units.even.of_size(a)[x as usize], units.even.all());
         let labels = units.columns(a, x).labels(self.colour);
         self.list.begin(&self.boards.list, rows, units.even.outer(), labels, cancel)?;
-        if !self.planted_for.contains(&batch.units.start) {
+        if !self.tree_units.contains(&batch.units.start) {
             let own_rows = |y| self.boards.tree.own_rows(units.odd_set(a, y), units.odd.all());
             let class: Vec<u32> = y_class.clone().map(own_rows).collect();
             // The labels that count with some x of the class count with its first.
             let labels = units.columns(a, x_class.start).labels(self.colour.other());
             self.tree = Tree::new(&self.boards.tree, &class, labels);
-            self.planted_for = units.of_classes(batch.units.start);
+            self.tree_units = units.of_classes(batch.units.start);
             self.program.clear();
         }
         Ok(())
@@ -91,17 +91,19 @@ impl Side {
         self.list.fill(&self.boards.list, 0, &limits, self.kernel, cancel).map(drop)
     }
 
-    /// Runs each part of the program on each block of the list, section by section.
+    /// Runs each part of the program, of this length at most, on each block of the list, section by section.
     pub(super) fn each_block(
         &mut self,
+        part_len: usize,
         scratch: &mut Scratch,
         cancel: &Cancel,
         mut with: impl FnMut(&Step<'_>, &mut Scratch) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         let Self { kernel, limits, list, tree, program, boards, .. } = self;
+        let limits = Limits { part_len, ..*limits };
         let mut next = 0;
         while next < list.to_list.len() {
-            next = list.fill(&boards.list, next, limits, *kernel, cancel)?;
+            next = list.fill(&boards.list, next, &limits, *kernel, cancel)?;
             if list.blocks.is_empty() {
                 continue;
             }
@@ -118,7 +120,7 @@ impl Side {
                 continue;
             }
             let memory = std::mem::take(program);
-            *program = tree.compile(list, limits, *kernel, memory, cancel, visit)?;
+            *program = tree.compile(list, &limits, *kernel, memory, cancel, visit)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::kernel::LABEL_SHIFT;
 use super::limits::{Limits, most_words};
 use super::list::{List, each_placement};
-use super::sub_board::{Colour, Queens, SubBoards};
+use super::squares::{Colour, Queens, SubBoards};
 use super::*;
 use crate::cancel::Cancel;
 use crate::engine::count_domains;
@@ -99,14 +99,13 @@ fn a_stopped_counter_counts_what_another_one_counts() {
 #[test]
 fn a_list_has_each_placement_once() {
     let (size, cancel) = (size(26), Cancel::new());
-    let limits = Limits::new(size);
     let boards = SubBoards::new(size, Colour::Black, WhichCount::First);
     let mut list = List::default();
     for rows in [0x3f8, 0x3f1, 0x2f8, 0x1c07] {
         let labels =
             || (0..1 << 13).filter(|label: &u32| 13 - label.count_ones() == u32::count_ones(rows));
         list.begin(&boards.list, rows, 0x1c07, labels(), &cancel).expect("in time");
-        list.fill(&boards.list, 0, &limits, Kernel::detect(), &cancel).expect("in time");
+        list.fill(&boards.list, 0, &Limits::new(size), Kernel::detect(), &cancel).expect("in time");
         let mut listed = Vec::new();
         for (number, block) in list.blocks.iter().enumerate() {
             let words = list.words(number).own();

@@ -34,7 +34,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::sub_board::Colour;
+use super::squares::Colour;
 use super::subsets::Subsets;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
@@ -85,7 +85,8 @@ impl UnitList {
         for a in sizes {
             for (x_class, xs) in (0..).zip(list.even.classes(a)) {
                 for (y_class, class) in (0..).zip(list.odd.classes(list.odd_size(a))) {
-                    let units: usize = xs.clone().map(|x| list.ys(a, x, class).count()).sum();
+                    let units: usize =
+                        xs.clone().map(|x| list.odd_ranks(a, x, class).count()).sum();
                     if units > 0 {
                         let first_unit = list.len;
                         list.class_pairs.push(ClassPair { first_unit, a, x_class, y_class });
@@ -110,28 +111,28 @@ impl UnitList {
     /// and v, of all four images. The first is the sets themselves. On odd boards each image is there twice.
     fn images(&self, even: u32, odd: u32) -> [(u32, u32, u32); 4] {
         let a = even.count_ones();
-        let [x, y] = [self.even.rank(even), self.odd.rank(self.turned(odd))];
+        let [x, y] = [self.even.rank(even), self.odd.rank(self.half_turned(odd))];
         if self.is_odd() {
             let reversed = (a, self.even.rank_of_reversed(even), self.odd.rank_of_reversed(odd));
             return [(a, x, y), reversed, (a, x, y), reversed];
         }
-        let (b, last) = self.others(a);
+        let (b, last) = self.colour_swap(a);
         [(a, x, y), (a, y, x), (b, last - x, last - y), (b, last - y, last - x)]
     }
 
     /// On even boards a flip of the rows exchanges the colours: what it makes of a, and of the rank 0, from where
     /// ranks count down.
-    fn others(&self, a: u32) -> (u32, u32) {
+    fn colour_swap(&self, a: u32) -> (u32, u32) {
         (self.size.get() / 2 - a, self.even.of_size(a).len() as u32 - 1)
     }
 
     /// The y of a class that form units with an x: none of the images is below.
-    fn ys(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
+    fn odd_ranks(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
         let (ranks, order) = if self.is_odd() {
             let reversed = self.even.rank_of_reversed(self.even.of_size(a)[x as usize]);
             (class.clone(), x.cmp(&reversed))
         } else {
-            let (b, last) = self.others(a);
+            let (b, last) = self.colour_swap(a);
             let most = if a == b { last - x } else { last };
             (class.start.max(x)..class.end.min(most + 1), Ordering::Less)
         };
@@ -162,7 +163,7 @@ impl UnitList {
         let x_class = self.even.classes(a)[usize::from(x_class)].clone();
         let y_class = self.odd.classes(self.odd_size(a))[usize::from(y_class)].clone();
         for x in x_class.clone() {
-            let units = first_unit..first_unit + self.ys(a, x, &y_class).count();
+            let units = first_unit..first_unit + self.odd_ranks(a, x, &y_class).count();
             if units.contains(&unit) {
                 return Batch { units, a, x, x_class, y_class };
             }
@@ -172,26 +173,30 @@ impl UnitList {
     }
 
     /// The y of some units, or of all that are in the batch of the first.
-    pub(super) fn ys_of(&self, batch: &Batch, units: Range<usize>) -> impl Iterator<Item = u32> {
-        let ys = self.ys(batch.a, batch.x, &batch.y_class);
-        ys.skip(units.start - batch.units.start).take(units.len())
+    pub(super) fn odd_ranks_of(
+        &self,
+        batch: &Batch,
+        units: Range<usize>,
+    ) -> impl Iterator<Item = u32> {
+        let odd_ranks = self.odd_ranks(batch.a, batch.x, &batch.y_class);
+        odd_ranks.skip(units.start - batch.units.start).take(units.len())
     }
 
     /// The even and the odd rows of a unit whose queen is white.
     fn rows_of(&self, unit: usize) -> [u32; 2] {
         let batch = self.batch(unit);
-        let y = self.ys_of(&batch, unit..unit + 1).next().expect("a batch has its units");
+        let y = self.odd_ranks_of(&batch, unit..unit + 1).next().expect("a batch has its units");
         [self.even.of_size(batch.a)[batch.x as usize], self.odd_set(batch.a, y)]
     }
 
     /// The odd rows, or columns, of this rank.
     pub(super) fn odd_set(&self, a: u32, rank: u32) -> u32 {
         let set = self.odd.of_size(self.odd_size(a))[rank as usize];
-        self.turned(set)
+        self.half_turned(set)
     }
 
     /// Of odd numbers, the set that has a rank: on even boards the half-turn makes even ones of them.
-    fn turned(&self, odd: u32) -> u32 {
+    fn half_turned(&self, odd: u32) -> u32 {
         if self.is_odd() { odd } else { self.odd.reversed(odd) }
     }
 
@@ -223,28 +228,28 @@ impl UnitList {
     }
 
     /// What the columns weigh in the units of this x.
-    pub(super) fn columns(&self, a: u32, x: u32) -> Columns<'_> {
-        Columns { list: self, a, x }
+    pub(super) fn columns(&self, a: u32, x: u32) -> LabelWeights<'_> {
+        LabelWeights { list: self, a, x }
     }
 }
 
 /// What pairs of labels weigh in the units of one x.
 #[derive(Clone, Copy)]
-pub(super) struct Columns<'a> {
+pub(super) struct LabelWeights<'a> {
     list: &'a UnitList,
     /// The size of Re.
     pub(super) a: u32,
     x: u32,
 }
 
-impl Columns<'_> {
+impl LabelWeights<'_> {
     /// How many times this Ce counts for the flip of the columns, which on odd boards leaves the rows alone.
     fn flipped(&self, label: u32) -> u16 {
         let UnitList { even, .. } = self.list;
         if !self.list.is_odd() {
             return 1;
         }
-        times(&even.rank(label), &even.rank_of_reversed(label))
+        orbit_factor(&even.rank(label), &even.rank_of_reversed(label))
     }
 
     /// What a label of the list of this colour, or of the tree of the other one, weighs: Ce of white. A pair of
@@ -255,11 +260,11 @@ impl Columns<'_> {
         let (rank, weight) = match colour {
             Colour::White => (list.even.rank(label), 2 * self.flipped(label)),
             Colour::Black if list.is_odd() => return Some(1),
-            Colour::Black => (list.odd.rank(list.turned(label)), 1),
+            Colour::Black => (list.odd.rank(list.half_turned(label)), 1),
         };
         let mut least = (a, rank);
         if !list.is_odd() {
-            let (b, last) = list.others(a);
+            let (b, last) = list.colour_swap(a);
             least = least.min((b, last - rank));
         }
         match least.cmp(&(a, x)) {
@@ -285,12 +290,12 @@ impl Columns<'_> {
         let [own, others @ ..] = list.images(even, odd);
         let key = others.into_iter().fold(own, Ord::min);
         let flipped = self.flipped(even);
-        move |y| times(&(a, x, y), &key) * flipped
+        move |y| orbit_factor(&(a, x, y), &key) * flipped
     }
 }
 
 /// How many times one of two images counts: the lower one counts for both.
-fn times<T: Ord>(one: &T, other: &T) -> u16 {
+fn orbit_factor<T: Ord>(one: &T, other: &T) -> u16 {
     match one.cmp(other) {
         Ordering::Less => 2,
         Ordering::Equal => 1,

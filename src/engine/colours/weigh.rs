@@ -15,19 +15,19 @@
 
 use super::kernel::{Bytes, Entries, LANES, Pairs, Weights};
 use super::program::Tree;
-use super::side::Side;
-use super::sub_board::Colour;
-use super::units::Columns;
+use super::side::ColourState;
+use super::squares::Colour;
+use super::units::LabelWeights;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
 /// The light matrix, and what its labels weigh.
 pub(super) struct Light<'a> {
-    pub(super) side: &'a Side,
+    pub(super) side: &'a ColourState,
     pub(super) matrix: &'a [Entries],
-    pub(super) columns: Columns<'a>,
+    pub(super) columns: LabelWeights<'a>,
     /// The y of each row set.
-    pub(super) ys: &'a [u32],
+    pub(super) odd_ranks: &'a [u32],
 }
 
 impl Light<'_> {
@@ -40,23 +40,23 @@ impl Light<'_> {
         kernel: Kernel,
         weights: &mut Weights,
     ) -> Result<(), Interrupt> {
-        let Side { colour, limits, list, tree, .. } = self.side;
+        let ColourState { colour, limits, list, tree, .. } = self.side;
         let labels = heavy_tree.labels_len;
-        let Weights { digits, more } = weights;
-        more.clear();
-        more.resize(self.ys.len() * labels + 1, 0);
+        let Weights { digits, upper_digits_len } = weights;
+        upper_digits_len.clear();
+        upper_digits_len.resize(self.odd_ranks.len() * labels + 1, 0);
         digits[0].clear();
-        digits[0].resize(more.len(), Bytes::ZERO);
+        digits[0].resize(upper_digits_len.len(), Bytes::ZERO);
         let rows_of = |tree: &Tree, labels: &[u32]| -> Vec<usize> {
             let row = |label: &u32| tree.label(*label).expect("kept for the whole class");
             labels.iter().map(row).collect()
         };
         let rows = rows_of(tree, heavy_labels);
-        let heavy = self.clear(colour.other(), heavy_labels);
+        let heavy = self.base_weights(colour.other(), heavy_labels);
         let mask = u8::MAX >> (u8::BITS - limits.digit_bits);
         for (number, block) in list.blocks.iter().enumerate() {
             let heavy_rows = rows_of(heavy_tree, &block.labels);
-            let light = self.clear(*colour, &block.labels);
+            let light = self.base_weights(*colour, &block.labels);
             let mut weights = heavy.0.map(|heavy| Entries(light.0.map(|light| heavy * light)));
             let own = |lane: usize, at: usize| {
                 let (heavy, light) = (heavy_labels[lane], block.labels[at]);
@@ -71,11 +71,11 @@ impl Light<'_> {
             let of_light =
                 light.1.iter().flat_map(|at| (0..heavy_labels.len()).map(|lane| own(lane, *at)));
             let ties: Vec<_> = of_lanes.chain(of_light).collect();
-            for (place, y) in self.ys.iter().enumerate() {
+            for (place, y) in self.odd_ranks.iter().enumerate() {
                 for (lane, at, weight) in &ties {
                     weights[*lane].0[*at] = weight(*y);
                 }
-                let first = (number * self.ys.len() + place) * tree.labels_len;
+                let first = (number * self.odd_ranks.len() + place) * tree.labels_len;
                 let entries = &self.matrix[first..][..tree.labels_len];
                 let pairs = Pairs { entries, rows: &rows, weights: &weights };
                 let of_set = place * labels..(place + 1) * labels;
@@ -87,12 +87,12 @@ impl Light<'_> {
                 let last = (4 * u32::from(largest)).max(1).ilog2() / limits.digit_bits;
                 for number in 1..=last {
                     let digits = &mut digits[number as usize];
-                    digits.resize(more.len().max(digits.len()), Bytes::ZERO);
+                    digits.resize(upper_digits_len.len().max(digits.len()), Bytes::ZERO);
                     let to = &mut digits[of_set.clone()];
                     kernel.weigh(&pairs, number * limits.digit_bits, mask, to, &heavy_rows);
                     for row in &heavy_rows {
                         if to[*row] != Bytes::ZERO {
-                            more[of_set.start + row] = number as u8;
+                            upper_digits_len[of_set.start + row] = number as u8;
                         }
                     }
                 }
@@ -102,7 +102,7 @@ impl Light<'_> {
     }
 
     /// What labels weigh, and which of them tie.
-    fn clear(&self, colour: Colour, labels: &[u32]) -> ([u16; LANES], Vec<usize>) {
+    fn base_weights(&self, colour: Colour, labels: &[u32]) -> ([u16; LANES], Vec<usize>) {
         let (mut clear, mut ties) = ([0; LANES], Vec::new());
         for (at, label) in labels.iter().enumerate() {
             match self.columns.label(colour, *label) {

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::TURNS_IN_A_BYTE;
+use super::LANES_IN_A_BYTE;
 use super::portable::transpose_words;
 use crate::engine::x86::{LANES_TO_FRONT, avx2};
 
@@ -95,10 +95,10 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx2")]
-fn count(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    const { assert!(TURNS_IN_A_BYTE == 3) };
-    for turns in turns.chunks(TURNS_IN_A_BYTE) {
-        let picked = match turns {
+fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
+    const { assert!(LANES_IN_A_BYTE == 3) };
+    for nth_lanes in nth_lanes.chunks(LANES_IN_A_BYTE) {
+        let picked = match nth_lanes {
             [a, b, c] => add(add(pick(hits, a), pick(hits, b)), pick(hits, c)),
             [a, b] => add(pick(hits, a), pick(hits, b)),
             [a] => pick(hits, a),
@@ -124,7 +124,7 @@ fn zero() -> Sums {
 
 #[target_feature(enable = "avx2")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
-    const { assert!(2 * 8 * MOST_TOGETHER * 255 < 1 << 15) };
+    const { assert!(2 * 8 * MAX_GROUP * 255 < 1 << 15) };
     let weights = pick(load(&weights.0), index);
     let ones = _mm256_set1_epi16(1);
     let products =

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::TURNS_IN_A_BYTE;
+use super::LANES_IN_A_BYTE;
 use crate::engine::x86::avx512;
 
 type Vector = __m512i;
@@ -55,12 +55,12 @@ fn pick(bytes: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
-fn count(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
+fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
     let [low, high] = chunks_mut(&mut entries.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
-    const { assert!(TURNS_IN_A_BYTE == 3) };
-    for turns in turns.chunks(TURNS_IN_A_BYTE) {
-        let picked = match turns {
+    const { assert!(LANES_IN_A_BYTE == 3) };
+    for nth_lanes in nth_lanes.chunks(LANES_IN_A_BYTE) {
+        let picked = match nth_lanes {
             [a, b, c] => add(add(pick(hits, a), pick(hits, b)), pick(hits, c)),
             [a, b] => add(pick(hits, a), pick(hits, b)),
             [a] => pick(hits, a),
@@ -83,7 +83,7 @@ fn zero() -> Sums {
 /// The weights are the unsigned bytes, the hits the signed ones.
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
-    const { assert!(8 * MOST_TOGETHER < 1 << 7) };
+    const { assert!(8 * MAX_GROUP < 1 << 7) };
     _mm512_dpbusd_epi32(sums, _mm512_permutexvar_epi8(load(&labels.0), load(&weights.0)), hits)
 }
 
@@ -130,7 +130,7 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
     for lane in 0..TILE {
         let [a, b, c, d] = [0, 16, 32, 48].map(|first| {
             let start = starts[first + lane] as usize;
-            let words = words.and_more[start..].first_chunk().expect("eight words and more");
+            let words = words.padded[start..].first_chunk().expect("eight words and more");
             let bytes = _mm512_permutexvar_epi8(by_byte, avx512::load::<u64, 8>(words));
             _mm512_gf2p8affine_epi64_epi8::<0>(units, bytes)
         });

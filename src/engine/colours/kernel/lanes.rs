@@ -15,13 +15,13 @@ pub(in crate::engine::colours) const SLACK: usize = 8;
 pub(in crate::engine::colours) struct Words<'a> {
     /// So many, and [`SLACK`] more or whatever else follows them.
     pub(in crate::engine::colours) len: usize,
-    pub(in crate::engine::colours) and_more: &'a [u64],
+    pub(in crate::engine::colours) padded: &'a [u64],
 }
 
 impl<'a> Words<'a> {
     /// Without those that follow.
     pub(in crate::engine::colours) fn own(self) -> &'a [u64] {
-        &self.and_more[..self.len]
+        &self.padded[..self.len]
     }
 }
 
@@ -112,18 +112,18 @@ const NONE: u8 = 0x80;
 
 impl Layer<'_> {
     /// The first lane of each label, the second lane of each label, and so on.
-    pub(super) fn turns(&self, turns: &mut Vec<Bytes>) {
-        turns.clear();
+    pub(super) fn nth_lanes(&self, nth_lanes: &mut Vec<Bytes>) {
+        nth_lanes.clear();
         let (mut turn, mut last) = (0, None);
         for (lane, label) in
             (0..).zip(self.labels.0).take(self.present.0.partition_point(|words| *words > 0))
         {
             turn = if last == Some(label) { turn + 1 } else { 0 };
             last = Some(label);
-            if turn == turns.len() {
-                turns.push(Bytes([NONE; LANES]));
+            if turn == nth_lanes.len() {
+                nth_lanes.push(Bytes([NONE; LANES]));
             }
-            turns[turn].0[label as usize % LANES] = lane;
+            nth_lanes[turn].0[label as usize % LANES] = lane;
         }
     }
 }

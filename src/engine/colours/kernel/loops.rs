@@ -4,10 +4,10 @@
 /// Does something with groups of one of these numbers of items, as arrays of this length.
 macro_rules! of_length {
     ($items:expr, |$groups:ident| $body:expr, $($each:literal)*) => {
-        const { assert!([$($each),*].len() == MOST_TOGETHER, "an arm for each length") };
+        const { assert!([$($each),*].len() == MAX_GROUP, "an arm for each length") };
         match $items {
             $($each => {
-                const { assert!($each <= MOST_TOGETHER, "its hits might not fit a byte") };
+                const { assert!($each <= MAX_GROUP, "its hits might not fit a byte") };
                 let ($groups, rest) = $groups.as_chunks::<{ 1 + $each }>();
                 assert!(rest.is_empty(), "whole groups");
                 $body
@@ -21,9 +21,9 @@ macro_rules! of_length {
 macro_rules! loops {
     ($(#[$compiled:meta])*) => {
         use super::{
-            Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MOST_TOGETHER, Open, STEP,
-            Pairs, Planes, RowsOfSets, TILE, Tile, Totals, Weights, Words, both, chunks, chunks_mut,
-            pieces,
+            Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
+            Pairs, Planes, RowsOfSets, TILE, Tile, Totals, Weights, Words, unpack, chunks, chunks_mut,
+            records,
         };
 
         /// Adds the hits of each lane to the entries in the rows of each row set.
@@ -35,19 +35,19 @@ macro_rules! loops {
             entries: &mut [Entries],
             scratch: &mut LeafScratch,
         ) {
-            let LeafScratch { lanes, turns, indices, planes, open } = scratch;
+            let LeafScratch { lanes, nth_lanes, indices, planes, open } = scratch;
             lanes.cut(words);
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
-                layer.turns(turns);
+                layer.nth_lanes(nth_lanes);
                 indices.clear();
-                for turn in &*turns {
-                    indices.extend(index(turn));
+                for lanes in &*nth_lanes {
+                    indices.extend(index(lanes));
                 }
-                for (set, section) in pieces(leaf.sections) {
+                for (set, section) in records(leaf.sections) {
                     let Some(rows) = &rows[set] else { continue };
                     let entries = &mut entries[rows.clone()];
-                    for (items, groups) in pieces(section) {
+                    for (items, groups) in records(section) {
                         of_length!(items, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
                             count(&mut entries[label], hits, indices.as_chunks().0, &layer.labels);
@@ -72,19 +72,19 @@ macro_rules! loops {
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
                 let labels = index(&layer.labels);
-                for (set, section) in pieces(leaf.sections) {
+                for (set, section) in records(leaf.sections) {
                     let Some(rows) = &rows[set] else { continue };
                     let [lowest_digits, upper_digits @ ..] = &weights.digits;
-                    let (lowest_digits, more) = (&lowest_digits[rows.clone()], &weights.more[rows.clone()]);
+                    let (lowest_digits, upper_len) = (&lowest_digits[rows.clone()], &weights.upper_digits_len[rows.clone()]);
                     // In turn, since each addition waits for the one before it.
                     let mut lowest = [zero(); 4];
                     let mut upper = [zero(); DIGITS - 1];
-                    for (items, groups) in pieces(section) {
+                    for (items, groups) in records(section) {
                         of_length!(items, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
                             let [a, b, c, d] = lowest;
                             lowest = [b, c, d, add_products(a, hits, &lowest_digits[label], &labels)];
-                            for (sum, digits) in upper.iter_mut().zip(upper_digits).take(more[label].into()) {
+                            for (sum, digits) in upper.iter_mut().zip(upper_digits).take(upper_len[label].into()) {
                                 *sum = add_products(*sum, hits, &digits[rows.start + label], &labels);
                             }
                         }, 1 2 3 4 5 6 7 8);
@@ -102,7 +102,7 @@ macro_rules! loops {
         $(#[$compiled])*
         pub(super) fn join(ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize {
             let (whole, rest) = words.own().as_chunks();
-            let last = words.and_more[words.len - rest.len()..].first_chunk().expect("slack");
+            let last = words.padded[words.len - rest.len()..].first_chunk().expect("slack");
             let mut len = 0;
             for one in ones {
                 let mut join = |words: &[u64; 8], some: u8| {
@@ -169,7 +169,7 @@ macro_rules! loops {
         $(#[$compiled])*
         #[inline]
         fn hits_of(item: u32, open: &Open) -> Vector {
-            let [a, b] = both(item).map(|offset| open.at(offset));
+            let [a, b] = unpack(item).map(|offset| open.at(offset));
             bits(and(load(a), load(b)))
         }
 
@@ -185,16 +185,16 @@ macro_rules! loops {
             transpose_words(words, layer.starts, planes);
             *open.at_mut(0) = layer.present.0;
             let all = load(&layer.present.0);
-            let mut offset = STEP;
+            let mut offset = OFFSET_SCALE;
             for square in leaf.squares {
-                let [a, b] = both(*square).map(|bit| load(&planes[bit].0));
+                let [a, b] = unpack(*square).map(|bit| load(&planes[bit].0));
                 store(open.at_mut(offset), open_of(all, a, b));
-                offset += STEP;
+                offset += OFFSET_SCALE;
             }
             for pair in leaf.pairs {
-                let [a, b] = both(*pair).map(|part| load(open.at(part)));
+                let [a, b] = unpack(*pair).map(|part| load(open.at(part)));
                 store(open.at_mut(offset), and(a, b));
-                offset += STEP;
+                offset += OFFSET_SCALE;
             }
         }
     };

@@ -98,7 +98,7 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
         0x5555_5555_5555_5555,
     ];
     for (lane, start) in starts.iter().enumerate() {
-        let words = &words.and_more[*start as usize..][..SLOTS];
+        let words = &words.padded[*start as usize..][..SLOTS];
         for (slot, word) in words.iter().enumerate() {
             let plane: &mut [[u8; 8]] = chunks_mut(&mut planes[lane % 8 * SLOTS + slot].0);
             plane[lane / 8] = word.to_le_bytes();

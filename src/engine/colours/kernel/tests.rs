@@ -1,7 +1,7 @@
 //! Every kernel against the simplest loops, on made-up programs, at edge lengths.
 
 use super::*;
-use crate::engine::colours::code::{Code, Groups, two};
+use crate::engine::colours::code::{Code, Groups, MAX_ITEMS, pack};
 use crate::engine::tests::{kernels, random};
 
 /// Numbers of words of a label, around those of a lane.
@@ -54,15 +54,15 @@ impl Leaf {
     /// Appends the leaf to a program.
     fn write(&self, depth: usize, code: &mut Code) {
         let start = code.leaf(depth);
-        let offsets = |[a, b]: &[u32; 2]| two(STEP as u32 * a, STEP as u32 * b);
-        let squares: Vec<u32> = self.squares.iter().map(|[a, b]| two(*a, *b)).collect();
+        let offsets = |[a, b]: &[u32; 2]| pack(OFFSET_SCALE as u32 * a, OFFSET_SCALE as u32 * b);
+        let squares: Vec<u32> = self.squares.iter().map(|[a, b]| pack(*a, *b)).collect();
         let pairs: Vec<u32> = self.pairs.iter().map(offsets).collect();
         for (number, labels) in (0..).zip(&self.sets) {
             let mut groups = Groups::default();
             for (label, items) in (0..).zip(labels) {
                 let items: Vec<u32> = items.iter().map(offsets).collect();
-                for items in items.chunks(MOST_TOGETHER) {
-                    let mut group = [label; 1 + MOST_TOGETHER];
+                for items in items.chunks(MAX_GROUP) {
+                    let mut group = [label; 1 + MAX_GROUP];
                     group[1..=items.len()].copy_from_slice(items);
                     groups.add(&group, items.len());
                 }
@@ -126,7 +126,7 @@ fn every_kernel_counts_what_plain_loops_count() {
         leaves[1].write(1, &mut code);
         code.end_subtree(filter);
         leaves[0].write(0, &mut code);
-        let block = Words { len, and_more: &words };
+        let block = Words { len, padded: &words };
 
         // The set in the middle is not to be counted.
         let rows = [Some(labels..2 * labels), None, Some(0..labels)];
@@ -139,11 +139,12 @@ fn every_kernel_counts_what_plain_loops_count() {
                 }
             });
         }
-        let more: Vec<u8> = (0..2 * labels).map(|_| random.u8(..DIGITS as u8)).collect();
+        let upper_digits_len: Vec<u8> =
+            (0..2 * labels).map(|_| random.u8(..DIGITS as u8)).collect();
         let digits = [(); DIGITS].map(|()| {
             (0..2 * labels).map(|_| Bytes([(); LANES].map(|()| random.u8(..)))).collect()
         });
-        let weights = Weights { digits, more };
+        let weights = Weights { digits, upper_digits_len };
 
         for kernel in kernels() {
             let mut scratch = Scratch::default();
@@ -168,8 +169,9 @@ fn every_kernel_counts_what_plain_loops_count() {
             for (set, totals) in totals.iter().enumerate() {
                 for (digit, lanes) in totals.iter().enumerate() {
                     let rows = rows[set].clone().unwrap_or(0..0);
-                    let products =
-                        rows.filter(|row| usize::from(weights.more[*row]) >= digit).map(|row| {
+                    let products = rows
+                        .filter(|row| usize::from(weights.upper_digits_len[*row]) >= digit)
+                        .map(|row| {
                             let hits = expected[row].map(|hits| hits - u64::from(start));
                             let weights = weights.digits[digit][row].0;
                             hits.iter()
@@ -240,7 +242,7 @@ fn every_kernel_joins() {
         let ones = words(5);
         for len in LENGTHS {
             let others = words(len + SLACK);
-            let others = Words { len, and_more: &others };
+            let others = Words { len, padded: &others };
             let pairs =
                 ones.iter().flat_map(|one| others.own().iter().map(move |other| (one, other)));
             let mut expected: Vec<u64> = pairs
@@ -255,6 +257,40 @@ fn every_kernel_joins() {
                 joined.sort_unstable();
                 assert_eq!(joined, expected, "{kernel}");
             }
+        }
+    }
+}
+
+/// The longest section, all words open and the largest weights: sums of 32 bits have room for it.
+#[test]
+fn every_kernel_sums_the_longest_section() {
+    // Miri would take hours.
+    let items = if cfg!(miri) { 1 << 8 } else { MAX_ITEMS };
+    let mut code = Code::default();
+    let leaf = code.leaf(0);
+    let mut groups = Groups::default();
+    for _ in 0..items / MAX_GROUP {
+        // The label, and items of all words.
+        groups.add(&[0; 1 + MAX_GROUP], MAX_GROUP);
+    }
+    code.section(0, &mut groups);
+    code.end_leaf(leaf, &[], &[]);
+    let mut words: Vec<u64> = (0..512).map(|word| (word / 8) << LABEL_SHIFT).collect();
+    words.resize(512 + SLACK, 0);
+    let block = Words { len: 512, padded: &words };
+    let digits = [(); DIGITS].map(|()| vec![Bytes([u8::MAX; LANES])]);
+    let weights = Weights { digits, upper_digits_len: vec![DIGITS as u8 - 1] };
+    for kernel in kernels() {
+        let mut scratch = Scratch::default();
+        scratch.reserve(512);
+        let mut totals = [Totals::default()];
+        let summed =
+            kernel.execute(&code.0, block, &mut scratch, &Cancel::new(), |leaf, words, scratch| {
+                kernel.sum_leaf(leaf, words, &[Some(0..1)], &weights, &mut totals, scratch);
+            });
+        assert_eq!(summed, Ok(()));
+        for lanes in totals[0] {
+            assert_eq!(lanes.iter().sum::<u64>(), 512 * items as u64 * 255, "{kernel}");
         }
     }
 }

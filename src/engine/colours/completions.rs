@@ -5,8 +5,10 @@
 
 use std::ops::Range;
 
-use super::code::{Code, Group, Groups, MOST_ITEMS, MOST_OPEN, MOST_TOGETHER, STEP, both, two};
-use super::sub_board::{Queens, SubBoard, bits};
+use super::code::{
+    Code, Group, Groups, MAX_GROUP, MAX_ITEMS, MAX_PLANES, OFFSET_SCALE, pack, unpack,
+};
+use super::squares::{Queens, SubBoard, bits};
 
 /// The label of completions that do not count.
 pub(super) const DROPPED: u32 = u32::MAX;
@@ -57,12 +59,12 @@ impl Leaf {
     /// Adds the free squares of a row.
     pub(super) fn add_squares(&mut self, board: &SubBoard, row: u32, queens: Queens) {
         let first = self.halves.len();
-        for column in board.each(board.free(row, queens)) {
+        for column in board.in_order(board.free(row, queens)) {
             let word = board.word(row, column);
             let rest = word & word.wrapping_sub(1);
-            self.squares.push(two(word.trailing_zeros(), rest.trailing_zeros()));
-            let offset = (STEP * self.squares.len()) as u32;
-            let queens = Queens::default().and(row, column);
+            self.squares.push(pack(word.trailing_zeros(), rest.trailing_zeros()));
+            let offset = (OFFSET_SCALE * self.squares.len()) as u32;
+            let queens = Queens::default().with(row, column);
             self.halves.push(Half { queens, offset, ..Half::default() });
         }
         self.halves_of.push((1 << row, first..self.halves.len()));
@@ -82,7 +84,7 @@ impl Leaf {
             for other in rest.clone() {
                 let [a, b] = [one, other].map(|half| self.halves[half].queens);
                 let parts = [one as u32, other as u32];
-                self.halves[end] = Half { queens: a.or(b), parts, ..Half::default() };
+                self.halves[end] = Half { queens: a.union(b), parts, ..Half::default() };
                 end += usize::from(!a.attack(b));
             }
         }
@@ -103,10 +105,10 @@ impl Leaf {
     #[inline(never)]
     fn add_pair(&mut self, pair: usize) {
         let [one, other] = self.halves[pair].parts.map(|part| self.offset(part as usize));
-        self.pairs.push(two(one, other));
+        self.pairs.push(pack(one, other));
         let number = self.squares.len() + self.pairs.len();
-        assert!(number < MOST_OPEN, "a leaf with more halves has no room");
-        self.halves[pair].offset = (STEP * number) as u32;
+        assert!(number < MAX_PLANES, "a leaf with more halves has no room");
+        self.halves[pair].offset = (OFFSET_SCALE * number) as u32;
     }
 
     /// How many squares, pairs and other halves it has, with none of them.
@@ -136,19 +138,19 @@ impl Leaf {
         for start in last.clone().step_by(AT_ONCE) {
             let last = &self.halves[start..last.end.min(start + AT_ONCE)];
             let all = u64::MAX >> (AT_ONCE - last.len());
-            let mut takers = [0; Queens::TAKEN];
+            let mut conflicts = [0; Queens::TAKEN];
             for (at, half) in last.iter().enumerate() {
                 columns[at] = half.queens.columns;
-                half.queens.taken().for_each(|taken| takers[taken] |= 1 << at);
+                half.queens.taken().for_each(|taken| conflicts[taken] |= 1 << at);
             }
             let mut len = 0;
             for one in first.clone() {
                 let (taken, before) = (self.halves[one].queens, len);
-                let left = taken.taken().fold(all, |left, taken| left & !takers[taken]);
+                let left = taken.taken().fold(all, |left, taken| left & !conflicts[taken]);
                 for at in bits(left) {
                     // No branch here, for nobody could predict it.
                     let label = labels[(queens.columns | taken.columns | columns[at]) as usize];
-                    fitting[len] = (two(one as u32, at as u32), label);
+                    fitting[len] = (pack(one as u32, at as u32), label);
                     len += usize::from(label != DROPPED);
                 }
                 if len > before {
@@ -156,7 +158,7 @@ impl Leaf {
                 }
             }
             let fitting = &fitting[..len];
-            let needed = fitting.iter().fold(0, |all, (halves, _)| all | 1 << both(*halves)[1]);
+            let needed = fitting.iter().fold(0, |all, (halves, _)| all | 1 << unpack(*halves)[1]);
             bits(needed).for_each(|at| offsets[at] = self.offset(start + at));
             for fitting in fitting.chunks(most_items) {
                 if self.items.len + fitting.len() > most_items {
@@ -164,8 +166,8 @@ impl Leaf {
                 }
                 self.items.len += fitting.len();
                 for (halves, label) in fitting {
-                    let [one, at] = both(*halves);
-                    let item = two(self.halves[one].offset, offsets[at % AT_ONCE]);
+                    let [one, at] = unpack(*halves);
+                    let item = pack(self.halves[one].offset, offsets[at % AT_ONCE]);
                     self.items.add(*label, item);
                 }
             }
@@ -198,7 +200,7 @@ impl Items {
         let (group, len) = &mut self.groups[label as usize];
         self.labels[self.labels_len] = label;
         self.labels_len += usize::from(*len == 0);
-        if *len == MOST_TOGETHER {
+        if *len == MAX_GROUP {
             self.full.add(group, std::mem::take(len));
         }
         *len += 1;
@@ -210,7 +212,7 @@ impl Items {
         if self.len == 0 {
             return;
         }
-        assert!(self.len <= MOST_ITEMS, "sums of 32 bits have no room for more");
+        assert!(self.len <= MAX_ITEMS, "sums of 32 bits have no room for more");
         for label in &self.labels[..self.labels_len] {
             let (group, len) = &mut self.groups[*label as usize];
             self.full.add(group, std::mem::take(len));

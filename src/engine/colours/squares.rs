@@ -24,7 +24,7 @@ use crate::board::size::BoardSize;
 use crate::engine::unit::WhichCount;
 
 /// The most rows of a sub-board.
-pub(super) const MOST_ROWS: usize = 16;
+pub(super) const MAX_ROWS: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Colour {
@@ -47,7 +47,7 @@ pub(super) struct SubBoard {
     /// All columns if labels are complements, else none.
     complement: u32,
     /// The bits of a word that each square has.
-    words: [[u64; MOST_ROWS]; MOST_ROWS],
+    words: [[u64; MAX_ROWS]; MAX_ROWS],
     /// Rows from the middle of the board outwards.
     pub(super) rows_from_middle: Vec<u32>,
     pub(super) which: WhichCount,
@@ -62,13 +62,13 @@ pub(super) struct Queens {
 }
 
 impl Queens {
-    pub(super) fn and(self, row: u32, column: u32) -> Self {
+    pub(super) fn with(self, row: u32, column: u32) -> Self {
         let diagonals = 1 << (row + column) | 1 << (32 + column + 15 - row);
-        self.or(Self { columns: 1 << column, diagonals })
+        self.union(Self { columns: 1 << column, diagonals })
     }
 
     /// The columns and diagonals that there may be.
-    pub(super) const TAKEN: usize = 64 + MOST_ROWS;
+    pub(super) const TAKEN: usize = 64 + MAX_ROWS;
 
     /// The number of each diagonal and each column.
     pub(super) fn taken(self) -> impl Iterator<Item = usize> {
@@ -81,7 +81,7 @@ impl Queens {
     }
 
     /// All of them.
-    pub(super) fn or(self, others: Self) -> Self {
+    pub(super) fn union(self, others: Self) -> Self {
         Self {
             columns: self.columns | others.columns,
             diagonals: self.diagonals | others.diagonals,
@@ -107,7 +107,7 @@ impl SubBoard {
     }
 
     /// These columns, in the order in which they are tried.
-    pub(super) fn each(&self, mut columns: u32) -> impl Iterator<Item = u32> + use<> {
+    pub(super) fn in_order(&self, mut columns: u32) -> impl Iterator<Item = u32> + use<> {
         let which = self.which;
         std::iter::from_fn(move || {
             let column = match which {
@@ -166,7 +166,7 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
     let column_parity = if colour == Colour::White { row_parity } else { 1 - row_parity };
     let len = |parity: usize| (n + 1 - parity) / 2;
     let columns = len(column_parity);
-    let mut words = [[0; MOST_ROWS]; MOST_ROWS];
+    let mut words = [[0; MAX_ROWS]; MAX_ROWS];
     for (i, words) in words.iter_mut().enumerate().take(len(row_parity)) {
         for (j, word) in words.iter_mut().enumerate().take(columns) {
             let (row, column) = (2 * i + row_parity, 2 * j + column_parity);
