@@ -160,8 +160,8 @@ impl Plan {
         self.fits("plain backtracking".to_owned(), bytes, 1 << 20, threads)
     }
 
-    /// Finds the limit that lets the fewest threads run, each with so many bytes, and so many more that are reserved.
-    /// They have started, so their stacks count as used; with fewer threads there would be fewer.
+    /// Finds the limit that lets the fewest threads run. Each needs these bytes, and reserves some more. They have
+    /// started, so their stacks count as used; with fewer threads there would be fewer.
     fn fits(&self, counter: String, bytes: u64, reserve: u64, threads: usize) -> Result<(), Error> {
         let limits = Memory::limits().into_iter().map(|mut limit| {
             let mut per_thread = bytes;

@@ -345,8 +345,8 @@ impl Shared {
     }
 }
 
-/// Reads a journal not from the cache, as far as the system allows that, through a file that was just opened, and
-/// tells how many bytes that was. `None` if it has not begun. Damage is an error.
+/// Reads a journal not from the cache, as far as the system allows that, through a file that was just opened. Returns
+/// what it holds, `None` if it has not begun, and how many bytes it has. Damage is an error.
 fn read_from_disk(
     path: &Path,
     file: &File,
