@@ -2,12 +2,12 @@
 //! benchmark of a wrong count is worthless.
 //!
 //! `cargo bench` measures; `cargo bench -- --test` runs each once. Ids are `n=N/ENGINE`, `colours/n=N`,
-//! `subtrees/n=N/THREADS-threads` and `ENGINE/n=N/kernel/KERNEL`.
+//! `subtrees/n=N/THREADS-threads`, `ENGINE/n=N/kernel/KERNEL` and `colours/unit/n=N`.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use nqueens::known::known;
-use nqueens::{BoardSize, Count, Engine, Kernel, thread_pool};
+use nqueens::{BoardSize, Cancel, Count, Engine, Kernel, Plan, thread_pool};
 
 /// A board that the slowest engine counts in milliseconds.
 const COMMON: u32 = 9;
@@ -68,5 +68,24 @@ fn by_kernel(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, all_engines, subtrees_by_threads, by_board, by_kernel);
+/// A unit of a large board, by a worker that begins: its lists, its programs and its sum.
+fn units_of_large_boards(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("colours/unit");
+    for (n, unit, count) in [(22, 85_788, 12_626_804), (24, 340_453, 41_278_796)] {
+        let plan = Plan::new(BoardSize::new(n).expect("in range"), Engine::Colours, None);
+        group.sample_size(10).bench_function(format!("n={n}"), |bencher| {
+            let counted = || plan.worker(Kernel::detect()).count(unit, &Cancel::new());
+            bencher.iter(|| assert_eq!(counted(), Ok(count)));
+        });
+    }
+}
+
+criterion_group!(
+    benches,
+    all_engines,
+    subtrees_by_threads,
+    by_board,
+    by_kernel,
+    units_of_large_boards
+);
 criterion_main!(benches);
