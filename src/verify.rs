@@ -39,8 +39,8 @@ pub struct Difference {
     pub recounted: u64,
 }
 
-/// Chooses so many of the finished units, or all if they are fewer, without repetition; the same seed
-/// chooses the same units.
+/// Chooses so many of the finished units, or all if they are fewer, without repetition. The same seed
+/// chooses the same units, if the same units are finished.
 pub fn sample(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
     let mut random = fastrand::Rng::with_seed(seed);
     random.choose_multiple(finished.iter(), units.min(finished.len())).into_iter().collect()

@@ -61,8 +61,8 @@ impl JournalsArgs {
         Ok([first?, second?])
     }
 
-    /// Reads those of each count of each plan, also in the folders that lie in the named ones unless their names begin
-    /// with a dot, and what their units took. Warns of counts that cannot be read if there are others.
+    /// Reads the journals of each count of each plan, and what their units took. Folders within the named ones are read
+    /// as well, unless their names begin with a dot. Warns of counts that cannot be read if there are others.
     pub(crate) fn read_plans(&self, format: Format) -> Result<(Vec<Journals>, Exit), Failure> {
         let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
         let inner = folders.flatten().flatten();

@@ -30,9 +30,9 @@ const OTHER_SETTINGS: f64 = 0.2;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Run {
-    /// The program's version, with its commit: `0.1.0+86eb928`. Programs before had no commit.
+    /// The program's version, with its commit: `0.1.0+86eb928`. Older journals have no commit.
     pub version: String,
-    /// The day on which it began, in UTC: `2026-11-26`. Empty in journals of programs that wrote none.
+    /// The day on which it began, in UTC: `2026-11-26`. Empty in older journals.
     pub date: String,
     /// The name of the kernel.
     pub kernel: String,

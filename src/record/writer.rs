@@ -10,7 +10,7 @@
 //! before a journal is read, as it is resumed and at the end: what counts is what the disk has.
 //!
 //! **One writer.** A lock keeps other processes away from a file that the user named. The journals of
-//! shards need none: each process creates its own. A lock that is held tells that a process is writing. Where
+//! shards need none: each process creates its own. While a process writes, it holds the lock. Where
 //! locks do nothing, two processes may write one file. So nothing is cut off that was not read, and the thread
 //! that syncs looks each second whether the file is where it was and as long as this process left it.
 

@@ -202,8 +202,7 @@ fn a_journal_that_this_machine_cannot_read_is_neither_damaged_nor_missing() {
     }
 }
 
-/// Whoever moves journals through Windows or packs them is told what the files are, and the command that is told
-/// makes good ones of them.
+/// A message names what Windows or a packer has made of a journal. The command in it makes a good journal again.
 #[test]
 fn journals_in_other_forms_are_named_with_the_command_that_mends_them() {
     let folder = fresh_folder("folders-forms");

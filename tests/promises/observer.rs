@@ -66,10 +66,10 @@ fn counts_within_a_pool_do_not_pile_up() {
             });
         });
         let most = most.swap(0, Ordering::SeqCst);
+        // On the caller's own pool it only must come to an end.
         assert!(
             pool.is_some_and(|pool| std::ptr::eq(pool, &caller)) || most <= 2,
             "{most} at once"
         );
-        println!("{most} counts at once");
     }
 }

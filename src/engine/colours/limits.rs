@@ -18,7 +18,7 @@ pub(super) struct Limits {
     /// A list that would be longer than so many words is made and counted section by section.
     pub(super) section_words: usize,
     /// Programs with more words are compiled for each batch, part by part. A part may be longer by what
-    /// is below one node. Those of light colours have a part of this, see [`LIGHT_PROGRAM_DIVISOR`].
+    /// is below one node. For the light colour this is divided by [`LIGHT_PROGRAM_DIVISOR`].
     pub(super) part_len: usize,
     /// Rows of the light matrix. Batches that need more are counted a few row sets at a time.
     pub(super) matrix_rows: usize,

@@ -9,13 +9,13 @@
 //!     leaf d               count the words at depth d that fit each completion of the node
 //! ```
 //!
-//! A leaf takes the last rows, five at most, at once. Its completions are made of two halves, the queens of
-//! the first rows and those of the others, which are the leaf's pairs; each completion is an **item**. It pays
-//! as soon as few words are left, see [`kernel`](super::kernel). How many there will be differs little from block to
-//! block, so the words of one block decide for all. A program depends on the classes of the even and the odd rows, not on the even rows
-//! themselves, so that one is compiled for up to 20 batches. Only completions whose label counts for some of
-//! them are in it. One that would be too long is compiled part by part: a part ends between two children of a
-//! node, and the next one begins with the queens of this node.
+//! A leaf takes the last rows, five at most, at once. Its completions are made of two halves, the queens of the
+//! first rows and those of the others, which are the leaf's pairs; each completion is an **item**. It pays as
+//! soon as few words are left, see [`kernel`](super::kernel). How many there will be differs little from block
+//! to block, so the words of one block decide for all. A program depends on the classes of the even and the odd
+//! rows, not on the even rows themselves, so that one is compiled for up to 20 batches. Only completions whose
+//! label counts for some of them are in it. One that would be too long is compiled part by part: a part ends
+//! between two children of a node, and the next one begins with the queens of this node.
 
 use super::code::Code;
 use super::completions::{DROPPED, Leaf};
