@@ -22,7 +22,7 @@
 //! with fewer queens is filled ([`counter`]); of the other each entry is multiplied as it is found.
 //!
 //! To fill a matrix, one sub-board's placements come as lists by label ([`list`]), the other's as a tree,
-//! compiled to a program that runs on 64 labels at a time ([`program`], [`kernel`]).
+//! compiled to a program that runs on 64 labels at a time ([`compile`], [`kernel`]).
 //!
 //! **Compared with `subtrees`,** no solution is ever visited, nor any pair of placements that is no hit of
 //! one colour. docs/COLOURS.md derives all of it.
@@ -39,17 +39,17 @@
 )]
 
 mod code;
+mod compile;
 mod completions;
 mod counter;
 mod kernel;
 mod limits;
 mod list;
-mod program;
-mod side;
+mod matrix;
 mod squares;
 mod subsets;
+mod tree;
 mod units;
-mod weigh;
 
 #[cfg(test)]
 mod tests;

@@ -11,14 +11,17 @@
 //!       row: a label Co                         row: a label Ce
 //! ```
 
+use std::mem::swap;
 use std::ops::Range;
 
-use super::kernel::{DIGITS, Entries, LANES, Scratch, Totals, Weights};
-use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits};
-use super::side::{ColourState, Step};
-use super::squares::Colour;
-use super::units::{LabelWeights, UnitList};
-use super::weigh::Light;
+use super::compile::Program;
+use super::kernel::{RowsOfSets, Scratch, Totals};
+use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits, MAX_SETS};
+use super::list::{Block, List};
+use super::matrix::Matrix;
+use super::squares::{Colour, SubBoard, sub_boards};
+use super::tree::Tree;
+use super::units::{Batch, LabelWeights, UnitList};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
@@ -26,17 +29,23 @@ use crate::engine::unit::{Counter, Interrupt, WhichCount};
 pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
     kernel: Kernel,
-    which: WhichCount,
     limits: Limits,
     light: ColourState,
     heavy: ColourState,
-    /// The size of Re in the last batch.
-    last_a: Option<u32>,
-    /// Of the light matrix: for each block of the light list, each row set and each label of its tree.
-    matrix: Vec<Entries>,
-    /// Of one block of the heavy list.
-    weights: Weights,
+    matrix: Matrix,
     scratch: Scratch,
+}
+
+/// A colour, its list, its tree, and the program of the tree.
+pub(super) struct ColourState {
+    pub(super) colour: Colour,
+    pub(super) list: List,
+    /// The sub-board with odd rows.
+    board: SubBoard,
+    pub(super) tree: Tree,
+    /// The units that have this tree.
+    tree_units: Range<usize>,
+    program: Program,
 }
 
 impl<'a> ColoursCounter<'a> {
@@ -46,98 +55,85 @@ impl<'a> ColoursCounter<'a> {
         which: WhichCount,
         limits: Limits,
     ) -> Self {
-        let weight_bits = limits.digit_bits * DIGITS as u32;
-        assert!(4 * u32::from(limits.largest_entry) < 1 << weight_bits, "digits for all weights");
+        let state = |colour, part_len| {
+            let [list, board] = sub_boards(units.size, colour, which);
+            ColourState {
+                colour,
+                list: List::new(list, limits.block_labels),
+                tree: Tree::new(&board, &[], std::iter::empty()),
+                board,
+                tree_units: 0..0,
+                program: Program::new(part_len),
+            }
+        };
         Self {
             units,
             kernel,
-            which,
             limits,
-            light: ColourState::new(units.size, Colour::White, which, kernel, limits),
-            heavy: ColourState::new(units.size, Colour::Black, which, kernel, limits),
-            last_a: None,
-            matrix: Vec::new(),
-            weights: Weights::default(),
+            light: state(Colour::White, limits.part_len / LIGHT_PROGRAM_DIVISOR),
+            heavy: state(Colour::Black, limits.part_len),
+            matrix: Matrix::new(&limits),
             scratch: Scratch::default(),
         }
     }
 
-    /// Fills the light matrix.
-    fn fill(&mut self, task: &Task<'_>) -> Result<(), Interrupt> {
-        let Self { kernel, limits, light, matrix, scratch, .. } = self;
-        let labels = light.tree.labels_len;
-        let rows = task.rows(labels);
-        let rows_of_block = task.odd_ranks.len() * labels;
-        matrix.clear();
-        matrix.reserve(light.list.blocks.len() * rows_of_block);
-        for _ in &light.list.blocks {
-            // A signal need not wait for gigabytes.
-            if task.cancel.is_cancelled() {
-                return Err(Interrupt::Cancelled);
-            }
-            matrix.resize(matrix.len() + rows_of_block, Entries([0; LANES]));
+    /// Makes the colour with fewer queens the light one. Of as many, white has more hits, as measured.
+    fn choose_light(&mut self, a: u32) {
+        // Of white queens there are a in even rows and as many, or one less, in odd ones.
+        let white_queens = a + self.units.odd_size(a);
+        let is_white_light = 2 * white_queens < self.units.size.get();
+        let Self { light, heavy, .. } = self;
+        if (light.colour == Colour::White) != is_white_light {
+            swap(light, heavy);
+            // The memory of the longer program is for the heavy colour.
+            swap(&mut light.program, &mut heavy.program);
+            (light.tree_units, heavy.tree_units) = (0..0, 0..0);
         }
-        light.each_block(
-            limits.part_len / LIGHT_PROGRAM_DIVISOR,
-            scratch,
-            task.cancel,
-            |step, scratch| {
-                let entries = &mut matrix[step.number * rows_of_block..][..rows_of_block];
-                kernel.execute(
-                    step.code,
-                    step.words,
-                    scratch,
-                    task.cancel,
-                    |leaf, words, scratch| {
-                        kernel.count_leaf(leaf, words, &rows, entries, scratch);
-                    },
-                )
-            },
-        )
     }
 
-    /// The sum, for each unit, over all pairs of labels: what the light entry weighs times the heavy one.
-    fn sum(&mut self, task: &Task<'_>) -> Result<Vec<u64>, Interrupt> {
-        let Self { kernel, limits, light, heavy, matrix, weights, scratch, .. } = self;
-        let rows = task.rows(heavy.tree.labels_len);
-        let mut totals = vec![Totals::default(); task.y_class.len()];
-        let light = Light { side: light, matrix, columns: task.columns, odd_ranks: task.odd_ranks };
-        heavy.each_block(limits.part_len, scratch, task.cancel, |step, scratch| {
-            let Step { tree, words, code, .. } = *step;
-            light.weigh(step.labels, tree, *kernel, weights)?;
-            kernel.execute(code, words, scratch, task.cancel, |leaf, words, scratch| {
+    /// Fills the light matrix for these row sets of the class.
+    fn fill(&mut self, sets: &[usize], cancel: &Cancel) -> Result<(), Interrupt> {
+        let Self { kernel, limits, light, matrix, scratch, .. } = self;
+        let labels = light.tree.labels_len;
+        let rows = rows_of_sets(sets, labels);
+        matrix.clear(light.list.blocks().len(), sets.len() * labels, cancel)?;
+        light.each_block(limits, *kernel, cancel, |code, block, _| {
+            let entries = matrix.block(block.number);
+            kernel.execute(code, block.words, scratch, cancel, |leaf, words, scratch| {
+                kernel.count_leaf(leaf, words, &rows, entries, scratch);
+            })
+        })
+    }
+
+    /// The sum, for each of these row sets of the class, over all pairs of labels: what the light entry weighs times
+    /// the heavy one. The sets have these y.
+    fn sum(
+        &mut self,
+        sets: &[usize],
+        odd_ranks: &[u32],
+        columns: LabelWeights<'_>,
+        cancel: &Cancel,
+    ) -> Result<Vec<u64>, Interrupt> {
+        let Self { kernel, limits, light, heavy, matrix, scratch, .. } = self;
+        let rows = rows_of_sets(sets, heavy.tree.labels_len);
+        let mut totals = [Totals::default(); MAX_SETS];
+        heavy.each_block(limits, *kernel, cancel, |code, block, tree| {
+            let weights = matrix.weigh(light, block.labels, tree, columns, odd_ranks, *kernel)?;
+            kernel.execute(code, block.words, scratch, cancel, |leaf, words, scratch| {
                 kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
             })
         })?;
-        let digit_bits = limits.digit_bits;
-        let count = |y: &u32| {
-            let digits = (0..).zip(totals[(*y - task.y_class.start) as usize]);
-            let lanes = digits.flat_map(|(digit, lanes)| {
-                lanes.map(|lane| u128::from(lane) << (digit_bits * digit))
-            });
-            u64::try_from(lanes.sum::<u128>()).map_err(|_| Interrupt::Overflow)
-        };
-        task.odd_ranks.iter().map(count).collect()
+        sets.iter().map(|set| matrix.total(&totals[*set])).collect()
     }
 }
 
-/// Some units of a batch.
-struct Task<'a> {
-    columns: LabelWeights<'a>,
-    y_class: &'a Range<u32>,
-    odd_ranks: &'a [u32],
-    cancel: &'a Cancel,
-}
-
-impl Task<'_> {
-    /// The rows in a block of each row set of the class: of these units, one for each label.
-    fn rows(&self, labels: usize) -> Vec<Option<Range<usize>>> {
-        let mut rows = vec![None; self.y_class.len()];
-        for (unit, y) in self.odd_ranks.iter().enumerate() {
-            rows[(*y - self.y_class.start) as usize] = Some(unit * labels..(unit + 1) * labels);
-        }
-        rows
+/// The rows of each set of the class: of these sets, one for each label.
+fn rows_of_sets(sets: &[usize], labels: usize) -> RowsOfSets {
+    let mut rows = [const { None }; MAX_SETS];
+    for (place, set) in sets.iter().enumerate() {
+        rows[*set] = Some(place * labels..(place + 1) * labels);
     }
+    rows
 }
 
 impl Counter for ColoursCounter<'_> {
@@ -147,31 +143,69 @@ impl Counter for ColoursCounter<'_> {
 
     fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         let batch = self.units.batch(units.start);
-        if self.last_a.is_some_and(|a| a != batch.a) && !self.limits.keeps_memory {
-            // Where the lists and programs are long the matrix is small, and the other way round.
-            *self = Self::new(self.units, self.kernel, self.which, self.limits);
-        }
-        self.last_a = Some(batch.a);
-        // Of white queens there are a in even rows and as many, or one less, in odd ones.
-        let white_queens = batch.a + self.units.odd_size(batch.a);
-        // Of as many queens white has more hits, as measured.
-        let is_white_light = 2 * white_queens < self.units.size.get();
-        if (self.light.colour == Colour::White) != is_white_light {
-            std::mem::swap(&mut self.light, &mut self.heavy);
-        }
+        self.choose_light(batch.a);
         self.light.prepare(self.units, &batch, cancel)?;
         self.heavy.prepare(self.units, &batch, cancel)?;
-        self.light.fill_list(cancel)?;
-        let wanted: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
-        let rows_of_set = self.light.list.blocks.len() * self.light.tree.labels_len;
-        let sets_at_once = (self.limits.matrix_rows / rows_of_set.max(1)).max(1);
+        let Self { light, kernel, limits, .. } = self;
+        // All of it, for a matrix has all its labels.
+        light.list.fill(0, usize::MAX, *kernel, cancel)?;
+        let rows_of_set = light.list.blocks().len() * light.tree.labels_len;
+        let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);
+        let columns = self.units.columns(batch.a, batch.x);
+        let odd_ranks: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
         let mut counts = Vec::new();
-        for odd_ranks in wanted.chunks(sets_at_once) {
-            let columns = self.units.columns(batch.a, batch.x);
-            let task = Task { columns, y_class: &batch.y_class, odd_ranks, cancel };
-            self.fill(&task)?;
-            counts.extend(self.sum(&task)?);
+        for odd_ranks in odd_ranks.chunks(sets_at_once) {
+            let sets: Vec<_> =
+                odd_ranks.iter().map(|y| (y - batch.y_class.start) as usize).collect();
+            self.fill(&sets, cancel)?;
+            counts.extend(self.sum(&sets, odd_ranks, columns, cancel)?);
         }
         Ok(counts)
+    }
+}
+
+impl ColourState {
+    /// Begins the list of the placements on the even rows of a batch, and the tree of those on the odd rows.
+    fn prepare(
+        &mut self,
+        units: &UnitList,
+        batch: &Batch,
+        cancel: &Cancel,
+    ) -> Result<(), Interrupt> {
+        let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
+        let rows = self.board.own_rows(units.even.of_size(a)[x as usize], units.even.all());
+        let labels = units.columns(a, x).labels(self.colour);
+        self.list.begin(rows, units.even.outer(), labels, cancel)?;
+        if !self.tree_units.contains(&batch.units.start) {
+            let own_rows = |y| self.board.own_rows(units.odd_set(a, y), units.odd.all());
+            let class: Vec<u32> = y_class.clone().map(own_rows).collect();
+            // The labels that count with some x of the class count with its first.
+            let labels = units.columns(a, x_class.start).labels(self.colour.other());
+            self.tree = Tree::new(&self.board, &class, labels);
+            self.tree_units = units.of_classes(batch.units.start);
+            self.program.clear();
+        }
+        Ok(())
+    }
+
+    /// Visits each part of the program with each block of the list, section by section.
+    fn each_block(
+        &mut self,
+        limits: &Limits,
+        kernel: Kernel,
+        cancel: &Cancel,
+        mut visit: impl FnMut(&[u32], Block<'_>, &Tree) -> Result<(), Interrupt>,
+    ) -> Result<(), Interrupt> {
+        let Self { list, tree, program, .. } = self;
+        let mut next = 0;
+        while next < list.labels_len() {
+            next = list.fill(next, limits.section_words, kernel, cancel)?;
+            let mut blocks = list.blocks();
+            let Some(sample) = blocks.nth(blocks.len() / 2) else { continue };
+            program.each_part(tree, sample.words, limits, kernel, cancel, |code| {
+                list.blocks().try_for_each(|block| visit(code, block, tree))
+            })?;
+        }
+        Ok(())
     }
 }

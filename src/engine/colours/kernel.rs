@@ -42,6 +42,7 @@ use std::ops::Range;
 use super::code::{
     Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, Operation, records, unpack,
 };
+use super::limits::MAX_SETS;
 use super::squares::MAX_ROWS;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -49,17 +50,13 @@ use crate::engine::unit::Interrupt;
 pub(super) use lanes::{Bytes, LABEL_SHIFT, LANES, SLACK, Words};
 use lanes::{Lanes, Layer, SLOTS};
 
-/// The hits of a group with so many lanes fit a byte.
-#[cfg(target_arch = "x86_64")]
-const LANES_IN_A_BYTE: usize = 255 / (8 * MAX_GROUP);
-
 /// A row of the light matrix: a number for each label of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(super) struct Entries(pub(super) [u16; LANES]);
 
 /// The rows of each row set in a block, if it is to be counted: one for each label of the tree.
-pub(super) type RowsOfSets = [Option<Range<usize>>];
+pub(super) type RowsOfSets = [Option<Range<usize>>; MAX_SETS];
 
 /// The rows of a tile, and the bytes of a quarter of a row.
 const TILE: usize = 16;
@@ -149,13 +146,6 @@ impl Default for LeafScratch {
     }
 }
 
-impl Scratch {
-    /// Makes room for blocks of this many words.
-    pub(super) fn reserve(&mut self, words: usize) {
-        self.leaf.lanes.reserve(words);
-    }
-}
-
 /// The chunks of an array; nothing is left over.
 fn chunks<T, const LEN: usize, const CHUNK: usize>(of: &[T; LEN]) -> &[[T; CHUNK]] {
     const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
@@ -170,8 +160,7 @@ fn chunks_mut<T, const LEN: usize, const CHUNK: usize>(of: &mut [T; LEN]) -> &mu
 
 impl Kernel {
     /// Runs some code on a block: filters its words, and visits each leaf with those that are left. They are joined
-    /// with the queens above the leaf, which share no diagonal with any queen below. The scratch memory has room for
-    /// the block.
+    /// with the queens above the leaf, which share no diagonal with any queen below.
     pub(super) fn execute(
         self,
         mut code: &[u32],
@@ -180,6 +169,7 @@ impl Kernel {
         cancel: &Cancel,
         mut visit: impl FnMut(&LeafCode<'_>, Words<'_>, &mut LeafScratch),
     ) -> Result<(), Interrupt> {
+        scratch.leaf.lanes.reserve(block.len);
         while let Some(Instruction { depth, operation, next, behind }) = Instruction::first(code) {
             let (above, below) = scratch.kept.split_at_mut(depth);
             let words = above

@@ -7,7 +7,7 @@ use super::kernel::{Bytes, DIGITS, Entries, LANES};
 use crate::board::size::BoardSize;
 
 /// The row sets of a class, at most.
-const MAX_SETS: u64 = 20;
+pub(super) const MAX_SETS: usize = 20;
 /// Programs of a light colour are shorter: they have room for a third of what those of a heavy one have.
 pub(super) const LIGHT_PROGRAM_DIVISOR: usize = 3;
 
@@ -29,12 +29,9 @@ pub(super) struct Limits {
     /// A node with at most this many words is a leaf, by the number of rows left; with more rows left, none is.
     pub(super) leaf_words: &'static [usize],
     /// The squares and pairs of a leaf.
-    pub(super) leaf_halves: usize,
-    /// The items of a section of a leaf.
+    pub(super) leaf_planes: usize,
+    /// The pairs of halves that may be tried for a row set of a leaf, so that a section has no more items.
     pub(super) section_items: usize,
-    /// Whether a counter keeps its few megabytes between batches that are not alike: up to n = 20 it would
-    /// take 5 % of the time to get them again.
-    pub(super) keeps_memory: bool,
 }
 
 impl Limits {
@@ -42,13 +39,13 @@ impl Limits {
         let n = size.get();
         Self {
             block_labels: LANES,
-            section_words: 1 << 25,
-            // 4, 16, 72, 224 and 256 MiB.
+            section_words: 1 << 22,
+            // 4, 14, 60, 160 and 256 MiB.
             part_len: match n {
                 ..=20 => 1 << 20,
-                21..=22 => 4 << 20,
-                23..=24 => 18 << 20,
-                25..=26 => 56 << 20,
+                21..=22 => 7 << 19,
+                23..=24 => 15 << 20,
+                25..=26 => 40 << 20,
                 _ => 64 << 20,
             },
             matrix_rows: 7 << 19,
@@ -57,31 +54,37 @@ impl Limits {
             digit_bits: u8::BITS,
             // For one row there is no other way.
             leaf_words: &[usize::MAX, usize::MAX, 4000, 4000, 3000, 800],
-            leaf_halves: MAX_PLANES,
+            leaf_planes: MAX_PLANES,
             section_items: MAX_ITEMS,
-            keeps_memory: n <= 20,
         }
     }
 }
 
-/// The bytes with which a thread can count every unit.
+/// The bytes with which a thread can count every unit. It keeps what it has from unit to unit, so each part may be
+/// as large as for any number of white queens.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
     let (limits, side) = (Limits::new(size), size.get().div_ceil(2));
+    let mut largest = [0_u64; 3];
+    for a in 0..=side {
+        for (largest, bytes) in largest.iter_mut().zip(bytes_of(&limits, side, a)) {
+            *largest = bytes.max(*largest);
+        }
+    }
+    // For each colour a program, or a part of one with what is below a node: an eighth more.
+    let programs = (limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR) as u64 * 9 / 2;
     // What small boards keep is little.
-    (0..=side).map(|a| bytes_of(&limits, side, a)).max().unwrap_or(0) + (4 << 20)
+    largest.into_iter().sum::<u64>() + programs + (4 << 20)
 }
 
-/// The bytes for units with so many white queens in even rows, as on a board with as many odd rows and as many
-/// columns of either parity.
-fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
+/// The bytes of the matrix, the weights and the words for units with so many white queens in even rows, as on a
+/// board with as many odd rows and as many columns of either parity.
+fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
     let (heavy, light) = (a.max(side - a), a.min(side - a));
     let labels = subsets(side, light);
     let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
-    let rows = (MAX_SETS * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
+    let rows = (MAX_SETS as u64 * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
     let matrix = rows * size_of::<Entries>() as u64;
-    let weights = MAX_SETS * labels * (DIGITS * size_of::<Bytes>()) as u64;
-    // For each colour a program, or a part of one with what is below a node: an eighth more.
-    let programs = (limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR) as u64 * 9 / 2;
+    let weights = MAX_SETS as u64 * labels * (DIGITS * size_of::<Bytes>()) as u64;
     let words = |rows| most_words(side, rows);
     let listed = words(heavy).min(1.05 * limits.section_words as f64);
     // The labels of the first block have up to half as many words more than others.
@@ -90,7 +93,7 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> u64 {
     // Words are found, then ordered; those of a block that stands for all, and of one at work, are kept at each
     // depth of a tree.
     let words = 2.0 * (listed + words(light)) + zones + 2.0 * block;
-    matrix + weights + programs + size_of::<u64>() as u64 * words as u64
+    [matrix, weights, size_of::<u64>() as u64 * words as u64]
 }
 
 /// The number of sets of so many of these numbers.

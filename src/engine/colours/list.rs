@@ -13,8 +13,8 @@ use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use super::kernel::{LABEL_SHIFT, SLACK, Words};
-use super::limits::Limits;
-use super::squares::{Queens, SubBoard};
+use super::squares::SubBoard;
+use super::tree::Tree;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Interrupt, WhichCount};
@@ -26,14 +26,17 @@ const MAX_AT_ONCE: usize = 64;
 /// Zones with more words than this, all together, are not kept.
 const MAX_KEPT: usize = 1 << 18;
 
-#[derive(Default)]
 pub(super) struct List {
+    board: SubBoard,
+    /// The labels of a block.
+    block_labels: usize,
     /// The labels to be listed.
-    pub(super) to_list: Vec<u32>,
+    to_list: Vec<u32>,
     /// Which of them are listed: all, unless there are too many words.
     section: Range<usize>,
     words: Vec<u64>,
-    pub(super) blocks: Vec<Block>,
+    /// Of each block its labels, by lane, and where its words are.
+    blocks: Vec<(Vec<u32>, Range<usize>)>,
     /// The words as they are found.
     found: Vec<u64>,
     /// The rows in the centre, and the outer ones.
@@ -42,17 +45,34 @@ pub(super) struct List {
     zones: BTreeMap<u32, Zone>,
 }
 
-pub(super) struct Block {
-    words: Range<usize>,
-    /// Its labels, by lane.
-    pub(super) labels: Vec<u32>,
+/// Up to 64 labels and their words.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a> {
+    /// Its place in the list.
+    pub(super) number: usize,
+    /// By lane.
+    pub(super) labels: &'a [u32],
+    pub(super) words: Words<'a>,
 }
 
 impl List {
+    pub(super) fn new(board: SubBoard, block_labels: usize) -> Self {
+        Self {
+            board,
+            block_labels,
+            to_list: Vec::new(),
+            section: 0..0,
+            words: Vec::new(),
+            blocks: Vec::new(),
+            found: Vec::new(),
+            rows: [0; 2],
+            zones: BTreeMap::new(),
+        }
+    }
+
     /// Takes other rows, some of them outer ones, and the labels to be listed; nothing is listed yet.
     pub(super) fn begin(
         &mut self,
-        board: &SubBoard,
         rows: u32,
         outer: u32,
         labels: impl Iterator<Item = u32>,
@@ -80,26 +100,31 @@ impl List {
         }
         for rows in self.rows {
             if let Entry::Vacant(place) = self.zones.entry(rows) {
-                place.insert(Zone::new(board, rows, cancel)?);
+                place.insert(Zone::new(&self.board, rows, cancel)?);
             }
         }
         Ok(())
     }
 
-    /// Lists the labels from this one on, all of them or as many as there is room for. Returns where the next
-    /// section begins.
+    /// The number of labels to be listed.
+    pub(super) fn labels_len(&self) -> usize {
+        self.to_list.len()
+    }
+
+    /// Lists the labels from this one on: all of them, or as many as have this many words together. Returns where
+    /// the next section begins.
     pub(super) fn fill(
         &mut self,
-        board: &SubBoard,
         from: usize,
-        limits: &Limits,
+        section_words: usize,
         kernel: Kernel,
         cancel: &Cancel,
     ) -> Result<usize, Interrupt> {
         if self.section.start == from && !self.section.is_empty() {
             return Ok(self.section.end);
         }
-        let Self { to_list, section, words, blocks, found, rows, zones } = self;
+        let Self { board, block_labels, to_list, section, words, blocks, found, rows, zones } =
+            self;
         let [centre, outer] = rows.map(|rows| &zones[&rows]);
         let mut end = from;
         *section = 0..0;
@@ -131,7 +156,7 @@ impl List {
                 listed.push((*label, start..found_len));
             }
             end += 1;
-            if found_len >= limits.section_words {
+            if found_len >= section_words {
                 break;
             }
         }
@@ -142,29 +167,26 @@ impl List {
         listed.sort_by_key(|(_, words)| Reverse(words.len()));
         words.clear();
         words.reserve(found_len + SLACK);
-        for listed in listed.chunks(limits.block_labels) {
+        for listed in listed.chunks(*block_labels) {
             let start = words.len();
             for (lane, (_, of_label)) in (0_u64..).zip(listed) {
                 let tag = lane << LABEL_SHIFT;
                 words.extend(found[of_label.clone()].iter().map(|word| word | tag));
             }
             let labels = listed.iter().map(|(label, _)| *label).collect();
-            blocks.push(Block { words: start..words.len(), labels });
+            blocks.push((labels, start..words.len()));
         }
         words.resize(found_len + SLACK, 0);
         *section = from..end;
         Ok(end)
     }
 
-    /// The words of a block.
-    pub(super) fn words(&self, block: usize) -> Words<'_> {
-        let Range { start, end } = self.blocks[block].words;
-        Words { len: end - start, padded: &self.words[start..] }
-    }
-
-    /// The most words of a block.
-    pub(super) fn longest_block(&self) -> usize {
-        self.blocks.iter().map(|block| block.words.len()).max().unwrap_or(0)
+    /// What is listed.
+    pub(super) fn blocks(&self) -> impl ExactSizeIterator<Item = Block<'_>> {
+        self.blocks.iter().enumerate().map(|(number, (labels, Range { start, end }))| {
+            let words = Words { len: end - start, padded: &self.words[*start..] };
+            Block { number, labels, words }
+        })
     }
 }
 
@@ -180,20 +202,16 @@ struct Zone {
 
 impl Zone {
     fn new(board: &SubBoard, rows: u32, cancel: &Cancel) -> Result<Self, Interrupt> {
-        let order: Vec<u32> =
-            board.rows_from_middle.iter().copied().filter(|row| rows >> row & 1 == 1).collect();
+        let tree = Tree::new(board, &[rows], std::iter::empty());
         // All are found twice, for in between they would take three times the memory.
         let mut starts = vec![0; board.columns as usize + 2];
-        let none = Queens::default();
-        each_placement(board, &order, none, 0, cancel, &mut |columns, _| {
-            starts[columns as usize + 1] += 1;
-        });
+        tree.each_placement(cancel, &mut |columns, _| starts[columns as usize + 1] += 1);
         let sets = 0..=board.columns;
         let columns = sets.filter(|columns| starts[*columns as usize + 1] > 0).collect();
         (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
         let mut ends = starts.clone();
         let mut words = vec![0; ends[board.columns as usize + 1] as usize + SLACK];
-        each_placement(board, &order, none, 0, cancel, &mut |columns, word| {
+        tree.each_placement(cancel, &mut |columns, word| {
             let end = &mut ends[columns as usize];
             words[*end as usize] = word;
             *end += 1;
@@ -206,24 +224,5 @@ impl Zone {
     fn words(&self, columns: u32) -> Words<'_> {
         let [start, end] = [0, 1].map(|next| self.starts[columns as usize + next] as usize);
         Words { len: end - start, padded: &self.words[start..] }
-    }
-}
-
-/// Visits the placements with these rows: their columns and their word. After a cancellation some are left out.
-pub(super) fn each_placement(
-    board: &SubBoard,
-    rows: &[u32],
-    queens: Queens,
-    word: u64,
-    cancel: &Cancel,
-    with: &mut impl FnMut(u32, u64),
-) {
-    let Some((&row, rows)) = rows.split_first() else { return with(queens.columns, word) };
-    if cancel.is_cancelled() {
-        return;
-    }
-    for column in board.in_order(board.free(row, queens)) {
-        let (queens, word) = (queens.with(row, column), word | board.word(row, column));
-        each_placement(board, rows, queens, word, cancel, with);
     }
 }

@@ -20,6 +20,7 @@
 //! **The second count** stands on the image of the board under the flip of its rows: sums and differences
 //! change places, so every word is another, and squares are tried in the reverse order.
 
+use super::kernel::LABEL_SHIFT;
 use crate::board::size::BoardSize;
 use crate::engine::unit::WhichCount;
 
@@ -135,29 +136,19 @@ impl SubBoard {
     }
 }
 
-/// The two sub-boards of a colour.
-#[derive(Clone, Debug)]
-pub(super) struct SubBoards {
-    /// Even rows.
-    pub(super) list: SubBoard,
-    /// Odd rows.
-    pub(super) tree: SubBoard,
-    /// The number of bits of a word.
-    pub(super) bits: u32,
-}
-
-impl SubBoards {
-    pub(super) fn new(size: BoardSize, colour: Colour, which: WhichCount) -> Self {
-        let mut list = sub_board(size, 0, colour, which);
-        let mut tree = sub_board(size, 1, colour, which);
-        let touched = |board: &SubBoard| board.words.iter().flatten().fold(0, |all, of| all | of);
-        let shared = touched(&list) & touched(&tree);
-        // Moves the shared bits to the front.
-        for word in list.words.iter_mut().chain(&mut tree.words).flatten() {
-            *word = bits(shared).enumerate().map(|(to, from)| (*word >> from & 1) << to).sum();
-        }
-        Self { list, tree, bits: shared.count_ones() }
+/// The two sub-boards of a colour: that with even rows, whose placements are listed, and that with odd rows,
+/// whose placements form a tree.
+pub(super) fn sub_boards(size: BoardSize, colour: Colour, which: WhichCount) -> [SubBoard; 2] {
+    let mut boards = [0, 1].map(|parity| sub_board(size, parity, colour, which));
+    let [list, tree] =
+        boards.each_ref().map(|board| board.words.iter().flatten().fold(0, |all, of| all | of));
+    let shared = list & tree;
+    assert!(shared.count_ones() <= LABEL_SHIFT, "a word has room for the number of a label");
+    // Moves the shared bits to the front.
+    for word in boards.iter_mut().flat_map(|board| board.words.iter_mut().flatten()) {
+        *word = bits(shared).enumerate().map(|(to, from)| (*word >> from & 1) << to).sum();
     }
+    boards
 }
 
 /// The sub-board with rows of this parity.
@@ -188,7 +179,6 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
 mod tests {
     use super::*;
     use crate::engine::colours::LARGEST;
-    use crate::engine::colours::kernel::LABEL_SHIFT;
 
     #[test]
     fn words_leave_room_for_labels() {
@@ -196,8 +186,7 @@ mod tests {
             let size = BoardSize::new(n).expect("in range");
             for colour in [Colour::White, Colour::Black] {
                 for which in [WhichCount::First, WhichCount::Second] {
-                    let SubBoards { bits, .. } = SubBoards::new(size, colour, which);
-                    assert!(bits <= LABEL_SHIFT, "{bits} bits at n = {n}");
+                    sub_boards(size, colour, which);
                 }
             }
         }

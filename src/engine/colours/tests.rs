@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::kernel::LABEL_SHIFT;
 use super::limits::{Limits, most_words};
-use super::list::{List, each_placement};
-use super::squares::{Colour, Queens, SubBoards};
+use super::list::List;
+use super::squares::{Colour, sub_boards};
+use super::tree::Tree;
 use super::*;
 use crate::cancel::Cancel;
 use crate::engine::count_domains;
@@ -37,9 +38,8 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
             [&[usize::MAX; 2], &[usize::MAX, usize::MAX, 5, 9], &[usize::MAX; 6]];
         limits.leaf_words = most[random.usize(..3)];
     });
-    some(&mut |limits, random| limits.leaf_halves = random.usize(1..60));
+    some(&mut |limits, random| limits.leaf_planes = random.usize(1..60));
     some(&mut |limits, random| limits.section_items = random.usize(1..40));
-    some(&mut |limits, _| limits.keeps_memory = !limits.keeps_memory);
     limits
 }
 
@@ -73,7 +73,7 @@ fn tiny_limits_change_no_count() {
 #[test]
 fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
-    let limits = Limits { keeps_memory: false, part_len: 5000, ..Limits::new(size(18)) };
+    let limits = Limits { part_len: 5000, ..Limits::new(size(18)) };
     let new = || ColoursCounter::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
     let mut stopped = new();
     let mut random = random();
@@ -99,32 +99,25 @@ fn a_stopped_counter_counts_what_another_one_counts() {
 #[test]
 fn a_list_has_each_placement_once() {
     let (size, cancel) = (size(26), Cancel::new());
-    let boards = SubBoards::new(size, Colour::Black, WhichCount::First);
-    let mut list = List::default();
+    let [board, _] = sub_boards(size, Colour::Black, WhichCount::First);
+    let mut list = List::new(board.clone(), 64);
     for rows in [0x3f8, 0x3f1, 0x2f8, 0x1c07] {
         let labels =
             || (0..1 << 13).filter(|label: &u32| 13 - label.count_ones() == u32::count_ones(rows));
-        list.begin(&boards.list, rows, 0x1c07, labels(), &cancel).expect("in time");
-        list.fill(&boards.list, 0, &Limits::new(size), Kernel::detect(), &cancel).expect("in time");
+        list.begin(rows, 0x1c07, labels(), &cancel).expect("in time");
+        list.fill(0, usize::MAX, Kernel::detect(), &cancel).expect("in time");
         let mut listed = Vec::new();
-        for (number, block) in list.blocks.iter().enumerate() {
-            let words = list.words(number).own();
+        for block in list.blocks() {
             let tag = |word: &u64| (word >> LABEL_SHIFT) as usize;
             let untagged = |word: &u64| word & ((1 << LABEL_SHIFT) - 1);
-            listed.extend(words.iter().map(|word| (block.labels[tag(word)], untagged(word))));
+            let words = block.words.own().iter();
+            listed.extend(words.map(|word| (block.labels[tag(word)], untagged(word))));
         }
         let mut placed = Vec::new();
-        let order: Vec<u32> = (0..13).filter(|row| rows >> row & 1 == 1).collect();
-        each_placement(
-            &boards.list,
-            &order,
-            Queens::default(),
-            0,
-            &cancel,
-            &mut |columns, word| {
-                placed.push((boards.list.label(columns), word));
-            },
-        );
+        let tree = Tree::new(&board, &[rows], std::iter::empty());
+        tree.each_placement(&cancel, &mut |columns, word| {
+            placed.push((board.label(columns), word));
+        });
         listed.sort_unstable();
         placed.sort_unstable();
         assert_eq!(listed.len(), placed.len(), "rows {rows:x}");
@@ -136,14 +129,14 @@ fn a_list_has_each_placement_once() {
 #[test]
 fn the_formula_of_memory_knows_how_many_placements_there_are() {
     for columns in 10..=11 {
-        let board = SubBoards::new(size(2 * columns), Colour::White, WhichCount::First).list;
+        let [board, _] = sub_boards(size(2 * columns), Colour::White, WhichCount::First);
         for rows in 3..=columns {
-            let order: Vec<u32> = (0..columns)
+            let set = (0..columns)
                 .filter(|row| *row < rows / 2 || *row >= columns - rows.div_ceil(2))
-                .collect();
+                .fold(0, |set, row| set | 1 << row);
             let mut placements = 0.0;
-            let mut count = |_, _| placements += 1.0;
-            each_placement(&board, &order, Queens::default(), 0, &Cancel::new(), &mut count);
+            let tree = Tree::new(&board, &[set], std::iter::empty());
+            tree.each_placement(&Cancel::new(), &mut |_, _| placements += 1.0);
             let ratio = most_words(columns, rows) / placements;
             assert!((0.95..1.6).contains(&ratio), "{columns} columns, {rows} rows: {ratio}");
         }

@@ -222,7 +222,7 @@ impl UnitList {
         }
         let list = Arc::clone(self);
         domains.weight = Some(Box::new(move |columns| {
-            list.columns(a, x).weight(halved(columns), halved(columns >> 1))(y).into()
+            list.columns(a, x).pair(halved(columns), halved(columns >> 1))(y).into()
         }));
         domains
     }
@@ -285,7 +285,7 @@ impl LabelWeights<'_> {
     }
 
     /// How many times the unit with each y counts the solutions with these columns.
-    pub(super) fn weight(&self, even: u32, odd: u32) -> impl Fn(u32) -> u16 + use<> {
+    pub(super) fn pair(&self, even: u32, odd: u32) -> impl Fn(u32) -> u16 + use<> {
         let Self { list, a, x } = *self;
         let [own, others @ ..] = list.images(even, odd);
         let key = others.into_iter().fold(own, Ord::min);

@@ -2,9 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::LANES_IN_A_BYTE;
-use super::portable::transpose_words;
-use crate::engine::x86::{LANES_TO_FRONT, avx2};
+use super::portable::{join_eight, transpose_words};
+use crate::engine::x86::avx2;
 
 type Vector = [__m256i; 2];
 type Sums = __m256i;
@@ -96,14 +95,8 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 
 #[target_feature(enable = "avx2")]
 fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
-    const { assert!(LANES_IN_A_BYTE == 3) };
-    for nth_lanes in nth_lanes.chunks(LANES_IN_A_BYTE) {
-        let picked = match nth_lanes {
-            [a, b, c] => add(add(pick(hits, a), pick(hits, b)), pick(hits, c)),
-            [a, b] => add(pick(hits, a), pick(hits, b)),
-            [a] => pick(hits, a),
-            _ => unreachable!("up to three"),
-        };
+    for lanes in nth_lanes {
+        let picked = pick(hits, lanes);
         let more = [
             _mm256_castsi256_si128(picked[0]),
             _mm256_extracti128_si256::<1>(picked[0]),
@@ -141,37 +134,6 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     let sum = _mm256_add_epi64(low, high);
     let total = _mm256_add_epi64(avx2::load::<u64, 4>(&halves[0]), sum);
     avx2::store::<u64, 4>(&mut halves[0], total);
-}
-
-#[target_feature(enable = "avx2")]
-fn non_zero(numbers: &[u64; 8]) -> u8 {
-    let zero = |four| {
-        let zero = _mm256_cmpeq_epi64(avx2::load::<u64, 4>(four), _mm256_setzero_si256());
-        _mm256_movemask_pd(_mm256_castsi256_pd(zero)) as u8
-    };
-    let halves = chunks(numbers);
-    !(zero(&halves[0]) | zero(&halves[1]) << 4)
-}
-
-#[target_feature(enable = "avx2,popcnt,bmi2")]
-fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
-    let mut end = 0;
-    for (four, which) in chunks(numbers).iter().zip([which & 0xf, which >> 4]) {
-        // Two lanes of 32 bits for each number.
-        let lanes = 3 * _pdep_u32(which.into(), 0x55) as usize;
-        let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(LANES_TO_FRONT[lanes].cast_signed()));
-        let packed = _mm256_permutevar8x32_epi32(avx2::load::<u64, 4>(four), order);
-        let to = to[end..].first_chunk_mut().expect("four more at most");
-        avx2::store::<u64, 4>(to, packed);
-        end += which.count_ones() as usize;
-    }
-}
-
-#[target_feature(enable = "avx2,popcnt,bmi2")]
-fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
-    let fitting = !non_zero(&words.map(|word| word & one)) & some;
-    compress(&words.map(|word| word | one), fitting, joined);
-    fitting.count_ones() as usize
 }
 
 /// By four stages of unpacking, in each quarter of the rows.

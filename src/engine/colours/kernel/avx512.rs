@@ -2,7 +2,6 @@
 
 use std::arch::x86_64::*;
 
-use super::LANES_IN_A_BYTE;
 use crate::engine::x86::avx512;
 
 type Vector = __m512i;
@@ -58,14 +57,8 @@ fn pick(bytes: Vector, [places]: &Index) -> Vector {
 fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
     let [low, high] = chunks_mut(&mut entries.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
-    const { assert!(LANES_IN_A_BYTE == 3) };
-    for nth_lanes in nth_lanes.chunks(LANES_IN_A_BYTE) {
-        let picked = match nth_lanes {
-            [a, b, c] => add(add(pick(hits, a), pick(hits, b)), pick(hits, c)),
-            [a, b] => add(pick(hits, a), pick(hits, b)),
-            [a] => pick(hits, a),
-            _ => unreachable!("up to three"),
-        };
+    for lanes in nth_lanes {
+        let picked = pick(hits, lanes);
         let more = [_mm512_castsi512_si256(picked), _mm512_extracti64x4_epi64::<1>(picked)];
         for (sum, more) in sums.iter_mut().zip(more) {
             *sum = _mm512_adds_epu16(*sum, _mm512_cvtepu8_epi16(more));

@@ -77,7 +77,8 @@ fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
     totals[0] += sums.iter().sum::<u64>();
 }
 
-fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
+#[inline(always)]
+pub(super) fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
     let mut len = 0;
     for word in &words[..some.count_ones() as usize] {
         joined[len] = one | word;

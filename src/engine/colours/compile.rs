@@ -1,0 +1,171 @@
+//! Compiles a tree to a program that runs on each block of a list.
+//!
+//! A node of the tree keeps of a block the words that fit its queens, and its subtrees go on with these:
+//!
+//! ```text
+//!     filter d, queen      the words at depth d that share no diagonal with this queen are those of depth
+//!                          d + 1; if there are none, go on behind the subtree
+//!     leaf d               count the words at depth d that fit each completion of the node
+//! ```
+//!
+//! A leaf takes the last rows, five at most, at once. It pays as soon as few words are left, see
+//! [`kernel`](super::kernel). How many there will be differs little from block to block, so the words of one block
+//! decide for all. A program depends on the classes of the even and the odd rows, not on the even rows themselves,
+//! so one is compiled for up to 20 batches. It holds only completions whose label counts for some of them.
+//!
+//! A program that would be too long is compiled part by part: a part ends between two children of a node, and the
+//! next one begins with the queens of this node.
+
+use super::code::Code;
+use super::completions::Leaf;
+use super::kernel::{SLACK, Words};
+use super::limits::Limits;
+use super::squares::{MAX_ROWS, Queens, bits};
+use super::tree::{Child, RowSet, Tree};
+use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
+use crate::engine::unit::Interrupt;
+
+/// The program of a tree.
+pub(super) struct Program {
+    code: Code,
+    /// Whether the code is the whole program; if not, it is a part of one or nothing.
+    is_whole: bool,
+    /// A part ends behind so many words of code. It may be longer by what is below one node.
+    part_len: usize,
+}
+
+impl Program {
+    pub(super) fn new(part_len: usize) -> Self {
+        Self { code: Code::default(), is_whole: false, part_len }
+    }
+
+    /// Forgets the program and keeps its memory.
+    pub(super) fn clear(&mut self) {
+        self.is_whole = false;
+    }
+
+    /// Visits the program of a tree part by part. It is compiled unless all of it is there. The sample, a block of
+    /// middling length, stands for all blocks.
+    pub(super) fn each_part(
+        &mut self,
+        tree: &Tree,
+        sample: Words<'_>,
+        limits: &Limits,
+        kernel: Kernel,
+        cancel: &Cancel,
+        mut visit: impl FnMut(&[u32]) -> Result<(), Interrupt>,
+    ) -> Result<(), Interrupt> {
+        let Self { code, is_whole, part_len } = self;
+        if *is_whole {
+            return visit(&code.0);
+        }
+        let mut compiler = Compiler {
+            tree,
+            limits,
+            kernel,
+            part_len: *part_len,
+            kept: Default::default(),
+            path: Vec::new(),
+            code,
+            leaf: Leaf::new(tree.labels_len),
+            cancel,
+        };
+        for part in 0.. {
+            compiler.code.0.clear();
+            compiler.code.0.reserve_exact(*part_len + *part_len / 8);
+            compiler.node(&tree.sets, 0, Queens::default(), sample);
+            if cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            visit(&compiler.code.0)?;
+            if compiler.path.is_empty() {
+                *is_whole = part == 0;
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compiles a tree, part by part.
+struct Compiler<'a> {
+    tree: &'a Tree,
+    limits: &'a Limits,
+    kernel: Kernel,
+    part_len: usize,
+    /// Of the sample, the words that each queen leaves.
+    kept: [Vec<u64>; MAX_ROWS],
+    /// Where the last part ended and the next one begins: the number of a child at each depth, the upper ones
+    /// last; none at the beginning and at the end.
+    path: Vec<usize>,
+    code: &'a mut Code,
+    leaf: Leaf,
+    cancel: &'a Cancel,
+}
+
+impl<'a> Compiler<'a> {
+    /// What is below some queens: a leaf where few words of the sample are left, else more queens.
+    fn node(&mut self, sets: &'a [RowSet], depth: usize, queens: Queens, words: Words<'_>) {
+        let (tree, left) = (self.tree, sets[0].0.len() - depth);
+        let is_leaf = self.limits.leaf_words.get(left).is_some_and(|most| words.len <= *most);
+        if is_leaf && self.leaf(sets, depth, queens) {
+            return;
+        }
+        let may_end = left >= self.limits.leaf_words.len();
+        let first = self.path.pop().unwrap_or(0);
+        for (number, child) in tree.children(sets, depth, queens).enumerate().skip(first) {
+            // A part has one of its children at least, or there would be no end of parts.
+            let ends_here = may_end && number > first && self.code.0.len() >= self.part_len;
+            if !ends_here {
+                self.child(child, depth, queens, words);
+            }
+            if ends_here || !self.path.is_empty() {
+                self.path.push(number);
+                return;
+            }
+        }
+    }
+
+    /// A queen and what is below it.
+    fn child(&mut self, child: Child<'a>, depth: usize, queens: Queens, words: Words<'_>) {
+        if self.cancel.is_cancelled() {
+            return;
+        }
+        let Child { sets, row, column } = child;
+        let word = self.tree.board.word(row, column);
+        let start = self.code.filter(depth, word);
+        let mut kept = std::mem::take(&mut self.kept[depth]);
+        kept.resize(kept.len().max(words.len + SLACK), 0);
+        let len = self.kernel.join(&[word], words, &mut kept);
+        self.node(sets, depth + 1, queens.with(row, column), Words { len, padded: &kept });
+        self.kept[depth] = kept;
+        self.code.end_subtree(start);
+    }
+
+    /// A leaf. Returns whether it has room for all squares, pairs and completions. Without room, or without completions, there is
+    /// no code.
+    fn leaf(&mut self, sets: &[RowSet], depth: usize, queens: Queens) -> bool {
+        let Self { tree, limits, code, leaf, .. } = self;
+        let start = code.leaf(depth);
+        leaf.clear();
+        let rows = sets.iter().flat_map(|(rows, _)| &rows[depth..]);
+        let rows = rows.fold(0_u32, |all, row| all | 1 << row);
+        for row in bits(rows.into()) {
+            leaf.add_squares(&tree.board, row as u32, queens);
+        }
+        for (rows, number) in sets {
+            let rows = &rows[depth..];
+            let (first, last) = rows.split_at(rows.len() / 2);
+            let halves = [first, last].map(|rows| leaf.halves(rows));
+            let items = halves[0].len() * halves[1].len();
+            if leaf.planes_len() > limits.leaf_planes || items > limits.section_items {
+                code.0.truncate(start);
+                return false;
+            }
+            leaf.section(&tree.labels, *number, &halves, queens, code);
+        }
+        code.end_leaf(start, &leaf.squares, &leaf.pairs);
+        true
+    }
+}

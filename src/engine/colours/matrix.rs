@@ -1,0 +1,172 @@
+//! The light matrix, what its entries weigh, and the dot product with the heavy one.
+//!
+//! ```text
+//!     light matrix, white            weights for black
+//!     block of 64 labels Ce          block of 64 labels Co
+//!         Ce Ce Ce ..                    Co Co Co ..
+//!     Co   3  1  0                   Ce   6  2  0
+//!     Co   1  0  2         ->        Ce   2  0  4
+//!     Co   0  2  1                   Ce   0  4  2
+//! ```
+//!
+//! A pair of labels weighs as much as its column sets count, 0 to 4 times; most pairs of two blocks weigh alike.
+//! Where a label ties with the rows, each pair has a weight of its own. Entries times these are cut into digits of
+//! a byte, the lowest digits of all in one list, the next ones in another: the kernels multiply bytes, and small
+//! boards need the lowest digits only.
+
+use super::counter::ColourState;
+use super::kernel::{Bytes, DIGITS, Entries, LANES, Pairs, Totals, Weights};
+use super::limits::Limits;
+use super::squares::Colour;
+use super::tree::Tree;
+use super::units::LabelWeights;
+use crate::cancel::Cancel;
+use crate::engine::simd::Kernel;
+use crate::engine::unit::Interrupt;
+
+/// The matrix of the light colour, and what it weighs for one block of the heavy one.
+pub(super) struct Matrix {
+    /// For each block of the light list, for each row set that is counted now, a row for each label of the light
+    /// tree.
+    entries: Vec<Entries>,
+    rows_of_block: usize,
+    weights: Weights,
+    /// The largest entry that is not an error.
+    largest_entry: u16,
+    /// The bits of a digit of the weights.
+    digit_bits: u32,
+}
+
+impl Matrix {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let Limits { largest_entry, digit_bits, .. } = *limits;
+        let weight_bits = digit_bits * DIGITS as u32;
+        assert!(4 * u32::from(largest_entry) < 1 << weight_bits, "digits for all weights");
+        let weights = Weights::default();
+        Self { entries: Vec::new(), rows_of_block: 0, weights, largest_entry, digit_bits }
+    }
+
+    /// Takes so many blocks of zeros.
+    pub(super) fn clear(
+        &mut self,
+        blocks: usize,
+        rows_of_block: usize,
+        cancel: &Cancel,
+    ) -> Result<(), Interrupt> {
+        let Self { entries, .. } = self;
+        self.rows_of_block = rows_of_block;
+        entries.clear();
+        entries.reserve_exact(blocks * rows_of_block);
+        for _ in 0..blocks {
+            // A signal need not wait for gigabytes.
+            if cancel.is_cancelled() {
+                return Err(Interrupt::Cancelled);
+            }
+            entries.resize(entries.len() + rows_of_block, Entries([0; LANES]));
+        }
+        Ok(())
+    }
+
+    pub(super) fn block(&mut self, number: usize) -> &mut [Entries] {
+        &mut self.entries[number * self.rows_of_block..][..self.rows_of_block]
+    }
+
+    /// The weights for a block of the heavy list: for each row set, a row for each label of the heavy tree.
+    pub(super) fn weigh(
+        &mut self,
+        light: &ColourState,
+        heavy_labels: &[u32],
+        heavy_tree: &Tree,
+        columns: LabelWeights<'_>,
+        odd_ranks: &[u32],
+        kernel: Kernel,
+    ) -> Result<&Weights, Interrupt> {
+        let Self { weights: Weights { digits, upper_digits_len }, digit_bits, .. } = self;
+        let (labels, digit_bits) = (heavy_tree.labels_len, *digit_bits);
+        upper_digits_len.clear();
+        upper_digits_len.resize(odd_ranks.len() * labels, 0);
+        digits[0].clear();
+        digits[0].resize(upper_digits_len.len(), Bytes::ZERO);
+        let mask = u8::MAX >> (u8::BITS - digit_bits);
+        let rows_of = |tree: &Tree, labels: &[u32]| -> Vec<usize> {
+            labels.iter().map(|label| tree.label(*label)).collect()
+        };
+        let rows = rows_of(&light.tree, heavy_labels);
+        for block in light.list.blocks() {
+            let heavy_rows = rows_of(heavy_tree, block.labels);
+            let (mut weights, ties) =
+                pair_weights(columns, light.colour, block.labels, heavy_labels);
+            let weight = |(lane, at): (usize, usize)| {
+                let [even, odd] = match light.colour {
+                    Colour::White => [block.labels[at], heavy_labels[lane]],
+                    Colour::Black => [heavy_labels[lane], block.labels[at]],
+                };
+                (lane, at, columns.pair(even, odd))
+            };
+            let ties: Vec<_> = ties.into_iter().map(weight).collect();
+            for (place, y) in odd_ranks.iter().enumerate() {
+                for (lane, at, weight) in &ties {
+                    weights[*lane].0[*at] = weight(*y);
+                }
+                let first = block.number * self.rows_of_block + place * light.tree.labels_len;
+                let entries = &self.entries[first..][..light.tree.labels_len];
+                let pairs = Pairs { entries, rows: &rows, weights: &weights };
+                let of_set = place * labels..(place + 1) * labels;
+                let to = &mut digits[0][of_set.clone()];
+                let largest = kernel.weigh(&pairs, 0, mask, to, &heavy_rows);
+                if largest > self.largest_entry {
+                    return Err(Interrupt::LargeEntry);
+                }
+                let last = (4 * u32::from(largest)).max(1).ilog2() / digit_bits;
+                for number in 1..=last {
+                    let digits = &mut digits[number as usize];
+                    digits.resize(upper_digits_len.len().max(digits.len()), Bytes::ZERO);
+                    let to = &mut digits[of_set.clone()];
+                    kernel.weigh(&pairs, number * digit_bits, mask, to, &heavy_rows);
+                    for row in &heavy_rows {
+                        if to[*row] != Bytes::ZERO {
+                            upper_digits_len[of_set.start + row] = number as u8;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(&self.weights)
+    }
+
+    /// The sum of all lanes and digits.
+    pub(super) fn total(&self, totals: &Totals) -> Result<u64, Interrupt> {
+        let digits = (0..).zip(totals);
+        let lanes = digits.flat_map(|(digit, lanes)| {
+            lanes.map(|lane| u128::from(lane) << (self.digit_bits * digit))
+        });
+        u64::try_from(lanes.sum::<u128>()).map_err(|_| Interrupt::Overflow)
+    }
+}
+
+/// What the pairs of a heavy label, by lane, and a light one weigh; and the pairs whose weight depends on y.
+fn pair_weights(
+    columns: LabelWeights<'_>,
+    light_colour: Colour,
+    light_labels: &[u32],
+    heavy_labels: &[u32],
+) -> ([Entries; LANES], Vec<(usize, usize)>) {
+    let weights_of = |colour, labels: &[u32]| {
+        let weights = labels.iter().map(|label| columns.label(colour, *label));
+        let (mut known, mut ties) = ([0; LANES], Vec::new());
+        for (at, weight) in weights.enumerate() {
+            match weight {
+                Some(weight) => known[at] = weight,
+                None => ties.push(at),
+            }
+        }
+        (known, ties)
+    };
+    let (light, light_ties) = weights_of(light_colour, light_labels);
+    let (heavy, heavy_ties) = weights_of(light_colour.other(), heavy_labels);
+    let weights = heavy.map(|heavy| Entries(light.map(|light| heavy * light)));
+    let mut ties = Vec::new();
+    heavy_ties.iter().for_each(|lane| ties.extend((0..light_labels.len()).map(|at| (*lane, at))));
+    light_ties.iter().for_each(|at| ties.extend((0..heavy_labels.len()).map(|lane| (lane, *at))));
+    (weights, ties)
+}

@@ -1,0 +1,99 @@
+//! The placements on some rows of a sub-board, as a tree: a queen in the first row, then one in the second, and so
+//! on.
+//!
+//! A tree may have several row sets. Those that begin alike share the upper part of the tree; so the rows that all
+//! sets have come first.
+
+use super::squares::{Queens, SubBoard};
+use crate::cancel::Cancel;
+
+/// The label of completions that do not count.
+pub(super) const DROPPED: u32 = u32::MAX;
+
+pub(super) struct Tree {
+    pub(super) board: SubBoard,
+    /// Ordered by their rows.
+    pub(super) sets: Vec<RowSet>,
+    /// The index of each label among those that count, or [`DROPPED`], by columns.
+    pub(super) labels: Vec<u32>,
+    /// The number of labels that count.
+    pub(super) labels_len: usize,
+}
+
+/// The rows of a set, those that all share first, and its number in its class.
+pub(super) type RowSet = (Vec<u32>, u32);
+
+/// A queen in the row that comes next in some sets.
+pub(super) struct Child<'a> {
+    pub(super) sets: &'a [RowSet],
+    pub(super) row: u32,
+    pub(super) column: u32,
+}
+
+impl Tree {
+    /// The tree of these row sets, and the labels that count.
+    pub(super) fn new(board: &SubBoard, sets: &[u32], labels: impl Iterator<Item = u32>) -> Self {
+        let common = sets.iter().fold(u32::MAX, |all, rows| all & rows);
+        let mut order = board.rows_from_middle.clone();
+        order.sort_by_key(|row| common >> row & 1 == 0);
+        let rows_of = |set: u32| order.iter().copied().filter(|row| set >> row & 1 == 1).collect();
+        let mut sets: Vec<RowSet> =
+            (0..).zip(sets).map(|(number, set)| (rows_of(*set), number)).collect();
+        sets.sort_unstable();
+        let mut indices = vec![DROPPED; board.columns as usize + 1];
+        let mut labels_len = 0;
+        for label in labels {
+            indices[board.label(label) as usize] = labels_len as u32;
+            labels_len += 1;
+        }
+        Self { board: board.clone(), sets, labels: indices, labels_len }
+    }
+
+    /// Each queen in the row that comes next in these sets.
+    pub(super) fn children<'a>(
+        &'a self,
+        sets: &'a [RowSet],
+        depth: usize,
+        queens: Queens,
+    ) -> impl Iterator<Item = Child<'a>> {
+        let of_rows = sets.chunk_by(move |(one, _), (other, _)| one[depth] == other[depth]);
+        of_rows.flat_map(move |sets| {
+            let row = sets[0].0[depth];
+            let columns = self.board.in_order(self.board.free(row, queens));
+            columns.map(move |column| Child { sets, row, column })
+        })
+    }
+
+    /// Visits the placements on the rows of the only set: their columns and their word. After a cancellation some
+    /// are left out.
+    pub(super) fn each_placement(&self, cancel: &Cancel, visit: &mut impl FnMut(u32, u64)) {
+        self.descend(0, Queens::default(), 0, cancel, visit);
+    }
+
+    fn descend(
+        &self,
+        depth: usize,
+        queens: Queens,
+        word: u64,
+        cancel: &Cancel,
+        visit: &mut impl FnMut(u32, u64),
+    ) {
+        if depth == self.sets[0].0.len() {
+            return visit(queens.columns, word);
+        }
+        if cancel.is_cancelled() {
+            return;
+        }
+        for Child { row, column, .. } in self.children(&self.sets, depth, queens) {
+            let word = word | self.board.word(row, column);
+            self.descend(depth + 1, queens.with(row, column), word, cancel, visit);
+        }
+    }
+
+    /// The index of a label among those that count.
+    pub(super) fn label(&self, label: u32) -> usize {
+        let index = self.labels[self.board.label(label) as usize];
+        assert!(index != DROPPED, "a label that counts for a batch counts for its class");
+        index as usize
+    }
+}
