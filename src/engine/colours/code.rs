@@ -117,20 +117,11 @@ impl Groups {
 }
 
 /// An instruction, as it is read.
-pub(super) struct Instruction<'a> {
-    pub(super) depth: usize,
-    pub(super) operation: Operation<'a>,
-    /// The code that follows it.
-    pub(super) next: &'a [u32],
-    /// The code that follows its subtree.
-    pub(super) behind: &'a [u32],
-}
-
-pub(super) enum Operation<'a> {
-    /// The words at this depth that fit the queen are those of the next depth. If there are none, the program
-    /// goes on behind the subtree.
-    Filter { queen: u64 },
-    /// Completes the words at this depth.
+pub(super) enum Instruction<'a> {
+    /// The words at a depth that fit the queen are those of the next depth. If there are any, the program goes on with
+    /// the subtree.
+    Filter { queen: u64, subtree: &'a [u32] },
+    /// Completes the words at a depth.
     Leaf(LeafCode<'a>),
 }
 
@@ -142,21 +133,20 @@ pub(super) struct LeafCode<'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// The first instruction of some code.
-    pub(super) fn first(code: &'a [u32]) -> Option<Self> {
+    /// The first instruction of some code, its depth, and the code behind the instruction and its subtree.
+    pub(super) fn first(code: &'a [u32]) -> Option<(usize, Self, &'a [u32])> {
         let [head, length, ..] = *code else { return None };
         let (depth, behind) = (head as usize / 2, &code[length as usize..]);
         if head % 2 == 0 {
-            let ([.., low, high], next) = code.split_first_chunk::<FILTER>()?;
+            let ([.., low, high], subtree) = code.split_first_chunk::<FILTER>()?;
             let queen = u64::from(*low) | u64::from(*high) << 32;
-            return Some(Self { depth, operation: Operation::Filter { queen }, next, behind });
+            return Some((depth, Self::Filter { queen, subtree }, behind));
         }
         let ([.., sections, squares, pairs], rest) = code.split_first_chunk::<LEAF>()?;
         let (sections, rest) = rest.split_at(*sections as usize);
         let (squares, rest) = rest.split_at(*squares as usize);
-        let (pairs, next) = rest.split_at(*pairs as usize);
-        let operation = Operation::Leaf(LeafCode { sections, squares, pairs });
-        Some(Self { depth, operation, next, behind })
+        let pairs = &rest[..*pairs as usize];
+        Some((depth, Self::Leaf(LeafCode { sections, squares, pairs }), behind))
     }
 }
 

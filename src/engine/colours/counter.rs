@@ -72,7 +72,7 @@ impl<'a> ColoursCounter<'a> {
             limits,
             light: state(Colour::White, limits.part_len / LIGHT_PROGRAM_DIVISOR),
             heavy: state(Colour::Black, limits.part_len),
-            matrix: Matrix::new(&limits),
+            matrix: Matrix::new(limits),
             scratch: Scratch::default(),
         }
     }
@@ -198,7 +198,7 @@ impl ColourState {
     ) -> Result<(), Interrupt> {
         let Self { list, tree, program, .. } = self;
         let mut next = 0;
-        while next < list.labels_len() {
+        while next < list.to_list.len() {
             next = list.fill(next, limits.section_words, kernel, cancel)?;
             let mut blocks = list.blocks();
             let Some(sample) = blocks.nth(blocks.len() / 2) else { continue };

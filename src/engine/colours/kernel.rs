@@ -39,9 +39,7 @@
 
 use std::ops::Range;
 
-use super::code::{
-    Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, Operation, records, unpack,
-};
+use super::code::{Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, records, unpack};
 use super::limits::MAX_SETS;
 use super::squares::MAX_ROWS;
 use crate::cancel::Cancel;
@@ -170,29 +168,31 @@ impl Kernel {
         mut visit: impl FnMut(&LeafCode<'_>, Words<'_>, &mut LeafScratch),
     ) -> Result<(), Interrupt> {
         scratch.leaf.lanes.reserve(block.len);
-        while let Some(Instruction { depth, operation, next, behind }) = Instruction::first(code) {
+        while let Some((depth, instruction, behind)) = Instruction::first(code) {
             let (above, below) = scratch.kept.split_at_mut(depth);
             let words = above
                 .last()
                 .map_or(block, |Kept { len, words }| Words { len: *len, padded: words });
-            code = match operation {
-                Operation::Filter { queen } => {
+            code = behind;
+            match instruction {
+                Instruction::Filter { queen, subtree } => {
                     let kept = &mut below[0];
                     if kept.words.len() < words.len + SLACK {
                         // Deep in a tree they are few.
                         kept.words = vec![0; words.len + words.len / 4 + SLACK];
                     }
                     kept.len = self.join(&[queen], words, &mut kept.words);
-                    if kept.len == 0 { behind } else { next }
+                    if kept.len > 0 {
+                        code = subtree;
+                    }
                 }
-                Operation::Leaf(leaf) => {
+                Instruction::Leaf(leaf) => {
                     if cancel.is_cancelled() {
                         return Err(Interrupt::Cancelled);
                     }
                     visit(&leaf, words, &mut scratch.leaf);
-                    behind
                 }
-            };
+            }
         }
         Ok(())
     }

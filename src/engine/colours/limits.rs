@@ -64,16 +64,13 @@ impl Limits {
 /// as large as for any number of white queens.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
     let (limits, side) = (Limits::new(size), size.get().div_ceil(2));
-    let mut largest = [0_u64; 3];
-    for a in 0..=side {
-        for (largest, bytes) in largest.iter_mut().zip(bytes_of(&limits, side, a)) {
-            *largest = bytes.max(*largest);
-        }
-    }
+    let of_a = (0..=side).map(|a| bytes_of(&limits, side, a));
+    let largest = of_a
+        .fold([0; 3], |largest, of_a| std::array::from_fn(|part| of_a[part].max(largest[part])));
     // For each colour a program, or a part of one with what is below a node: an eighth more.
     let programs = (limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR) as u64 * 9 / 2;
     // What small boards keep is little.
-    largest.into_iter().sum::<u64>() + programs + (4 << 20)
+    largest.iter().sum::<u64>() + programs + (4 << 20)
 }
 
 /// The bytes of the matrix, the weights and the words for units with so many white queens in even rows, as on a

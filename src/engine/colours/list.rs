@@ -31,7 +31,7 @@ pub(super) struct List {
     /// The labels of a block.
     block_labels: usize,
     /// The labels to be listed.
-    to_list: Vec<u32>,
+    pub(super) to_list: Vec<u32>,
     /// Which of them are listed: all, unless there are too many words.
     section: Range<usize>,
     words: Vec<u64>,
@@ -104,11 +104,6 @@ impl List {
             }
         }
         Ok(())
-    }
-
-    /// The number of labels to be listed.
-    pub(super) fn labels_len(&self) -> usize {
-        self.to_list.len()
     }
 
     /// Lists the labels from this one on: all of them, or as many as have this many words together. Returns where

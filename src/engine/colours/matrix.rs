@@ -31,19 +31,14 @@ pub(super) struct Matrix {
     entries: Vec<Entries>,
     rows_of_block: usize,
     weights: Weights,
-    /// The largest entry that is not an error.
-    largest_entry: u16,
-    /// The bits of a digit of the weights.
-    digit_bits: u32,
+    limits: Limits,
 }
 
 impl Matrix {
-    pub(super) fn new(limits: &Limits) -> Self {
-        let Limits { largest_entry, digit_bits, .. } = *limits;
-        let weight_bits = digit_bits * DIGITS as u32;
-        assert!(4 * u32::from(largest_entry) < 1 << weight_bits, "digits for all weights");
-        let weights = Weights::default();
-        Self { entries: Vec::new(), rows_of_block: 0, weights, largest_entry, digit_bits }
+    pub(super) fn new(limits: Limits) -> Self {
+        let weight_bits = limits.digit_bits * DIGITS as u32;
+        assert!(4 * u32::from(limits.largest_entry) < 1 << weight_bits, "digits for all weights");
+        Self { entries: Vec::new(), rows_of_block: 0, weights: Weights::default(), limits }
     }
 
     /// Takes so many blocks of zeros.
@@ -53,16 +48,15 @@ impl Matrix {
         rows_of_block: usize,
         cancel: &Cancel,
     ) -> Result<(), Interrupt> {
-        let Self { entries, .. } = self;
         self.rows_of_block = rows_of_block;
-        entries.clear();
-        entries.reserve_exact(blocks * rows_of_block);
+        self.entries.clear();
+        self.entries.reserve_exact(blocks * rows_of_block);
         for _ in 0..blocks {
             // A signal need not wait for gigabytes.
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            entries.resize(entries.len() + rows_of_block, Entries([0; LANES]));
+            self.entries.resize(self.entries.len() + rows_of_block, Entries([0; LANES]));
         }
         Ok(())
     }
@@ -81,8 +75,8 @@ impl Matrix {
         odd_ranks: &[u32],
         kernel: Kernel,
     ) -> Result<&Weights, Interrupt> {
-        let Self { weights: Weights { digits, upper_digits_len }, digit_bits, .. } = self;
-        let (labels, digit_bits) = (heavy_tree.labels_len, *digit_bits);
+        let Weights { digits, upper_digits_len } = &mut self.weights;
+        let (labels, digit_bits) = (heavy_tree.labels_len, self.limits.digit_bits);
         upper_digits_len.clear();
         upper_digits_len.resize(odd_ranks.len() * labels, 0);
         digits[0].clear();
@@ -114,7 +108,7 @@ impl Matrix {
                 let of_set = place * labels..(place + 1) * labels;
                 let to = &mut digits[0][of_set.clone()];
                 let largest = kernel.weigh(&pairs, 0, mask, to, &heavy_rows);
-                if largest > self.largest_entry {
+                if largest > self.limits.largest_entry {
                     return Err(Interrupt::LargeEntry);
                 }
                 let last = (4 * u32::from(largest)).max(1).ilog2() / digit_bits;
@@ -136,11 +130,10 @@ impl Matrix {
 
     /// The sum of all lanes and digits.
     pub(super) fn total(&self, totals: &Totals) -> Result<u64, Interrupt> {
-        let digits = (0..).zip(totals);
-        let lanes = digits.flat_map(|(digit, lanes)| {
-            lanes.map(|lane| u128::from(lane) << (self.digit_bits * digit))
-        });
-        u64::try_from(lanes.sum::<u128>()).map_err(|_| Interrupt::Overflow)
+        let digits = totals.iter().map(|lanes| lanes.iter().map(|lane| u128::from(*lane)).sum());
+        let shifted =
+            (0..).zip(digits).map(|(at, sum): (_, u128)| sum << (at * self.limits.digit_bits));
+        u64::try_from(shifted.sum::<u128>()).map_err(|_| Interrupt::Overflow)
     }
 }
 
@@ -151,22 +144,18 @@ fn pair_weights(
     light_labels: &[u32],
     heavy_labels: &[u32],
 ) -> ([Entries; LANES], Vec<(usize, usize)>) {
-    let weights_of = |colour, labels: &[u32]| {
-        let weights = labels.iter().map(|label| columns.label(colour, *label));
-        let (mut known, mut ties) = ([0; LANES], Vec::new());
-        for (at, weight) in weights.enumerate() {
-            match weight {
-                Some(weight) => known[at] = weight,
-                None => ties.push(at),
-            }
-        }
-        (known, ties)
+    let weights_of = |colour, labels: &[u32]| -> [Option<u16>; LANES] {
+        let weight = |at| labels.get(at).map_or(Some(0), |label| columns.label(colour, *label));
+        std::array::from_fn(weight)
     };
-    let (light, light_ties) = weights_of(light_colour, light_labels);
-    let (heavy, heavy_ties) = weights_of(light_colour.other(), heavy_labels);
-    let weights = heavy.map(|heavy| Entries(light.map(|light| heavy * light)));
-    let mut ties = Vec::new();
-    heavy_ties.iter().for_each(|lane| ties.extend((0..light_labels.len()).map(|at| (*lane, at))));
-    light_ties.iter().for_each(|at| ties.extend((0..heavy_labels.len()).map(|lane| (lane, *at))));
-    (weights, ties)
+    let light = weights_of(light_colour, light_labels);
+    let heavy = weights_of(light_colour.other(), heavy_labels);
+    let known = [light, heavy].map(|weights| weights.map(Option::unwrap_or_default));
+    let weights = known[1].map(|heavy| Entries(known[0].map(|light| heavy * light)));
+    if light.iter().chain(&heavy).all(Option::is_some) {
+        return (weights, Vec::new());
+    }
+    let pairs =
+        (0..heavy_labels.len()).flat_map(|lane| (0..light_labels.len()).map(move |at| (lane, at)));
+    (weights, pairs.filter(|(lane, at)| heavy[*lane].is_none() || light[*at].is_none()).collect())
 }
