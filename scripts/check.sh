@@ -28,7 +28,45 @@ run_script() {
 
 fmt() { cargo fmt --check; }
 
-modules() { scripts/check-modules.py; }
+# The code of a room, apart from its tests, names no room above its own in the table of ARCHITECTURE.md, and imports
+# nothing by way of the root. The command line is a crate of its own, so the library cannot name it.
+modules() {
+  local rooms room file above='' upwards=''
+  rooms=$(sed -n '/^## Rooms/,/^## The/s/^| \(`[^|]*\) |.*/\1/p' ARCHITECTURE.md | grep -o '`[a-z]*' | tr -d '`')
+  while read -r room; do
+    grep -qx "$room" <<<"$rooms" || fail "the table of rooms in ARCHITECTURE.md lacks $room"
+  done < <(sed -n 's/^\(pub \)\?mod \(.*\);/\2/p' src/lib.rs)
+  for room in $rooms; do
+    while read -r file; do
+      upwards+=$(sed '/^#\[cfg(test)\]$/,/^\(}\|mod tests;\)$/d; s://.*::' "$file" |
+        grep -E "(^|[^\$])\bcrate::([A-Z{]$above)" | sed "s:^:\n$file\: :" || true)
+    done < <(find src -name '*.rs' ! -path '*/tests*' \( -path "src/$room.rs" -o -path "src/$room/*" \))
+    [ "$room" = cli ] || above+="|$room\b"
+  done
+  [ -z "$upwards" ] || fail "arrows upwards:$upwards"
+}
+
+# links [FOLDER]: the files and headings that documents link exist, and so do the files that they name.
+links() (
+  cd "${1:-.}"
+  documents=(*.md docs/*.md scripts/*.md)
+  headings() { sed -n 's/^#\+ //p' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g'; }
+  leads_somewhere() {
+    local file=${2%%#*}
+    file=${file:+$(dirname "$1")/$file}
+    file=${file:-$1}
+    [ -e "$file" ] && { [[ $2 != *'#'* ]] || headings "$file" | grep -x -e "${2#*#}" >/dev/null; }
+  }
+  dead=$(
+    grep -oP '\]\(\K[^)\s:]+(?=\))|src="\K[^":]+' "${documents[@]}" | while IFS=: read -r document target; do
+      leads_somewhere "$document" "$target" || echo "$document: $target"
+    done
+    # CHANGELOG.md also names files that are gone.
+    printf '%s\n' "${documents[@]}" | grep -v CHANGELOG | xargs grep -oP '(?<![\w./-])(scripts|docs|benches)/[\w./-]*\w' |
+      while IFS=: read -r document file; do [ -e "$file" ] || echo "$document: $file"; done
+  )
+  [ -z "$dead" ] || fail "these lead nowhere:"$'\n'"$dead"
+)
 
 clippy() {
   cargo clippy --all-targets -- -D warnings
@@ -143,7 +181,7 @@ package() {
   mkdir "$folder"
   # All files of a package have one old time; cargo must see that they are new.
   tar --touch -xzf target/package/nqueens-*.crate -C "$folder" --strip-components 1
-  scripts/check-links.py "$folder"
+  links "$folder"
   cargo check --manifest-path "$folder/Cargo.toml" --all-targets --locked --target-dir "${CARGO_TARGET_DIR:-target}"
   grep -q '^repository = ' Cargo.toml ||
     skip "links and pictures of README.md on crates.io, which need 'repository' in Cargo.toml"
@@ -199,7 +237,7 @@ audit() {
   fi
 }
 
-stages=(fmt modules clippy test ignored one-thread kernels miri kill-resume terminal slurm dask k8s bench doc msrv
+stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask k8s bench doc msrv
   package semver aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
