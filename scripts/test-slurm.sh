@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Counts boards on a real Slurm cluster of six one-CPU nodes on this machine, while nodes and
 # processes are killed or frozen, the controller is restarted, time runs out, nodes start no task, and
-# jobs are cancelled or submitted twice. Every total must be the published one. Also plants pipes and
-# links in the folders of submit.sh.
+# jobs are cancelled or submitted twice. Every total must be the published one. Also runs the job file of
+# docs/SLURM.md.
 #
 #   scripts/test-slurm.sh
 #
@@ -97,15 +97,15 @@ power_off() {
 
 say() { printf '%3d s  %s\n' $((SECONDS - began)) "$*"; }
 
-# submit NAME ARGUMENTS ...: submits into the folder of that name; what it says goes to NAME.messages.
+# submit NAME N ARGUMENTS ...: submits into the folder of that name; what it says goes to NAME.messages.
 submit() {
-  scripts/slurm/submit.sh --out "$work/$1" "${@:2}" >"$work/$1.messages" 2>&1 || fail "submit.sh $*: $(cat "$work/$1.messages")"
+  scripts/slurm/submit.sh "$2" --out="$work/$1" "${@:3}" >"$work/$1.messages" 2>&1 || fail "submit.sh $*: $(cat "$work/$1.messages")"
 }
 told() { grep -q "$2" "$work/$1.messages" || fail "$1: no '$2' but $(cat "$work/$1.messages")"; }
-# must_be_refused CODE WORDS NAME ARGUMENTS ...: submit.sh ends with this code and says so in one line.
+# must_be_refused CODE WORDS NAME N ARGUMENTS ...: submit.sh ends with this code and says so in one line.
 must_be_refused() {
   local code=0
-  timeout 60 scripts/slurm/submit.sh --out "$work/$3" "${@:4}" >"$work/$3.messages" 2>"$work/refused" || code=$?
+  timeout 60 scripts/slurm/submit.sh "$4" --out "$work/$3" "${@:5}" >"$work/$3.messages" 2>"$work/refused" || code=$?
   if [ "$code $(wc -l <"$work/refused")" != "$1 1" ] || ! grep -q "^\(submit.sh\|nqueens\): .*$2" "$work/refused"; then
     fail "not refused: $*: $(cat "$work/refused")"
   fi
@@ -180,8 +180,8 @@ stop_program() {
 # --- Time runs out. Every 30 s Slurm checks whether to warn a job, up to a minute before its limit; with
 # a limit of one minute, it warns at the first check. Until then the program is stopped after its first
 # units, however fast the machine is. The warning is then pending: signal 15 in ShdPnd.
-SBATCH_MEM_PER_NODE=900M submit limit 14 --shards 1 --time 1 -- --engine column-array
-[[ $(squeue -h -o '%Z %m') = *"$work/limit 900M"* ]] || fail "SBATCH_MEM_PER_NODE had no effect"
+submit limit 14 --shards 1 --time 1 --mem=900M -- --engine column-array
+[[ $(squeue -h -o '%Z %m %l') = *"$work/limit 900M 1:00"* ]] || fail "options of sbatch had no effect"
 some_units() { [ "$(finished_units limit)" -ge 1 ]; }
 wait_for some_units
 wait_for stop_program limit
@@ -239,28 +239,24 @@ told failing 'warning: this machine cannot count now, but the nodes may be able 
 touch "$work/unreadable"
 NQUEENS=$work/stand-in submit unseen 10 --shards 3
 
-# --- submit.sh neither waits for what is planted in its folder, nor follows or replaces it.
-planted() {
-  must_be_refused 2 "$work/planted/$1 is not a plain file" planted 10 --shards 3
-  rm "$work/planted/$1"
-}
-mkdir -p "$work/planted/log"
-for name in log/1_0.log log/lock x.journal; do
-  mkfifo "$work/planted/$name" && planted "$name"
-  ln -s "$work/nowhere" "$work/planted/$name" && planted "$name"
-done
-rmdir "$work/planted/log" && ln -s "$work" "$work/planted/log" && planted log
-[ ! -e "$work/nowhere" ] || fail "a link was followed"
-for wrong in '--max-running 0' '--cpus x' '--indices 3' '--nonsense 1'; do
+# --- Wrong options are named, before or by sbatch, and submit nothing.
+for wrong in '--max-running 0' '--shards x' '--indices 3' '--array=1' 'stray'; do
   # shellcheck disable=SC2086 # two words
-  must_be_refused 2 "${wrong% *}" planted 10 --shards 3 $wrong
+  must_be_refused 2 "${wrong%[ =]*}" wrong 10 --shards 3 $wrong
 done
 must_be_refused 2 backslash 'back\slash' 10 --shards 3
-[ -z "$(ls -A "$work/planted")" ] || fail "something was written: $(ls -A "$work/planted")"
-say "planted: pipes and links in the folder of submit.sh are named, and left as they are"
+if scripts/slurm/submit.sh 10 --out "$work/wrong" --shards 3 --nonsense 1 >"$work/wrong.messages" 2>"$work/refused"; then fail "--nonsense was taken"; fi
+grep -q "^sbatch: unrecognized option '--nonsense'" "$work/refused" || fail "$(cat "$work/refused")"
+none_queued wrong
+say "wrong: nothing was submitted"
+
+# --- The job file of docs/SLURM.md, with the names and sizes of this cluster.
+mkdir "$work/file"
+sed -n '/^#!\/bin\/bash/,/^```/p' docs/SLURM.md | sed "/^\`/d; s:/shared/q25:$work/file:; s:nqueens shard 25:$NQUEENS shard 10:; s/shards 40/shards 3/" >"$work/job"
+sbatch --chdir="$work/file" --array=0-2 --cpus-per-task=1 --mem=100M "$work/job" >"$work/file.messages"
 
 # --- Jobs are cancelled. Engine subtrees takes some seconds for the 3035 units of n = 17.
-submit cancelled 17 --shards 6 --max-running 1 -- --engine subtrees --kernel portable
+submit cancelled 17 --shards 6 --max-running 1 -p main --mem=100M -- --engine subtrees --kernel portable
 one_is_complete() { [ "$(missing cancelled 6)" = 1-5 ]; }
 wait_for one_is_complete
 # The array, but not the job that merges it.
@@ -273,6 +269,7 @@ left=$(missing cancelled 6)
 bash -c "$(sed -n 's/^this submits what is missing: //p' "$work"/cancelled/log/merge-*.log)" >"$work/cancelled.messages"
 told cancelled "^missing      shards $left of 6;"
 told cancelled "^job .* shards $left of 6\$"
+[ "$(squeue -h -o '%Z %m' | grep -cx "$work/cancelled 100M")" -ge 2 ] || fail "resumed without --mem"
 say "cancelled with $(finished_units cancelled) of 3035 units; only shards $left of 6 were submitted again"
 
 wait_for none_queued failing
@@ -295,6 +292,9 @@ if ! logged failing '^exit code 4 does not mean' || logged failing '^this submit
 NQUEENS=$work/stand-in must_be_refused 4 'no file handles' failing 11 --shards 6
 say "failing: started four times, wrong usage once; refused on one node, counted on another"
 total unseen 10 3
+wait_for none_queued file
+[ "$("$NQUEENS" merge "$work/file" --shards 3 --quiet)" = "$(published 10)" ] || fail "the job file of docs/SLURM.md: $(cat "$work"/file/*.log)"
+say "file: the job file of docs/SLURM.md counted all of its shards"
 
 total cancelled 17 6
 
@@ -304,7 +304,8 @@ wait_for none_queued few
 [ "$(finished_units few)" = 4 ] || fail "$(finished_units few) units instead of those of shards 3,7-9"
 submit few 18 --shards 1000000 --indices 7-10
 told few '^job .* shards 10 of 1000000$'
-if scripts/slurm/submit.sh --out "$work/large" 18 --shards 1002 >"$work/large.messages" 2>"$work/refused"; then fail "1002 shards were submitted"; fi
+wait_for none_queued few
+if scripts/slurm/submit.sh 18 --out "$work/large" --shards 1002 >"$work/large.messages" 2>"$work/refused"; then fail "1002 shards were submitted"; fi
 grep -q "their numbers must be below the site's MaxArraySize" "$work/refused" || fail "$(cat "$work/refused")"
 none_queued large
 say "few: only what was asked for and missing was submitted; large: nothing, as an array takes 1001 tasks"

@@ -2,25 +2,23 @@
 # Counts a board on a Slurm cluster: submits its shards as a job array, and a job that merges them. Run
 # again, the same command submits only the shards that are still missing.
 #
-#   scripts/slurm/submit.sh N --shards K [--indices LIST] [--second] [--out FOLDER] [--time T]
-#                           [--cpus C] [--max-running M] [-- OPTION ...]
+#   scripts/slurm/submit.sh N --shards K [--indices LIST] [--second] [--out FOLDER] [--max-running M]
+#                           [SBATCH OPTION ...] [-- OPTION ...]
 #
 #   --indices LIST     only these shards, as `nqueens merge` names them: 3,7-9
 #   --second           a second count; its journals may lie in the folder of the first
 #   --out FOLDER       journals and logs, on a file system that all nodes share
 #                      (default: qN in the current folder)
-#   --time T           time limit of a task, as of sbatch; a task that reaches it is requeued
-#   --cpus C           CPUs and threads of a task (default: 1)
 #   --max-running M    at most M tasks run at the same time
+#   SBATCH OPTION ...  any option of sbatch for the jobs: --time=1:00:00 --mem=20G -p main --cpus-per-task=8
+#                      (a task has as many threads as CPUs; default: 1)
 #   OPTION ...         of `nqueens shard`, for example --engine
 #
-# Other options of sbatch go in its own variables: SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_QOS,
-# SBATCH_MEM_PER_CPU, SBATCH_MEM_PER_NODE.
-# It writes only to FOLDER/log. A link or a pipe there, or a pipe called *.journal, is wrong usage.
+# A task that reaches its time limit is requeued.
 # The program, printed with its commit, is $NQUEENS, else this repository's own build (release/nqueens in
 # $CARGO_TARGET_DIR or target), else nqueens on the path.
-# Exit codes: 0 submitted, or nothing is missing; 1 failed; 2 wrong usage; 3 earlier jobs still exist;
-# 4 not now: another submit.sh works on this folder, or a journal cannot be read.
+# Exit codes: 0 submitted, or nothing is missing; 1 failed, or sbatch refused; 2 wrong usage; 3 earlier jobs still
+# exist; 4 not now: another submit.sh works on this folder, or a journal cannot be read.
 . "$(dirname "$0")/../common.sh" || exit
 built=$(readlink -m "${CARGO_TARGET_DIR:-target}/release/nqueens") # seen from the root, as cargo was run there
 cd "$OLDPWD"                                                        # folders in the arguments are seen from there
@@ -33,35 +31,46 @@ brief() { if [ ${#1} -le 200 ]; then echo "$1"; else echo "${1:0:200}..."; fi; }
 # A whole number from $2 to $3, without signs or leading zeros.
 is_number() { [[ $1 =~ ^(0|[1-9][0-9]{0,8})$ ]] && [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; }
 
-n=''
+n=${1:-}
+is_number "$n" 0 32 || usage "'$n' is not a board size: submit.sh N --shards K, and N from 0 to 32"
+shift
 declare -A given=()
+sbatch=()
 while [ $# -gt 0 ]; do
   case $1 in
     --) break ;;
     --second) given[second]=--second ;;
-    --shards | --indices | --out | --time | --cpus | --max-running)
+    --shards=* | --indices=* | --out=* | --max-running=*)
+      set -- "${1%%=*}" "${1#*=}" "${@:2}"
+      continue
+      ;;
+    --shards | --indices | --out | --max-running)
       if [ $# -lt 2 ] || [ -z "$2" ] || [ "$2" = -- ]; then usage "$1 needs a value"; fi
       given[${1#--}]=$2
       shift
       ;;
-    -*) usage "unknown option '$1'; options of nqueens shard go after --" ;;
-    *)
-      [ -z "$n" ] || usage "two boards are given, '$n' and '$1'"
-      n=$1
+    --array* | -a*) usage "--array is set here: choose shards with --indices, and how many run at once with --max-running" ;;
+    -*)
+      sbatch+=("$1")
+      # A word after an option of sbatch is its value.
+      if [[ $1 != *=* && $# -gt 1 && $2 != -* ]]; then
+        sbatch+=("$2")
+        shift
+      fi
       ;;
+    *) usage "'$1' is no option; the board comes first: submit.sh N --shards K" ;;
   esac
   shift
 done
 extra=("${@:2}")
 [[ " ${extra[*]} " != *' --second '* ]] || usage "--second must stand before --"
 
-is_number "$n" 0 32 || usage "'$n' is not a board size: submit.sh N --shards K, and N from 0 to 32"
 [ -n "${given[shards]:-}" ] || usage "--shards is missing: how many tasks?"
-for option in shards cpus max-running; do
+for option in shards max-running; do
   is_number "${given[$option]-1}" 1 1000000 ||
     usage "--$option: '${given[$option]}' is not a whole number from 1 to 1000000"
 done
-of=${given[shards]} second=${given[second]:-} cpus=${given[cpus]:-1}
+of=${given[shards]} second=${given[second]:-}
 all=0-$((of - 1))
 indices=${given[indices]:-$all}
 while read -r range; do
@@ -100,11 +109,6 @@ esac
 
 mkdir -p "$folder/log" 2>/dev/null || usage "--out: cannot make the folder $folder/log"
 [ -w "$folder" ] || usage "--out: the folder $folder is not yours to write to"
-
-# Opening a pipe would wait for ever, and what a link leads to would be written to.
-strange=$(cd "$folder" &&
-  find . -maxdepth 2 \( -path './*.journal' ! -path './*/*' ! -xtype f -o -path './log*' ! -path ./log ! -type f -o -path ./log ! -type d \) -print -quit)
-[ -z "$strange" ] || usage "$folder${strange#.} is not a plain file: take it away, or choose another folder"
 
 # Two of these scripts at the same time would submit every shard twice. The kernel releases the lock
 # when the script and its sbatch have ended, however they end.
@@ -171,9 +175,10 @@ if [ -z "$missing" ]; then
   exit
 fi
 
-# Runs sbatch, and sets `job` to the job's number.
+# Runs sbatch, and sets `job` to the job's number. The last of several equal options counts: ours, but for the CPUs.
 submit() {
-  job=$(sbatch --parsable --chdir="$folder" --job-name="nqueens-$n${second#-}" --ntasks=1 --requeue --open-mode=append "$@") ||
+  job=$(sbatch --cpus-per-task=1 "${sbatch[@]}" --parsable --chdir="$folder" --job-name="nqueens-$n${second#-}" \
+    --ntasks=1 --requeue --open-mode=append "$@") ||
     fail "sbatch failed: see above; if an array is invalid, choose fewer shards: their numbers must be below the site's MaxArraySize"
   job=${job%%;*} # at some sites the name of the cluster follows
 }
@@ -184,13 +189,13 @@ command=(env NQUEENS="$nqueens" "$here/submit.sh" "$n")
 for option in "${!given[@]}"; do
   if [ "$option" = second ]; then command+=(--second); else command+=("--$option" "${given[$option]}"); fi
 done
+command+=("${sbatch[@]}")
 [ ${#extra[@]} = 0 ] || command+=(-- "${extra[@]}")
 
 # Slurm expands % in the name of a log, so it is doubled there. A backslash would end all expansion.
 logs=${folder//%/%%}/log
-submit --cpus-per-task="$cpus" --signal=B:TERM@60 --output="$logs/%A_%a.log" ${given[time]:+--time="${given[time]}"} \
-  --array="$missing${given[max-running]:+%${given[max-running]}}" "$here/shard.sh" \
-  "$nqueens" "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
+submit --signal=B:TERM@60 --output="$logs/%A_%a.log" --array="$missing${given[max-running]:+%${given[max-running]}}" \
+  "$here/shard.sh" "$nqueens" "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
 printf '%-12s shards %s of %s\n' "job $job" "$(brief "$missing")" "$of"
 submit --cpus-per-task=1 --output="$logs/merge-%j.log" --dependency="afterany:$job" \
   "$here/merge.sh" "$nqueens" "$of" "$folder" "$second" "${command[@]}"
