@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Times nqueens and other programs that count n queens, in turn on one core of this machine.
 
-Fetches the other programs from GitHub at the commits named here, or takes them from clones in the folder
---peers. Builds them as their authors advise, and chooses between their compiler flags by a short race. Then all
-count each board in turn, --rounds times. Every count is compared with the published one; a difference is
-exit code 1. A count that is predicted to take longer than the limit is left out, and the CSV says so.
+Fetches the other programs from GitHub at the commits named here; clones in target/peers need no network. Builds
+them as their authors advise, and chooses between their compiler flags by a short race. Then all count each board
+in turn, --rounds times. A count that differs from the published one is exit code 1. After a count that takes
+longer than --seconds-limit, a program is left out from larger boards.
 
-Needs Linux, Rust, git, gcc and g++, and an idle machine for useful figures; $CC and $CXX name other
-compilers.
+Needs Linux, Rust, git, gcc and g++, and an idle machine for useful figures.
 """
 
 import argparse
@@ -18,7 +17,6 @@ import os
 import re
 import resource
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -32,12 +30,10 @@ from typing import Callable
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
 NQUEENS = TARGET / "release/nqueens"
-CC, CXX = os.environ.get("CC", "gcc"), os.environ.get("CXX", "g++")
-COLUMNS = "date machine program commit compiler build n round cpu_seconds wall_seconds peak_rss_kib count note"
+COLUMNS = "date machine program commit compiler build n round cpu_seconds wall_seconds count note"
 RACE = 0  # The round of races, in which flags are chosen. No median takes them.
-# Every program counts this board first, asked for or not. It shows whether the program works, its flags
-# race on it, and larger boards are predicted from it: each takes about GROWTH times as long.
-FIRST_BOARD, GROWTH = 16, 8
+# Every program counts this board first, asked for or not: it shows whether the program works, and flags race on it.
+FIRST_BOARD = 16
 
 
 @dataclass(eq=False)
@@ -87,7 +83,7 @@ PROGRAMS = [
         answer=r"^Result: (\d+)$",
         github="EvgenyKluev/N-Queens-Count-Sol",
         commit="580f44458d14a3352bf37ccd58d9f0b96de41c05",
-        compiler=(CXX, "-std=c++20", "-O3", "main.cpp"),
+        compiler=("g++", "-std=c++20", "-O3", "main.cpp"),
         flags=("-march=native", "-march=haswell -mtune=haswell"),
         edits=authors_table,
     ),
@@ -98,7 +94,7 @@ PROGRAMS = [
         github="suzukiiichiro/N-Queens",
         commit="029571ac14bb909594fc4f62f3e2fee7bdd3824a",
         folder="10Bit_CUDA",
-        compiler=(CC, "-O3", CONSTELLATIONS),
+        compiler=("gcc", "-O3", CONSTELLATIONS),
         flags=("", "-march=native"),
         edits=lambda n: [(CONSTELLATIONS, "min=4;", f"min={n};"), (CONSTELLATIONS, "targetN=18;", f"targetN={n};")],
     ),
@@ -108,10 +104,10 @@ PROGRAMS = [
         answer=r"Solutions +(\d+)",
         github="sudden6/m-queens",
         commit="93a53fe066766735a1251160d4dbb843a7b33203",
-        compiler=(CC, "-std=c99", "-march=native", "-mtune=native", "main.c"),
+        compiler=("gcc", "-std=c99", "-march=native", "-mtune=native", "main.c"),
         flags=("-O2", "-O3"),
     ),
-    Program("textbook C", compiler=(CC, "-O3", "-march=native", str(ROOT / "scripts/textbook.c"))),
+    Program("textbook C", compiler=("gcc", "-O3", "-march=native", str(ROOT / "scripts/textbook.c"))),
 ]
 
 
@@ -146,44 +142,30 @@ def published():
 
 
 @cache
-def repository(program, peers):
+def repository(program):
     """The folder of a repository with the commit of a program, fetched if it is not there, or None."""
     link = f"https://github.com/{program.github}"
-    folder = (peers or TARGET / "peers") / program.github.split("/")[1]
+    folder = TARGET / "peers" / program.github.split("/")[1]
     has_commit = ["git", "-C", folder, "cat-file", "-e", program.commit + "^{commit}"]
-    if not (folder.is_dir() and succeeds(*has_commit, stderr=subprocess.DEVNULL)):
-        if peers:
-            return None
-        say(f"fetching {link}")
-        output("git", "init", "--quiet", "--bare", folder)
-        fetch = ["git", "-C", folder, "fetch", "--quiet", "--depth", "1", link, program.commit]
-        if not succeeds(*fetch, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"}):
-            return None
-    return folder
+    if folder.is_dir() and succeeds(*has_commit, stderr=subprocess.DEVNULL):
+        return folder
+    say(f"fetching {link}")
+    output("git", "init", "--quiet", "--bare", folder)
+    fetch = ["git", "-C", folder, "fetch", "--quiet", "--depth", "1", link, program.commit]
+    return folder if succeeds(*fetch, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"}) else None
 
 
 def run(command):
-    """Runs a program on one core: its exit code, what it prints, CPU and wall seconds, its peak of memory in KiB."""
-    cores, begun, peak = os.sched_getaffinity(0), time.monotonic(), 0
+    """Runs a program on one core: its exit code, what it prints, CPU and wall seconds."""
+    cores, begun = os.sched_getaffinity(0), time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with tempfile.TemporaryFile("w+") as printed:
-        # Inherited. A preexec_fn would add milliseconds of Python to the count's.
-        os.sched_setaffinity(0, {max(cores)})
-        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=printed)
-        os.sched_setaffinity(0, cores)
-        try:
-            # The peak in the usage of children would be that of this process when it forked.
-            while process.poll() is None:
-                status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
-                peak = max(peak, *map(int, re.findall(r"VmHWM:\s+(\d+)", status)), 0)
-                time.sleep(min(max((time.monotonic() - begun) / 50, 0.0005), 0.1))
-        finally:
-            process.kill()
-            process.wait()
-        wall, after = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
-        printed.seek(0)
-        cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-        return process.returncode, printed.read(), cpu, wall, peak
+    # Inherited. A preexec_fn would add milliseconds of Python to the count's.
+    os.sched_setaffinity(0, {max(cores)})
+    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+    os.sched_setaffinity(0, cores)
+    wall, after = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return done.returncode, done.stdout, cpu, wall
 
 
 class Comparison:
@@ -213,7 +195,7 @@ class Comparison:
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         if program.github:
             tree, archive = f"{program.commit}:{program.folder}", folder / "sources.tar"
-            output("git", "-C", repository(program, self.options.peers), "archive", "--output", archive, tree)
+            output("git", "-C", repository(program), "archive", "--output", archive, tree)
             shutil.unpack_archive(archive, folder)
         for file, old, new in program.edits(n):
             text = (folder / file).read_text(encoding="utf-8")
@@ -233,7 +215,7 @@ class Comparison:
         if not command:
             fields["note"] = "does not build here"
         else:
-            code, text, cpu, wall, peak = run([command, *program.arguments(n)])
+            code, text, cpu, wall = run([command, *program.arguments(n)])
             found = re.search(program.answer.replace("{n}", str(n)), text, re.MULTILINE)
             if code or not found:
                 fields["note"] = f"no count: exit code {code}"
@@ -241,43 +223,33 @@ class Comparison:
                 sys.exit(f"{program.name} counts {found[1]} at n = {n}; {published()[n]} are published")
             else:
                 seconds = cpu
-                fields |= {"cpu_seconds": f"{cpu:.4f}", "wall_seconds": f"{wall:.4f}"}
-                fields |= {"peak_rss_kib": peak or None, "count": found[1]}
+                fields |= {"cpu_seconds": f"{cpu:.4f}", "wall_seconds": f"{wall:.4f}", "count": found[1]}
         say(f"{seconds:.3f} s" if seconds < math.inf else fields["note"])
         self.write(program, n, **fields)
         return seconds
 
     def all(self):
-        flags, latest, left_out = {}, {}, {}
+        flags, left_out, limit = {}, {}, self.options.seconds_limit
         for program in PROGRAMS:
             if "AVX2" in program.name and self.kernel != "avx512":
                 left_out[program] = "it is the same as nqueens here"
-            elif program.github and not repository(program, self.options.peers):
-                left_out[program] = "its commit is not here; --peers FOLDER takes a folder of clones"
+            elif program.github and not repository(program):
+                left_out[program] = "its commit cannot be fetched"
             else:
                 best = lambda of: min(self.count(program, FIRST_BOARD, of, RACE) for _ in range(2))  # noqa: B023, E731
                 seconds, flags[program] = min((best(of), of) for of in program.flags)
-                latest[program] = FIRST_BOARD, seconds
                 if seconds == math.inf:
                     left_out[program] = "it does not count here"
-        limit = self.options.seconds_limit
         for n in self.options.boards:
-            times = {}
-            for program in PROGRAMS:
-                why = left_out.get(program)
-                if not why:
-                    board, seconds = latest[program]
-                    seconds *= GROWTH ** (n - board)
-                    why = f"about {seconds:.3g} s, above the limit of {limit:g} s" if seconds > limit else ""
-                if why:
-                    say(f"n = {n}  {program.name}: left out: {why}")
-                    self.write(program, n, note=f"left out: {why}")
-                else:
-                    times[program] = []
+            for program, why in left_out.items():
+                say(f"n = {n}  {program.name}: left out: {why}")
+                self.write(program, n, note=f"left out: {why}")
+            programs = [program for program in PROGRAMS if program not in left_out]
             for number in range(1, self.options.rounds + 1):
-                for program, seconds in times.items():
-                    seconds.append(self.count(program, n, flags[program], number))
-            latest |= {program: (n, statistics.median(seconds)) for program, seconds in times.items()}
+                for program in programs:
+                    seconds = self.count(program, n, flags[program], number)
+                    if seconds > limit:
+                        left_out[program] = f"n = {n} took {seconds:.3g} s, more than {limit:g} s"
 
 
 def table(file):
@@ -311,34 +283,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--boards", type=boards, default="16-20", help="such as 16-18,20 (default: 16-20)")
     parser.add_argument("--rounds", type=int, choices=range(1, 100), metavar="N", default=3, help="default: 3")
-    parser.add_argument("--seconds-limit", type=float, metavar="S", default=900, help="of one count (default: 900)")
-    parser.add_argument("--peers", type=Path, metavar="FOLDER", help="a folder of clones")
+    parser.add_argument("--seconds-limit", type=float, metavar="S", default=120, help="of one count (default: 120)")
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="a new file (default: in benches/record)")
-    parser.add_argument("--table", type=argparse.FileType(), metavar="FILE.csv", help="only print this one as Markdown")
+    parser.add_argument("--table", type=Path, metavar="FILE.csv", help="only print this one as Markdown")
     options = parser.parse_args()
     if options.table:
-        return table(options.table.name)
+        return table(options.table)
     path = options.out or ROOT / f"benches/record/{time.strftime('%F')}-peers.csv"
-    try:
-        file = path.open("x", newline="", encoding="utf-8")
-    except OSError as error:
-        parser.error(f"{path}: {error.strerror}; name another file by --out")
-    names = ", ".join(map(str, options.boards))
-    say(f"{len(PROGRAMS)} programs count n = {names} in turn on one core; each run goes to {path}")
-    missing = [command for command in ("git", CC, CXX) if not shutil.which(command)]
-    if missing and not succeeds(ROOT / "scripts/install.sh", *missing):
-        sys.exit(1)
-    say("building nqueens")
     if not succeeds("cargo", "build", "--release", "--quiet", cwd=ROOT):
         sys.exit("nqueens cannot be built: cargo build --release")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with file, tempfile.TemporaryDirectory() as folder:
-            Comparison(options, file, folder).all()
-    except KeyboardInterrupt:
-        say(f"stopped; {path} has what was timed")
-        sys.exit(130)
-    table(path)
+    with path.open("x", newline="", encoding="utf-8") as file, tempfile.TemporaryDirectory() as folder:
+        say(f"each run goes to {path}")
+        Comparison(options, file, folder).all()
+    return table(path)
 
 
 if __name__ == "__main__":

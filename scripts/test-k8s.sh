@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the manifests in scripts/k8s against the published schema of Kubernetes, and that the check
+# Checks the example manifests in scripts/k8s against the published schema of Kubernetes, and that the check
 # finds a misspelt field. Needs no cluster.
 #
 #   scripts/test-k8s.sh
@@ -23,9 +23,9 @@ import sys, yaml
 job = next(part for part in yaml.safe_load_all(open(sys.argv[1])) if part["kind"] == "Job")
 rules = job["spec"]["podFailurePolicy"]["rules"]
 actions = {code: rule["action"] for rule in rules for code in rule.get("onExitCodes", {"values": []})["values"]}
-if actions != {4: "Ignore", 2: "FailJob"}:
+if actions != {4: "Ignore", 2: "FailJob", 126: "FailJob", 127: "FailJob"}:
     sys.exit(f"job.yaml: what exit codes lead to: {actions}")
-print("exit code 4 is retried, 2 ends the Job, and others count towards the limit")
+print("exit code 4 is retried, 2, 126 and 127 end the Job, and others count towards the limit")
 END
 
 # The program must get the number of shards that Kubernetes makes.

@@ -14,7 +14,7 @@ Exit codes are those of nqueens:
 1  a result that differs, a damaged journal, or a shard that failed too often
 2  wrong usage, also if a worker's nqueens reports it: never tried again
 3  stopped, or not complete: the same command resumes
-4  not now (no worker has memory or threads, or a journal cannot be read): the same command resumes later
+4  not now (no worker can run a shard, or a journal cannot be read): the same command resumes later
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ from pathlib import Path
 from typing import Any
 
 DONE, FAILED, USAGE, STOPPED, NOT_NOW = range(5)
+# Exit codes and signals after which another worker may do: no memory or threads now, a program that
+# does not start there, an instruction that the CPU lacks, a segmentation fault.
+NOT_HERE = (NOT_NOW, 126, 127, 132, 139, -signal.SIGILL, -signal.SIGSEGV)
 
 # The driver sets these itself, so they may not follow `--`.
 OWN_OPTIONS = ("--index", "--shards", "--out", "--threads", "-t", "--second")
@@ -45,7 +48,7 @@ OWN_OPTIONS = ("--index", "--shards", "--out", "--threads", "-t", "--second")
 LOST = (OSError, asyncio.CancelledError, asyncio.TimeoutError, concurrent.futures.CancelledError)
 ANSWER_SECONDS = 600  # without an answer the scheduler counts as lost
 RESUME = "the connection to the scheduler is lost: the same command resumes from here"
-POLL_SECONDS, PAUSE_SECONDS, LINE_SECONDS = 0.2, 5.0, 10.0
+POLL_SECONDS, LINE_SECONDS = 0.2, 10.0
 signals: list[int] = []  # that came: the driver keeps the journals that are here, then stops
 
 
@@ -108,12 +111,9 @@ def run_shard(index: int, request: argparse.Namespace) -> tuple[int, str, str, b
         shard += ["--threads", str(request.threads), *request.extra, "--out", str(journal)]
         try:
             code, words = execute(shard, worker)
-            if code == NOT_NOW:
-                execute(["sleep", str(PAUSE_SECONDS)], worker)
-                code, words = execute(shard, worker)
         except OSError as error:
-            raise RuntimeError(f"{where}: {error}") from None
-        if code not in (DONE, USAGE, NOT_NOW):
+            code, words = NOT_NOW, str(error)
+        if code not in (DONE, USAGE, *NOT_HERE):
             raise RuntimeError(f"{where}: {words}")
         sent = journal.read_bytes() if code == DONE and journal.exists() else b""
         return code, worker.address, f"{where}: {words}", sent
@@ -291,12 +291,12 @@ class Count:
         if isinstance(result[1], BaseException):
             raise EndedError(FAILED, (str(result[1]) or repr(result[1])).splitlines()[0])
         code, worker, words, journal = result
-        if code == NOT_NOW:
+        if code in NOT_HERE:
             # Elsewhere: the worker that has just refused it is idle, so Dask would choose it.
             refused = self.refused.setdefault(index, set())
             refused.add(worker)
             if refused.issuperset(self.workers):
-                raise EndedError(NOT_NOW, f"no worker can count it now: {words}")
+                raise EndedError(NOT_NOW, f"no worker can count it: {words}")
             others = [*(self.workers - refused)]
             self.submit([index], workers=others, allow_other_workers=True)
         elif code != DONE:
