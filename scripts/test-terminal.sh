@@ -52,8 +52,9 @@ open_terminal() {
 # Takes seconds on every machine. A script, so that the command fits a line.
 printf 'exec nqueens count 20 --kernel portable --threads 2 "$@"\n' >"$work/run"
 
-bar='^colours 20 (\[=*>? *\] )?[0-9.]+%(, [^,]+)*$'
-stopped='^(colours .* )?(\^C *)?nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far; nothing was kept: --journal FILE would have kept it$'
+label='colours 20'
+bar="^$label "'(\[=*>? *\] )?[0-9.]+%(,( [^,]+)?)*$'
+stopped="^($label .* )?"'(\^C *)?nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far; nothing was kept: --journal FILE would have kept it$'
 
 # What a command has left between its line and the prompt: one message, which only the terminal has wrapped.
 message() { joined_screen | sed '1d;$d'; }
@@ -88,7 +89,7 @@ done
 open_terminal 80
 type_line 'TERM=dumb bash run --progress always'
 wait_for shows '^nqueens: [0-9.]+%, (.*, )?1\.[0-9] s'
-if screen | grep -q '^colours 20'; then fail "a bar on a dumb terminal"; fi
+if screen | grep -q "^$label"; then fail "a bar on a dumb terminal"; fi
 terminal send-keys C-c
 wait_for is_back
 echo "a dumb terminal: lines instead of a bar"
