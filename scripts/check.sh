@@ -16,7 +16,6 @@ skip() {
   echo "skipped: $stage: $*"
   skipped+=("$stage: $*")
 }
-lacks() { if type -P "$1" >/dev/null; then return 1; else skip "$1 is not installed"; fi; }
 
 # A stage without a function here is a script with a test, which exits with code 77 after it has printed why it is
 # skipped.
@@ -115,7 +114,7 @@ has_cgroups() {
   done
   command -v script >/dev/null
 }
-has_libfaketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || scripts/install.sh faketime; }
+has_libfaketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || install_packages faketime; }
 has_bash() { true; }
 has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
@@ -187,14 +186,6 @@ package() {
     skip "links and pictures of README.md on crates.io, which need 'repository' in Cargo.toml"
 }
 
-# The library's interface fits its version: what breaks users of the last tagged version needs a new one.
-semver() {
-  local tag
-  if lacks cargo-semver-checks; then return; fi
-  tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) || { skip "no tag v... to compare with" && return; }
-  cargo semver-checks --baseline-rev "$tag"
-}
-
 # A build for another CPU family; scripts/test-aarch64.sh also runs it, under an emulator.
 aarch64() {
   local target=aarch64-unknown-linux-gnu
@@ -227,8 +218,8 @@ licences() {
 audit() {
   local database=https://github.com/RustSec/advisory-db
   export PATH=$PWD/target/tools/bin:$PATH
-  if ! may_install && lacks cargo-audit; then
-    return
+  if ! may_install && ! type -P cargo-audit >/dev/null; then
+    skip "cargo-audit is not installed"
   elif ! GIT_TERMINAL_PROMPT=0 timeout 20 git ls-remote --quiet --exit-code "$database" HEAD >/dev/null 2>&1; then
     skip "the RustSec advisory database cannot be reached"
   else
@@ -238,7 +229,7 @@ audit() {
 }
 
 stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask k8s bench doc msrv
-  package semver aarch64 shellcheck licences audit)
+  package aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

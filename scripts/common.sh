@@ -25,11 +25,18 @@ build() {
   program=$(readlink -f "${CARGO_TARGET_DIR:-target}/release/nqueens")
 }
 
-# Whether the user allows that missing packages are installed; see install.sh.
+# Whether the user allows that missing packages are installed, as `check.sh --install` does for all that it runs.
 may_install() { [ "${NQUEENS_INSTALL:-}" = yes ]; }
 
-# has COMMAND PACKAGE ...: installs the Debian packages if the command is missing and that is allowed.
-has() { type -P "$1" >/dev/null || scripts/install.sh "${@:2}"; }
+# Installs Debian packages, or if that is not allowed, names them and fails with 77.
+install_packages() (
+  may_install || fail "missing: the Debian package(s) $*; install them, or allow it: scripts/check.sh --install" 77
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
+)
+
+# has COMMAND PACKAGE ...: installs the packages if the command is missing.
+has() { type -P "$1" >/dev/null || install_packages "${@:2}"; }
 
 # The same for a target of Rust.
 has_target() { rustup target list --installed 2>/dev/null | grep -q "$1" || { may_install && timeout 60 rustup target add "$1"; }; }

@@ -161,7 +161,7 @@ def run(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     # Inherited. A preexec_fn would add milliseconds of Python to the count's.
     os.sched_setaffinity(0, {max(cores)})
-    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=False)
     os.sched_setaffinity(0, cores)
     wall, after = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -236,9 +236,9 @@ class Comparison:
             elif program.github and not repository(program):
                 left_out[program] = "its commit cannot be fetched"
             else:
-                best = lambda of: min(self.count(program, FIRST_BOARD, of, RACE) for _ in range(2))  # noqa: B023, E731
-                seconds, flags[program] = min((best(of), of) for of in program.flags)
-                if seconds == math.inf:
+                times = {of: min(self.count(program, FIRST_BOARD, of, RACE) for _ in range(2)) for of in program.flags}
+                flags[program] = min(times, key=times.get)
+                if times[flags[program]] == math.inf:
                     left_out[program] = "it does not count here"
         for n in self.options.boards:
             for program, why in left_out.items():

@@ -4,7 +4,7 @@
 #
 #   scripts/python-tools.sh
 #
-# Part of it is in Debian's package python3-venv (see install.sh). Exit code 77: the packages are not available and
+# Part of it is in Debian's package python3-venv. Exit code 77: the packages are not available and
 # were not required, so a test may be skipped.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
@@ -18,7 +18,7 @@ folder=$PWD/target/python-tools
 if [ "$(cat "$folder/complete" 2>/dev/null)" != "${packages[*]}" ]; then
   rm -rf "$folder"
   # Unlike the network, this is required: a test that needs Python cannot run without it.
-  python3 -c 'import ensurepip' 2>/dev/null || scripts/install.sh python3-venv || exit 1
+  python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv || exit 1
   if ! { python3 -m venv "$folder" &&
     timeout 300 "$folder/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}"; } >&2; then
     fail "the Python packages cannot be installed: ${packages[*]}" "$(may_install && echo 1 || echo 77)"

@@ -5,7 +5,7 @@
 #   scripts/test-aarch64.sh
 #
 # Needs the Rust target aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user; installs what
-# is missing if NQUEENS_INSTALL=yes (see install.sh).
+# is missing if NQUEENS_INSTALL=yes.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-gnu

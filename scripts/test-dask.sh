@@ -145,8 +145,8 @@ END
 start_cluster 1
 
 scenario "the program of docs/DASK.md"
-sed -n '/^```python/,/^```$/p' docs/DASK.md | sed "/^\`/d; s|tcp://10.0.0.1:8786|$address|; s|/shared/q24|$folder/documented|
-  s|nqueens shard 24|$program shard 14|; s|nqueens merge|$program merge|" >"$folder/documented.py"
+sed -n '/^import subprocess/,/^subprocess.run/p' docs/DASK.md | sed "s|tcp://10.0.0.1:8786|$address|
+  s|/shared/q24|$folder/documented|; s|nqueens shard 24|$program shard 14|; s|nqueens merge|$program merge|" >"$folder/documented.py"
 "$tools/python" "$folder/documented.py" >"$folder/total"
 grep -qx "total  *$(published 14)" "$folder/total" || fail "wrong total: $(cat "$folder/total")"
 
@@ -175,7 +175,7 @@ wait_for idle
 count driver
 ends_well driver
 
-scenario "the scheduler is killed, then all at once: a new one continues with what is missing"
+scenario "the scheduler is killed: a new one continues with what is missing"
 count scheduler
 wait_for at_least scheduler 3
 kill -9 "$scheduler"
@@ -187,16 +187,8 @@ count scheduler
 driver_ends_with 3
 said scheduler "^count.py: no scheduler at $address: "
 end
+before=$(journals scheduler)
 start_cluster 4
-before=$(journals scheduler)
-count scheduler
-wait_for at_least scheduler $((before + 1))
-kill -9 "$scheduler" "${workers[@]}"
-driver_ends_with 3
-said scheduler "connection to the scheduler is lost"
-end
-before=$(journals scheduler)
-start_cluster 10
 count scheduler
 ends_well scheduler
 said scheduler "$before of $shards shards are there, $((shards - before)) to go"

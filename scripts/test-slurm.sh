@@ -7,7 +7,7 @@
 #   scripts/test-slurm.sh
 #
 # Takes a minute. Skipped (exit code 77) unless run as root. Needs the Debian packages of Slurm, which it installs
-# only with NQUEENS_INSTALL=yes (see install.sh); a cluster that does not start is a failure. Ends every process
+# only with NQUEENS_INSTALL=yes; a cluster that does not start is a failure. Ends every process
 # that it starts.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
@@ -64,13 +64,6 @@ daemon() {
 processes() {
   grep -lzsxF "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ |
     xargs -r grep -lzsxE "(NQUEENS_TEST_DAEMON|SLURMD_NODENAME)=$1" | cut -d/ -f3 || true
-}
-
-restart_controller() {
-  signal_all TERM slurmctld
-  wait_for none_is_left slurmctld
-  daemon slurmctld slurmctld -D
-  wait_for timeout 5 scontrol ping
 }
 
 none_is_left() { [ -z "$(processes "$1")" ]; }
@@ -208,7 +201,10 @@ kill -9 "${stopped[0]}"
 wait_for logged faults 'failed with exit code 137; requeued'
 say "process ${stopped[0]} was killed: its task requeued itself"
 
-restart_controller
+signal_all TERM slurmctld
+wait_for none_is_left slurmctld
+daemon slurmctld slurmctld -D
+wait_for timeout 5 scontrol ping
 say "slurmctld was restarted"
 
 power_off "$node"
@@ -252,7 +248,7 @@ say "wrong: nothing was submitted"
 
 # --- The job file of docs/SLURM.md, with the names and sizes of this cluster.
 mkdir "$work/file"
-sed -n '/^#!\/bin\/bash/,/^```/p' docs/SLURM.md | sed "/^\`/d; s:/shared/q25:$work/file:; s:nqueens shard 25:$NQUEENS shard 10:; s/shards 40/shards 3/" >"$work/job"
+sed -n '/^#!/,/^exec/p' docs/SLURM.md | sed "s:/shared/q25:$work/file:; s:nqueens shard 25:$NQUEENS shard 10:; s/shards 40/shards 3/" >"$work/job"
 sbatch --chdir="$work/file" --array=0-2 --cpus-per-task=1 --mem=100M "$work/job" >"$work/file.messages"
 
 # --- Jobs are cancelled. Engine subtrees takes some seconds for the 3035 units of n = 17.

@@ -5,13 +5,13 @@
 #
 #   scripts/test-terminal.sh
 #
-# Takes a minute. Needs Debian's tmux, which it installs only with NQUEENS_INSTALL=yes (see
-# install.sh); skipped (exit code 77) without it.
+# Takes a minute. Needs Debian's tmux, which it installs only with NQUEENS_INSTALL=yes; skipped (exit code 77)
+# without it.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
 if ! command -v tmux >/dev/null; then
-  scripts/install.sh tmux || { [ $? = 77 ] && echo "skipped: the bar on terminals" && exit 77; exit 1; }
+  install_packages tmux || { [ $? = 77 ] && echo "skipped: the bar on terminals" && exit 77; exit 1; }
 fi
 build
 bin=${program%/*}
