@@ -37,7 +37,7 @@
 //! | [`record`] | what is finished, in journals on disk |
 //! | [`verify`] | counting recorded units again in another way |
 //! | [`forecast`] | time and total from a sample of the units |
-//! | [`Cpu`], [`Memory`], [`thread_pool`] | the CPU, memory and threads of this machine |
+//! | [`Cpu`], [`cores`], [`Memory`], [`thread_pool`] | the CPU, memory and threads of this machine |
 //! | [`Observer`], [`Cancel`] | watching and stopping a count |
 //! | [`Count`] | a count with its settings, and its result, the [`Outcome`] |
 //!
@@ -82,7 +82,7 @@ pub use done::{Tally, UnitsDone};
 pub use engine::{Engine, Kernel, WhichCount};
 pub use error::Error;
 pub use machine::memory::Memory;
-pub use machine::{Cpu, MAX_THREADS, thread_pool};
+pub use machine::{Cpu, MAX_THREADS, cores, thread_pool};
 pub use plan::{Plan, Worker};
 pub use shard::Shard;
 pub use version::COMMIT;

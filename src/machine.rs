@@ -3,8 +3,7 @@
 mod cgroup;
 pub(crate) mod memory;
 
-use std::path::Path;
-use std::thread::{self, Builder};
+use std::thread::{self, Builder, available_parallelism};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -55,6 +54,8 @@ pub(crate) fn run_on<T: Send>(
 pub struct Cpu {
     /// The brand, or `unknown`.
     pub brand: String,
+    /// The number of physical cores, including those this process may not use.
+    pub physical_cores: usize,
     /// The number of logical cores, including those this process may not use.
     pub logical_cores: usize,
 }
@@ -64,18 +65,18 @@ impl Cpu {
     pub fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
-        let brand = system.cpus().first().map_or("", |cpu| cpu.brand().trim());
-        Self {
-            brand: if brand.is_empty() { "unknown".to_owned() } else { brand.to_owned() },
-            logical_cores: system.cpus().len(),
-        }
+        let (brand, logical_cores) =
+            (system.cpus().first().map_or("", |cpu| cpu.brand().trim()), system.cpus().len());
+        let brand = if brand.is_empty() { "unknown" } else { brand }.to_owned();
+        let physical_cores = System::physical_core_count().unwrap_or(logical_cores);
+        Self { brand, physical_cores, logical_cores }
     }
+}
 
-    /// The cores that the CPU quotas of this process's control group, and of those above it, leave; a part of
-    /// one counts as one. `None` without a quota.
-    pub fn quota() -> Option<usize> {
-        cgroup::cores(Path::new("/"))
-    }
+/// Returns the number of cores that this process may use, at least one and at most [`MAX_THREADS`]: its affinity, and
+/// the CPU quotas of its control group and of all groups above it, rounded down.
+pub fn cores() -> usize {
+    available_parallelism().map_or(1, usize::from).min(MAX_THREADS)
 }
 
 /// CPU time that this thread has used since it started: the cost of a count, whatever else the machine is doing.

@@ -23,7 +23,7 @@ pub(crate) struct CpuArgs {
 impl CpuArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (cpu, memory) = (Cpu::detect(), Memory::detect());
-        let (physical, threads) = (num_cpus::get_physical(), default_threads()?);
+        let (physical, threads) = (cpu.physical_cores, default_threads()?);
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory.usable();

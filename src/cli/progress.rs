@@ -17,13 +17,12 @@ use clap::ValueEnum;
 use console::{Term, is_dumb};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nqueens::forecast::{Approximate, TimeLeft};
-use nqueens::{Error, Observer, Shard, Start, UnitsDone};
+use nqueens::{Error, Observer, Shard, Start, UnitsDone, cores};
 
 use super::exit::Failure;
 use super::format::{duration, many, scientific, to_go};
 use super::journals::warn_of_damage;
 use super::stderr::message;
-use super::values::cores;
 
 /// What ends sooner draws nothing: a bar that flashes up tells nothing.
 const QUIET_START: Duration = Duration::from_millis(300);

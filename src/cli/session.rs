@@ -3,7 +3,9 @@
 use std::fmt::Display;
 
 use nqueens::forecast::core_hours;
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, symmetry, thread_pool};
+use nqueens::{
+    BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, cores, symmetry, thread_pool,
+};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs};
@@ -12,7 +14,7 @@ use super::format::time;
 use super::progress::{Progress, rough_seconds};
 use super::signals::cancel_on_signals;
 use super::stderr::message;
-use super::values::{cores, default_threads};
+use super::values::default_threads;
 
 pub(crate) struct Session {
     pub(crate) cancel: Cancel,

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use nqueens::{BoardSize, Cpu, Error, MAX_THREADS, Shard};
+use nqueens::{BoardSize, Error, MAX_THREADS, Shard, cores};
 
 use super::exit::{Exit, Failure};
 use super::format::many;
@@ -77,7 +77,7 @@ pub(crate) fn number_of_threads(text: &str) -> Result<usize, String> {
 
 /// More threads than cores count no faster, and a signal has to wait until each of them has run.
 fn most_threads() -> usize {
-    (4 * num_cpus::get()).clamp(64, MAX_THREADS)
+    (4 * cores()).clamp(64, MAX_THREADS)
 }
 
 /// A time: seconds, or `10s`, `2m`, `1h`.
@@ -115,12 +115,6 @@ const ARRAY_INDEX: [(&str, usize); 8] = [
 /// What is no text has a replacement character, which no number has.
 fn variable(name: &str) -> Option<String> {
     env::var_os(name).map(|text| text.to_string_lossy().into_owned())
-}
-
-/// The cores that this process may use. `num_cpus` knows its affinity mask and the quota of its own control
-/// group, but not the quotas of the groups above.
-pub(crate) fn cores() -> usize {
-    num_cpus::get().min(Cpu::quota().unwrap_or(MAX_THREADS)).clamp(1, MAX_THREADS)
 }
 
 /// The number of threads: the user's own, else the cores that this process may use. A scheduler's number may be

@@ -7,7 +7,7 @@
 //! used or not: for these, a thread needs more than for the others.
 
 use std::env;
-use std::iter::once;
+use std::fmt::Display;
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
@@ -34,40 +34,42 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The limit that leaves the least. No limit leaves more than the machine has. If the system does not tell its
-    /// memory, as Linux without `/proc`, and nothing else is a limit, all numbers are 0.
+    /// Returns the limit that leaves the least. No limit leaves more than the machine has. If the system does not
+    /// report its memory, as Linux without `/proc`, and nothing else is a limit, all numbers are 0.
     pub fn detect() -> Self {
         let least = Self::limits().into_iter().min_by_key(|limit| limit.available);
-        least.unwrap_or_else(|| {
-            let limit = "nothing".to_owned();
-            Self { total: 0, available: 0, limit, counts_reserved: false }
-        })
+        least.unwrap_or_else(|| Self::limited(0, 0, "nothing"))
     }
 
-    /// The bytes that a count may use: three quarters of what is available. The rest is for the program
+    /// Returns the bytes that a count may use: three quarters of what is available. The rest is for the program
     /// itself, and others.
     pub fn usable(&self) -> u64 {
         self.available / 4 * 3
     }
 
-    /// Asks the operating system for all limits, the machine first. What is not told is no limit.
+    /// Asks the operating system for all limits, the machine first. What is not reported is no limit.
     pub(crate) fn limits() -> Vec<Self> {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
-        let (total, available) = (system.total_memory(), system.available_memory());
-        let (available, limit) = match env::var(GIVEN) {
-            Ok(text) if !text.is_empty() => (bytes(&text), GIVEN),
-            _ => (available, "this machine"),
-        };
-        let machine = Self { total, available, limit: limit.to_owned(), counts_reserved: false };
-        let groups = cgroup::memory(Path::new("/")).into_iter().map(|group| Self {
-            total: group.limit,
-            available: group.left,
-            limit: group.file.display().to_string(),
-            counts_reserved: false,
-        });
-        let machine = once(machine).filter(|machine| machine.total > 0);
-        machine.chain(groups).chain(process_limits()).collect()
+        let total = system.total_memory();
+        let mut machine =
+            Self::limited(total, total.saturating_sub(system.available_memory()), "this machine");
+        if let Some(given) = env::var(GIVEN).ok().filter(|text| !text.is_empty()) {
+            machine = Self { available: bytes(&given), limit: GIVEN.to_owned(), ..machine };
+        }
+        let machine = Some(machine).filter(|machine| machine.total > 0);
+        let groups = cgroup::limits(Path::new("/"));
+        let process = [
+            process_limit(Resource::As, "VmSize:", "ulimit -v"),
+            process_limit(Resource::Data, "VmData:", "ulimit -d"),
+        ];
+        machine.into_iter().chain(groups).chain(process.into_iter().flatten()).collect()
+    }
+
+    /// A limit of this many bytes, some of which are used.
+    pub(super) fn limited(total: u64, used: u64, limit: impl Display) -> Self {
+        let available = total.saturating_sub(used);
+        Self { total, available, limit: limit.to_string(), counts_reserved: false }
     }
 }
 
@@ -79,17 +81,11 @@ fn bytes(text: &str) -> u64 {
     number.parse().ok().and_then(|number: u64| number.checked_mul(1 << bits)).unwrap_or(0)
 }
 
-/// The limits of this process alone, if they are set.
-fn process_limits() -> Vec<Memory> {
-    let status = Path::new("/proc/self/status");
-    let kinds = [(Resource::As, "VmSize:", "ulimit -v"), (Resource::Data, "VmData:", "ulimit -d")];
-    let limits = kinds.into_iter().filter_map(|(resource, used, limit)| {
-        let total = getrlimit(resource).current?;
-        let kibibytes = cgroup::field(status, used).unwrap_or(0);
-        let available = total.saturating_sub(kibibytes << 10);
-        Some(Memory { total, available, limit: limit.to_owned(), counts_reserved: true })
-    });
-    limits.collect()
+/// Returns a limit of this process alone, if it is set.
+fn process_limit(resource: Resource, used: &str, limit: &str) -> Option<Memory> {
+    let total = getrlimit(resource).current?;
+    let kibibytes = cgroup::number_in(Path::new("/proc/self/status"), used).unwrap_or(0);
+    Some(Memory { counts_reserved: true, ..Memory::limited(total, kibibytes << 10, limit) })
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ fn the_readme_describes_every_engine_as_the_help_does() {
 
 #[test]
 fn a_bad_variable_is_named() {
-    let most = (4 * num_cpus::get()).max(64);
+    let most = (4 * nqueens::cores()).max(64);
     for (name, value, most) in [
         ("NQUEENS_THREADS", "many", most),
         ("NQUEENS_THREADS", "4097", most),

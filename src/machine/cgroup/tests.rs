@@ -1,5 +1,7 @@
 //! Groups laid out in a folder, as the operating system and containers show them.
 
+use std::path::PathBuf;
+
 use super::*;
 
 /// A folder that stands for `/`, removed at the end.
@@ -35,9 +37,11 @@ impl Root {
 
     /// The file, the limit and the bytes left, for every limit.
     fn memory(&self) -> Vec<(String, u64, u64)> {
-        let plain = |file: &Path| file.strip_prefix(&self.0).expect("below").display().to_string();
-        let memory = memory(&self.0).into_iter();
-        memory.map(|group| (plain(&group.file), group.limit, group.left)).collect()
+        let plain = |file: &str| {
+            Path::new(file).strip_prefix(&self.0).expect("below").display().to_string()
+        };
+        let limits = limits(&self.0).into_iter();
+        limits.map(|group| (plain(&group.limit), group.total, group.available)).collect()
     }
 }
 
@@ -58,7 +62,7 @@ fn without_groups_there_are_no_limits() {
     let root = Root::new("absent", "");
     assert_eq!(root.memory(), []);
     let nowhere = Path::new("/nonexistent-folder-of-no-machine");
-    assert_eq!(memory(nowhere), []);
+    assert_eq!(limits(nowhere), []);
 }
 
 #[test]
@@ -114,38 +118,11 @@ fn a_namespace_of_groups() {
     }
 }
 
-/// The tightest quota binds, wherever it stands.
-#[test]
-fn quotas_of_nested_groups() {
-    let root = Root::new("quota-v2", "0::/a/b\n");
-    let [a, b] = ["a", "a/b"].map(|group| format!("sys/fs/cgroup/{group}/cpu.max"));
-    for (upper, lower, expected) in [
-        ("max 100000\n", "max 100000\n", None),
-        ("100000 100000\n", "max 100000\n", Some(1)),
-        ("100000 100000\n", "400000 100000\n", Some(1)),
-        ("150000 50000\n", "200000 100000\n", Some(2)),
-        ("250000 100000\n", "max 100000\n", Some(3)),
-        ("5000 100000\n", "0 0\n", Some(1)),
-    ] {
-        root.file(&a, upper);
-        root.file(&b, lower);
-        assert_eq!(cores(&root.0), expected, "{upper}{lower}");
-    }
-    let root = Root::new("quota-v1", "5:memory:/m\n4:cpuacct,cpu:/a/b\n1:name=systemd:/z\n0::/\n");
-    for (group, quota) in [("", "-1\n"), ("/a", "100000\n"), ("/a/b", "300000\n")] {
-        for (name, number) in [("quota", quota), ("period", "100000\n")] {
-            root.file(&format!("sys/fs/cgroup/cpuacct,cpu{group}/cpu.cfs_{name}_us"), number);
-        }
-    }
-    assert_eq!(cores(&root.0), Some(1));
-    assert_eq!(cores(&Root::new("quota-none", "").0), None);
-}
-
 #[test]
 fn numbers_of_a_status() {
     let root = Root::new("status", "");
     root.file("proc/self/status", "Name:\tx\nVmSize:\t    3172 kB\nVmData:\t     360 kB\n");
     let status = root.0.join("proc/self/status");
-    assert_eq!(field(&status, "VmData:"), Some(360));
-    assert_eq!(field(&status, "VmPeak:"), None);
+    assert_eq!(number_in(&status, "VmData:"), Some(360));
+    assert_eq!(number_in(&status, "VmPeak:"), None);
 }
