@@ -1,6 +1,5 @@
 //! This machine: its CPU, its memory with the limits on it, and its threads.
 
-mod cgroup;
 pub(crate) mod memory;
 
 use std::thread::{self, Builder, available_parallelism};

@@ -5,19 +5,33 @@
 //! process (`ulimit -v` and `-d`, `h_vmem` of Grid Engine), where an allocation fails.
 //! [`Memory::detect`] finds the limit that leaves the least. The limits of the process count what is reserved,
 //! used or not: for these, a thread needs more than for the others.
+//!
+//! **Control groups**, version 1 or 2. A group's limit also binds every group below it. So all limits between the
+//! process's own group and the root count.
+//!
+//! `/proc/self/cgroup` names the group in each hierarchy: `4:memory:/slurm/job_7` for version 1,
+//! `0::/user.slice` for version 2. They are mounted in `/sys/fs/cgroup`: version 1 in a folder for each
+//! controller (or for those that share a hierarchy), version 2 there, or in `unified` if both are in use.
+//! In a container the mount often shows only a part of the tree, of which the container's own group is
+//! the root. So the longest end of the group's path that exists below the mount is taken.
+//!
+//! A missing file sets no limit. Systems other than Linux have none of these files. The functions take the folder that
+//! stands for `/`, so that tests can build one.
 
 use std::env;
 use std::fmt::Display;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, getrlimit};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-use super::cgroup;
-
 /// The variable with which a user says how much memory is available, where the system reports too little: with ZFS,
 /// Linux does not count the cache, although it can be freed.
 const GIVEN: &str = "NQUEENS_MEMORY";
+
+/// What version 1 of control groups writes without a limit: the largest number of whole pages, which is above this.
+const UNLIMITED: u64 = 1 << 62;
 
 /// Bytes of memory that this process can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +72,7 @@ impl Memory {
             machine = Self { available: bytes(&given), limit: GIVEN.to_owned(), ..machine };
         }
         let machine = Some(machine).filter(|machine| machine.total > 0);
-        let groups = cgroup::limits(Path::new("/"));
+        let groups = group_limits(Path::new("/"));
         let process = [
             process_limit(Resource::As, "VmSize:", "ulimit -v"),
             process_limit(Resource::Data, "VmData:", "ulimit -d"),
@@ -67,7 +81,7 @@ impl Memory {
     }
 
     /// A limit of this many bytes, some of which are used.
-    pub(super) fn limited(total: u64, used: u64, limit: impl Display) -> Self {
+    fn limited(total: u64, used: u64, limit: impl Display) -> Self {
         let available = total.saturating_sub(used);
         Self { total, available, limit: limit.to_string(), counts_reserved: false }
     }
@@ -84,17 +98,61 @@ fn bytes(text: &str) -> u64 {
 /// Returns a limit of this process alone, if it is set.
 fn process_limit(resource: Resource, used: &str, limit: &str) -> Option<Memory> {
     let total = getrlimit(resource).current?;
-    let kibibytes = cgroup::number_in(Path::new("/proc/self/status"), used).unwrap_or(0);
+    let kibibytes = number_in(Path::new("/proc/self/status"), used).unwrap_or(0);
     Some(Memory { counts_reserved: true, ..Memory::limited(total, kibibytes << 10, limit) })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn this_machine_has_memory() {
-        let memory = Memory::detect();
-        assert!(memory.available > 0 && memory.available <= memory.total, "{memory:?}");
-    }
+/// Returns the limits on memory, from the process's own group upwards.
+fn group_limits(root: &Path) -> Vec<Memory> {
+    let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    own.lines().filter_map(|line| of_hierarchy(root, line)).flatten().collect()
 }
+
+/// Returns the limits in the hierarchy of a line of `/proc/self/cgroup`, if it is one for memory.
+fn of_hierarchy(root: &Path, line: &str) -> Option<Vec<Memory>> {
+    let mounts = root.join("sys/fs/cgroup");
+    let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
+    let (limits, used, inactive, places): (&[&str], _, _, _) = match controllers {
+        // Above `memory.high` processes are not killed, but slowed to a crawl.
+        "" => (&["memory.max", "memory.high"], "memory.current", "inactive_file", ["unified", ""]),
+        _ if controllers.split(',').any(|name| name == "memory") => {
+            let limit = &["memory.limit_in_bytes"];
+            (limit, "memory.usage_in_bytes", "total_inactive_file", ["memory", controllers])
+        }
+        _ => return None,
+    };
+    let top = places.map(|place| mounts.join(place)).into_iter().find(|top| top.is_dir())?;
+    // A group outside the namespace is not below the mount.
+    let group = if group.starts_with("/..") { "" } else { group.trim_start_matches('/') };
+    let parts: Vec<&str> = group.split('/').collect();
+    let mut ends = (0..=parts.len()).map(|start| top.join(parts[start..].join("/")));
+    let own = ends.find(|folder| folder.is_dir())?;
+    let of_group = |group: &Path| {
+        // File pages that the operating system can drop at once do not count as used.
+        let inactive = number_in(&group.join("memory.stat"), inactive).unwrap_or(0);
+        let used = number(&group.join(used)).unwrap_or(0).saturating_sub(inactive);
+        let files = limits.iter().map(|name| group.join(name));
+        let limited = |file: PathBuf| Some(Memory::limited(number(&file)?, used, file.display()));
+        files.filter_map(limited).filter(|limit| limit.total < UNLIMITED).collect::<Vec<_>>()
+    };
+    let groups = own.ancestors().take_while(|folder| folder.starts_with(&top));
+    Some(groups.flat_map(of_group).collect())
+}
+
+/// Reads a file that holds one number; `None` if it holds `max`.
+fn number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+/// Reads a number in a file of lines `NAME NUMBER`, with or without a unit behind it.
+fn number_in(file: &Path, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let mut lines = text.lines().map(str::split_whitespace);
+    lines
+        .find_map(|mut words| words.next().filter(|word| *word == name).and(words.next()))?
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,5 @@
 //! Groups laid out in a folder, as the operating system and containers show them.
 
-use std::path::PathBuf;
-
 use super::*;
 
 /// A folder that stands for `/`, removed at the end.
@@ -40,7 +38,7 @@ impl Root {
         let plain = |file: &str| {
             Path::new(file).strip_prefix(&self.0).expect("below").display().to_string()
         };
-        let limits = limits(&self.0).into_iter();
+        let limits = group_limits(&self.0).into_iter();
         limits.map(|group| (plain(&group.limit), group.total, group.available)).collect()
     }
 }
@@ -62,7 +60,7 @@ fn without_groups_there_are_no_limits() {
     let root = Root::new("absent", "");
     assert_eq!(root.memory(), []);
     let nowhere = Path::new("/nonexistent-folder-of-no-machine");
-    assert_eq!(limits(nowhere), []);
+    assert_eq!(group_limits(nowhere), []);
 }
 
 #[test]
@@ -125,4 +123,10 @@ fn numbers_of_a_status() {
     let status = root.0.join("proc/self/status");
     assert_eq!(number_in(&status, "VmData:"), Some(360));
     assert_eq!(number_in(&status, "VmPeak:"), None);
+}
+
+#[test]
+fn this_machine_has_memory() {
+    let memory = Memory::detect();
+    assert!(memory.available > 0 && memory.available <= memory.total, "{memory:?}");
 }
