@@ -49,12 +49,6 @@ const SUBTREES: Cost = Cost { n: 24, hours: 550.0, growth: 10.0 };
 /// How many times as long boards take with each of [`Kernel::NAMES`].
 const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 1.8, 1.0];
 
-/// How many times as long units of an engine take with this kernel as with the fastest one.
-pub(crate) fn slower(engine: Engine, kernel: &str) -> f64 {
-    let place = Kernel::NAMES.iter().position(|name| *name == kernel);
-    place.filter(|_| engine.has_kernels()).map_or(1.0, |place| SLOWER[place])
-}
-
 /// The CPU time of a whole count in hours, for a decision whether to start it. It is reckoned from boards
 /// that were counted elsewhere, so it is good to a factor of three or so:
 /// [`Count::estimate`](crate::Count::estimate) measures on this machine.
@@ -65,7 +59,9 @@ pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
         (Engine::Subtrees, _) => SUBTREES,
         _ => COLOURS,
     };
-    slower(engine, kernel.name()) * cost.hours * cost.growth.powi(size.get() as i32 - cost.n as i32)
+    let place = Kernel::NAMES.iter().position(|name| *name == kernel.name());
+    let slower = place.filter(|_| engine.has_kernels()).map_or(1.0, |place| SLOWER[place]);
+    slower * cost.hours * cost.growth.powi(size.get() as i32 - cost.n as i32)
 }
 
 #[cfg(test)]

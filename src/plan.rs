@@ -20,6 +20,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
@@ -37,6 +38,7 @@ pub struct Plan {
     split_rows: Option<usize>,
     which: WhichCount,
     list: Box<dyn Units>,
+    hash: OnceLock<u32>,
 }
 
 /// Increases whenever units change their meaning but their hash would stay the same.
@@ -57,7 +59,7 @@ impl Plan {
         let rows = split_rows.unwrap_or(2).clamp(1, MOST_SPLIT_ROWS);
         let list = engine.units(size, &FixedQueens::default(), rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
-        Self { size, engine, split_rows, which: WhichCount::First, list }
+        Self { size, engine, split_rows, which: WhichCount::First, list, hash: OnceLock::new() }
     }
 
     /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
@@ -65,7 +67,7 @@ impl Plan {
     pub fn with_queens(self, queens: &FixedQueens) -> Self {
         let (engine, rows) = (Engine::Subtrees, self.split_rows.unwrap_or(2));
         let list = engine.units(self.size, queens, rows);
-        Self { engine, split_rows: Some(rows), list, ..self }
+        Self { engine, split_rows: Some(rows), list, hash: OnceLock::new(), ..self }
     }
 
     /// The same units, counted for the first or the second time.
@@ -98,26 +100,28 @@ impl Plan {
     /// squares on which queens may stand, the weight, and what solutions weigh whose columns tie with the
     /// rows or nearly do. It is the same for the first and the second count.
     pub fn hash(&self) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        let mut add = |number: u64| hasher.update(&number.to_le_bytes());
-        let units = self.units();
-        add(HASH_VERSION.into());
-        add(self.size.get().into());
-        self.engine.name().bytes().for_each(|byte| add(byte.into()));
-        add(self.split_rows.unwrap_or(0) as u64);
-        add(units as u64);
-        let sample = units.min(HASHED_UNITS);
-        for place in 0..sample {
-            let unit = (place as u128 * units as u128 / sample as u128) as usize;
-            let domains = self.list.domains(unit);
-            add(self.weight(unit));
-            match &domains.weight {
-                None => add(0),
-                Some(weight) => near_ties(&domains).for_each(|columns| add(weight(columns))),
+        *self.hash.get_or_init(|| {
+            let mut hasher = crc32fast::Hasher::new();
+            let mut add = |number: u64| hasher.update(&number.to_le_bytes());
+            let units = self.units();
+            add(HASH_VERSION.into());
+            add(self.size.get().into());
+            self.engine.name().bytes().for_each(|byte| add(byte.into()));
+            add(self.split_rows.unwrap_or(0) as u64);
+            add(units as u64);
+            let sample = units.min(HASHED_UNITS);
+            for place in 0..sample {
+                let unit = (place as u128 * units as u128 / sample as u128) as usize;
+                let domains = self.list.domains(unit);
+                add(self.weight(unit));
+                match &domains.weight {
+                    None => add(0),
+                    Some(weight) => near_ties(&domains).for_each(|columns| add(weight(columns))),
+                }
+                domains.allowed.iter().for_each(|columns| add((*columns).into()));
             }
-            domains.allowed.iter().for_each(|columns| add((*columns).into()));
-        }
-        hasher.finalize()
+            hasher.finalize()
+        })
     }
 
     /// The number of units: at least one, unless given queens leave no free square in the first
@@ -163,19 +167,16 @@ impl Plan {
     /// Finds the limit that lets the fewest threads run. Each needs these bytes, and reserves some more. They have
     /// started, so their stacks count as used; with fewer threads there would be fewer.
     fn fits(&self, counter: String, bytes: u64, reserve: u64, threads: usize) -> Result<(), Error> {
-        let limits = Memory::limits().into_iter().map(|mut limit| {
+        let limits = Memory::limits().into_iter().filter_map(|mut limit| {
             let mut per_thread = bytes;
             if limit.counts_reserved {
                 per_thread += reserve + STACK;
                 limit.available += threads as u64 * STACK;
             }
-            (per_thread, limit)
+            let fitting = limit.usable().checked_div(per_thread)?;
+            (fitting < threads as u64).then_some((fitting, per_thread, limit))
         });
-        let fitting = |(per_thread, limit): &(u64, Memory)| limit.usable() / per_thread;
-        let needed = limits.filter(|(per_thread, _)| *per_thread > 0);
-        let Some((per_thread, limit)) =
-            needed.min_by_key(fitting).filter(|least| fitting(least) < threads as u64)
-        else {
+        let Some((_, per_thread, limit)) = limits.min_by_key(|(fitting, ..)| *fitting) else {
             return Ok(());
         };
         let (n, usable) = (self.size.get(), limit.usable());

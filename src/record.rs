@@ -22,14 +22,16 @@
 //!
 //! docs/JOURNAL.md describes the format for other programs, and what is guaranteed.
 //!
-//! A [`Record`] is what one journal or many hold together: which units are finished, the sum of their
-//! solutions, and who counted them. It has no counts, because a plan may have a hundred million units;
-//! [`Record::counts`] reads those that are asked for.
+//! There are three nouns. A [`Journal`] is a file that is being written. A [`JournalFile`] is one that was read: its
+//! plan, the processes that wrote it, and its units. A [`Record`] is what such files hold together: which units are
+//! finished, the sum of their solutions, who counted them, what is missing and what was left out. It has no counts,
+//! because a plan may have a hundred million units; [`Record::counts`] reads those that are asked for.
 
 mod disk;
+mod first_line;
 mod folder;
-mod header;
 mod line;
+mod lock;
 mod reader;
 mod save;
 mod second;
@@ -42,9 +44,10 @@ pub use crate::error::{IoError, JournalError};
 pub(crate) use folder::read_shard;
 pub use folder::{journals_in, split_by_plan};
 pub use line::Run;
+pub(crate) use lock::Lock;
 pub use reader::JournalFile;
 pub use second::{Comparison, compare};
 pub use shards::{Left, ShardUnits};
 pub use union::{Record, Witness};
 pub use units::UnitSet;
-pub(crate) use writer::{Journal, Output};
+pub(crate) use writer::Journal;

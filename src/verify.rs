@@ -64,23 +64,21 @@ pub fn verify(
     // Neighbours take about the same time.
     fastrand::Rng::with_seed(0).shuffle(&mut chosen);
 
-    // Without a count, a unit was stopped.
     let recount = |(unit, recorded)| match plan.recount(unit, cancel) {
         Ok(count) => {
             recounted();
-            Ok(Some(Difference { unit, recorded, recounted: count }))
+            Some(Ok(Difference { unit, recorded, recounted: count }))
         }
-        Err(error) if error.is_cancelled() => Ok(None),
-        Err(error) => Err(error),
+        // The unit was stopped.
+        Err(error) if error.is_cancelled() => None,
+        Err(error) => Some(Err(error)),
     };
-    let units = chosen.len();
-    let counted = chosen.into_par_iter().with_max_len(1).map(recount);
-    let mut counted = counted.collect::<Result<Vec<_>, _>>()?;
-    counted.retain(Option::is_some);
-    let differs = |unit: &Difference| unit.recorded != unit.recounted;
-    let mut differences: Vec<_> = counted.iter().copied().flatten().filter(differs).collect();
+    let units = chosen.into_par_iter().with_max_len(1).filter_map(recount);
+    let mut differences = units.collect::<Result<Vec<_>, _>>()?;
+    let recounted = differences.len();
+    differences.retain(|unit| unit.recorded != unit.recounted);
     differences.sort_unstable();
-    Ok(Verdict { chosen: units, recounted: counted.len(), differences })
+    Ok(Verdict { chosen: counts.len(), recounted, differences })
 }
 
 impl Verdict {

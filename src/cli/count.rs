@@ -37,7 +37,7 @@ pub(crate) struct CountArgs {
     #[arg(long)]
     fundamental: bool,
 
-    /// Count for the second time: every unit on other data, its image under a symmetry of the board
+    /// Run the second, independent count, on mirrored units
     #[arg(long)]
     second: bool,
 
@@ -55,8 +55,8 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Count with engine subtrees and this many rows in a prefix, 1 to 4 [default: enough for 30 units
-    /// a thread]
+    /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default:
+    /// enough rows for 30 units a thread]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = up_to(4))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     split_rows: Option<usize>,

@@ -30,8 +30,7 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Count the first units for so long: seconds, or a time like 10s or 2m; six times as long at most, if
-    /// units take longer
+    /// Length of the sample (10, 10s, 2m); up to six times that until a unit ends
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
     seconds: Duration,

@@ -1,11 +1,9 @@
 //! The journals that a command reads, and what all such commands report.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nqueens::known::known;
 use nqueens::record::{JournalError as J, Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Published, Shard};
 use serde_json::{Value, json};
@@ -22,7 +20,7 @@ const PRINTED: usize = 12;
 /// Which journals.
 #[derive(Debug, Args)]
 pub(crate) struct JournalsArgs {
-    /// Journals of one plan, or folders of them, finished or not, also while they are written
+    /// Journals of one count, or folders of them; the count may still be running
     #[arg(required = true, value_name = "FILE|FOLDER")]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -37,7 +35,7 @@ pub(crate) struct JournalsArgs {
 
 impl JournalsArgs {
     /// Reads those of one count together: of the first, unless only the second is there or asked for.
-    pub(crate) fn read(&self, format: Format) -> Result<Journals, Failure> {
+    pub(crate) fn read(&self, format: Format) -> Result<Record, Failure> {
         let [first, second] = self.files()?;
         if self.second || first.is_empty() {
             return self.read_files(&second, format);
@@ -50,7 +48,7 @@ impl JournalsArgs {
     }
 
     /// Reads those of the first count, and those of the second one.
-    pub(crate) fn read_both(&self, format: Format) -> Result<[Journals; 2], Failure> {
+    pub(crate) fn read_both(&self, format: Format) -> Result<[Record; 2], Failure> {
         let files = self.files()?;
         if let Some(missing) = files.iter().position(Vec::is_empty) {
             return Err(
@@ -61,9 +59,9 @@ impl JournalsArgs {
         Ok([first?, second?])
     }
 
-    /// Reads the journals of each count of each plan, and what their units took. Folders within the named ones are read
+    /// Reads the journals of each count of each plan. Folders within the named ones are read
     /// as well, unless their names begin with a dot. Warns of counts that cannot be read if there are others.
-    pub(crate) fn read_plans(&self, format: Format) -> Result<(Vec<Journals>, Exit), Failure> {
+    pub(crate) fn read_plans(&self, format: Format) -> Result<(Vec<Record>, Exit), Failure> {
         let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
         let inner = folders.flatten().flatten();
         let inner = inner.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
@@ -71,16 +69,16 @@ impl JournalsArgs {
         // Folders that this user may not read are others' business.
         let mut inner: Vec<PathBuf> = inner.filter(|path| path.read_dir().is_ok()).collect();
         inner.sort_unstable();
-        let (mut journals, mut failures) = (Vec::new(), Vec::new());
+        let (mut records, mut failures) = (Vec::new(), Vec::new());
         let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
         let counts = plans.into_iter().flat_map(|plan| plan.into_iter().skip(self.second.into()));
         for files in counts.filter(|files| !files.is_empty()) {
             match self.read_files(&files, format) {
-                Ok(count) => journals.push(count),
+                Ok(record) => records.push(record),
                 Err(failure) => failures.push(failure),
             }
         }
-        if journals.is_empty() {
+        if records.is_empty() {
             return Err(failures.pop().unwrap_or_else(|| self.nothing(self.of_which(), format)));
         }
         let mut exit = Exit::Done;
@@ -88,7 +86,7 @@ impl JournalsArgs {
             message!("warning: left out: {failure}");
             exit = exit.and(if failure.exit == Exit::NotNow { Exit::NotNow } else { Exit::Failed });
         }
-        Ok((journals, exit))
+        Ok((records, exit))
     }
 
     /// Those of the first count, and those of the second. Several plans are an error of the reading.
@@ -120,16 +118,17 @@ impl JournalsArgs {
     }
 
     /// Reads journals of one count.
-    fn read_files(&self, files: &[PathBuf], format: Format) -> Result<Journals, Failure> {
-        let record = Record::read(files)?.ok_or_else(|| self.nothing(self.of_which(), format))?;
-        let mut journals = Journals::new(record, self.shards);
-        warn_of_damage(&journals.record.left_out);
-        journals.record.left_out.retain(|error| !is_companion(error));
-        for file in journals.record.files().iter().filter(|file| file.cut_off > 0) {
+    fn read_files(&self, files: &[PathBuf], format: Format) -> Result<Record, Failure> {
+        let record = Record::read(files)?;
+        let mut record = record.ok_or_else(|| self.nothing(self.of_which(), format))?;
+        record.shards = self.shards.or(record.shards);
+        warn_of_damage(&record.left_out);
+        record.left_out.retain(|error| !is_companion(error));
+        for file in record.files().iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
         }
-        Ok(journals)
+        Ok(record)
     }
 }
 
@@ -166,121 +165,94 @@ fn is_unread(error: &Error) -> bool {
     }
 }
 
-/// What journals of one plan hold together.
-pub(crate) struct Journals {
-    pub(crate) record: Record,
-    /// `None` if the number of shards is not given and the journals do not agree on it.
-    pub(crate) missing: Option<MissingShards>,
-    /// The solutions, if all units are finished.
-    pub(crate) total: Option<u128>,
-    pub(crate) published: Published,
-}
-
-impl Journals {
-    pub(crate) fn new(record: Record, shards: Option<usize>) -> Self {
-        let total = record.is_complete().then_some(record.tally().solutions);
-        let compare = |total| Published::compare(total, known(record.plan().size()).total);
-        let missing = shards.or_else(|| record.shards()).and_then(|shards| {
-            Some(MissingShards { shards, indices: record.missing_shards(shards).ok()? })
-        });
-        Self { missing, total, published: total.map_or(Published::Unknown, compare), record }
+/// Prints it if the total is not the published one. Nor is all well if something is damaged, or if a journal
+/// cannot be read that may hold what is missing.
+pub(crate) fn check(record: &Record) -> Exit {
+    if let Published::Differs { expected } = record.published() {
+        let (n, total) = (record.plan().size(), record.tally().solutions);
+        print_differs(format_args!("Q({n}) = {total}"), expected);
+        return Exit::Failed;
     }
-
-    /// Prints it if the total is not the published one. Nor is all well if something is damaged, or if a journal
-    /// cannot be read that may hold what is missing.
-    pub(crate) fn check(&self) -> Exit {
-        if let Published::Differs { expected } = self.published {
-            let (n, total) = (self.record.plan().size(), self.record.tally().solutions);
-            print_differs(format_args!("Q({n}) = {total}"), expected);
-            return Exit::Failed;
-        }
-        match (self.record.left_out.iter().map(is_unread).min(), self.total) {
-            (Some(false), _) => Exit::Failed,
-            (Some(true), None) => Exit::NotNow,
-            _ => Exit::Done,
-        }
-    }
-
-    /// The journals of which something is damaged and left out.
-    fn damaged(&self) -> Vec<String> {
-        let damage = self.record.left_out.iter().filter(|error| !is_unread(error));
-        let mut files: Vec<_> = damage.filter_map(file_of).collect();
-        files.dedup();
-        files.iter().map(|path| escaped(path.display())).collect()
-    }
-
-    /// What is not finished, and what to do about it.
-    pub(crate) fn lacks(&self) -> String {
-        let units = self.record.plan().units() - self.record.tally().units;
-        let all = many(self.record.plan().units(), "unit");
-        let lacks = format!("{units} of {all} {} missing", if units == 1 { "is" } else { "are" });
-        if self.record.left_out.iter().any(is_unread) {
-            return format!("{lacks}, unless the journals that could not be read hold them");
-        }
-        match &self.missing {
-            Some(missing) if missing.shards == 1 => {
-                format!("{lacks}: run the same count again to resume it")
-            }
-            Some(missing) => format!("{lacks}, in {missing}: run these again"),
-            None => format!(
-                "{lacks}; the journals do not agree on how many shards there are: --shards names \
-                 those that are missing"
-            ),
-        }
-    }
-
-    /// The lines and fields that all reports on journals have, with a total as it is to be read.
-    pub(crate) fn report(&self, text: impl Fn(u128) -> String) -> Report {
-        let (plan, done) = (self.record.plan(), self.record.tally());
-        let missing = self.missing.as_ref();
-        let missing = json!({
-            "units": plan.units() - done.units,
-            "shards": missing.map(|missing| missing.shards),
-            "indices": missing.map(|missing| ranges(&missing.indices, ",", usize::MAX).0),
-        });
-        let (mut report, damaged) = (Report::default(), self.damaged());
-        report.plan(plan);
-        if let Some(total) = self.total {
-            report.row("total", text(total)).row("published", self.published);
-        }
-        if let Some(first) = damaged.first() {
-            let files = many(damaged.len(), "journal");
-            report.row("damaged", format_args!("{files} in part, the first {first}"));
-        }
-        report
-            .field("total", self.total.map(|total| total.to_string()))
-            .field("published", self.published.to_string())
-            .field("finished", done.units)
-            .field("solutions", done.solutions.to_string())
-            .field("files", self.record.files().len())
-            .field("damaged", damaged)
-            .field("twice", self.record.repeated)
-            .field("builds", builds(self.record.runs()))
-            .field("cpu_seconds", json_seconds(self.record.cpu_time()))
-            .field("missing", missing);
-        report
+    match (record.left_out.iter().map(is_unread).min(), record.total()) {
+        (Some(false), _) => Exit::Failed,
+        (Some(true), None) => Exit::NotNow,
+        _ => Exit::Done,
     }
 }
 
-/// Which shards have units that are not finished.
-pub(crate) struct MissingShards {
-    /// How many shards there are.
-    pub(crate) shards: usize,
-    /// In increasing order.
-    pub(crate) indices: Vec<usize>,
+/// The journals of which something is damaged and left out.
+fn damaged(record: &Record) -> Vec<String> {
+    let damage = record.left_out.iter().filter(|error| !is_unread(error));
+    let mut files: Vec<_> = damage.filter_map(file_of).collect();
+    files.dedup();
+    files.iter().map(|path| escaped(path.display())).collect()
 }
 
-/// As `shards 3, 7-9 (of 0 to 9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
-impl fmt::Display for MissingShards {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shards, missing) = (self.shards, self.indices.len());
-        let (first, are_more) = ranges(&self.indices, ", ", PRINTED);
-        if are_more {
-            return write!(f, "{missing} of {shards} shards, the first {first}, ...");
-        }
-        let shard = if missing == 1 { "shard" } else { "shards" };
-        write!(f, "{shard} {first} (of 0 to {})", shards - 1)
+/// The number of shards, if it is known, and the indices of those that are not complete.
+pub(crate) fn missing_shards(record: &Record) -> Option<(usize, Vec<usize>)> {
+    let shards = record.shards?;
+    Some((shards, record.missing_shards(shards).ok()?))
+}
+
+/// What is not finished, and what to do about it.
+pub(crate) fn lacks(record: &Record) -> String {
+    let units = record.plan().units() - record.tally().units;
+    let all = many(record.plan().units(), "unit");
+    let lacks = format!("{units} of {all} {} missing", if units == 1 { "is" } else { "are" });
+    if record.left_out.iter().any(is_unread) {
+        return format!("{lacks}, unless the journals that could not be read hold them");
     }
+    match missing_shards(record) {
+        Some((1, _)) => format!("{lacks}: run the same count again to resume it"),
+        Some((shards, missing)) => {
+            format!("{lacks}, in {}: run these again", shards_text(&missing, shards))
+        }
+        None => format!(
+            "{lacks}; the journals do not agree on how many shards there are: --shards names \
+             those that are missing"
+        ),
+    }
+}
+
+/// The lines and fields that all reports on journals have, with a total as it is to be read.
+pub(crate) fn report(record: &Record, text: impl Fn(u128) -> String) -> Report {
+    let (plan, done, damaged) = (record.plan(), record.tally(), damaged(record));
+    let missing = json!({
+        "units": plan.units() - done.units,
+        "shards": record.shards,
+        "indices": missing_shards(record).map(|(_, missing)| ranges(&missing, ",", usize::MAX).0),
+    });
+    let mut report = Report::default();
+    report.plan(plan);
+    if let Some(total) = record.total() {
+        report.row("total", text(total)).row("published", record.published());
+    }
+    if let Some(first) = damaged.first() {
+        let files = many(damaged.len(), "journal");
+        report.row("damaged", format_args!("{files} in part, the first {first}"));
+    }
+    report
+        .field("total", record.total().map(|total| total.to_string()))
+        .field("published", record.published().to_string())
+        .field("finished", done.units)
+        .field("solutions", done.solutions.to_string())
+        .field("files", record.files().len())
+        .field("damaged", damaged)
+        .field("twice", record.repeated)
+        .field("builds", builds(record.runs()))
+        .field("cpu_seconds", json_seconds(record.cpu_time()))
+        .field("missing", missing);
+    report
+}
+
+/// Writes shards as `shards 3, 7-9 (of 0 to 9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
+pub(crate) fn shards_text(indices: &[usize], shards: usize) -> String {
+    let (first, are_more) = ranges(indices, ", ", PRINTED);
+    if are_more {
+        return format!("{} of {shards} shards, the first {first}, ...", indices.len());
+    }
+    let shard = if indices.len() == 1 { "shard" } else { "shards" };
+    format!("{shard} {first} (of 0 to {})", shards - 1)
 }
 
 /// Numbers in increasing order, as a job array is written: `3,7-9`. At most so many ranges; then, whether there
@@ -320,17 +292,15 @@ mod tests {
 
     #[test]
     fn missing_shards_are_written_as_text_and_as_job_arrays() {
-        let missing = |indices: &[usize]| MissingShards { shards: 100, indices: indices.to_vec() };
         let array = |indices: &[usize]| ranges(indices, ",", usize::MAX).0;
         assert_eq!(array(&[]), "");
         assert_eq!(array(&[3]), "3");
         assert_eq!(array(&[0, 1]), "0-1");
         assert_eq!(array(&[3, 7, 8, 9, 99]), "3,7-9,99");
-        let some = missing(&[3, 7, 8, 9, 99]);
-        assert_eq!(some.to_string(), "shards 3, 7-9, 99 (of 0 to 99)");
-        assert_eq!(missing(&[3]).to_string(), "shard 3 (of 0 to 99)");
+        assert_eq!(shards_text(&[3, 7, 8, 9, 99], 100), "shards 3, 7-9, 99 (of 0 to 99)");
+        assert_eq!(shards_text(&[3], 100), "shard 3 (of 0 to 99)");
         let odd: Vec<usize> = (0..50).map(|index| 2 * index + 1).collect();
         let text = "50 of 100 shards, the first 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, ...";
-        assert_eq!(missing(&odd).to_string(), text);
+        assert_eq!(shards_text(&odd, 100), text);
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds, many};
-use crate::cli::journals::{Journals, JournalsArgs, builds, machines};
+use crate::cli::journals::{self, JournalsArgs, builds, check, lacks, machines};
 use crate::cli::report::{Format, Report, units};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_first};
@@ -38,12 +38,12 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     journals: JournalsArgs,
 
-    /// Pack everything that is finished into one new journal, also before the end. Journals that no
-    /// process writes any more can then be removed
+    /// Pack all finished units into a new journal, also for unfinished counts; journals that are not in
+    /// use can then be deleted
     #[arg(long, value_name = "NEW", value_parser = file_in_folder())]
     into: Option<PathBuf>,
 
-    /// Leave these units out of it: numbers and ranges, for example 17,40-43
+    /// Leave these units out of NEW: numbers and ranges, for example 17,40-43
     #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units_of, requires = "into")]
     without: Vec<Range<usize>>,
 
@@ -56,26 +56,25 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         if self.twice {
-            let (exit, report) = twice(self.journals.read_both(self.format)?)?;
+            let (exit, report) = compare_counts(&self.journals.read_both(self.format)?)?;
             return Ok(exit.answer(self.format, report));
         }
-        let mut journals = self.journals.read(self.format)?;
+        let mut record = self.journals.read(self.format)?;
         // What is left out on purpose is no damage.
-        let mut exit = journals.check();
+        let mut exit = check(&record);
         if let Some(end) = self.without.iter().map(|units| units.end).max() {
-            let (units, last) = (journals.record.plan().units(), end - 1);
+            let (units, last) = (record.plan().units(), end - 1);
             if last >= units {
                 let text = format!("--without: there is no unit {last}: choose 0 to {}", units - 1);
                 return Err(Exit::Usage.because(text));
             }
-            let record = journals.record.without(&self.without.into_iter().collect())?;
-            journals = Journals::new(record, self.journals.shards);
+            record = record.without(&self.without.into_iter().collect())?;
         }
-        let mut report = report(&journals);
+        let mut report = report(&record);
         if let Some(into) = &self.into {
-            let packed = journals.record.save(into, &cancel_on_signals()?)?;
+            let packed = record.save(into, &cancel_on_signals()?)?;
             let bytes = |record: &Record| record.files().iter().map(|file| file.bytes).sum::<u64>();
-            let (bytes_before, bytes) = (bytes(&journals.record), bytes(&packed));
+            let (bytes_before, bytes) = (bytes(&record), bytes(&packed));
             let file = escaped(into.display());
             // The text of an unfinished count goes to stderr.
             let [from, to] = [bytes_before, bytes].map(BinaryBytes);
@@ -83,8 +82,8 @@ impl MergeArgs {
             let packed = json!({ "file": file, "bytes": bytes, "bytes_before": bytes_before });
             report.field("packed", packed);
         }
-        if journals.total.is_none() {
-            message!("{}", journals.lacks());
+        if record.total().is_none() {
+            message!("{}", lacks(&record));
             report.without_text();
             exit = exit.or(Exit::Stopped);
         }
@@ -93,26 +92,30 @@ impl MergeArgs {
 }
 
 /// The report on the journals of one count.
-fn report(journals: &Journals) -> Report {
-    let (files, twice) = (journals.record.files().len(), units(journals.record.repeated));
-    let mut report = journals.report(|total| total.to_string());
-    journals.total.iter().for_each(|total| _ = report.bare(total));
+fn report(record: &Record) -> Report {
+    let files = record.files().len();
+    let repeated = match record.repeated {
+        0 => "no unit".to_owned(),
+        repeated => units(repeated),
+    };
+    let mut report = journals::report(record, |total| total.to_string());
+    record.total().iter().for_each(|total| _ = report.bare(total));
     report
-        .row("journals", format_args!("{files}, {twice} in more than one, all with equal counts"))
-        .row("CPU time", duration(journals.record.cpu_time()));
+        .row("journals", format_args!("{files}, {repeated} in more than one"))
+        .row("CPU time", duration(record.cpu_time()));
     report
 }
 
 /// Compares both counts. There is a total only if they agree on every unit.
-fn twice([first, second]: [Journals; 2]) -> Result<(Exit, Report), Failure> {
-    let comparison = compare(&first.record, &second.record)?;
-    let plan = first.record.plan();
+fn compare_counts([first, second]: &[Record; 2]) -> Result<(Exit, Report), Failure> {
+    let comparison = compare(first, second)?;
+    let plan = first.plan();
     let is_proof = comparison.units == plan.units() && comparison.differing == 0;
     let counted = format!("{} of {} counted twice", comparison.units, many(plan.units(), "unit"));
-    let counts = [("first", &first), ("second", &second)];
+    let counts = [("first", first), ("second", second)];
 
     let exit =
-        if comparison.differing > 0 { Exit::Failed } else { first.check().and(second.check()) };
+        if comparison.differing > 0 { Exit::Failed } else { check(first).and(check(second)) };
     print_first(comparison.disagreements.iter().map(|[first, second]| {
         format!("unit {} differs: first count {first}, second {second}", first.unit)
     }));
@@ -124,22 +127,21 @@ fn twice([first, second]: [Journals; 2]) -> Result<(Exit, Report), Failure> {
         );
     } else if !is_proof {
         message!("{counted}, all with equal counts");
-        for (name, journals) in counts.iter().filter(|(_, journals)| journals.total.is_none()) {
-            message!("{name} count: {}", journals.lacks());
+        for (name, record) in counts.iter().filter(|(_, record)| record.total().is_none()) {
+            message!("{name} count: {}", lacks(record));
         }
     }
 
     let mut report = Report::default();
-    report.plan(plan).number("total", first.total.filter(|_| is_proof));
-    let published = if is_proof { first.published } else { Published::Unknown };
+    report.plan(plan).number("total", first.total().filter(|_| is_proof));
+    let published = if is_proof { first.published() } else { Published::Unknown };
     report.entry("published", published.to_string());
     report
         .row("twice", format_args!("{counted}, all with equal counts"))
         .field("counted_twice", comparison.units)
         .field("differing", comparison.differing)
         .field("differences", comparison.disagreements.iter().map(difference).collect::<Vec<_>>());
-    for (name, journals) in counts {
-        let record = &journals.record;
+    for (name, record) in counts {
         let (finished, machines) = (record.tally().units, machines(record.runs()));
         let cpu_time = duration(record.cpu_time());
         let units = many(finished, "unit");

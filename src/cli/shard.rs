@@ -43,7 +43,7 @@ pub(crate) struct ShardArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Count for the second time: every unit on other data, its image under a symmetry of the board
+    /// Run the second, independent count, on mirrored units
     #[arg(long)]
     second: bool,
 

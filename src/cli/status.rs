@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
+use nqueens::record::Record;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{drawing, write_drawing};
-use crate::cli::journals::JournalsArgs;
+use crate::cli::journals::{JournalsArgs, check};
 use crate::cli::report::{Format, Report};
-use state::Status;
 
 /// Show how far counts have come, what is left, and how to resume them
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ Examples:
   nqueens status q24                       the shards in folder q24
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
-    /// Write a page to look at in a browser, in place of an earlier one
+    /// Write a page for a browser; FILE is replaced if it is such a page
     #[arg(long, value_name = "FILE", value_parser = drawing("html"))]
     html: Option<PathBuf>,
 
@@ -37,39 +37,37 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (journals, exit) = self.journals.read_plans(self.format)?;
+        let (counts, exit) = self.journals.read_plans(self.format)?;
         // What was written while they were read is not to come.
         let now = SystemTime::now();
-        let counts: Vec<_> = journals.into_iter().map(|one| Status::new(one, now)).collect();
         if let Some(path) = &self.html {
             if are_several(&counts) {
                 let several =
                     "--html: the journals are of several boards or engines: name those of one";
                 return Err(Exit::Usage.because(several));
             }
-            write_drawing("--html", path, &page::page(&counts, &self.journals.paths))?;
+            write_drawing("--html", path, &page::page(&counts, &self.journals.paths, now))?;
         }
-        let exit = counts.iter().fold(exit, |exit, count| exit.and(count.journals.check()));
-        Ok(exit.answer(self.format, report(&counts)))
+        let exit = counts.iter().fold(exit, |exit, count| exit.and(check(count)));
+        Ok(exit.answer(self.format, report(&counts, now)))
     }
 }
 
 /// Whether these are counts of several plans, and not just the first and the second one of a plan.
-fn are_several(counts: &[Status]) -> bool {
-    let hash = |count: &Status| count.journals.record.plan().hash();
-    counts.iter().any(|count| hash(count) != hash(&counts[0]))
+fn are_several(counts: &[Record]) -> bool {
+    counts.iter().any(|count| count.plan().hash() != counts[0].plan().hash())
 }
 
 /// One count, with the second one below it, or a list of several.
-fn report(counts: &[Status]) -> Report {
-    let mut reports = counts.iter().map(Status::report);
+fn report(counts: &[Record], now: SystemTime) -> Report {
+    let mut reports = counts.iter().map(|count| state::report(count, now));
     if !are_several(counts) {
         let mut report = reports.next().unwrap_or_default();
         report.section("second", reports.next());
         return report;
     }
     let mut list = Report::default();
-    counts.iter().for_each(|count| count.summarise(&mut list));
+    counts.iter().for_each(|count| state::summarise(count, &mut list));
     list.field("counts", reports.map(Report::into_value).collect::<Vec<_>>());
     list
 }

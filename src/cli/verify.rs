@@ -1,13 +1,14 @@
 //! `nqueens verify FILE|FOLDER...`.
 
 use clap::Args;
+use nqueens::record::Record;
 use nqueens::verify::{Difference, Verdict, sample, verify};
 use serde_json::json;
 
 use crate::cli::args::MachineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
-use crate::cli::journals::{Journals, JournalsArgs};
+use crate::cli::journals::{self, JournalsArgs, check, lacks};
 use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report, units};
 use crate::cli::session::Session;
@@ -46,27 +47,27 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::new(&self.machine)?;
-        let journals = self.journals.read(self.format)?;
+        let record = self.journals.read(self.format)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let (plan, finished) = (journals.record.plan(), &journals.record.finished());
-        let counts = journals.record.counts(&sample(finished, self.units, seed))?;
+        let (plan, finished) = (record.plan(), &record.finished());
+        let counts = record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
-        let chosen = journals.record.tally().units.min(self.units);
+        let chosen = record.tally().units.min(self.units);
         progress.begin("verify", [0, chosen], Work::Verify);
         let counted = || progress.update(|state| state.done += 1);
         let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
         let verdict = session.end(verdict)?;
-        Ok(judge(&journals, &verdict).answer(self.format, report(&journals, &verdict, seed)))
+        Ok(judge(&record, &verdict).answer(self.format, report(&record, &verdict, seed)))
     }
 }
 
 /// Prints what is wrong or missing.
-fn judge(journals: &Journals, verdict: &Verdict) -> Exit {
+fn judge(record: &Record, verdict: &Verdict) -> Exit {
     let Verdict { chosen, recounted, differences, .. } = verdict;
     print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
         format!("unit {unit} is recorded with {recorded}, backtracking counts {recounted}")
     }));
-    let exit = journals.check();
+    let exit = check(record);
     if !differences.is_empty() {
         return Exit::Failed;
     }
@@ -75,15 +76,15 @@ fn judge(journals: &Journals, verdict: &Verdict) -> Exit {
         message!("stopped after recounting {recounted} of {chosen}: no difference so far");
         return exit.or(Exit::Stopped);
     }
-    if journals.total.is_none() {
-        message!("no difference so far; the count is not finished: {}", journals.lacks());
+    if record.total().is_none() {
+        message!("no difference so far; the count is not finished: {}", lacks(record));
     }
     exit
 }
 
-fn report(journals: &Journals, verdict: &Verdict, seed: u64) -> Report {
+fn report(record: &Record, verdict: &Verdict, seed: u64) -> Report {
     let Verdict { recounted, differences, .. } = verdict;
-    let undetected_part = verdict.undetected_part(journals.record.tally().units);
+    let undetected_part = verdict.undetected_part(record.tally().units);
     let found = match differences.len() {
         0 => "no difference".to_owned(),
         differing => format!("{differing} DIFFER"),
@@ -99,8 +100,8 @@ fn report(journals: &Journals, verdict: &Verdict, seed: u64) -> Report {
         let [recorded, recounted] = [recorded, recounted].map(u64::to_string);
         json!({ "unit": unit, "recorded": recorded, "recounted": recounted })
     };
-    let finished = units(journals.record.tally().units);
-    let mut report = journals.report(|total| total.to_string());
+    let finished = units(record.tally().units);
+    let mut report = journals::report(record, |total| total.to_string());
     report
         .row("finished", format_args!("{finished}, every line and sum as it was written"))
         .row(

@@ -14,14 +14,13 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::observe::Observer;
+use super::observe::Start;
 use super::ranges::{REPORT_EVERY, Ranges};
-use crate::cancel::Cancel;
+use super::settings::Count;
 use crate::done::{Tally, UnitsDone};
-use crate::engine::Kernel;
 use crate::error::Error;
 use crate::machine::thread_time;
-use crate::plan::{Plan, Worker};
+use crate::plan::Worker;
 use crate::record::Journal;
 
 /// Finished units are recorded once they have taken this share of the age of the run, which is all
@@ -33,22 +32,20 @@ const RECORDED_AFTER: Duration = Duration::from_secs(10);
 
 /// Counts units on all threads of a rayon pool.
 pub(super) struct Driver<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) kernel: Kernel,
+    pub(super) count: &'a Count<'a>,
+    pub(super) start: &'a Start<'a>,
     pub(super) journal: Option<&'a Journal>,
-    pub(super) observer: &'a dyn Observer,
-    pub(super) cancel: &'a Cancel,
     pub(super) begun: Instant,
-    /// Stops all threads: one has failed, or the observer has seen enough.
-    pub(super) stop: &'a AtomicBool,
+    /// Stops all threads: one has failed.
+    pub(super) stop: AtomicBool,
 }
 
 impl Driver<'_> {
     /// Counts these units on the current rayon pool, unless the count must stop.
     pub(super) fn run(&self, todo: impl Iterator<Item = Range<usize>>) -> Result<Tally, Error> {
         let todo: Vec<_> = todo.collect();
-        let threads = rayon::current_num_threads();
-        let ranges = Ranges::new(&todo, threads, |unit| self.plan.neighbours(unit));
+        let ranges =
+            Ranges::new(&todo, self.start.threads, |unit| self.start.plan.neighbours(unit));
         // Scratch memory passes from range to range: each thread takes a worker and returns it.
         let idle: Mutex<Vec<Worker<'_>>> = Mutex::default();
         (0..ranges.len())
@@ -57,7 +54,8 @@ impl Driver<'_> {
             .filter_map(|_| ranges.take())
             .map(|range| {
                 let worker = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                let mut worker = worker.unwrap_or_else(|| self.plan.worker(self.kernel));
+                let mut worker =
+                    worker.unwrap_or_else(|| self.start.plan.worker(self.start.kernel));
                 let tally = self.count_range(&mut worker, range);
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
                 tally
@@ -75,10 +73,10 @@ impl Driver<'_> {
             rest.start = done.units.end;
             whole = whole + done.tally();
             if !done.units.is_empty() {
-                self.observer.units_done(&done);
+                self.count.observer.units_done(&done);
             }
             if let Some(harm) = self.journal.and_then(Journal::news) {
-                self.observer.journal_harmed(harm.as_ref());
+                self.count.observer.journal_harmed(harm.as_ref());
             }
             unrecorded.units.extend(done);
             let share = self.begun.elapsed() / RECORDED_SHARE;
@@ -99,7 +97,8 @@ impl Driver<'_> {
 
     /// Whether there is no point in continuing. Why a journal has failed is reported when it is closed.
     fn must_stop(&self) -> bool {
-        self.cancel.is_cancelled()
+        self.count.cancel.is_cancelled()
+            || self.count.enough.is_cancelled()
             || self.stop.load(Ordering::Relaxed)
             || self.journal.is_some_and(Journal::has_failed)
     }
@@ -113,9 +112,9 @@ impl Driver<'_> {
         let (begun, cpu_begun) = (Instant::now(), thread_time());
         let (mut done, mut ended) = (UnitsDone::none_from(range.start), Ok(()));
         while done.units.end < range.end && begun.elapsed() < REPORT_EVERY {
-            match worker.count_batch(done.units.end..range.end, self.cancel) {
+            match worker.count_batch(done.units.end..range.end, &self.count.cancel) {
                 Ok(counts) => {
-                    done.solutions += self.plan.solutions(done.units.end, &counts);
+                    done.solutions += self.start.plan.solutions(done.units.end, &counts);
                     done.units.end += counts.len();
                     done.counts.extend(counts);
                 }

@@ -1,18 +1,16 @@
 //! The expected time and result of a count: it begins, and is stopped after a while.
 
-use std::iter::once;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::driver::Driver;
+use super::job::Job;
+use super::observe::{Observer, Start};
 use super::settings::Count;
-use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::done::UnitsDone;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
-use crate::forecast::{Approximate, Clusters, Rest, TimeLeft, core_hours};
+use crate::forecast::{Approximate, TimeLeft, core_hours};
 
 /// The expected time and result of a count.
 #[derive(Clone, Copy, Debug)]
@@ -59,67 +57,78 @@ impl Count<'_> {
     /// in six times that time, the estimate is what such boards cost elsewhere.
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check(true)?;
-        self.on_its_threads(|| {
-            let begun = Instant::now();
-            let given_up = longest(time).max(time.saturating_mul(GIVEN_UP));
-            let is_over = || self.cancel.is_cancelled() || begun.elapsed() > given_up;
-            Cancel::watched(is_over, |stop| self.begin(time, begun, stop))?
-        })?
-    }
-
-    /// Begins the count, stops it when its time is up, and says what its forecast was then.
-    fn begin(&self, time: Duration, begun: Instant, cancel: &Cancel) -> Result<Estimate, Error> {
-        let threads = rayon::current_num_threads();
-        let plan = &self.plan(threads);
-        let (kernel, units) = (self.kernel_of(plan.engine()), plan.units());
-        plan.check_memory(threads)?;
-        let rest = Rest { units, solutions: known(self.size).total.map(|total| total as f64) };
-        let left = Mutex::new(TimeLeft::new(Clusters::new(units), rest, threads));
-        let stop = &AtomicBool::new(false);
-        let watch = |done: &UnitsDone| {
-            let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
-            left.record(done);
-            let is_exact =
-                || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
-            if done.elapsed >= longest(time) || done.elapsed >= time && is_exact() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            drop(left);
-            self.observer.units_done(done);
-        };
-        let driver = Driver { plan, kernel, journal: None, observer: &watch, cancel, begun, stop };
-        let units_sampled = driver.run(once(0..units))?.units;
-        let elapsed = begun.elapsed();
-        let left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        let (left, enough) = (Mutex::default(), Cancel::new());
+        let sample = Sample { time, observer: self.observer, left, enough };
+        let begun = Instant::now();
+        let given_up = longest(time).max(time.saturating_mul(GIVEN_UP));
+        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > given_up;
+        let outcome = Cancel::watched(is_over, |stop| {
+            let mut count = self.clone().observer(&sample).cancel(stop);
+            (count.journal, count.enough) = (None, sample.enough.clone());
+            count.on_its_threads(|| Job::whole(&count)?.run())?
+        })??;
+        let (size, engine, kernel, threads) =
+            (outcome.size, outcome.engine, outcome.kernel, outcome.threads);
+        let left = sample.left();
+        let is_whole = outcome.units_done == outcome.units;
         let all = match left.all_cpu_seconds() {
-            Some(all) => all,
+            Some(all) if is_whole => all,
+            Some(all) => all.on_any_run(),
             None if self.cancel.is_cancelled() => {
                 return Err(Error::StoppedBefore { what: "a unit was finished" });
             }
-            None => {
-                let seconds = 3600.0 * core_hours(self.size, plan.engine(), kernel);
-                Approximate { value: seconds, standard_error: f64::INFINITY }
-            }
+            None => Approximate::roughly(3600.0 * core_hours(size, engine, kernel)),
         };
-        let (is_whole, taken) = (units_sampled == units, elapsed.as_secs_f64());
-        // As if each thread had a core of its own.
-        let rough = all.value / threads as f64;
+        let taken = outcome.elapsed.as_secs_f64();
         let seconds = match left.estimate() {
             _ if is_whole => Approximate { value: taken, standard_error: 0.0 },
             Some(left) => Approximate { value: left.value + taken, ..left },
-            None => Approximate { value: rough, standard_error: f64::INFINITY },
+            // As if each thread had a core of its own.
+            None => Approximate::roughly(all.value / threads as f64),
         };
         Ok(Estimate {
-            engine: plan.engine(),
+            engine,
             kernel,
             threads,
-            units,
-            units_sampled,
+            units: outcome.units,
+            units_sampled: outcome.units_done,
             cancelled: !is_whole && self.cancel.is_cancelled(),
-            elapsed,
-            cpu_seconds: if is_whole { all } else { all.on_any_run() },
+            elapsed: outcome.elapsed,
+            cpu_seconds: all,
             seconds,
             total: left.total(),
         })
+    }
+}
+
+/// Watches a count, and stops it when the sample is large enough.
+#[derive(Debug)]
+struct Sample<'a> {
+    time: Duration,
+    observer: &'a dyn Observer,
+    left: Mutex<TimeLeft>,
+    enough: Cancel,
+}
+
+impl Sample<'_> {
+    fn left(&self) -> MutexGuard<'_, TimeLeft> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Sample<'_> {
+    fn started(&self, start: &Start<'_>) {
+        *self.left() = start.time_left.clone();
+    }
+
+    fn units_done(&self, done: &UnitsDone) {
+        let mut left = self.left();
+        left.record(done);
+        let is_exact = || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
+        if done.elapsed >= longest(self.time) || done.elapsed >= self.time && is_exact() {
+            self.enough.cancel();
+        }
+        drop(left);
+        self.observer.units_done(done);
     }
 }

@@ -1,4 +1,4 @@
-//! The one way through a count or a shard: open its journal, plan, check the memory, drive, close.
+//! The one way through a count, a shard or an estimate: open the journal, plan, check the memory, drive, close.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,8 +14,9 @@ use crate::done::Tally;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Clusters, Rest, TimeLeft};
+use crate::machine::cores;
 use crate::plan::Plan;
-use crate::record::{Journal, Output, Record, Run, UnitSet, read_shard};
+use crate::record::{Journal, Lock, Record, Run, UnitSet, read_shard};
 use crate::shard::Shard;
 
 /// Shards choose their split rows as if for this many threads, so that every machine makes the same
@@ -32,6 +33,8 @@ pub struct Outcome {
     pub shard: Shard,
     /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
     pub total: u128,
+    /// How many units are finished: all, unless the count was stopped.
+    pub(super) units_done: usize,
     /// The engine that counted.
     pub engine: Engine,
     /// The kernel that it used; portable for engines without kernels.
@@ -68,11 +71,7 @@ impl Count<'_> {
     /// [`Error::LacksMemory`] if the engine needs more memory than there is, [`Error::UnitOverflow`]
     /// if a unit's count does not fit, [`Error::Journal`] if the journal cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.on_its_threads(|| {
-            let begun = Instant::now();
-            let outcome = Job::whole(self)?.run()?;
-            Ok(Outcome { elapsed: begun.elapsed(), ..outcome })
-        })?
+        self.on_its_threads(|| Job::whole(self)?.run())??.complete()
     }
 
     /// Counts only one shard of the units, and records them for [`Record::read`]. `out` is a journal if it is a
@@ -86,19 +85,31 @@ impl Count<'_> {
     /// As [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in
     /// the folder do not belong together.
     pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
-        self.on_its_threads(|| {
-            let begun = Instant::now();
-            let outcome = Job::of_shard(self, shard, out)?.run()?;
-            Ok(Outcome { elapsed: begun.elapsed(), ..outcome })
-        })?
+        self.on_its_threads(|| Job::of_shard(self, shard, out)?.run())??.complete()
+    }
+}
+
+impl Outcome {
+    /// Returns the outcome of a count that was not stopped.
+    fn complete(self) -> Result<Self, Error> {
+        let Self { units_done, units, total: solutions, .. } = self;
+        if units_done == units {
+            return Ok(self);
+        }
+        let done = Tally { units: units_done, solutions };
+        Err(Error::Stopped { done, units, journal_fault: self.journal_fault.map(Box::new) })
     }
 }
 
 /// The units to count, what is finished of them, and where to record the rest.
-struct Job<'a> {
+pub(super) struct Job<'a> {
     count: &'a Count<'a>,
+    begun: Instant,
     shard: Shard,
-    output: Option<Output>,
+    /// The lock on the journal to write, if it has a name.
+    lock: Option<Lock>,
+    /// The folder to create the journal in, if it has none.
+    folder: Option<&'a Path>,
     record: Option<Record>,
     /// Why lines and journals of a folder were left out.
     left_out: Vec<Error>,
@@ -107,38 +118,47 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
+    /// A count without a journal.
+    fn new(count: &'a Count<'a>, shard: Shard, suited: usize) -> Self {
+        let (begun, left_out) = (Instant::now(), Vec::new());
+        Self { count, begun, shard, lock: None, folder: None, record: None, left_out, suited }
+    }
+
     /// Opens the journal of a whole count, if it is to have one.
-    fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
+    pub(super) fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
         count.check(count.journal.is_some())?;
-        let opened = count.journal.as_deref().map(Output::lock).transpose()?;
-        let (output, record) = opened.unzip();
-        let (record, left_out) = (record.flatten(), Vec::new());
-        let suited = rayon::current_num_threads();
-        Ok(Self { count, shard: Shard::WHOLE, output, record, left_out, suited })
+        let job = Self::new(count, Shard::WHOLE, rayon::current_num_threads());
+        match &count.journal {
+            Some(path) => job.open(path),
+            None => Ok(job),
+        }
     }
 
     /// Opens the journal of a shard, or reads its folder.
-    fn of_shard(count: &'a Count<'a>, shard: Shard, out: &Path) -> Result<Self, Error> {
+    fn of_shard(count: &'a Count<'a>, shard: Shard, out: &'a Path) -> Result<Self, Error> {
         count.check(true)?;
-        let is_file = out.is_file() || out.extension().is_some_and(|name| name == "journal");
-        let (output, record, left_out) = if is_file {
-            let (output, record) = Output::lock(out)?;
-            (output, record, Vec::new())
-        } else {
-            // A folder that is missing is made when the count begins.
-            let (record, left_out) = match out.is_dir() {
-                true => read_shard(out, count.size, count.which, shard)?,
-                false => (None, Vec::new()),
-            };
-            (Output::Folder(out.to_owned()), record, left_out)
+        let job = Self::new(count, shard, SHARD_THREADS);
+        if out.is_file() || out.extension().is_some_and(|name| name == "journal") {
+            return job.open(out);
+        }
+        // A folder that is missing is made when the count begins.
+        let (record, left_out) = match out.is_dir() {
+            true => read_shard(out, count.size, count.which, shard)?,
+            false => (None, Vec::new()),
         };
-        Ok(Self { count, shard, output: Some(output), record, left_out, suited: SHARD_THREADS })
+        Ok(Self { folder: Some(out), record, left_out, ..job })
     }
 
-    /// Plans, checks the memory, drives and closes. The time is left to the caller, who has opened it.
-    fn run(mut self) -> Result<Outcome, Error> {
+    /// Locks and reads a journal.
+    fn open(self, path: &Path) -> Result<Self, Error> {
+        let (lock, record) = Lock::read(path)?;
+        Ok(Self { lock: Some(lock), record, ..self })
+    }
+
+    /// Plans, checks the memory, drives and closes.
+    pub(super) fn run(mut self) -> Result<Outcome, Error> {
         let (count, shard, threads) = (self.count, self.shard, rayon::current_num_threads());
-        let (output, record) = (self.output.take(), self.record.as_ref());
+        let (lock, record) = (self.lock.take(), self.record.as_ref());
         let plan = match record {
             Some(record) => count.recorded_plan(record)?,
             None => Arc::new(count.plan(self.suited)),
@@ -154,31 +174,31 @@ impl<'a> Job<'a> {
             threads,
             units: units.len(),
             done: before,
-            cut_off: output.as_ref().map_or(0, |output| output.cut_off(record)),
+            cut_off: lock.as_ref().and(record).map_or(0, |record| record.files()[0].cut_off),
             left_out: &self.left_out,
             time_left: &self.time_left(&plan, &run, before, &todo),
         };
-        let runs = record.into_iter().flat_map(Record::runs).cloned().collect();
-        let mut closed = Closed { done: before, runs, journal: None, fault: None };
-        if todo.is_empty() {
-            count.observer.started(&start);
-        } else {
+        let mut journal = None;
+        if !todo.is_empty() {
             plan.check_memory(threads)?;
-            let journal = output.map(|output| output.begin(&plan, record, &run)).transpose()?;
-            let counted = self.drive(&start, &todo, journal.as_ref())?;
-            self.close(&start, counted, journal, &mut closed)?;
+            let new =
+                self.folder.map(|folder| Lock::create_in(folder, &plan, shard)).transpose()?;
+            let begin = |lock| Journal::begin(lock, &plan, record, &run);
+            journal = new.or(lock).map(begin).transpose()?;
         }
-        Ok(self.outcome(&start, closed))
+        let counted = self.drive(&start, &todo, journal.as_ref())?;
+        self.close(&start, counted, journal)
     }
 
-    /// The forecast of a count that begins: what is recorded is part of the sample.
+    /// The forecast of a count that begins: what runs like it have recorded is part of the sample.
     fn time_left(&self, plan: &Plan, run: &Run, before: Tally, todo: &UnitSet) -> TimeLeft {
-        let recorded = self.record.as_ref().map(|record| record.clusters(Some(run)));
+        let of_alike = |record: &Record| record.clusters(|other| run.is_like(other));
+        let recorded = self.record.as_ref().map(of_alike);
         let total = self.published_total();
         let solutions = total.map(|total| total as f64 - before.solutions as f64);
         let recorded = recorded.unwrap_or_else(|| Clusters::new(plan.units()));
         let rest = Rest { units: todo.len(), solutions };
-        TimeLeft::new(recorded, rest, rayon::current_num_threads())
+        TimeLeft::new(recorded, rest, run.threads.min(cores()))
     }
 
     /// Counts on all threads.
@@ -188,17 +208,9 @@ impl<'a> Job<'a> {
         todo: &UnitSet,
         journal: Option<&Journal>,
     ) -> Result<Tally, Error> {
-        let Count { observer, cancel, .. } = self.count;
-        observer.started(start);
-        let driver = Driver {
-            plan: start.plan,
-            kernel: start.kernel,
-            journal,
-            observer: *observer,
-            cancel,
-            begun: Instant::now(),
-            stop: &AtomicBool::new(false),
-        };
+        self.count.observer.started(start);
+        let (begun, stop) = (Instant::now(), AtomicBool::new(false));
+        let driver = Driver { count: self.count, start, journal, begun, stop };
         driver.run(todo.ranges())
     }
 
@@ -208,46 +220,37 @@ impl<'a> Job<'a> {
         start: &Start<'_>,
         counted: Tally,
         journal: Option<Journal>,
-        closed: &mut Closed,
-    ) -> Result<(), Error> {
+    ) -> Result<Outcome, Error> {
         let done = start.done + counted;
         let is_complete = done.units == start.units;
-        closed.done = done;
-        if let Some(journal) = journal {
-            let total = is_complete.then_some(done.solutions);
-            let has_failed = journal.has_failed();
-            closed.journal = Some(journal.path().to_owned());
-            match journal.close(counted, &|| self.count.observer.waits_for_disk(total)) {
-                Ok(record) => closed.runs = record.runs().cloned().collect(),
+        let path = journal.as_ref().map(|journal| journal.path().to_owned());
+        let has_failed = journal.as_ref().is_some_and(Journal::has_failed);
+        let waits = || self.count.observer.waits_for_disk(is_complete.then_some(done.solutions));
+        let (read_back, journal_fault) =
+            match journal.map(|journal| journal.close(counted, &waits)).transpose() {
+                Ok(record) => (record, None),
                 // A journal that failed is the reason why the count stopped.
                 Err(error) if has_failed && !is_complete => return Err(error),
-                Err(error) => closed.fault = Some(error),
-            }
-        }
-        if is_complete {
-            return Ok(());
-        }
-        let journal_fault = closed.fault.take().map(Box::new);
-        Err(Error::Stopped { done, units: start.units, journal_fault })
-    }
-
-    fn outcome(&self, start: &Start<'_>, closed: Closed) -> Outcome {
-        Outcome {
+                Err(error) => (None, Some(error)),
+            };
+        let record = read_back.as_ref().or(self.record.as_ref());
+        Ok(Outcome {
             size: self.count.size,
             shard: self.shard,
-            total: closed.done.solutions,
+            total: done.solutions,
+            units_done: done.units,
             engine: start.plan.engine(),
             kernel: start.kernel,
             threads: start.threads,
             units: start.units,
             units_before: start.done.units,
-            elapsed: Duration::ZERO,
-            published: Published::compare(closed.done.solutions, self.published_total()),
-            runs: closed.runs,
-            journal: closed.journal,
-            journal_fault: closed.fault,
+            elapsed: self.begun.elapsed(),
+            published: Published::compare(done.solutions, self.published_total()),
+            runs: record.into_iter().flat_map(Record::runs).cloned().collect(),
+            journal: path,
+            journal_fault,
             left_out: self.left_out.clone(),
-        }
+        })
     }
 
     /// The published total, if all solutions are counted.
@@ -255,12 +258,4 @@ impl<'a> Job<'a> {
         let is_all = self.shard == Shard::WHOLE && self.count.queens.is_empty();
         known(self.count.size).total.filter(|_| is_all)
     }
-}
-
-/// How a count has ended.
-struct Closed {
-    done: Tally,
-    runs: Vec<Run>,
-    journal: Option<PathBuf>,
-    fault: Option<Error>,
 }

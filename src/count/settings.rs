@@ -50,6 +50,8 @@ pub struct Count<'a> {
     pub(super) journal: Option<PathBuf>,
     pub(super) observer: &'a dyn Observer,
     pub(super) cancel: Cancel,
+    /// Stops the count between two units: an estimate has seen enough.
+    pub(super) enough: Cancel,
 }
 
 impl<'a> Count<'a> {
@@ -67,6 +69,7 @@ impl<'a> Count<'a> {
             journal: None,
             observer: &(),
             cancel: Cancel::new(),
+            enough: Cancel::new(),
         }
     }
 

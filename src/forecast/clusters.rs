@@ -7,15 +7,11 @@
 //!
 //! If the total is published, the solutions are the better measure: CPU time follows them closely. At n = 23
 //! the interval is half as wide, and cheap units, which are finished first, have few solutions too.
-//!
-//! What was finished with another kernel, for instance, is scaled to what it would take now, and how well that is
-//! known is an error of its own. So there are two samples: of all units, and of those that need no scaling, which are
-//! few after a change and soon say more.
 
 use std::collections::BTreeMap;
 
 use super::ratio::{Approximate, RatioEstimator};
-use crate::done::Tally;
+use crate::done::UnitsDone;
 
 /// Clusters of a plan. The sample is no larger, and the memory for it.
 const CLUSTERS: usize = 1024;
@@ -25,12 +21,9 @@ const CLUSTERS: usize = 1024;
 pub(crate) struct Clusters {
     /// Units of a cluster.
     length: usize,
-    /// By their numbers; those that are scaled stand apart, after the others.
-    clusters: BTreeMap<(bool, usize), Cluster>,
+    /// By their numbers.
+    clusters: BTreeMap<usize, Cluster>,
 }
-
-/// Before all clusters that are scaled.
-const SCALED: (bool, usize) = (true, 0);
 
 /// What is finished of a cluster.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,8 +31,6 @@ struct Cluster {
     units: f64,
     solutions: f64,
     cpu_seconds: f64,
-    /// The standard error of the CPU seconds, which is likely to go the same way in all clusters.
-    doubt: f64,
 }
 
 /// What is not finished.
@@ -56,61 +47,58 @@ impl Clusters {
         Self { length: units.div_ceil(CLUSTERS).max(1), clusters: BTreeMap::new() }
     }
 
-    /// Adds neighbouring units, with the CPU seconds that they would take now.
-    pub(crate) fn add(&mut self, first: usize, done: Tally, seconds: Approximate) {
-        let Approximate { value: cpu_seconds, standard_error: doubt } = seconds;
-        let (units, solutions) = (done.units as f64, done.solutions as f64);
-        let cluster = Cluster { units, solutions, cpu_seconds, doubt };
-        self.add_to((doubt > 0.0, first / self.length.max(1)), cluster);
+    /// Returns whether nothing is finished.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.clusters.is_empty()
     }
 
-    /// With what others finished of the same plan.
-    pub(crate) fn merged(mut self, others: Self) -> Self {
-        others.clusters.into_iter().for_each(|(number, other)| self.add_to(number, other));
+    /// Adds neighbouring units.
+    pub(crate) fn add(&mut self, done: &UnitsDone) {
+        let (units, solutions) = (done.units.len() as f64, done.solutions as f64);
+        let cluster = Cluster { units, solutions, cpu_seconds: done.cpu_time.as_secs_f64() };
+        self.add_to(done.units.start / self.length.max(1), &cluster);
+    }
+
+    /// Adds what others finished of the same plan.
+    pub(crate) fn merged(mut self, others: &Self) -> Self {
+        others.clusters.iter().for_each(|(number, other)| self.add_to(*number, other));
         self
     }
 
-    fn add_to(&mut self, number: (bool, usize), more: Cluster) {
+    fn add_to(&mut self, number: usize, more: &Cluster) {
         let cluster = self.clusters.entry(number).or_default();
         cluster.units += more.units;
         cluster.solutions += more.solutions;
         cluster.cpu_seconds += more.cpu_seconds;
-        cluster.doubt += more.doubt;
     }
 
     /// The solutions of the whole.
     pub(crate) fn total(&self, rest: Rest) -> Approximate {
-        let sample = self.clusters.values().map(|of| (of.units, of.solutions));
-        sample.collect::<RatioEstimator>().sum_with(rest.units as f64)
+        self.estimator(|of| of.units, |of| of.solutions).sum_with(rest.units as f64)
     }
 
     /// The CPU seconds that the rest takes. `None` while nothing is finished.
     pub(crate) fn cpu_seconds(&self, rest: Rest) -> Option<Approximate> {
-        let measured: Vec<_> = self.clusters.range(..SCALED).map(|(_, cluster)| cluster).collect();
-        let all: Vec<_> = self.clusters.values().collect();
-        Some(by_sample(&all, rest)?.or_closer(by_sample(&measured, rest)))
+        let by = |size: fn(&Cluster) -> f64| self.estimator(size, |of| of.cpu_seconds);
+        let by_solutions = rest.solutions.map(|left| by(|of| of.solutions).sum_over(left.max(0.0)));
+        let left = by(|of| of.units).sum_over(rest.units as f64).or_closer(by_solutions);
+        (!self.is_empty()).then_some(left)
     }
-}
 
-/// The CPU seconds that the rest takes, by some of the clusters.
-fn by_sample(sample: &[&Cluster], rest: Rest) -> Option<Approximate> {
-    let by = |size: fn(&Cluster) -> f64| -> RatioEstimator {
-        sample.iter().map(|of| (size(of), of.cpu_seconds)).collect()
-    };
-    let by_solutions = rest.solutions.map(|left| by(|of| of.solutions).sum_over(left.max(0.0)));
-    let left = by(|of| of.units).sum_over(rest.units as f64).or_closer(by_solutions);
-    let sum = |number: fn(&Cluster) -> f64| sample.iter().map(|of| number(of)).sum::<f64>();
-    let doubt = sum(|of| of.doubt) / sum(|of| of.cpu_seconds).max(f64::MIN_POSITIVE);
-    let standard_error = left.standard_error.hypot(doubt * left.value);
-    (!sample.is_empty()).then_some(Approximate { standard_error, ..left })
+    fn estimator(&self, size: fn(&Cluster) -> f64, value: fn(&Cluster) -> f64) -> RatioEstimator {
+        self.clusters.values().map(|of| (size(of), value(of))).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    fn exactly(value: f64) -> Approximate {
-        Approximate { value, standard_error: 0.0 }
+    fn done(first: usize, units: usize, solutions: u128, milliseconds: u64) -> UnitsDone {
+        let cpu_time = Duration::from_millis(milliseconds);
+        UnitsDone { units: first..first + units, solutions, cpu_time, ..UnitsDone::default() }
     }
 
     /// Units whose time follows their solutions, of which mostly cheap ones are finished.
@@ -118,9 +106,7 @@ mod tests {
     fn solutions_tell_what_cheap_units_hide() {
         let mut clusters = Clusters::new(100_000);
         for first in (0..100_000).step_by(2000) {
-            let units = 100 + first / 5000;
-            let done = Tally { units, solutions: 10_000 };
-            clusters.add(first, done, exactly(0.01));
+            clusters.add(&done(first, 100 + first / 5000, 10_000, 10));
         }
         let rest = Rest { units: 94_500, solutions: None };
         let left = |rest| clusters.cpu_seconds(rest).expect("fifty clusters").value;
@@ -130,34 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_scaled_counts_until_enough_is_measured() {
-        let mut clusters = Clusters::new(5000);
-        let rest = Rest { units: 100, solutions: None };
-        let done = Tally { units: 1, solutions: 0 };
-        let mut add = |units: std::ops::Range<usize>, seconds| {
-            units.for_each(|unit| clusters.add(50 * unit, done, seconds));
-            let left = clusters.cpu_seconds(rest).expect("some");
-            (left.value.round(), left.standard_error.round())
-        };
-        let scaled = Approximate { value: 2.0, standard_error: 0.4 };
-        assert_eq!(add(0..50, scaled), (200.0, 40.0));
-        let (left, error) = add(0..10, exactly(4.0));
-        assert!((200.0..300.0).contains(&left) && error < 100.0, "ten are few: {left} ± {error}");
-        assert_eq!(add(10..30, exactly(4.0)), (400.0, 0.0));
-    }
-
-    #[test]
     fn others_add_up_and_nothing_says_nothing() {
         let [mut all, mut other] = [Clusters::new(5000), Clusters::new(5000)];
         let rest = Rest { units: 10, solutions: None };
         assert!(all.cpu_seconds(rest).is_none());
         for first in 0..30 {
             let clusters = if first % 2 == 0 { &mut all } else { &mut other };
-            clusters.add(100 * first, Tally { units: 2, solutions: 7 }, exactly(4.0));
+            clusters.add(&done(100 * first, 2, 7, 4000));
         }
         let error = |clusters: &Clusters| clusters.cpu_seconds(rest).expect("some").standard_error;
         assert!(error(&all).is_infinite(), "fifteen clusters are too few");
-        let all = all.merged(other);
+        let all = all.merged(&other);
         let left = all.cpu_seconds(rest).expect("thirty clusters");
         assert!(left.value == 20.0 && left.standard_error.is_finite(), "{left:?}");
         let total = all.total(rest).value;

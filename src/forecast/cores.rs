@@ -12,6 +12,7 @@
 //! the time that was seen: other programs may begin, and those that take cores now may end.
 
 use super::ratio::Approximate;
+use crate::done::UnitsDone;
 
 /// The length of new slices, in seconds.
 const SHORTEST: f64 = 0.25;
@@ -61,10 +62,12 @@ impl Slice {
 }
 
 impl Cores {
-    /// A thread has spent these CPU seconds before this moment, without a pause if it had a core of its own.
-    pub(crate) fn record(&mut self, moment: f64, cpu_seconds: f64) {
+    /// A thread has spent CPU time before the moment at which it finished these units, without a pause if it had a core
+    /// of its own.
+    pub(crate) fn record(&mut self, done: &UnitsDone) {
         // Files tell any time. Beyond this one, a second is no longer a sum of slices.
-        let moment = moment.min(1e12);
+        let moment = done.elapsed.as_secs_f64().min(1e12);
+        let cpu_seconds = done.cpu_time.as_secs_f64();
         self.longest = self.longest.max(cpu_seconds);
         if moment > self.end() + LONGEST_GAP {
             self.slices.clear();
@@ -147,14 +150,21 @@ fn mean_since_change(late: &[&Slice]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    fn record(cores: &mut Cores, moment: f64, cpu_seconds: f64) {
+        let [elapsed, cpu_time] = [moment, cpu_seconds].map(Duration::from_secs_f64);
+        cores.record(&UnitsDone { elapsed, cpu_time, ..UnitsDone::default() });
+    }
 
     /// Two threads that report in turn, with so much of a core each.
     fn after(seconds: usize, share: impl Fn(usize) -> f64) -> Cores {
         let mut cores = Cores::default();
         for second in 0..seconds {
-            cores.record(second as f64 + 0.5, share(second));
-            cores.record(second as f64 + 1.0, share(second));
+            record(&mut cores, second as f64 + 0.5, share(second));
+            record(&mut cores, second as f64 + 1.0, share(second));
         }
         cores
     }
@@ -175,10 +185,10 @@ mod tests {
         let mut cores = Cores::default();
         for moment in [1.0, 1e5 + 0.1, 1e5 + 700.3, 1e9, 1e9 + 900.7, 1e15, 1e17, 1e17 + 64.0, 3.0]
         {
-            cores.record(moment, 0.5);
+            record(&mut cores, moment, 0.5);
             assert!(cores.slices.len() < 100, "{} slices at {moment}", cores.slices.len());
         }
-        cores.record(4.0, 1e18);
+        record(&mut cores, 4.0, 1e18);
         assert_eq!(cores.of_next(1.0, 2.0), None, "nothing is known of so long a report");
     }
 

@@ -11,6 +11,11 @@ pub struct Approximate {
 }
 
 impl Approximate {
+    /// A number of which nobody can say how exact it is.
+    pub(crate) fn roughly(value: f64) -> Self {
+        Self { value, standard_error: f64::INFINITY }
+    }
+
     /// A time with the error that no sample shows added.
     pub(crate) fn on_any_run(self) -> Self {
         Self { standard_error: self.standard_error.hypot(TIMES_DIFFER * self.value), ..self }
@@ -87,7 +92,7 @@ impl RatioEstimator {
         }
         // Nothing found is not nothing there.
         if self.equal_clusters() < FEWEST || self.values <= 0.0 {
-            return Approximate { value, standard_error: f64::INFINITY };
+            return Approximate::roughly(value);
         }
         let residuals =
             self.values_squared - 2.0 * each * self.products + each * each * self.sizes_squared;

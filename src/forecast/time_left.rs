@@ -3,8 +3,6 @@
 //! [`Clusters`] tell the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
 //! on units that are not reported yet is about what they wait at the end for the last of them.
 
-use std::thread::available_parallelism;
-
 use super::clusters::{Clusters, Rest};
 use super::cores::Cores;
 use super::ratio::Approximate;
@@ -49,20 +47,18 @@ pub struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// Of a count that begins on so many threads, with what is finished before.
+    /// Of a count that begins on so many threads with a core each, after runs like it have finished this.
     pub(crate) fn new(clusters: Clusters, rest: Rest, threads: usize) -> Self {
         Self { clusters, rest, threads, ..Self::default() }
     }
 
     /// Learns of finished units.
     pub fn record(&mut self, done: &UnitsDone) {
-        let UnitsDone { units, solutions, elapsed, cpu_time, .. } = done;
-        let seconds = Approximate { value: cpu_time.as_secs_f64(), standard_error: 0.0 };
-        self.clusters.add(units.start, done.tally(), seconds);
-        self.rest.units = self.rest.units.saturating_sub(units.len());
-        self.rest.solutions = self.rest.solutions.map(|left| left - *solutions as f64);
-        self.cores.record(elapsed.as_secs_f64(), seconds.value);
-        self.spent += seconds.value;
+        self.clusters.add(done);
+        self.rest.units = self.rest.units.saturating_sub(done.units.len());
+        self.rest.solutions = self.rest.solutions.map(|left| left - done.solutions as f64);
+        self.cores.record(done);
+        self.spent += done.cpu_time.as_secs_f64();
     }
 
     /// The CPU seconds of the whole, by the finished units.
@@ -87,11 +83,10 @@ impl TimeLeft {
 /// The wall time in seconds of some work, in CPU seconds, by processes with so many threads each. Those of
 /// which too little is known do as much as the others; `None` if that is all of them.
 pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Option<Approximate> {
-    let here = available_parallelism().map_or(1, usize::from);
     let all: usize = processes.iter().map(|(_, threads)| threads).sum();
     let cores_of = |seconds: f64| {
         let of_next = |(cores, threads): &(&Cores, usize)| {
-            Some((cores.of_next(seconds, (*threads).min(here) as f64)?, *threads))
+            Some((cores.of_next(seconds, *threads as f64)?, *threads))
         };
         let known = processes.iter().filter_map(of_next);
         let (cores, threads) =

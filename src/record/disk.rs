@@ -118,9 +118,7 @@ fn this_host() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reader::JournalFile;
-    use std::path::PathBuf;
-
+    use super::super::reader::{host_in, is_locked};
     use super::*;
     use crate::board::size::BoardSize;
     use crate::engine::Engine;
@@ -130,17 +128,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
         let path = folder.path().join("q.journal");
         let file = create(&path).expect("a new file");
-        let is_being_written = |name| {
-            let path = folder.path().join(name);
-            JournalFile { path, ..JournalFile::default() }.is_being_written()
-        };
-        assert!(!is_being_written("q.journal"), "it was made just now, by nobody");
+        let is_being_written = || is_locked(&open(&path).expect("it is there"));
+        assert!(!is_being_written(), "it was made just now, by nobody");
         lock(&file).expect("a local file system");
-        assert!(is_being_written("q.journal"));
+        assert!(is_being_written());
         let second = File::options().append(true).open(&path).expect("it is there");
         assert_eq!(lock(&second), Err(JournalError::InUse));
         drop(file);
-        assert!(!is_being_written("q.journal") && !is_being_written("none.journal"));
+        assert!(!is_being_written());
     }
 
     #[test]
@@ -160,10 +155,6 @@ mod tests {
 
     #[test]
     fn names_are_understood() {
-        let host = |path: &str| {
-            let file = JournalFile { path: PathBuf::from(path), ..JournalFile::default() };
-            file.host().map(str::to_owned)
-        };
         let size = BoardSize::new(12).expect("in range");
         for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
             let shard = Shard::new(index, shards).expect("in range");
@@ -172,16 +163,16 @@ mod tests {
                 for number in 1..4 {
                     let name = file_name(&plan, shard, number);
                     assert_eq!(named_shard(&name), Some((12, which, shard)), "{name}");
-                    assert_eq!(host(&name), Some(this_host()), "{name}");
+                    assert_eq!(host_in(&name), Some(&*this_host()), "{name}");
                 }
             }
         }
         for other in ["packed.journal", "n28.journal", "n28-7.a.journal", "n28-7-of-7.a.journal"] {
             assert_eq!(named_shard(other), None, "{other}");
-            assert_eq!(host(other), None, "{other}");
+            assert_eq!(host_in(other), None, "{other}");
         }
-        assert_eq!(host("n28-6-of-7.packed.journal"), None);
-        let elsewhere = host("q28/n28-0006-of-0007.node-3-cluster.12.journal");
-        assert_eq!(elsewhere.as_deref(), Some("node-3-cluster"));
+        assert_eq!(host_in("n28-6-of-7.packed.journal"), None);
+        let elsewhere = host_in("n28-0006-of-0007.node-3-cluster.12.journal");
+        assert_eq!(elsewhere, Some("node-3-cluster"));
     }
 }

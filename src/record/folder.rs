@@ -25,12 +25,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::disk::named_shard;
-use super::header::Header;
-use super::reader::Named;
-use super::union::Record;
+use super::first_line::{FirstLine, without_count};
+use super::reader::JournalFile;
+use super::union::{Record, read_first, read_like};
 use crate::board::size::BoardSize;
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
+use crate::plan::Plan;
 use crate::shard::Shard;
 
 /// What the journals in a folder hold that may be of a shard, and what was left out. `None` if no journal
@@ -47,23 +48,24 @@ pub(crate) fn read_shard(
         match named {
             Some((_, count, _)) if count != which => {}
             Some((.., other)) if other.shards() == shard.shards() && other != shard => {
-                passed_over.push(name);
+                passed_over.push(folder.join(name));
             }
             _ => files.push(folder.join(name)),
         }
     }
-    // Whatever its name says, a journal of the other count is of no use.
-    files.retain(|file| header_of(file).is_none_or(|header| header.which_count() == which));
     files.sort_unstable();
-
-    let of_others = passed_over.iter().map(|name| folder.join(name));
-    let mut named =
-        files.iter().cloned().chain(of_others).filter_map(|path| Named::at(&path).ok()?);
-    let Some(named) = named.find(|named| named.plan.which_count() == which) else {
-        return Ok((None, files.iter().filter_map(|path| Named::at(path).err()).collect()));
+    let is_wanted = |plan: &Plan| plan.which_count() == which;
+    let of_all = files.iter().chain(&passed_over);
+    let (record, left_out) = if let Ok(Some(first)) = read_first(of_all, is_wanted) {
+        let mut journals = read_like(&first, &files);
+        // Whatever its name says, a journal of the other count is of no use.
+        journals.retain(|journal| !journal.as_ref().is_err_and(is_of_other_count));
+        let mut record = Record::of(&first.plan, journals)?;
+        let left_out = mem::take(&mut record.left_out);
+        (Some(record), left_out)
+    } else {
+        (None, files.iter().filter_map(|path| JournalFile::read(path, None).err()).collect())
     };
-    let mut record = Record::read_named(&files, &named)?;
-    let left_out = mem::take(&mut record.left_out);
     // A machine made errors. Whatever another one counts, it would not be settled.
     // Nor are units counted again that may be in a journal which this machine cannot read now.
     let ends = |error: &&Error| match error {
@@ -72,8 +74,14 @@ pub(crate) fn read_shard(
     };
     match left_out.iter().find(ends) {
         Some(error) => Err(error.clone()),
-        None => Ok((Some(record), left_out)),
+        None => Ok((record, left_out)),
     }
+}
+
+/// Returns whether a journal was left out because it is of the other count of the same plan.
+fn is_of_other_count(error: &Error) -> bool {
+    matches!(error, Error::PlansDiffer { plans: [one, other], .. }
+        if without_count(one) == without_count(other))
 }
 
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it
@@ -121,13 +129,13 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
 /// Parts journals by their plans, in the order of the first ones, and those of each plan into those of its
 /// first and of its second count. Files that do not say are taken for journals of the first plan that is named.
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
-    let headers: Vec<_> = files.par_iter().map(|path| header_of(path)).collect();
-    let first = headers.iter().flatten().next();
+    let lines: Vec<_> = files.par_iter().map(|path| FirstLine::read_at(path)).collect();
+    let first = lines.iter().flatten().next();
     let (mut names, mut plans) = (Vec::new(), Vec::<[Vec<_>; 2]>::new());
-    for (path, header) in files.into_iter().zip(&headers) {
-        let header = header.as_ref().or(first);
-        let name = header.map(Header::plan_alone);
-        let is_second = header.is_some_and(|header| header.which_count() == WhichCount::Second);
+    for (path, line) in files.into_iter().zip(&lines) {
+        let line = line.as_ref().or(first);
+        let name = line.map(|line| without_count(&line.plan));
+        let is_second = line.is_some_and(|line| line.which_count() == WhichCount::Second);
         let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
             names.push(name);
             plans.push([Vec::new(), Vec::new()]);
@@ -136,9 +144,4 @@ pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
         plans[place][usize::from(is_second)].push(path);
     }
     plans
-}
-
-/// The first line of a journal. `None` if it has none, or none that can be read.
-fn header_of(path: &Path) -> Option<Header> {
-    Header::at(path).ok().flatten()
 }

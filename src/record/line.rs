@@ -11,8 +11,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::done::UnitsDone;
-use crate::engine::{Engine, Kernel};
-use crate::forecast::{Approximate, slower};
+use crate::engine::Kernel;
+use crate::forecast::Clusters;
 use crate::machine::Cpu;
 use crate::plan::Plan;
 use crate::shard::Shard;
@@ -21,13 +21,8 @@ use crate::version::version;
 /// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
 pub(super) const LONGEST_LINE: u64 = 1 << 20;
 
-/// The relative standard error of what units take elsewhere: machines differ by any factor, kernels by about the
-/// same one, and threads may share a core and its caches.
-const OTHER_MACHINE: f64 = 1.0;
-const OTHER_SETTINGS: f64 = 0.2;
-
 /// The work of one process, as recorded in a journal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Run {
     /// The program's version, with its commit: `0.1.0+86eb928`. Older journals have no commit.
@@ -48,6 +43,8 @@ pub struct Run {
     pub elapsed: Duration,
     /// The CPU time that all its threads spent on units.
     pub cpu_time: Duration,
+    /// What its units took.
+    pub(super) clusters: Clusters,
 }
 
 /// A line after the first one.
@@ -66,8 +63,8 @@ impl Seal {
     pub(super) const FIRST_LINE: Self = Self(0);
 
     /// Of all lines after the first one, by the name of the plan.
-    pub(super) fn of(plan: &str) -> Self {
-        Self(crc32fast::hash(plan.as_bytes()))
+    pub(super) fn of(plan: &Plan) -> Self {
+        Self(crc32fast::hash(plan.to_string().as_bytes()))
     }
 
     fn crc(self, text: &str) -> u32 {
@@ -126,15 +123,18 @@ impl Run {
         Self { version, date, kernel, threads, shard, machine, ..Self::default() }
     }
 
-    /// How many times as long units of an engine take in this run as they took in another one.
-    pub(super) fn times_as_long_as(&self, other: &Self, engine: Engine) -> Approximate {
-        let value = slower(engine, &self.kernel) / slower(engine, &other.kernel);
-        let error = match other {
-            _ if self.machine != other.machine => OTHER_MACHINE,
-            _ if (&self.kernel, self.threads) != (&other.kernel, other.threads) => OTHER_SETTINGS,
-            _ => 0.0,
-        };
-        Approximate { value, standard_error: value * error }
+    /// Returns whether units take as long in both runs: kernel, machine and number of threads are the same.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (&self.kernel, &self.machine, self.threads)
+            == (&other.kernel, &other.machine, other.threads)
+    }
+
+    /// Adds finished units.
+    pub(super) fn add(&mut self, done: &UnitsDone) {
+        self.units += done.units.len();
+        self.elapsed = self.elapsed.max(done.elapsed);
+        self.cpu_time = self.cpu_time.saturating_add(done.cpu_time);
+        self.clusters.add(done);
     }
 
     /// Stands for a run whose own line is lost.

@@ -15,8 +15,8 @@ use std::time::Duration;
 use tempfile::{NamedTempFile, TempPath};
 
 use super::disk::{create, drop_cache, folder_of, sync_folder};
-use super::header::first_line;
-use super::line::done_text;
+use super::first_line::FirstLine;
+use super::line::{Seal, done_text};
 use super::union::Record;
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
@@ -78,9 +78,9 @@ impl Record {
 
     /// Writes the lines.
     fn write(&self, mut out: impl Write, into: &Path, cancel: &Cancel) -> Result<(), Error> {
-        let seal = self.named.seal();
+        let seal = Seal::of(self.plan());
         // The first error ends the writing.
-        let mut result = out.write_all(first_line(&self.named.text).as_bytes());
+        let mut result = out.write_all(FirstLine::write(self.plan()).as_bytes());
         let mut put = |text: &str| {
             if result.is_ok() && !cancel.is_cancelled() {
                 result = out.write_all(seal.close(text).as_bytes());
@@ -90,19 +90,19 @@ impl Record {
         for file in &self.files {
             cancel.check(WHOLE)?;
             // So many runs have their line.
-            let mut runs = 0;
-            self.rescan(file, |read, mut line| {
+            let mut begun = 0;
+            self.rescan(file, |runs, mut line| {
                 let units = line.units.clone().zip(line.counts.drain(..));
                 let wanted = units.filter(|(unit, _)| {
                     let is_new = !self.shared.contains(*unit) || written.insert(*unit);
                     is_new && self.finished().contains(*unit)
                 });
                 let wanted: Vec<(usize, u64)> = wanted.collect();
-                if let Some(run) = read.runs.last().filter(|_| !wanted.is_empty())
-                    && read.runs.len() > runs
+                if let Some(run) = runs.last().filter(|_| !wanted.is_empty())
+                    && runs.len() > begun
                 {
                     put(&run.to_string());
-                    runs = read.runs.len();
+                    begun = runs.len();
                 }
                 for units in wanted.chunk_by(|(unit, _), (next, _)| unit + 1 == *next) {
                     line.units = units[0].0..units[0].0 + units.len();

@@ -29,13 +29,11 @@ pub struct Comparison {
 ///
 /// [`Error::PlansDiffer`] if these are not the two counts of one plan, else as [`Record::counts`].
 pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
-    let passes = (first.plan().which_count(), second.plan().which_count());
-    if first.plan().hash() != second.plan().hash()
-        || passes != (WhichCount::First, WhichCount::Second)
-    {
-        let [first, second] = [first, second].map(|record| record.named.clone());
-        let (files, plans) = ([first.path, second.path], [first.text, second.text]);
-        return Err(Error::PlansDiffer { files, plans });
+    let plans = [first.plan(), second.plan()];
+    let counts = plans.map(|plan| plan.which_count());
+    if plans[0].hash() != plans[1].hash() || counts != [WhichCount::First, WhichCount::Second] {
+        let files = [first, second].map(|record| record.files[0].path.clone());
+        return Err(Error::PlansDiffer { files, plans: plans.map(|plan| plan.to_string()) });
     }
     let both = first.finished().intersection(second.finished());
     let mut differing = Vec::new();

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use rayon::prelude::*;
-
 use super::line::Run;
 use super::reader::JournalFile;
 use super::union::Record;
-use crate::board::known::known;
+use crate::board::known::{Published, known};
 use crate::error::Error;
-use crate::forecast::{Approximate, Clusters, Cores, Rest, seconds_of};
+use crate::forecast::{Approximate, Clusters, Rest, seconds_of};
 use crate::shard::Shard;
 
 /// How far a shard has come.
@@ -32,17 +30,16 @@ pub struct Left {
 }
 
 impl Record {
-    /// Whether all units are finished.
-    pub fn is_complete(&self) -> bool {
-        self.tally().units == self.plan().units()
+    /// Returns the solutions of the board, if all units are finished.
+    pub fn total(&self) -> Option<u128> {
+        let done = self.tally();
+        (done.units == self.plan().units()).then_some(done.solutions)
     }
 
-    /// The number of shards, if all processes agree on it.
-    pub fn shards(&self) -> Option<usize> {
-        // A run whose line is lost says nothing, unless there is no other.
-        let known = || self.runs().filter(|run| run.kernel != "unknown");
-        let shards = known().next().or(self.runs().next())?.shard.shards();
-        known().all(|run| run.shard.shards() == shards).then_some(shards)
+    /// Compares the total with the published one.
+    pub fn published(&self) -> Published {
+        let published = known(self.plan().size()).total;
+        self.total().map_or(Published::Unknown, |total| Published::compare(total, published))
     }
 
     /// The processes that wrote the journals.
@@ -65,50 +62,43 @@ impl Record {
         self.runs().fold(Duration::ZERO, |sum, run| sum.saturating_add(run.cpu_time))
     }
 
-    /// How long the missing units take, by those that are finished. `written` are the journals that processes
-    /// write now. All journals are read again: few readers ask for times.
-    pub fn left(&self, written: &[JournalFile]) -> Left {
+    /// Returns the journals that processes write now.
+    pub fn running(&self) -> impl Iterator<Item = &JournalFile> {
+        self.files.iter().filter(|file| file.is_written && !file.runs.is_empty())
+    }
+
+    /// Estimates how long the missing units take. The sample is what runs have done that are like those that count now,
+    /// or, if no process counts, all runs. The standard error is infinite if these differ from each other, or if the
+    /// runs that count now are like none that has finished a unit: then the sample is all runs.
+    pub fn left(&self) -> Left {
         let done = self.tally();
         let total = known(self.plan().size()).total;
         let solutions = total.map(|total| total as f64 - done.solutions as f64);
         let rest = Rest { units: self.plan().units() - done.units, solutions };
-        let work = self.clusters(None).cpu_seconds(rest);
-        let cores: Vec<_> = written.par_iter().map(|file| self.cores(file)).collect();
-        let threads = written.iter().filter_map(|file| Some(file.runs.last()?.threads));
-        let processes: Vec<_> = cores.iter().zip(threads).collect();
+        let mut now: Vec<&Run> = self.running().filter_map(|file| file.runs.last()).collect();
+        if now.is_empty() {
+            now = self.runs().collect();
+        }
+        let are_alike = now.iter().all(|run| run.is_like(now[0]));
+        let like = self.clusters(|run| now.iter().any(|now| now.is_like(run)));
+        let work = like.cpu_seconds(rest).filter(|_| are_alike).or_else(|| {
+            let any = if like.is_empty() { self.clusters(|_| true) } else { like };
+            Some(Approximate::roughly(any.cpu_seconds(rest)?.value))
+        });
+        let processes: Vec<_> = self
+            .running()
+            .map(|file| (&file.cores, file.runs.last().map_or(0, |run| run.threads)))
+            .collect();
         Left {
             cpu_seconds: work.map(Approximate::on_any_run),
             seconds: work.and_then(|work| seconds_of(work, &processes)),
         }
     }
 
-    /// What the finished units would take in a run that begins, or in the last run of their journal. A journal that
-    /// cannot be read again tells less.
-    pub(crate) fn clusters(&self, begins: Option<&Run>) -> Clusters {
-        let new = || Clusters::new(self.plan().units());
-        let of_file = |file: &JournalFile| {
-            let mut clusters = new();
-            let _ = self.rescan(file, |read, done| {
-                if let (Some(by), Some(now)) = (read.runs.last(), begins.or(file.runs.last())) {
-                    let times = now.times_as_long_as(by, self.plan().engine());
-                    let seconds = times.scaled(done.cpu_time.as_secs_f64());
-                    clusters.add(done.units.start, done.tally(), seconds);
-                }
-            });
-            clusters
-        };
-        self.files.par_iter().map(of_file).reduce(new, Clusters::merged)
-    }
-
-    /// The cores that the last process got that wrote a journal.
-    fn cores(&self, file: &JournalFile) -> Cores {
-        let mut cores = Cores::default();
-        let _ = self.rescan(file, |read, done| {
-            if read.runs.len() == file.runs.len() {
-                cores.record(done.elapsed.as_secs_f64(), done.cpu_time.as_secs_f64());
-            }
-        });
-        cores
+    /// Returns what some of the runs have finished.
+    pub(crate) fn clusters(&self, is_wanted: impl Fn(&Run) -> bool) -> Clusters {
+        let new = Clusters::new(self.plan().units());
+        self.runs().filter(|run| is_wanted(run)).fold(new, |sum, run| sum.merged(&run.clusters))
     }
 
     /// How many units each shard has and how many of them are finished, with the plan cut into this

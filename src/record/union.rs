@@ -10,14 +10,15 @@
 
 use std::fmt;
 use std::io::Read;
-use std::ops::Range;
+use std::mem;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::disk::open;
-use super::reader::{Contents, JournalFile, Named};
+use super::line::Run;
+use super::reader::JournalFile;
 use super::units::{Counts, UnitSet};
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
@@ -27,17 +28,18 @@ use crate::plan::Plan;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Record {
-    finished: UnitSet,
+    plan: Arc<Plan>,
     pub(super) files: Vec<JournalFile>,
+    finished: UnitSet,
+    tally: Tally,
+    /// The units that are held more than once.
+    pub(super) shared: UnitSet,
     /// How many times a unit is held once more, with an equal count.
     pub repeated: usize,
     /// Why lines, journals and units with two counts were left out.
     pub left_out: Vec<Error>,
-    pub(super) named: Named,
-    /// The solutions in the finished units.
-    solutions: u128,
-    /// The units that are held more than once.
-    pub(super) shared: UnitSet,
+    /// The number of shards, if all processes agree on it.
+    pub shards: Option<usize>,
 }
 
 /// A count of a unit, and where it comes from.
@@ -63,47 +65,39 @@ impl Record {
     /// [`Error::PlansDiffer`] if they belong to different plans or counts, [`Error::Journal`] if none of them
     /// names a plan.
     pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
-        match paths.iter().find_map(|path| Named::at(path).ok().flatten()) {
-            Some(named) => Self::read_named(paths, &named).map(Some),
-            // The first error tells why none of them names a plan.
-            None => paths.iter().try_for_each(|path| Named::at(path).map(drop)).map(|()| None),
-        }
+        let first = read_first(paths, |_| true)?;
+        first.map(|first| Self::of(&first.plan, read_like(&first, paths))).transpose()
     }
 
-    /// Reads journals of a plan that is known.
-    pub(super) fn read_named(paths: &[PathBuf], named: &Named) -> Result<Self, Error> {
-        let read = |path: &PathBuf| Named::scan(Some(named), path, open(path)?, |_, _| ());
-        let all: Vec<_> = paths.par_iter().map(read).collect();
-        let (mut journals, mut left_out) = (Vec::new(), Vec::new());
-        for journal in all {
+    /// Unites journals of a plan.
+    pub(super) fn of(
+        plan: &Arc<Plan>,
+        journals: Vec<Result<Option<JournalFile>, Error>>,
+    ) -> Result<Self, Error> {
+        let (mut files, mut left_out) = (Vec::new(), Vec::new());
+        for journal in journals {
             match journal {
-                // Without contents it is empty, or ends within its first line.
-                Ok(contents) => journals.extend(contents),
+                Ok(file) => files.extend(file),
                 Err(error @ Error::Journal { .. }) => left_out.push(error),
                 Err(error) => return Err(error),
             }
         }
-        Self::of(named.clone(), journals, left_out)
-    }
-
-    /// Unites what journals hold.
-    pub(super) fn of(
-        named: Named,
-        journals: Vec<Contents>,
-        mut left_out: Vec<Error>,
-    ) -> Result<Self, Error> {
-        let (mut files, mut ranges) = (Vec::new(), Vec::new());
-        let mut solutions = 0_u128;
-        for journal in journals {
-            solutions = solutions.saturating_add(journal.file.solutions);
-            files.push(journal.file);
-            ranges.extend(journal.ranges);
-            left_out.extend(journal.left_out);
-        }
-        let lines: usize = ranges.iter().map(Range::len).sum();
-        let (finished, shared) = unite(ranges);
-        let repeated = lines - finished.len();
-        let mut record = Self { named, finished, solutions, files, repeated, left_out, shared };
+        left_out.extend(files.iter_mut().flat_map(|file| mem::take(&mut file.left_out)));
+        let ranges = files.iter().flat_map(|file| file.units.ranges()).collect();
+        let (finished, of_several) = UnitSet::unite(ranges);
+        let of_one = files.iter().flat_map(|file| file.repeated.ranges());
+        let shared = of_one.chain(of_several.ranges()).collect();
+        let lines = files.iter().fold(Tally::default(), |sum, file| sum + file.lines);
+        let mut record = Self {
+            plan: Arc::clone(plan),
+            tally: Tally { units: finished.len(), ..lines },
+            repeated: lines.units - finished.len(),
+            shards: agreed_shards(&files),
+            files,
+            finished,
+            shared,
+            left_out,
+        };
         record.settle()?;
         Ok(record)
     }
@@ -113,7 +107,7 @@ impl Record {
         let shared = self.gather(&self.shared)?;
         let disputed: UnitSet = shared.disputed.iter().copied().collect();
         let kept = shared.iter().filter(|(unit, _)| disputed.contains(*unit));
-        self.solutions -= shared.repeated + self.weighted(kept);
+        self.tally.solutions -= shared.repeated + self.weighted(kept);
         for witnesses in self.witnesses(&disputed)?.chunk_by(|one, next| one.unit == next.unit) {
             let first = &witnesses[0];
             let second = witnesses.iter().find(|witness| witness.count != first.count);
@@ -125,12 +119,13 @@ impl Record {
             });
         }
         self.finished = self.finished.difference(&disputed);
+        self.tally.units = self.finished.len();
         Ok(())
     }
 
     /// The plan.
     pub fn plan(&self) -> &Arc<Plan> {
-        &self.named.plan
+        &self.plan
     }
 
     /// The units that are finished in any of the journals.
@@ -145,7 +140,7 @@ impl Record {
 
     /// How many units are finished, and their solutions, with weights.
     pub fn tally(&self) -> Tally {
-        Tally { units: self.finished.len(), solutions: self.solutions }
+        self.tally
     }
 
     /// The record, if nothing is left out.
@@ -163,8 +158,9 @@ impl Record {
     ///
     /// As [`Record::counts`].
     pub fn without(mut self, units: &UnitSet) -> Result<Self, Error> {
-        self.solutions -= self.tally_in(units)?.solutions;
+        self.tally.solutions -= self.tally_in(units)?.solutions;
         self.finished = self.finished.difference(units);
+        self.tally.units = self.finished.len();
         Ok(self)
     }
 
@@ -213,14 +209,17 @@ impl Record {
     pub(super) fn rescan(
         &self,
         file: &JournalFile,
-        take: impl FnMut(&JournalFile, UnitsDone),
+        take: impl FnMut(&[Run], UnitsDone),
     ) -> Result<(), Error> {
         let path = &file.path;
-        let scan =
-            |input| Named::scan(Some(&self.named), path, Read::take(input, file.bytes), take);
-        match open(path).and_then(scan) {
-            Ok(Some(held)) if held.file.holds_same_as(file) => Ok(()),
-            Err(error) if !matches!(path.try_exists(), Ok(false)) => Err(error),
+        let read = open(path).and_then(|input| {
+            JournalFile::scan(path, input.take(file.bytes), false, Some(&self.plan), take)
+        });
+        match read {
+            Ok(Some(read)) if read.holds_same_as(file) => Ok(()),
+            Err(error @ Error::Journal { .. }) if !matches!(path.try_exists(), Ok(false)) => {
+                Err(error)
+            }
             _ => Err(JournalError::Changed.at(path)),
         }
     }
@@ -230,9 +229,9 @@ impl Record {
     pub(super) fn witnesses(&self, wanted: &UnitSet) -> Result<Vec<Witness>, Error> {
         let mut witnesses = Vec::new();
         for file in self.files.iter().filter(|file| !file.units.is_disjoint(wanted)) {
-            self.rescan(file, |read, UnitsDone { units, counts, .. }| {
+            self.rescan(file, |runs, UnitsDone { units, counts, .. }| {
                 for (unit, count) in units.zip(counts).filter(|(unit, _)| wanted.contains(*unit)) {
-                    let machine = read.runs.last().map_or(String::new(), |run| run.machine.clone());
+                    let machine = runs.last().map_or(String::new(), |run| run.machine.clone());
                     let path = file.path.clone();
                     witnesses.push(Witness { unit, count, path, machine });
                 }
@@ -243,42 +242,56 @@ impl Record {
     }
 }
 
-/// The units in any of these ranges, and those in several of them.
-fn unite(mut ranges: Vec<Range<usize>>) -> (UnitSet, UnitSet) {
-    ranges.sort_unstable_by_key(|range| range.start);
-    let (mut shared, mut end) = (Vec::new(), 0);
-    for range in &ranges {
-        if range.start < end {
-            shared.push(range.start..range.end.min(end));
+/// Reads one journal after the other, up to the first one with a plan that is wanted. `None` if there is none.
+///
+/// # Errors
+///
+/// If there is none, the first one of the reading.
+pub(super) fn read_first<'a>(
+    paths: impl IntoIterator<Item = &'a PathBuf>,
+    is_wanted: impl Fn(&Plan) -> bool,
+) -> Result<Option<JournalFile>, Error> {
+    let mut failure = Ok(None);
+    for path in paths {
+        match JournalFile::read(path, None) {
+            Ok(Some(file)) if is_wanted(&file.plan) => return Ok(Some(file)),
+            Err(error) if failure.is_ok() => failure = Err(error),
+            _ => {}
         }
-        end = end.max(range.end);
     }
-    (ranges.into_iter().collect(), shared.into_iter().collect())
+    failure
+}
+
+/// Reads journals in parallel, except for the first one that names their plan.
+pub(super) fn read_like(
+    first: &JournalFile,
+    paths: &[PathBuf],
+) -> Vec<Result<Option<JournalFile>, Error>> {
+    let read = |path: &PathBuf| match JournalFile::read(path, Some(&first.plan)) {
+        Err(Error::PlansDiffer { files: [_, other], plans }) => {
+            Err(Error::PlansDiffer { files: [first.path.clone(), other], plans })
+        }
+        read => read,
+    };
+    let read = |path: &PathBuf| match *path == first.path {
+        true => Ok(Some(first.clone())),
+        false => read(path),
+    };
+    paths.par_iter().map(read).collect()
+}
+
+/// Returns the number of shards, if all processes agree on it.
+fn agreed_shards(files: &[JournalFile]) -> Option<usize> {
+    let runs = || files.iter().flat_map(|file| &file.runs);
+    // A run whose line is lost says nothing, unless there is no other.
+    let known = || runs().filter(|run| run.kernel != "unknown");
+    let shards = known().next().or(runs().next())?.shard.shards();
+    known().all(|run| run.shard.shards() == shards).then_some(shards)
 }
 
 /// As `5 (some CPU, q20.journal)`.
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}, {})", self.count, self.machine, self.path.display())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn united_ranges_and_shared_units_are_those_of_a_count_by_unit() {
-        let mut random = fastrand::Rng::with_seed(1);
-        for _ in 0..1000 {
-            let range = |random: &mut fastrand::Rng| {
-                let start = random.usize(0..20);
-                start..start + random.usize(1..6)
-            };
-            let ranges: Vec<_> = (0..random.usize(0..8)).map(|_| range(&mut random)).collect();
-            let held = |unit| ranges.iter().filter(|range| range.contains(&unit)).count();
-            let at_least = |times| UnitSet::from_iter((0..30).filter(|unit| held(*unit) >= times));
-            assert_eq!(unite(ranges.clone()), (at_least(1), at_least(2)), "{ranges:?}");
-        }
     }
 }

@@ -46,6 +46,19 @@ impl UnitSet {
         Self(&self.0 - &other.0)
     }
 
+    /// Returns the units in any of these ranges, and those in several of them.
+    pub(super) fn unite(mut ranges: Vec<Range<usize>>) -> (Self, Self) {
+        ranges.sort_unstable_by_key(|range| range.start);
+        let (mut repeated, mut end) = (Vec::new(), 0);
+        for range in &ranges {
+            if range.start < end {
+                repeated.push(range.start..range.end.min(end));
+            }
+            end = end.max(range.end);
+        }
+        (ranges.into_iter().collect(), repeated.into_iter().collect())
+    }
+
     /// The units in increasing order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter()
@@ -123,6 +136,21 @@ mod tests {
     use super::*;
     use crate::board::size::BoardSize;
     use crate::engine::Engine;
+
+    #[test]
+    fn united_ranges_and_repeated_units_are_those_of_a_count_by_unit() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..1000 {
+            let range = |random: &mut fastrand::Rng| {
+                let start = random.usize(0..20);
+                start..start + random.usize(1..6)
+            };
+            let ranges: Vec<_> = (0..random.usize(0..8)).map(|_| range(&mut random)).collect();
+            let held = |unit| ranges.iter().filter(|range| range.contains(&unit)).count();
+            let at_least = |times| UnitSet::from_iter((0..30).filter(|unit| held(*unit) >= times));
+            assert_eq!(UnitSet::unite(ranges.clone()), (at_least(1), at_least(2)), "{ranges:?}");
+        }
+    }
 
     #[test]
     fn counts_are_those_for_which_there_is_room() {

@@ -2,9 +2,9 @@
 //! process works on it. If there are many, a square stands for several neighbours.
 
 use maud::{Markup, html};
-use nqueens::record::ShardUnits;
+use nqueens::record::{Record, ShardUnits};
 
-use super::state::Status;
+use super::state::running_indices;
 use crate::cli::format::grouped;
 
 /// A browser draws so many squares at once, and a page of them stays below a megabyte.
@@ -27,13 +27,10 @@ struct Cell {
     finished: usize,
 }
 
-pub(super) fn section(status: &Status) -> Markup {
-    let number = status.journals.missing.as_ref().map_or(1, |missing| missing.shards);
-    let Some(shards) = status.journals.record.shard_units(number).ok().filter(|_| number > 1)
-    else {
-        return html! {};
-    };
-    let running = status.running_indices(number);
+pub(super) fn section(record: &Record) -> Markup {
+    let Some(number) = record.shards.filter(|number| *number > 1) else { return html! {} };
+    let Ok(shards) = record.shard_units(number) else { return html! {} };
+    let running = running_indices(record, number);
     let cells = |together: usize| {
         let cells = shards.chunks(together).zip((0..).step_by(together));
         cells.map(|(some, first)| Cell::new(first, some, &running)).collect::<Vec<_>>()

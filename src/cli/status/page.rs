@@ -7,13 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use maud::{Markup, PreEscaped, html};
 use nqueens::WhichCount;
-use nqueens::record::{JournalFile, Run};
+use nqueens::record::{JournalFile, Record, Run};
 
 use super::grid;
-use super::state::Status;
+use super::state::{Resume, percent, report};
 use crate::cli::format::{duration, grouped, many, sum, time, utc};
 use crate::cli::stderr::escaped;
 
@@ -21,9 +22,9 @@ use crate::cli::stderr::escaped;
 const SHOWN_ROWS: usize = 40;
 
 /// The page of the first count, the second, or both; `paths` as they were named.
-pub(super) fn page(counts: &[Status], paths: &[PathBuf]) -> String {
+pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> String {
     let first = &counts[0];
-    let plan = &first.journals.record.plan();
+    let plan = first.plan();
     let queens = many(plan.size().get() as usize, "queen");
     let (engine, hash, units) = (plan.engine(), plan.hash(), grouped(plan.units()));
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -32,19 +33,19 @@ pub(super) fn page(counts: &[Status], paths: &[PathBuf]) -> String {
         meta charset="utf-8";
         meta name="color-scheme" content="light dark";
         meta name="viewport" content="width=device-width";
-        @if counts.iter().any(|count| !count.running.is_empty()) {
+        @if counts.iter().any(|count| count.running().next().is_some()) {
             meta http-equiv="refresh" content="60";
         }
-        title { (queens) ": " (first.percent()) " % counted" }
+        title { (queens) ": " (percent(first)) " % counted" }
         style { (PreEscaped(include_str!("page.css"))) }
         header {
             h1 { (queens) }
             p {
                 "engine " (engine) ", plan " (format_args!("{hash:08x}")) ", " (units)
-                " units; as of " time { (utc(first.now)) }
+                " units; as of " time { (utc(now)) }
             }
         }
-        main { @for count in counts { (section(count, counts.len() > 1)) } }
+        main { @for count in counts { (section(count, counts.len() > 1, now)) } }
         footer {
             p {
                 "Made by " code { "nqueens status --html" } ", version " (env!("CARGO_PKG_VERSION"))
@@ -56,26 +57,26 @@ pub(super) fn page(counts: &[Status], paths: &[PathBuf]) -> String {
     page.into_string()
 }
 
-fn section(status: &Status, is_one_of_two: bool) -> Markup {
-    let which = status.journals.record.plan().which_count();
-    let (percent, all) = (status.percent(), grouped(status.journals.record.plan().units()));
+fn section(record: &Record, is_one_of_two: bool, now: SystemTime) -> Markup {
+    let which = record.plan().which_count();
+    let (percent, all) = (percent(record), grouped(record.plan().units()));
     html! {
         section {
             @if is_one_of_two || which == WhichCount::Second { h2 { (which) " count" } }
             div.progress {
-                p { strong { (percent) " %" } " " (grouped(status.journals.record.tally().units)) " of " (all) " units" }
+                p { strong { (percent) " %" } " " (grouped(record.tally().units)) " of " (all) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"
                     aria-valuemax="100" aria-valuenow=(percent) {
                     span style={ "width:" (percent) "%" } {}
                 }
             }
             dl.facts {
-                @for (term, text) in status.report().rows().skip(2).filter(|(term, _)| *term != "resume") { div { dt { (term) } dd { (text) } } }
+                @for (term, text) in report(record, now).rows().skip(2).filter(|(term, _)| *term != "resume") { div { dt { (term) } dd { (text) } } }
             }
-            (grid::section(status))
-            (processes(status))
-            (machines(status))
-            @if let Some(resume) = status.resume() {
+            (grid::section(record))
+            (processes(record))
+            (machines(record))
+            @if let Some(resume) = Resume::of(record) {
                 h3 { "What is missing" }
                 p { (resume.what) ". This counts them:" }
                 pre { code { (resume.command) } }
@@ -89,7 +90,7 @@ fn section(status: &Status, is_one_of_two: bool) -> Markup {
 }
 
 /// Those that write now.
-fn processes(status: &Status) -> Markup {
+fn processes(record: &Record) -> Markup {
     let row = |file: &JournalFile| {
         let run = file.runs.last()?;
         let row = [
@@ -102,9 +103,9 @@ fn processes(status: &Status) -> Markup {
         ];
         Some((run.shard.index(), row))
     };
-    let rows: BTreeSet<_> = status.running.iter().filter_map(row).collect();
+    let rows: BTreeSet<_> = record.running().filter_map(row).collect();
     // A plain count has no shards, and the name of its journal no host.
-    let is_plain = status.journals.missing.as_ref().is_some_and(|missing| missing.shards == 1);
+    let is_plain = record.shards == Some(1);
     let unnamed = if is_plain { 2 } else { 0 };
     let rows: Vec<_> = rows.iter().map(|(_, row)| &row[unnamed..]).collect();
     let titles = &["Shard", "Host", "Threads", "Units", "Counts for", "Last sign"][unnamed..];
@@ -112,9 +113,9 @@ fn processes(status: &Status) -> Markup {
 }
 
 /// What processors of one kind did on one host: the slowest first.
-fn machines(status: &Status) -> Markup {
+fn machines(record: &Record) -> Markup {
     let mut machines: BTreeMap<[&str; 3], Vec<&Run>> = BTreeMap::new();
-    for file in status.journals.record.files() {
+    for file in record.files() {
         let host = file.host().unwrap_or("not known");
         for run in file.runs.iter().filter(|run| run.units > 0) {
             machines.entry([host, &run.machine, &run.kernel]).or_default().push(run);

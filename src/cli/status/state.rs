@@ -5,149 +5,118 @@ use std::path::Path;
 use std::slice;
 use std::time::{Duration, SystemTime};
 
-use nqueens::record::{JournalFile, Left, Record, Run, journals_in, split_by_plan};
+use nqueens::record::{Left, Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Shard, WhichCount};
-use rayon::prelude::*;
 
 use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go, utc};
-use crate::cli::journals::{Journals, ranges};
+use crate::cli::journals::{self, missing_shards, ranges, shards_text};
 use crate::cli::report::{Report, units};
 use crate::cli::stderr::quoted;
 
-pub(super) struct Status {
-    pub(super) journals: Journals,
-    /// The journals that processes write now.
-    pub(super) running: Vec<JournalFile>,
-    left: Left,
-    pub(super) now: SystemTime,
+/// The processes that count now, with what they have done so far.
+fn running_runs(record: &Record) -> impl Iterator<Item = &Run> {
+    record.running().filter_map(|file| file.runs.last())
 }
 
-impl Status {
-    pub(super) fn new(journals: Journals, now: SystemTime) -> Self {
-        let is_running = |file: &&JournalFile| !file.runs.is_empty() && file.is_being_written();
-        let running: Vec<_> =
-            journals.record.files().par_iter().filter(is_running).cloned().collect();
-        let left = journals.record.left(&running);
-        Self { journals, running, left, now }
-    }
+/// The indices of the shards that processes count now, with the plan cut into this many.
+pub(super) fn running_indices(record: &Record, shards: usize) -> Vec<usize> {
+    let counted = running_runs(record).map(|run| run.shard);
+    counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
+}
 
-    /// What the processes that write now have done so far.
-    fn running_runs(&self) -> impl Iterator<Item = &Run> {
-        self.running.iter().filter_map(|file| file.runs.last())
-    }
+/// What is finished of the plan, in percent.
+pub(super) fn percent(record: &Record) -> String {
+    let (done, all) = (record.tally().units, record.plan().units());
+    // What is missing must not be rounded away.
+    let percent = 100.0 * done as f64 / all as f64;
+    figures(if done < all { percent.min(99.9) } else { percent }, 3)
+}
 
-    /// The indices of the shards that processes count now, with the plan cut into this many.
-    pub(super) fn running_indices(&self, shards: usize) -> Vec<usize> {
-        let counted = self.running_runs().map(|run| run.shard);
-        counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
+/// Adds to a list what is finished, what is left, and how to go on, in two lines.
+pub(super) fn summarise(record: &Record, list: &mut Report) {
+    let (size, engine, left) = (record.plan().size(), record.plan().engine(), record.left());
+    let is_second = record.plan().which_count() == WhichCount::Second;
+    let second = if is_second { ", second count" } else { "" };
+    let to_come = match cpu_time_left(record, &left) {
+        _ if record.total().is_some() => format!("{} solutions", grouped(record.tally().solutions)),
+        Some(cpu_time) => format!("{cpu_time} of CPU time to go, {}", end(record, &left)),
+        None => end(record, &left),
+    };
+    let percent = percent(record);
+    let count = format_args!("n = {size}, engine {engine}{second}: {percent} % done, {to_come}");
+    list.row("count", count).bare(&percent);
+    if let Some(resume) = Resume::of(record) {
+        list.row("", resume.in_a_line());
     }
+}
 
-    /// How to count what no process counts now. If the journals do not agree on the number of shards, any will do.
-    pub(super) fn resume(&self) -> Option<Resume> {
-        let Journals { record, missing, .. } = &self.journals;
-        let run = self.running_runs().next().or(record.runs().last())?;
-        let shards = missing.as_ref().map_or(run.shard.shards(), |missing| missing.shards);
-        let running = self.running_indices(shards);
-        let mut idle = record.missing_shards(shards).ok()?;
-        idle.retain(|index| !running.contains(index));
-        let resume = Resume::of(record, &idle, shards);
-        resume.filter(|resume| resume.slurm.is_some() || self.running.is_empty())
+/// The CPU time of what is missing.
+fn cpu_time_left(record: &Record, left: &Left) -> Option<String> {
+    left.cpu_seconds.filter(|_| record.total().is_none()).map(to_go)
+}
+
+/// When all units will be finished.
+fn end(record: &Record, left: &Left) -> String {
+    match left.seconds {
+        _ if record.total().is_some() => "reached".to_owned(),
+        Some(time) => format!("in {}{}", to_go(time), date_in(time.value)),
+        None if record.running().next().is_none() => "no process is counting".to_owned(),
+        _ => "too early to say".to_owned(),
     }
+}
 
-    /// What is finished of the plan, in percent.
-    pub(super) fn percent(&self) -> String {
-        let (done, all) = (self.journals.record.tally().units, self.journals.record.plan().units());
-        // What is missing must not be rounded away.
-        let percent = 100.0 * done as f64 / all as f64;
-        figures(if done < all { percent.min(99.9) } else { percent }, 3)
-    }
-
-    /// Adds to a list what is finished, what is left, and how to go on, in two lines.
-    pub(super) fn summarise(&self, list: &mut Report) {
-        let record = &self.journals.record;
-        let (size, engine) = (record.plan().size(), record.plan().engine());
-        let is_second = record.plan().which_count() == WhichCount::Second;
-        let second = if is_second { ", second count" } else { "" };
-        let left = match self.cpu_time_left() {
-            _ if record.is_complete() => format!("{} solutions", grouped(record.tally().solutions)),
-            Some(left) => format!("{left} of CPU time to go, {}", self.end()),
-            None => self.end(),
-        };
-        let percent = self.percent();
-        let count = format_args!("n = {size}, engine {engine}{second}: {percent} % done, {left}");
-        list.row("count", count).bare(&percent);
-        if let Some(resume) = self.resume() {
-            list.row("", resume.in_a_line());
+/// The report on a count, as of now.
+pub(super) fn report(record: &Record, now: SystemTime) -> Report {
+    let (percent, done, left) = (percent(record), units(record.tally().units), record.left());
+    let solutions = grouped(record.tally().solutions);
+    let mut report = journals::report(record, grouped);
+    report.bare(&percent).row("done", format_args!("{done}, {percent} %, {solutions} solutions"));
+    match missing_shards(record) {
+        Some((1, _)) => {}
+        Some((shards, missing)) if missing.is_empty() => {
+            report.row("shards", format_args!("{0} of {0} complete", grouped(shards)));
         }
+        Some((shards, missing)) => {
+            report.row("shards", format_args!("missing: {}", shards_text(&missing, shards)));
+        }
+        None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
     }
-
-    /// The CPU time of what is missing.
-    fn cpu_time_left(&self) -> Option<String> {
-        self.left.cpu_seconds.filter(|_| self.journals.total.is_none()).map(to_go)
+    let folders: BTreeSet<_> = record.files().iter().map(|file| file.path.parent()).collect();
+    if folders.len() > 1 {
+        let names: Vec<_> = folders.iter().flatten().map(|folder| quoted(folder)).collect();
+        report.row("folders", names.join(", "));
     }
-
-    /// When all units will be finished.
-    fn end(&self) -> String {
-        match self.left.seconds {
-            _ if self.journals.record.is_complete() => "reached".to_owned(),
-            Some(time) => format!("in {}{}", to_go(time), date_in(time.value)),
-            None if self.running.is_empty() => "no process is counting".to_owned(),
-            _ => "too early to say".to_owned(),
-        }
+    let (processes, journals) = (record.running().count(), many(record.files().len(), "journal"));
+    let threads = running_runs(record).map(|run| run.threads).sum::<usize>();
+    let running = match processes {
+        0 => "no".to_owned(),
+        _ => format!("{processes} of {journals}, {}", many(threads, "thread")),
+    };
+    report.row("running", running).field("running", processes).field("threads", threads);
+    // By the clock of the file system, for journals have no dates.
+    let last = record.files().iter().filter_map(|file| file.modified).max();
+    let since = last.and_then(|last| (now + SKEW).duration_since(last).ok());
+    let since = since.map(|since| since.saturating_sub(SKEW));
+    let ago = since.map(|since| format!("{} ago", duration(since)));
+    let later = last.map(|last| format!("dated later than now: {}", utc(last)));
+    if let Some(text) = ago.or(later) {
+        report.row("last record", text);
     }
-
-    pub(super) fn report(&self) -> Report {
-        let Journals { record, missing, .. } = &self.journals;
-        let (percent, done) = (self.percent(), units(record.tally().units));
-        let solutions = grouped(record.tally().solutions);
-        let mut report = self.journals.report(grouped);
-        report
-            .bare(&percent)
-            .row("done", format_args!("{done}, {percent} %, {solutions} solutions"));
-        match missing {
-            Some(missing) if missing.shards == 1 => {}
-            Some(missing) if missing.indices.is_empty() => {
-                report.row("shards", format_args!("{0} of {0} complete", grouped(missing.shards)));
-            }
-            Some(missing) => _ = report.row("shards", format_args!("missing: {missing}")),
-            None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
-        }
-        let folders: BTreeSet<_> = record.files().iter().map(|file| file.path.parent()).collect();
-        if folders.len() > 1 {
-            let names: Vec<_> = folders.iter().flatten().map(|folder| quoted(folder)).collect();
-            report.row("folders", names.join(", "));
-        }
-        let (processes, journals) = (self.running.len(), many(record.files().len(), "journal"));
-        let threads = self.running_runs().map(|run| run.threads).sum::<usize>();
-        let on = many(threads, "thread");
-        report
-            .row("running", format_args!("{processes} of {journals}, {on}"))
-            .field("running", processes)
-            .field("threads", threads);
-        // By the clock of the file system, for journals have no dates.
-        let last = record.files().iter().filter_map(|file| file.modified).max();
-        let since = last.and_then(|last| (self.now + SKEW).duration_since(last).ok());
-        let since = since.map(|since| since.saturating_sub(SKEW));
-        let ago = since.map(|since| format!("{} ago", duration(since)));
-        let later = last.map(|last| format!("dated later than now: {}", utc(last)));
-        if let Some(text) = ago.or(later) {
-            report.row("last record", text);
-        }
-        let measured = duration(record.cpu_time());
-        let left = self.cpu_time_left().map_or(String::new(), |left| format!(", {left} to go"));
-        report
-            .field("seconds_since_record", since.map(json_seconds))
-            .row("CPU time", format_args!("{measured} measured{left}"))
-            .approximate("cpu_seconds_left", self.left.cpu_seconds)
-            .row("end", self.end())
-            .approximate("seconds_left", self.left.seconds);
-        let resume = self.resume();
-        if let Some(resume) = &resume {
-            report.row("resume", resume.in_a_line());
-        }
-        report.field("resume", resume.map(|resume| resume.command));
-        report
+    let measured = duration(record.cpu_time());
+    let to_come =
+        cpu_time_left(record, &left).map_or(String::new(), |left| format!(", {left} to go"));
+    report
+        .field("seconds_since_record", since.map(json_seconds))
+        .row("CPU time", format_args!("{measured} measured{to_come}"))
+        .approximate("cpu_seconds_left", left.cpu_seconds)
+        .row("end", end(record, &left))
+        .approximate("seconds_left", left.seconds);
+    let resume = Resume::of(record);
+    if let Some(resume) = &resume {
+        report.row("resume", resume.in_a_line());
     }
+    report.field("resume", resume.map(|resume| resume.command));
+    report
 }
 
 /// Longer lists of shards are cut.
@@ -172,14 +141,24 @@ pub(super) struct Resume {
 impl Resume {
     /// The command, unless it names too many shards for a line of text.
     pub(super) fn in_a_line(&self) -> &str {
-        if self.command.len() <= LONGEST_LINE { &self.command } else { "as --json and --html say" }
+        if self.command.len() <= LONGEST_LINE {
+            &self.command
+        } else {
+            "(long command: see --json)"
+        }
     }
 
-    /// For these shards of so many, or for all units. `None` if there is nothing to do.
-    fn of(record: &Record, idle: &[usize], shards: usize) -> Option<Self> {
+    /// How to count what no process counts now. If the journals do not agree on the number of shards, any will do.
+    /// `None` if there is nothing to do.
+    pub(super) fn of(record: &Record) -> Option<Self> {
         let (plan, files) = (record.plan(), record.files());
         let n = plan.size();
         let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
+        let run = running_runs(record).next().or(record.runs().last())?;
+        let shards = record.shards.unwrap_or(run.shard.shards());
+        let running = running_indices(record, shards);
+        let mut idle = record.missing_shards(shards).ok()?;
+        idle.retain(|index| !running.contains(index));
         if idle.is_empty() {
             return None;
         }
@@ -201,9 +180,12 @@ impl Resume {
                 // Not &&, for it fails if something is left out.
                 command = format!("nqueens merge {files} --into {new}; {command}{new}");
             }
-            return Some(Self { command, slurm: None, what: "Units are missing".to_owned() });
+            // A process that counts now may count all of them.
+            let what = "Units are missing".to_owned();
+            let is_idle = record.running().next().is_none();
+            return is_idle.then_some(Self { command, slurm: None, what });
         }
-        let (indices, is_cut) = ranges(idle, ",", MOST_RANGES);
+        let (indices, is_cut) = ranges(&idle, ",", MOST_RANGES);
         let sequence = |range: &str| match range.split_once('-') {
             Some((first, last)) => format!("$(seq {first} {last})"),
             None => range.to_owned(),
@@ -211,11 +193,15 @@ impl Resume {
         let sequences = indices.split(',').map(sequence).collect::<Vec<_>>().join(" ");
         let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
         let cut = if is_cut { "; the first are listed" } else { "" };
-        let (idle, all) = (grouped(idle.len()), grouped(shards));
-        Some(Self {
-            command: format!(
+        let command = match idle[..] {
+            [index] => format!("nqueens shard {n} --index {index} {options}"),
+            _ => format!(
                 "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"
             ),
+        };
+        let (idle, all) = (grouped(idle.len()), grouped(shards));
+        Some(Self {
+            command,
             slurm: Some(format!("scripts/slurm/submit.sh {n} --indices {indices} {options}")),
             what: format!("{idle} of {all} shards have missing units and no process{cut}"),
         })

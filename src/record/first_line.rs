@@ -6,7 +6,7 @@ use std::path::Path;
 use super::disk::open;
 use super::line::{Seal, without_zeros};
 use crate::engine::{Engine, WhichCount};
-use crate::error::{Error, JournalError};
+use crate::error::JournalError;
 use crate::plan::Plan;
 use crate::version::version;
 
@@ -27,22 +27,21 @@ const COMPRESSED: [(&[u8], &str); 4] = [
 const CR_LF: JournalError = JournalError::OtherForm { form: "a journal with line ends of Windows" };
 
 /// The first line of a journal, as it was read.
-pub(super) struct Header {
+pub(super) struct FirstLine {
     version: String,
     /// The plan, as a [`Plan`] is displayed.
     pub(super) plan: String,
 }
 
-/// The first line that this version writes, given the text of the plan.
-pub(super) fn first_line(plan: &str) -> String {
-    Seal::FIRST_LINE.close(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
-}
+impl FirstLine {
+    /// Returns the first line that this version writes, with its line feed.
+    pub(super) fn write(plan: &Plan) -> String {
+        Seal::FIRST_LINE.close(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
+    }
 
-impl Header {
-    /// The first line of the journal at a path, as [`Header::read`] does.
-    pub(super) fn at(path: &Path) -> Result<Option<Self>, Error> {
-        let mut input = BufReader::with_capacity(512, open(path)?);
-        Self::read(&mut input).map_err(|error| error.at(path))
+    /// Opens a journal and reads its first line. `None` if it has none, or none that can be read.
+    pub(super) fn read_at(path: &Path) -> Option<Self> {
+        Self::read(&mut BufReader::with_capacity(512, open(path).ok()?)).ok()?
     }
 
     /// Reads the first line, in any case to its end. `None` if the file has not begun: it is empty, or
@@ -90,17 +89,13 @@ impl Header {
         Ok(Self { version: version.to_owned(), plan: plan.to_owned() })
     }
 
-    /// What tells the plan, whichever count of it the journal holds.
-    pub(super) fn plan_alone(&self) -> String {
-        self.plan.replace(" count=first ", " ").replace(" count=second ", " ")
-    }
-
+    /// Returns which count of its plan the journal holds.
     pub(super) fn which_count(&self) -> WhichCount {
-        if self.plan.contains(" count=second ") { WhichCount::Second } else { WhichCount::First }
+        if self.plan.contains(SECOND) { WhichCount::Second } else { WhichCount::First }
     }
 
-    /// The plan that it names.
-    pub(super) fn plan(&self) -> Result<Plan, JournalError> {
+    /// Makes the plan that the line names.
+    pub(super) fn make_plan(&self) -> Result<Plan, JournalError> {
         let field = |name| self.plan.split(' ').find_map(|field| field.strip_prefix(name));
         let parse = || {
             let size = field("n=")?.parse().ok()?;
@@ -117,6 +112,14 @@ impl Header {
         let (version, holds) = (self.version.clone(), self.plan.clone());
         Err(JournalError::OtherPlan { version, holds, has: made })
     }
+}
+
+/// How a plan names the second count.
+const SECOND: &str = " count=second ";
+
+/// Returns the text of a plan as that of its first count.
+pub(super) fn without_count(plan: &str) -> String {
+    plan.replace(SECOND, " count=first ")
 }
 
 /// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
