@@ -33,7 +33,7 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     let counts = plans.map(|plan| plan.which_count());
     if plans[0].hash() != plans[1].hash() || counts != [WhichCount::First, WhichCount::Second] {
         let files = [first, second].map(|record| record.files[0].path.clone());
-        return Err(Error::PlansDiffer { files, plans: plans.map(|plan| plan.to_string()) });
+        return Err(Error::PlansDiffer { files, plans: plans.map(ToString::to_string) });
     }
     let both = first.finished().intersection(second.finished());
     let mut differing = Vec::new();
