@@ -22,7 +22,7 @@
 //!
 //! docs/JOURNAL.md describes the format for other programs, and what is guaranteed.
 //!
-//! There are three nouns. A [`Journal`] is a file that is being written. A [`JournalFile`] is one that was read: its
+//! There are three nouns. A `Journal` is a file that is being written. A [`JournalFile`] is one that was read: its
 //! plan, the processes that wrote it, and its units. A [`Record`] is what such files hold together: which units are
 //! finished, the sum of their solutions, who counted them, what is missing and what was left out. It has no counts,
 //! because a plan may have a hundred million units; [`Record::counts`] reads those that are asked for.

@@ -99,7 +99,7 @@ fn the_page_of_a_command_explains_its_options() {
     let page = printed(&["man", "count"]);
     for text in [
         ".SH SYNOPSIS\n",
-        "this many rows in a prefix",
+        "all placements of the first ROWS rows",
         "Engine that counts",
         concat!("\"nqueens ", env!("CARGO_PKG_VERSION"), "\""),
     ] {
