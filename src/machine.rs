@@ -2,7 +2,7 @@
 
 pub(crate) mod memory;
 
-use std::thread::{self, Builder, available_parallelism};
+use std::thread::{self, Builder};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -67,15 +67,14 @@ impl Cpu {
         let (brand, logical_cores) =
             (system.cpus().first().map_or("", |cpu| cpu.brand().trim()), system.cpus().len());
         let brand = if brand.is_empty() { "unknown" } else { brand }.to_owned();
-        let physical_cores = System::physical_core_count().unwrap_or(logical_cores);
-        Self { brand, physical_cores, logical_cores }
+        Self { brand, physical_cores: num_cpus::get_physical(), logical_cores }
     }
 }
 
 /// Returns the number of cores that this process may use, at least one and at most [`MAX_THREADS`]: its affinity, and
-/// the CPU quotas of its control group and of all groups above it, rounded down.
+/// the CPU quota of its control group, of which a part of a core counts as one.
 pub fn cores() -> usize {
-    available_parallelism().map_or(1, usize::from).min(MAX_THREADS)
+    num_cpus::get().min(MAX_THREADS)
 }
 
 /// CPU time that this thread has used since it started: the cost of a count, whatever else the machine is doing.
