@@ -69,18 +69,20 @@ fn tiny_limits_change_no_count() {
     }
 }
 
-/// Wherever it was stopped, a counter goes on as if it had not been.
+/// Wherever it was stopped, within a batch, a section or a part, a counter goes on as if it had not been.
 #[test]
 fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
-    let limits = Limits { part_len: 5000, ..Limits::new(size(18)) };
-    let new = || ColoursCounter::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
-    let mut stopped = new();
+    let limits = Limits { part_len: 5000, section_words: 2000, ..Limits::new(size(18)) };
+    let new = |which| ColoursCounter::new(&colours.units, Kernel::detect(), which, limits);
+    let counts = [WhichCount::First, WhichCount::Second];
+    let mut all_stopped = counts.map(new);
     let mut random = random();
     for round in 0..40 {
+        let (which, stopped) = (counts[round % 2], &mut all_stopped[round % 2]);
         let first = random.usize(..colours.len());
         let units = first..colours.units.batch(first).units.end;
-        let (begun, time) = (Instant::now(), Duration::from_micros(round * 60));
+        let (begun, time) = (Instant::now(), Duration::from_micros(round as u64 * 60));
         let cancel = Cancel::new();
         let counts = thread::scope(|scope| {
             scope.spawn(|| {
@@ -89,7 +91,7 @@ fn a_stopped_counter_counts_what_another_one_counts() {
             });
             stopped.count_batch(units.clone(), &cancel)
         });
-        let whole = new().count_batch(units.clone(), &Cancel::new());
+        let whole = new(which).count_batch(units.clone(), &Cancel::new());
         assert!(counts == Err(Interrupt::Cancelled) || counts == whole, "{counts:?}");
         assert_eq!(stopped.count_batch(units, &Cancel::new()), whole);
     }
