@@ -46,9 +46,11 @@ mod kernel;
 mod level;
 mod levels;
 
+use std::ops::Range;
+
 use super::simd::Kernel;
 use super::unit::{Counter, RowDomains, Units, WhichCount};
-use crate::board::size::{BoardSize, Squares};
+use crate::board::size::BoardSize;
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -64,55 +66,40 @@ pub(crate) const MOST_SPLIT_ROWS: usize = 4;
 /// The subtrees of a board, in the order of their cases, then of their prefixes' columns.
 pub(crate) struct Subtrees {
     size: BoardSize,
-    /// The row at which every subtree begins.
-    first_row: usize,
-    cases: Vec<Case>,
-    subtrees: Vec<Subtree>,
-}
-
-/// One unit: the state below a prefix.
-#[derive(Clone, Copy, Debug)]
-struct Subtree {
-    case: usize,
-    /// The queens of the first rows, as bits; 0 from row `first_row` on.
-    prefix: [u32; MOST_SPLIT_ROWS],
-    root: Node,
+    units: Vec<Case>,
 }
 
 impl Subtrees {
     /// The subtrees of a board on which these queens are given.
     pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: usize) -> Self {
         debug_assert!(size.rows() >= SMALLEST, "smaller boards are counted whole");
-        let first_row = split_rows.min(size.rows() - 3);
         let cases = match queens.is_empty() {
             true => cases::all(size),
             // Given queens break the symmetry.
             false => vec![Case { allowed: queens.allowed(size), weight: 1 }],
         };
-        let whole = |(case, Case { allowed, .. }): (usize, &Case)| {
-            let root = Node::top(allowed[0]);
-            Subtree { case, prefix: [0; MOST_SPLIT_ROWS], root }
-        };
-        let mut subtrees: Vec<Subtree> = cases.iter().enumerate().map(whole).collect();
-        for row in 0..first_row {
-            let cut = |subtree: Subtree| subtree.cut(row, cases[subtree.case].allowed[row + 1]);
-            subtrees = subtrees.into_iter().flat_map(cut).collect();
+        let mut units = Vec::new();
+        let split_rows = split_rows.min(size.rows() - 3);
+        for case in cases {
+            cut(case, Node::top(case.allowed[0]), 0..split_rows, &mut units);
         }
-        subtrees.retain(|subtree| subtree.root.free != 0);
-        Self { size, first_row, cases, subtrees }
+        Self { size, units }
     }
 }
 
-impl Subtree {
-    /// The subtrees whose prefixes have one more queen, in `row`.
-    fn cut(self, row: usize, allowed_below: u32) -> impl Iterator<Item = Self> {
-        let queens = (0..BoardSize::MAX).map(|column| 1 << column);
-        queens.filter(move |queen| self.root.free & queen != 0).map(move |queen| {
-            let mut longer = self;
-            longer.prefix[row] = queen;
-            longer.root = self.root.with_queen(queen, allowed_below);
-            longer
-        })
+/// Adds a unit for each way to place the queens of these rows below a node, if that leaves a free square in the
+/// next row.
+fn cut(case: Case, node: Node, rows: Range<usize>, units: &mut Vec<Case>) {
+    if rows.is_empty() {
+        units.extend((node.free != 0).then_some(case));
+        return;
+    }
+    let queens = (0..BoardSize::MAX).map(|column| 1 << column);
+    for queen in queens.filter(|queen| node.free & queen != 0) {
+        let mut longer = case;
+        longer.allowed[rows.start] = queen;
+        let below = node.with_queen(queen, case.allowed[rows.start + 1]);
+        cut(longer, below, rows.start + 1..rows.end, units);
     }
 }
 
@@ -127,43 +114,27 @@ pub(crate) fn suited_split_rows(size: BoardSize, threads: usize) -> usize {
 
 impl Units for Subtrees {
     fn len(&self) -> usize {
-        self.subtrees.len()
+        self.units.len()
     }
 
     fn weight(&self, unit: usize) -> u64 {
-        self.cases[self.subtrees[unit].case].weight
+        self.units[unit].weight
     }
 
     fn domains(&self, unit: usize) -> RowDomains {
-        let Subtree { case, prefix, .. } = &self.subtrees[unit];
-        let mut allowed = self.cases[*case].allowed;
-        allowed[..self.first_row].copy_from_slice(&prefix[..self.first_row]);
-        RowDomains { size: self.size, allowed, weight: None }
+        RowDomains { size: self.size, allowed: self.units[unit].allowed, weight: None }
     }
 
     fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
-        let mut levels = Levels::new(kernel, self.size, self.first_row);
+        let mut levels = Levels::new(kernel, self.size);
+        let mirrored = |row: u32| row.reverse_bits() >> (32 - self.size.get());
         Box::new(move |unit: usize, cancel: &Cancel| {
-            let Subtree { case, root, .. } = self.subtrees[unit];
-            let allowed = self.cases[case].allowed;
+            let allowed = self.units[unit].allowed;
             // The second count takes the free squares of every row in the other order.
-            let (root, allowed) = match which {
-                WhichCount::First => (root, allowed),
-                WhichCount::Second => mirrored(self.size, root, allowed),
-            };
-            levels.count(root, &allowed[self.first_row..], cancel)
+            levels.count(
+                &if which == WhichCount::Second { allowed.map(mirrored) } else { allowed },
+                cancel,
+            )
         })
     }
-}
-
-/// A node and the allowed columns of all rows, with the columns in the other order.
-fn mirrored(size: BoardSize, root: Node, allowed: Squares) -> (Node, Squares) {
-    let mirror = |columns: u32| columns.reverse_bits() >> (32 - size.get());
-    let root = Node {
-        columns: mirror(root.columns),
-        falling: mirror(root.rising),
-        rising: mirror(root.falling),
-        free: mirror(root.free),
-    };
-    (root, allowed.map(mirror))
 }

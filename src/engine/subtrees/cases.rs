@@ -45,8 +45,8 @@
 use crate::board::size::{BoardSize, Squares};
 use crate::board::square::{FixedQueens, Square};
 
-/// One way to break the symmetry.
-#[derive(Clone, Debug)]
+/// Some of the solutions, one in each row's columns, and what each of them counts.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     /// The columns in which the queen of each row may stand, as bits.
     pub(super) allowed: Squares,

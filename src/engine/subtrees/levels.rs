@@ -16,7 +16,7 @@
 
 use super::kernel;
 use super::level::{CAPACITY, Level};
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::board::solutions::Node;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -33,53 +33,42 @@ pub(super) struct Levels {
     kernel: Kernel,
     /// One bit for each column.
     board: u32,
-    /// One for each row but the last two, from the row on at which subtrees begin.
+    /// One for each row but the last two.
     levels: Vec<Level>,
 }
 
 impl Levels {
-    /// Buffers for subtrees that begin in `first_row`.
-    pub(super) fn new(kernel: Kernel, size: BoardSize, first_row: usize) -> Self {
-        let levels = vec![Level::EMPTY; size.rows() - 2 - first_row];
-        Self { kernel, board: size.columns(), levels }
+    /// Buffers for boards of this size, which have three rows or more.
+    pub(super) fn new(kernel: Kernel, size: BoardSize) -> Self {
+        Self { kernel, board: size.columns(), levels: vec![Level::EMPTY; size.rows() - 2] }
     }
 
-    /// Counts the solutions below a node of the first of these rows, given the allowed columns of each.
-    pub(super) fn count(
-        &mut self,
-        root: Node,
-        allowed: &[u32],
-        cancel: &Cancel,
-    ) -> Result<u64, Interrupt> {
+    /// Counts the solutions whose queens stand in the allowed columns of each row.
+    pub(super) fn count(&mut self, allowed: &Squares, cancel: &Cancel) -> Result<u64, Interrupt> {
         // A cancelled count leaves nodes behind.
         self.levels.iter_mut().for_each(|level| level.len = 0);
-        self.levels[0].set(0, root);
+        self.levels[0].set(0, Node::top(allowed[0]));
         self.levels[0].len = 1;
         let (mut row, mut solutions) = (0, 0_u64);
         loop {
-            if self.levels[row].len < PASS {
-                if row > 0 {
-                    row -= 1;
-                    continue;
-                }
-                match self.levels.iter().position(|level| level.len > 0) {
-                    Some(highest) => row = highest,
-                    None => return Ok(solutions),
-                }
+            // A row below the last pass cannot be full, except the next one.
+            let reach = self.levels.len().min(row + 2);
+            let full = self.levels[..reach].iter().rposition(|level| level.len >= PASS);
+            let highest = || self.levels.iter().position(|level| level.len > 0);
+            match full.or_else(highest) {
+                Some(next) => row = next,
+                None => return Ok(solutions),
             }
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
             let found = self.pass(row, allowed);
             solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
-            if self.levels.get(row + 1).is_some_and(|next| next.len >= PASS) {
-                row += 1;
-            }
         }
     }
 
     /// Takes the next child of each of the last nodes of a row; returns the solutions found.
-    fn pass(&mut self, row: usize, allowed: &[u32]) -> u64 {
+    fn pass(&mut self, row: usize, allowed: &Squares) -> u64 {
         let below = |rows| allowed[row + rows];
         let from = self.levels[row].len.saturating_sub(PASS);
         match &mut self.levels[row..] {
