@@ -54,28 +54,12 @@ pub(super) struct Case {
     pub(super) weight: u64,
 }
 
-/// A border line other than the first row.
-#[derive(Clone, Copy, Debug)]
-enum Border {
-    Right,
-    Bottom,
-    Left,
-}
-use Border::{Bottom, Left, Right};
-
-/// The sets of tied places whose solutions are counted, and their weights.
-const TIES: [(&[Border], u64); 5] =
-    [(&[], 8), (&[Right], 8), (&[Bottom], 4), (&[Right, Bottom], 8), (&[Right, Bottom, Left], 2)];
-
 /// All cases of a board of at least four rows: `sum of weight x solutions` is the total.
 pub(super) fn all(size: BoardSize) -> Vec<Case> {
-    let n = size.rows();
+    let n = size.get();
     debug_assert!(n >= 4, "smaller boards have no two distinct borders");
-    let corner = (2..n).map(|second_column| corner_case(size, second_column));
-    let tied = (1..size.get() / 2).flat_map(|distance| {
-        TIES.into_iter().filter_map(move |(ties, weight)| border_case(size, distance, ties, weight))
-    });
-    corner.chain(tied).collect()
+    let corner = (2..size.rows()).map(|second_column| corner_case(size, second_column));
+    corner.chain((1..n / 2).flat_map(|distance| border_cases(size, distance))).collect()
 }
 
 /// Queens at (0, 0) and (1, `second_column`).
@@ -89,30 +73,32 @@ fn corner_case(size: BoardSize, second_column: usize) -> Case {
     Case { allowed, weight: 8 }
 }
 
-/// The first row's queen at `distance` from the left, and the queens of the tied places; `None`
-/// if these attack each other.
-fn border_case(size: BoardSize, distance: u32, ties: &[Border], weight: u64) -> Option<Case> {
+/// The first row's queen at `distance` from the left, with each set of tied places that is counted.
+fn border_cases(size: BoardSize, distance: u32) -> Vec<Case> {
     let last = size.get() - 1;
-    let tied = ties.iter().map(|border| match border {
-        Right => Square { row: distance, column: last },
-        Bottom => Square { row: last, column: last - distance },
-        Left => Square { row: last - distance, column: 0 },
-    });
-    let tied: Vec<Square> = tied.collect();
-    let mut allowed = FixedQueens::new(size, &tied).ok()?.allowed(size);
-    // Only the tied queens are given: the attacks of the first row's queen move down with the search.
-    let first_queen = 1 << distance;
-    if allowed[0] & first_queen == 0 {
-        return None;
-    }
-    allowed[0] = first_queen;
+    let right = Square { row: distance, column: last };
+    let bottom = Square { row: last, column: last - distance };
+    let left = Square { row: last - distance, column: 0 };
+    let ties: [(&[Square], u64); 5] = [
+        (&[], 8),
+        (&[right], 8),
+        (&[bottom], 4),
+        (&[right, bottom], 8),
+        (&[right, bottom, left], 2),
+    ];
     let corner = (2 << distance) - 1;
-    for row in (1..=last).filter(|row| tied.iter().all(|queen| queen.row != *row)) {
-        allowed[row as usize] &= match row {
-            _ if row == last => !(corner | corner << (last - distance)),
-            _ if row <= distance || row >= last - distance => !(1 | 1 << last),
-            _ => !0,
-        };
-    }
-    Some(Case { allowed, weight })
+    let case = |(tied, weight): (&[Square], u64)| {
+        // Only the tied queens are given: the attacks of the first row's queen move down with the search.
+        let mut allowed = FixedQueens::new(size, tied).ok()?.allowed(size);
+        allowed[0] &= 1 << distance;
+        for row in (1..=last).filter(|row| tied.iter().all(|queen| queen.row != *row)) {
+            allowed[row as usize] &= match row {
+                _ if row == last => !(corner | corner << (last - distance)),
+                _ if row <= distance || row >= last - distance => !(1 | 1 << last),
+                _ => !0,
+            };
+        }
+        Some(Case { allowed, weight })
+    };
+    ties.into_iter().filter_map(case).collect()
 }

@@ -15,8 +15,8 @@
 /// | `and`, `or`, `xor`, `and_not(a, b)` | bit by bit; the last one is `!a & b` |
 /// | `add`, `min`, `left::<1>`, `right::<1>` | word by word; the last two shift |
 /// | `splat(word)` | the word in each lane |
-/// | `zero(lanes, vector)`, `nonzero(lanes, vector)` | those of the lanes that are 0, that are not |
-/// | `to_front(order(lanes), vector)` | these lanes first |
+/// | `nonzero(lanes, vector)` | those of the lanes that are not 0 |
+/// | `to_front(lanes, vector)` | these lanes first |
 ///
 /// What a store writes after the last node is overwritten later or never read.
 #[cfg(target_arch = "x86_64")]
@@ -53,8 +53,9 @@ macro_rules! vector_passes {
                 let adjacent = and(unused, left::<1>(unused));
                 let uncovered = xor(or(child.free, last.free), unused);
                 let one_way = nonzero(present, min(child.free, last.free));
-                let one_way = zero(one_way, or(adjacent, uncovered));
-                let both_ways = zero(one_way, xor(and(child.free, last.free), unused));
+                let one_way = one_way & !nonzero(one_way, or(adjacent, uncovered));
+                let one_free = nonzero(one_way, xor(and(child.free, last.free), unused));
+                let both_ways = one_way & !one_free;
                 solutions += u64::from(one_way.count_ones() + both_ways.count_ones());
             }
             level.len = kept;
@@ -96,12 +97,11 @@ macro_rules! vector_passes {
         /// Writes the chosen lanes from `at` on; returns how many.
         #[target_feature(enable = $features)]
         fn pack(level: &mut Level, at: usize, nodes: Node<Vector>, chosen: Lanes) -> usize {
-            let order = order(chosen);
             let [columns, falling, rising, free] = level.lanes_mut::<LANES>(at);
-            store(columns, to_front(order, nodes.columns));
-            store(falling, to_front(order, nodes.falling));
-            store(rising, to_front(order, nodes.rising));
-            store(free, to_front(order, nodes.free));
+            store(columns, to_front(chosen, nodes.columns));
+            store(falling, to_front(chosen, nodes.falling));
+            store(rising, to_front(chosen, nodes.rising));
+            store(free, to_front(chosen, nodes.free));
             chosen.count_ones() as usize
         }
     };
@@ -113,31 +113,16 @@ mod avx2;
 mod avx512;
 mod portable;
 
-use super::level::{CAPACITY, Level};
+use super::level::Level;
 use crate::engine::simd::Kernel;
-
-/// Moves children from `level` to `next`. `allowed` are the columns in which queens may stand in the three rows
-/// below the level's.
-///
-/// # Panics
-///
-/// If the next level has no room for a child of each node: nodes beyond the capacity would overwrite others
-/// and make the count wrong.
-pub(super) fn expand(
-    kernel: Kernel,
-    level: &mut Level,
-    next: &mut Level,
-    from: usize,
-    allowed: [u32; 3],
-) {
-    let room = CAPACITY.saturating_sub(next.len);
-    assert!(level.len.saturating_sub(from) <= room, "a level of {} nodes overflows", next.len);
-    kernel.expand(level, next, from, allowed);
-}
 
 impl Kernel {
     dispatch! {
-        fn expand(self, level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]);
+        /// Moves the next children to the next level. `allowed` are the columns in which queens may stand in the three
+        /// rows below the level's.
+        pub(super) fn expand(
+            self, level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3],
+        );
 
         /// Counts the solutions below the next children. `allowed` are the columns in which queens may stand in the last
         /// two rows, `board` has a bit for each column.

@@ -2,7 +2,7 @@
 
 use crate::board::solutions::Node;
 
-/// The capacity of a level, a power of two so that one instruction keeps an index below it.
+/// The nodes that a level has room for.
 pub(super) const CAPACITY: usize = 256;
 
 /// The lanes of the widest vector: a whole one may be written after the last node.
@@ -19,22 +19,26 @@ pub(super) struct Level {
 impl Level {
     pub(super) const EMPTY: Self = Self { fields: [[0; CAPACITY + LANES]; 4], len: 0 };
 
-    /// Each field of the `W` nodes from `at` on. `W` is at most 16, and `at` is below the capacity: that is
-    /// checked before each pass. So the remainder changes nothing, but it shows the compiler that no bounds
-    /// check is needed.
+    /// Each field of the `W` nodes from `at` on, at most 16.
+    ///
+    /// # Panics
+    ///
+    /// If `at` is not below the capacity.
     pub(super) fn lanes<const W: usize>(&self, at: usize) -> [&[u32; W]; 4] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
-        let fields = self.fields.each_ref();
-        fields.map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most LANES"))
+        self.fields
+            .each_ref()
+            .map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most LANES"))
     }
 
-    /// Each field of the `W` nodes from `at` on, to be written.
+    /// Each field of these nodes, to be written. With [`Self::lanes`].
     pub(super) fn lanes_mut<const W: usize>(&mut self, at: usize) -> [&mut [u32; W]; 4] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
-        let fields = self.fields.each_mut();
-        fields.map(|field| field[at % CAPACITY..].first_chunk_mut().expect("W is at most LANES"))
+        self.fields
+            .each_mut()
+            .map(|field| field[at % CAPACITY..].first_chunk_mut().expect("W is at most LANES"))
     }
 
     /// Writes a node after the last one, or over one.

@@ -14,7 +14,6 @@
 //! the one above adds at most [`PASS`]. Passes of the last kind, with fewer nodes, are rare: a
 //! subtree of a million nodes has a hundred of them.
 
-use super::kernel;
 use super::level::{CAPACITY, Level};
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solutions::Node;
@@ -74,7 +73,8 @@ impl Levels {
         match &mut self.levels[row..] {
             [last] => self.kernel.finish(last, from, [1, 2].map(below), self.board),
             [level, next, ..] => {
-                kernel::expand(self.kernel, level, next, from, [1, 2, 3].map(below));
+                assert!(next.len < PASS, "a level that is full would overflow");
+                self.kernel.expand(level, next, from, [1, 2, 3].map(below));
                 0
             }
             [] => unreachable!("the row has a level"),

@@ -19,24 +19,14 @@ type Lanes = u8;
 vector_passes!("avx2,bmi1,bmi2,popcnt");
 
 #[target_feature(enable = "avx2")]
-fn zero(lanes: Lanes, words: Vector) -> Lanes {
+fn nonzero(lanes: Lanes, words: Vector) -> Lanes {
     let are_zero = _mm256_cmpeq_epi32(words, _mm256_setzero_si256());
     let bits = _mm256_movemask_ps(_mm256_castsi256_ps(are_zero));
-    lanes & Lanes::try_from(bits).unwrap_or_else(|_| unreachable!("eight lanes"))
+    lanes & !Lanes::try_from(bits).unwrap_or_else(|_| unreachable!("eight lanes"))
 }
 
 #[target_feature(enable = "avx2")]
-fn nonzero(lanes: Lanes, words: Vector) -> Lanes {
-    lanes & !zero(lanes, words)
-}
-
-#[target_feature(enable = "avx2")]
-fn order(lanes: Lanes) -> Vector {
-    let order = LANES_TO_FRONT[usize::from(lanes)].cast_signed();
-    _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(order))
-}
-
-#[target_feature(enable = "avx2")]
-fn to_front(order: Vector, vector: Vector) -> Vector {
-    _mm256_permutevar8x32_epi32(vector, order)
+fn to_front(lanes: Lanes, vector: Vector) -> Vector {
+    let order = _mm_cvtsi64_si128(LANES_TO_FRONT[usize::from(lanes)].cast_signed());
+    _mm256_permutevar8x32_epi32(vector, _mm256_cvtepu8_epi32(order))
 }

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::{
     __m512i as Vector, __mmask16 as Lanes, _mm512_add_epi32 as add, _mm512_and_si512 as and,
-    _mm512_andnot_si512 as and_not, _mm512_mask_test_epi32_mask, _mm512_mask_testn_epi32_mask,
+    _mm512_andnot_si512 as and_not, _mm512_mask_test_epi32_mask,
     _mm512_maskz_compress_epi32 as to_front, _mm512_min_epu32 as min, _mm512_or_si512 as or,
     _mm512_set1_epi32 as splat, _mm512_slli_epi32 as left, _mm512_srli_epi32 as right,
     _mm512_xor_si512 as xor,
@@ -20,15 +20,6 @@ const LANES: usize = 16;
 vector_passes!("avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt");
 
 #[target_feature(enable = "avx512f")]
-fn zero(lanes: Lanes, words: Vector) -> Lanes {
-    _mm512_mask_testn_epi32_mask(lanes, words, words)
-}
-
-#[target_feature(enable = "avx512f")]
 fn nonzero(lanes: Lanes, words: Vector) -> Lanes {
     _mm512_mask_test_epi32_mask(lanes, words, words)
-}
-
-fn order(lanes: Lanes) -> Lanes {
-    lanes
 }
