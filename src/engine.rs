@@ -33,7 +33,9 @@ use colours::Colours;
 use plain::SingleUnit;
 pub(crate) use plain::{EVEN, count_domains, recount_bytes};
 use subtrees::Subtrees;
-use textbook::{FirstRowUnits, bitmask, board_scan, bool_arrays, column_array, permutation};
+use textbook::{
+    CountWithQueen, FirstRowUnits, bitmask, board_scan, bool_arrays, column_array, permutation,
+};
 
 /// An algorithm that counts the solutions of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,7 +86,7 @@ impl Engine {
     /// The largest board for which a textbook engine is sensible: it takes a few seconds on one
     /// core. `None` for the engines made for large boards.
     pub fn largest_sensible(self) -> Option<u32> {
-        self.spec().largest_sensible
+        self.spec().textbook.map(|textbook| textbook.largest_sensible)
     }
 
     /// The fastest engine for boards of this size: `colours` from n = 14 to 30. Smaller boards have too few
@@ -109,12 +111,13 @@ impl Engine {
 
     /// Whether the engine's inner loop has a version for each [`Kernel`].
     pub fn has_kernels(self) -> bool {
-        self.largest_sensible().is_none()
+        self.spec().textbook.is_none()
     }
 
     /// The bytes that each thread may need; 0 for engines that need little.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
-        if self.counts_whole(size) { 0 } else { (self.spec().worker_bytes)(size) }
+        let is_for_colours = self == Self::Colours && size.rows() >= colours::SMALLEST;
+        if is_for_colours { colours::worker_bytes(size) } else { 0 }
     }
 
     /// The bytes that each thread may reserve beside these: small allocations, and on boards for which engine
@@ -124,93 +127,65 @@ impl Engine {
         if gives_back { 32 << 20 } else { 1 << 20 }
     }
 
-    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens.
+    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens. Boards that are too
+    /// small to be cut are one unit, counted by the plain backtracker.
     pub(crate) fn units(
         self,
         size: BoardSize,
         queens: &FixedQueens,
         split_rows: usize,
     ) -> Box<dyn Units> {
-        if self.counts_whole(size) {
-            return Box::new(SingleUnit { size, queens: queens.clone() });
+        match (self, self.spec().textbook) {
+            (_, Some(Textbook { count, .. })) if size.rows() >= 1 => {
+                Box::new(FirstRowUnits { size, count })
+            }
+            (Self::Subtrees, _) if size.rows() >= subtrees::SMALLEST => {
+                Box::new(Subtrees::new(size, queens, split_rows))
+            }
+            (Self::Colours, _) if size.rows() >= colours::SMALLEST => Box::new(Colours::new(size)),
+            _ => Box::new(SingleUnit { size, queens: queens.clone() }),
         }
-        (self.spec().units)(size, queens, split_rows)
-    }
-
-    /// Whether the board is too small to be cut into the units of this engine.
-    fn counts_whole(self, size: BoardSize) -> bool {
-        size.rows() < self.spec().smallest
     }
 }
 
-/// What an engine is, and what it provides.
+/// What the command line says about an engine, and what counts its units if it is a textbook engine.
 struct EngineSpec {
     name: &'static str,
     summary: &'static str,
-    largest_sensible: Option<u32>,
-    /// Boards of fewer rows are one unit, counted by the plain backtracker.
-    smallest: usize,
-    units: MakeUnits,
-    worker_bytes: fn(BoardSize) -> u64,
+    textbook: Option<Textbook>,
 }
 
-type MakeUnits = fn(BoardSize, &FixedQueens, usize) -> Box<dyn Units>;
+/// A textbook engine.
+#[derive(Clone, Copy)]
+struct Textbook {
+    /// This board takes 2 to 8 seconds on one core, and the next one ten times as long.
+    largest_sensible: u32,
+    count: CountWithQueen,
+}
 
-/// All engines, in the order of [`Engine::ALL`]. The largest sensible board of a textbook engine takes
-/// 2 to 8 seconds on one core, and the next one ten times as long.
+/// All engines, in the order of [`Engine::ALL`].
 static ENGINES: [EngineSpec; Engine::ALL.len()] = [
-    EngineSpec {
-        name: "permutation",
-        summary: "generate and test: every permutation, diagonals at the end",
-        ..textbook(12, |size, _, _| Box::new(FirstRowUnits { size, count: permutation::count }))
-    },
-    EngineSpec {
-        name: "board-scan",
-        summary: "backtracking on a 0/1 board, scanned for queens above each square",
-        ..textbook(13, |size, _, _| Box::new(FirstRowUnits { size, count: board_scan::count }))
-    },
-    EngineSpec {
-        name: "column-array",
-        summary: "backtracking with one column a row, compared pair by pair",
-        ..textbook(14, |size, _, _| Box::new(FirstRowUnits { size, count: column_array::count }))
-    },
-    EngineSpec {
-        name: "bool-arrays",
-        summary: "backtracking with boolean arrays for columns and diagonals",
-        ..textbook(14, |size, _, _| Box::new(FirstRowUnits { size, count: bool_arrays::count }))
-    },
-    EngineSpec {
-        name: "bitmask",
-        summary: "backtracking with bit masks, lowest free bit first",
-        ..textbook(16, |size, _, _| Box::new(FirstRowUnits { size, count: bitmask::count }))
-    },
-    EngineSpec {
-        name: "subtrees",
-        summary: "bit masks and all eight symmetries, on many nodes at a time",
-        largest_sensible: None,
-        smallest: subtrees::SMALLEST,
-        units: |size, queens, split_rows| Box::new(Subtrees::new(size, queens, split_rows)),
-        worker_bytes: |_| 0,
-    },
-    EngineSpec {
-        name: "colours",
-        summary: "white queens, black queens, and a dot product between them",
-        largest_sensible: None,
-        smallest: colours::SMALLEST,
-        units: |size, _, _| Box::new(Colours::new(size)),
-        worker_bytes: colours::worker_bytes,
-    },
+    engine("permutation", "generate and test: every permutation, diagonals at the end")
+        .textbook(12, permutation::count),
+    engine("board-scan", "backtracking on a 0/1 board, scanned for queens above each square")
+        .textbook(13, board_scan::count),
+    engine("column-array", "backtracking with one column a row, compared pair by pair")
+        .textbook(14, column_array::count),
+    engine("bool-arrays", "backtracking with boolean arrays for columns and diagonals")
+        .textbook(14, bool_arrays::count),
+    engine("bitmask", "backtracking with bit masks, lowest free bit first")
+        .textbook(16, bitmask::count),
+    engine("subtrees", "bit masks and all eight symmetries, on many nodes at a time"),
+    engine("colours", "white queens, black queens, and a dot product between them"),
 ];
 
-/// What the textbook engines have in common.
-const fn textbook(largest_sensible: u32, units: MakeUnits) -> EngineSpec {
-    EngineSpec {
-        name: "",
-        summary: "",
-        largest_sensible: Some(largest_sensible),
-        smallest: 1,
-        units,
-        worker_bytes: |_| 0,
+const fn engine(name: &'static str, summary: &'static str) -> EngineSpec {
+    EngineSpec { name, summary, textbook: None }
+}
+
+impl EngineSpec {
+    const fn textbook(self, largest_sensible: u32, count: CountWithQueen) -> Self {
+        Self { textbook: Some(Textbook { largest_sensible, count }), ..self }
     }
 }
 

@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::subtrees::MOST_SPLIT_ROWS;
+use crate::engine::subtrees::{MOST_SPLIT_ROWS, default_split_rows};
 use crate::engine::unit::{self, RowDomains, Units};
 use crate::engine::{EVEN, Engine, Kernel, WhichCount, count_domains, recount_bytes};
 use crate::error::Error;
@@ -50,13 +50,13 @@ const STACK: u64 = 2 << 20;
 
 impl Plan {
     /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
-    /// its prefixes have so many rows, 1 to 4, or two without it.
+    /// its prefixes have so many rows, 1 to 4; without it, as many as suit the board.
     ///
     /// # Panics
     ///
     /// If the engine does not count such boards, see [`Engine::check`].
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
-        let rows = split_rows.unwrap_or(2).clamp(1, MOST_SPLIT_ROWS);
+        let rows = split_rows.unwrap_or(default_split_rows(size)).clamp(1, MOST_SPLIT_ROWS);
         let list = engine.units(size, &FixedQueens::default(), rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
         Self { size, engine, split_rows, which: WhichCount::First, list, hash: OnceLock::new() }
@@ -65,7 +65,8 @@ impl Plan {
     /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
     /// count them, so the units are of this engine. Journals cannot hold such plans.
     pub fn with_queens(self, queens: &FixedQueens) -> Self {
-        let (engine, rows) = (Engine::Subtrees, self.split_rows.unwrap_or(2));
+        let (engine, rows) =
+            (Engine::Subtrees, self.split_rows.unwrap_or(default_split_rows(self.size)));
         let list = engine.units(self.size, queens, rows);
         Self { engine, split_rows: Some(rows), list, hash: OnceLock::new(), ..self }
     }

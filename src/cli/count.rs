@@ -55,8 +55,7 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default:
-    /// enough rows for 30 units a thread]
+    /// Count with engine subtrees and this many rows in a prefix, 1 to 4 [default: a fifth of N]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = up_to(4))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     split_rows: Option<usize>,

@@ -19,10 +19,6 @@ use crate::plan::Plan;
 use crate::record::{Journal, Lock, Record, Run, UnitSet, read_shard};
 use crate::shard::Shard;
 
-/// Shards choose their split rows as if for this many threads, so that every machine makes the same
-/// choice.
-const SHARD_THREADS: usize = 64;
-
 /// A finished count, or a finished shard of one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -113,21 +109,19 @@ pub(super) struct Job<'a> {
     record: Option<Record>,
     /// Why lines and journals of a folder were left out.
     left_out: Vec<Error>,
-    /// How many threads the split rows should suit.
-    suited: usize,
 }
 
 impl<'a> Job<'a> {
     /// A count without a journal.
-    fn new(count: &'a Count<'a>, shard: Shard, suited: usize) -> Self {
+    fn new(count: &'a Count<'a>, shard: Shard) -> Self {
         let (begun, left_out) = (Instant::now(), Vec::new());
-        Self { count, begun, shard, lock: None, folder: None, record: None, left_out, suited }
+        Self { count, begun, shard, lock: None, folder: None, record: None, left_out }
     }
 
     /// Opens the journal of a whole count, if it is to have one.
     pub(super) fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
         count.check(count.journal.is_some())?;
-        let job = Self::new(count, Shard::WHOLE, rayon::current_num_threads());
+        let job = Self::new(count, Shard::WHOLE);
         match &count.journal {
             Some(path) => job.open(path),
             None => Ok(job),
@@ -137,7 +131,7 @@ impl<'a> Job<'a> {
     /// Opens the journal of a shard, or reads its folder.
     fn of_shard(count: &'a Count<'a>, shard: Shard, out: &'a Path) -> Result<Self, Error> {
         count.check(true)?;
-        let job = Self::new(count, shard, SHARD_THREADS);
+        let job = Self::new(count, shard);
         if out.is_file() || out.extension().is_some_and(|name| name == "journal") {
             return job.open(out);
         }
@@ -161,7 +155,7 @@ impl<'a> Job<'a> {
         let (lock, record) = (self.lock.take(), self.record.as_ref());
         let plan = match record {
             Some(record) => count.recorded_plan(record)?,
-            None => Arc::new(count.plan(self.suited)),
+            None => Arc::new(count.plan()),
         };
         let units: UnitSet = shard.ranges(plan.units()).collect();
         let before = record.map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;

@@ -7,7 +7,6 @@ use super::observe::Observer;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::subtrees::suited_split_rows;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::machine::{run_on, thread_pool};
@@ -139,13 +138,10 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// The plan of a count that begins. Settings that are missing suit this number of threads.
-    pub(super) fn plan(&self, threads: usize) -> Plan {
+    /// The plan of a count that begins. Settings that are missing suit the board.
+    pub(super) fn plan(&self) -> Plan {
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
-        let suited = || suited_split_rows(self.size, threads);
-        let split_rows =
-            (engine == Engine::Subtrees).then(|| self.split_rows.unwrap_or_else(suited));
-        let plan = Plan::new(self.size, engine, split_rows).of_count(self.which);
+        let plan = Plan::new(self.size, engine, self.split_rows).of_count(self.which);
         if self.queens.is_empty() { plan } else { plan.with_queens(&self.queens) }
     }
 

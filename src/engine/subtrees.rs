@@ -103,13 +103,11 @@ fn cut(case: Case, node: Node, rows: Range<usize>, units: &mut Vec<Case>) {
     }
 }
 
-/// The fewest split rows that give each thread at least 30 units, so that the last ones to finish cost
-/// little, and that keep units down to seconds up to n = 24, so that progress shows.
-pub(crate) fn suited_split_rows(size: BoardSize, threads: usize) -> usize {
-    let units = |rows| Subtrees::new(size, &FixedQueens::default(), rows).len();
-    let enough = (30 * threads).max(1 << size.get().saturating_sub(10));
-    let is_enough = |rows: &usize| size.rows() < SMALLEST || units(*rows) >= enough;
-    (1..MOST_SPLIT_ROWS).find(is_enough).unwrap_or(MOST_SPLIT_ROWS)
+/// The rows that prefixes fill if nobody says how many: enough for a few thousand units on boards that take
+/// longer than a blink, and for units of seconds up to n = 24, so that the last ones to finish cost little and
+/// progress shows.
+pub(crate) fn default_split_rows(size: BoardSize) -> usize {
+    (size.rows() / 5).clamp(1, MOST_SPLIT_ROWS)
 }
 
 impl Units for Subtrees {
