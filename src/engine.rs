@@ -30,7 +30,6 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::error::Error;
 use colours::Colours;
-use plain::SingleUnit;
 pub(crate) use plain::{EVEN, count_domains, recount_bytes};
 use subtrees::Subtrees;
 use textbook::{
@@ -127,8 +126,8 @@ impl Engine {
         if gives_back { 32 << 20 } else { 1 << 20 }
     }
 
-    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens. Boards that are too
-    /// small to be cut are one unit, counted by the plain backtracker.
+    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens. It also has the
+    /// boards that are too small for the others.
     pub(crate) fn units(
         self,
         size: BoardSize,
@@ -139,11 +138,8 @@ impl Engine {
             (_, Some(Textbook { count, .. })) if size.rows() >= 1 => {
                 Box::new(FirstRowUnits { size, count })
             }
-            (Self::Subtrees, _) if size.rows() >= subtrees::SMALLEST => {
-                Box::new(Subtrees::new(size, queens, split_rows))
-            }
             (Self::Colours, _) if size.rows() >= colours::SMALLEST => Box::new(Colours::new(size)),
-            _ => Box::new(SingleUnit { size, queens: queens.clone() }),
+            _ => Box::new(Subtrees::new(size, queens, split_rows)),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! The plain backtracker, which counts the units of any engine by their domains; and whole boards that are
-//! too small to cut.
+//! The plain backtracker, which counts the units of any engine by their domains.
 //!
 //! Squares that a unit forbids count as taken. Where each solution has a weight, as in the units of engine
 //! `colours`, the rows fall into those of white queens and those of black ones, since each allows the
@@ -11,32 +10,9 @@
 //! **Time** for two colours: 8 ms a unit at n = 20, 60 ms at 22, 0.9 s at 24, 82 s at 28. Visiting each
 //! solution took 1.5 s at n = 20. **Memory** 8 bytes for each set of columns: 7 MB at n = 24, 94 MB at 28.
 
-use super::simd::Kernel;
-use super::unit::{Counter, Interrupt, RowDomains, Units, Weight, WhichCount};
+use super::unit::{Interrupt, RowDomains, Weight};
 use crate::board::size::BoardSize;
-use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-
-/// A whole board with some queens given, counted by the plain backtracker. The empty board has one
-/// solution (A000170).
-pub(crate) struct SingleUnit {
-    pub(crate) size: BoardSize,
-    pub(crate) queens: FixedQueens,
-}
-
-impl Units for SingleUnit {
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn domains(&self, _unit: usize) -> RowDomains {
-        RowDomains::with_queens(self.size, &self.queens)
-    }
-
-    fn counter(&self, _: WhichCount, _: Kernel) -> Box<dyn Counter + '_> {
-        Box::new(|unit: usize, cancel: &Cancel| count_domains(&self.domains(unit), cancel))
-    }
-}
 
 /// The even columns of all boards.
 pub(crate) const EVEN: u32 = 0x5555_5555;
@@ -56,9 +32,13 @@ pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64
 /// The bytes that a thread needs for a unit of engine `colours`: the ranks, and a number for each pair of a set of
 /// even columns and a set of odd ones, of which there are most if they have half of the columns.
 pub(crate) fn recount_bytes(size: BoardSize) -> u64 {
-    let n = u64::from(size.get());
-    let sets = |of: u64| (1..=of / 2).fold(1, |sets, k| sets * (of + 1 - k) / k);
-    8 * sets(n / 2) * sets(n.div_ceil(2)) + (8 << 16)
+    let [odd, even] = [size.rows() / 2, size.rows().div_ceil(2)];
+    8 * (sets(odd, odd / 2) * sets(even, even / 2)) as u64 + (8 << 16)
+}
+
+/// The number of sets of this size among so many numbers.
+fn sets(of: usize, size: usize) -> usize {
+    (1..=size).fold(1, |sets, k| sets * (of + 1 - k) / k)
 }
 
 /// Counts the solutions with these rows, with weights that depend on the columns of their white queens.
@@ -71,31 +51,26 @@ fn by_colour(
     let is_white = |(row, columns): &(usize, u32)| (row % 2 == 0) == (columns & EVEN != 0);
     let (white, black): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_white);
     let ranks = ranks();
-    // The number of sets of even or of odd columns, by their last one.
     let [evens, odds] = [0, 1].map(|parity| {
-        let size = white.iter().filter(|(row, _)| row % 2 == parity).count();
-        let all = halved(board >> parity);
-        ranks[(all & !(all >> size)) as usize] + 1
+        let queens = white.iter().filter(|(row, _)| row % 2 == parity).count();
+        sets(halved(board >> parity).count_ones() as usize, queens)
     });
     let label = |columns: u32| {
         let [even, odd] = [halved(columns), halved(columns >> 1)].map(|set| ranks[set as usize]);
         even * odds + odd
     };
 
-    let mut placements = vec![0; evens * odds];
+    let mut placements = vec![0_u64; evens * odds];
     place(&white, Queens::default(), cancel, &mut |columns| placements[label(columns)] += 1);
-    let mut solutions = Some(0_u64);
+    let mut solutions = 0_u128;
     place(&black, Queens::default(), cancel, &mut |columns| {
         let left = board & !columns;
-        match placements[label(left)] {
-            0 => {}
-            white => {
-                let found = u64::checked_mul(white, weight(left));
-                solutions = solutions.zip(found).and_then(|(sum, found)| sum.checked_add(found));
-            }
+        let white = placements[label(left)];
+        if white > 0 {
+            solutions += u128::from(white) * u128::from(weight(left));
         }
     });
-    solutions.ok_or(Interrupt::Overflow)
+    u64::try_from(solutions).map_err(|_| Interrupt::Overflow)
 }
 
 /// The last queen's row, and what the queens up to it take of this row.

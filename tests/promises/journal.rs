@@ -269,7 +269,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
     for (field, bad) in [
         (&*hash, "plan=00000007"),
         ("n=8", "n=33"),
-        ("split-rows=2", "split-rows=none"),
+        ("split-rows=1", "split-rows=none"),
         ("engine=subtrees", "engine=bitmask"),
         ("engine=subtrees", "engine=x"),
     ] {

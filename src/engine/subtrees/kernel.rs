@@ -76,9 +76,9 @@ macro_rules! vector_passes {
             kept: &mut usize,
             allowed: Vector,
         ) -> Node<Vector> {
-            let [columns, falling, rising, free] = level.lanes::<LANES>(at);
-            let (columns, falling) = (load(columns), load(falling));
-            let node = Node { columns, falling, rising: load(rising), free: load(free) };
+            let fields = level.lanes::<LANES>(at).map(|field| load(field));
+            let [columns, falling, rising, free] = fields;
+            let node = Node { columns, falling, rising, free };
             let rest = and(node.free, add(node.free, splat(-1)));
             let queen = xor(node.free, rest);
             *kept += pack(level, *kept, Node { free: rest, ..node }, nonzero(present, rest));

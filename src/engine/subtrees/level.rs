@@ -2,7 +2,7 @@
 
 use crate::board::solutions::Node;
 
-/// The nodes that a level has room for.
+/// The capacity of a level, a power of two so that one instruction keeps an index below it.
 pub(super) const CAPACITY: usize = 256;
 
 /// The lanes of the widest vector: a whole one may be written after the last node.
@@ -19,26 +19,22 @@ pub(super) struct Level {
 impl Level {
     pub(super) const EMPTY: Self = Self { fields: [[0; CAPACITY + LANES]; 4], len: 0 };
 
-    /// Each field of the `W` nodes from `at` on, at most 16.
-    ///
-    /// # Panics
-    ///
-    /// If `at` is not below the capacity.
+    /// Each field of the `W` nodes from `at` on. `W` is at most 16, and `at` is below the capacity, which the order
+    /// of passes guarantees. So the remainder changes nothing, but it shows the compiler that no bounds check is
+    /// needed: with one, counts take 5 % longer.
     pub(super) fn lanes<const W: usize>(&self, at: usize) -> [&[u32; W]; 4] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
-        self.fields
-            .each_ref()
-            .map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most LANES"))
+        let fields = self.fields.each_ref();
+        fields.map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most LANES"))
     }
 
-    /// Each field of these nodes, to be written. With [`Self::lanes`].
+    /// Each field of the `W` nodes from `at` on, to be written.
     pub(super) fn lanes_mut<const W: usize>(&mut self, at: usize) -> [&mut [u32; W]; 4] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
-        self.fields
-            .each_mut()
-            .map(|field| field[at % CAPACITY..].first_chunk_mut().expect("W is at most LANES"))
+        let fields = self.fields.each_mut();
+        fields.map(|field| field[at % CAPACITY..].first_chunk_mut().expect("W is at most LANES"))
     }
 
     /// Writes a node after the last one, or over one.

@@ -5,14 +5,13 @@
 //!
 //! ```text
 //! loop:
-//!   if this level has a full pass:   make it; go down a level if that one is now full
-//!   else if there are levels above:  go up one
-//!   else:                            make a pass over the highest level with nodes; done if none
+//!   make a pass over the lowest level that is full, with at least PASS nodes;
+//!   if none is full, over the highest level with nodes; done if there is none
 //! ```
 //!
 //! Going down first keeps the levels short: a level has fewer than [`PASS`] nodes before a pass over
 //! the one above adds at most [`PASS`]. Passes of the last kind, with fewer nodes, are rare: a
-//! subtree of a million nodes has a hundred of them.
+//! subtree of a million nodes has a hundred of them. A prefix is passed in the same way, one node a row.
 
 use super::level::{CAPACITY, Level};
 use crate::board::size::{BoardSize, Squares};
@@ -50,7 +49,7 @@ impl Levels {
         self.levels[0].len = 1;
         let (mut row, mut solutions) = (0, 0_u64);
         loop {
-            // A row below the last pass cannot be full, except the next one.
+            // Below the last pass, only the next level can be full.
             let reach = self.levels.len().min(row + 2);
             let full = self.levels[..reach].iter().rposition(|level| level.len >= PASS);
             let highest = || self.levels.iter().position(|level| level.len > 0);
@@ -61,23 +60,19 @@ impl Levels {
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            let found = self.pass(row, allowed);
-            solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
-        }
-    }
-
-    /// Takes the next child of each of the last nodes of a row; returns the solutions found.
-    fn pass(&mut self, row: usize, allowed: &Squares) -> u64 {
-        let below = |rows| allowed[row + rows];
-        let from = self.levels[row].len.saturating_sub(PASS);
-        match &mut self.levels[row..] {
-            [last] => self.kernel.finish(last, from, [1, 2].map(below), self.board),
-            [level, next, ..] => {
-                assert!(next.len < PASS, "a level that is full would overflow");
-                self.kernel.expand(level, next, from, [1, 2, 3].map(below));
-                0
+            let below = |rows| allowed[row + rows];
+            let from = self.levels[row].len.saturating_sub(PASS);
+            match &mut self.levels[row..] {
+                [level, next, ..] => {
+                    assert!(next.len < PASS, "a full level has room for no other pass");
+                    self.kernel.expand(level, next, from, [1, 2, 3].map(below));
+                }
+                level => {
+                    let found =
+                        self.kernel.finish(&mut level[0], from, [1, 2].map(below), self.board);
+                    solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
+                }
             }
-            [] => unreachable!("the row has a level"),
         }
     }
 }
