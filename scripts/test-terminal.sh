@@ -52,7 +52,7 @@ open_terminal() {
 # Takes seconds on every machine. A script, so that the command fits a line.
 printf 'exec nqueens count 20 --kernel portable --threads 2 "$@"\n' >"$work/run"
 
-label='colours 20'
+label='n = 20'
 bar="^$label "'(\[=*>? *\] )?[0-9.]+%(,( [^,]+)?)*$'
 stopped="^($label .* )?"'(\^C *)?nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far; nothing was kept: --journal FILE would have kept it$'
 

@@ -213,7 +213,6 @@ impl Rounds<'_> {
                 Err(error) => return Err(error),
             }
         }
-        self.progress.update(|state| state.all = runs(board.len()));
         if !too_slow.is_empty() {
             let limit = duration(self.args.seconds_limit);
             let reason = format!("a run takes longer than {limit} (--seconds-limit)");
@@ -244,10 +243,10 @@ impl Rounds<'_> {
     }
 
     fn count(&self, size: BoardSize, who: Contestant, cancel: &Cancel) -> Result<Outcome, Error> {
-        self.progress.update(|state| state.work = Work::Compare(format!("n = {size}: {who}")));
+        self.progress.begin_run(format!("n = {size}: {who}"));
         let count = Count::new(size).engine(who.engine).kernel(who.kernel);
         let outcome = count.pool(&self.pools[&who.threads]).cancel(cancel).run()?;
-        self.progress.update(|state| state.done += 1);
+        self.progress.advance(1);
         Ok(outcome)
     }
 }

@@ -54,7 +54,7 @@ impl VerifyArgs {
         let Session { cancel, pool, progress } = &session;
         let chosen = record.tally().units.min(self.units);
         progress.begin("verify", [0, chosen], Work::Verify);
-        let counted = || progress.update(|state| state.done += 1);
+        let counted = || progress.advance(1);
         let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
         let verdict = session.end(verdict)?;
         Ok(judge(&record, &verdict).answer(self.format, report(&record, &verdict, seed)))

@@ -91,7 +91,7 @@ fn records_do_not_wait_for_the_disk() {
     // stay.
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let mut said = || lines.next().expect("a line").expect("text");
-    let wanted = "nqueens: the disk has not taken the last lines";
+    let wanted = "nqueens: waiting for the disk; ";
     send("TERM", &child);
     let at_the_end = said();
     assert!(at_the_end.starts_with(wanted), "{at_the_end}");
@@ -115,7 +115,10 @@ fn the_total_is_told_before_the_disk_has_the_last_lines() {
     let output = run(command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "1500"));
     let (code, answer, message) = result(&output);
     assert_eq!((code, answer), (Some(0), "14200\n"), "{message}");
-    assert!(message.contains("all units are counted, 14200 solutions; the disk"), "{message}");
+    assert!(
+        message.contains("all units are counted, 14200 solutions; waiting for the disk"),
+        "{message}"
+    );
 }
 
 /// After a sync that failed, the system takes what was lost for written, so it is cut off.
