@@ -6,7 +6,7 @@
 use maud::{Markup, PreEscaped, html};
 use nqueens::{Engine, Kernel};
 
-use super::statistics::{Contestant, Runs};
+use super::statistics::Runs;
 use crate::cli::format::{many, rounded};
 
 /// Width and height, in pixels, as all lengths here.
@@ -19,8 +19,8 @@ const BOTTOM: f64 = 380.0;
 /// The legend at the right.
 const LEGEND: f64 = 706.0;
 const LEGEND_LINE: f64 = 22.0;
-/// Labels on an axis, at most.
-const MOST_LABELS: f64 = 18.0;
+/// The most labels on an axis.
+const MAX_LABELS: f64 = 18.0;
 /// A longer caption would leave the picture.
 const CAPTION_CHARACTERS: usize = 105;
 
@@ -52,24 +52,23 @@ struct Axes {
 /// Draws runs, one at least, in the order of their boards.
 pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
     let threads = all.iter().map(|runs| runs.contestant.threads).min().unwrap_or(1);
+    let shown = all.iter().filter(|runs| runs.contestant.threads == threads).collect::<Vec<_>>();
+    let axes = Axes::around(&shown);
     let mut lines = Vec::new();
     for (engine, colour) in Engine::ALL.into_iter().zip(COLOURS) {
         for (kernel, dashes) in Kernel::NAMES.into_iter().zip(DASHES) {
-            let is_here = |Contestant { kernel: its, engine: of, threads: on }: &Contestant| {
-                (*of, its.name(), *on) == (engine, kernel, threads)
+            let is_here = |runs: &&Runs| {
+                (runs.contestant.engine, runs.contestant.kernel.name()) == (engine, kernel)
             };
-            let points: Vec<_> = all.iter().filter(|runs| is_here(&runs.contestant)).collect();
+            let points: Vec<_> = shown.iter().copied().filter(is_here).collect();
             if let Some(runs) = points.first() {
                 lines.push(Line { name: runs.contestant.name(), colour, dashes, points });
             }
         }
     }
-    let shown: Vec<_> = lines.iter().flat_map(|line| &line.points).copied().collect();
-    let axes = Axes::around(&shown);
-    let repeats = shown.first().map_or(0, |runs| runs.seconds.len());
-    let (runs, threads) = (many(repeats, "run"), many(threads, "thread"));
+    let runs = many(shown.first().map_or(0, |runs| runs.seconds.len()), "run");
+    let threads = many(threads, "thread");
     let caption = format!("median of {runs}; bars: least to greatest; {threads}, {cpu}");
-    let caption: String = caption.chars().take(CAPTION_CHARACTERS).collect();
     let [width, height] = SIZE;
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)
@@ -81,7 +80,9 @@ pub(super) fn picture(all: &[Runs], cpu: &str) -> String {
                 text x="14" y="50" { "seconds" }
                 (axes.draw())
                 text x=(f64::midpoint(LEFT, RIGHT)) y=(BOTTOM + 44.0) text-anchor="middle" { "n" }
-                text x="14" y=(height - 12.0) { (caption) }
+                text x="14" y=(height - 12.0) {
+                    (format_args!("{caption:.CAPTION_CHARACTERS$}"))
+                }
                 @for (line, place) in lines.iter().zip(1..) {
                     (line.draw(&axes, TOP + LEGEND_LINE * f64::from(place)))
                 }
@@ -135,7 +136,7 @@ impl Axes {
 
 /// Whole numbers that leave room for their labels.
 fn marks(first: f64, last: f64) -> impl Iterator<Item = f64> {
-    let step = ((last - first) / MOST_LABELS).ceil().max(1.0);
+    let step = ((last - first) / MAX_LABELS).ceil().max(1.0);
     std::iter::successors(Some(first), move |mark| Some(mark + step))
         .take_while(move |mark| *mark <= last)
 }

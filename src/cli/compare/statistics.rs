@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use nqueens::known::known;
-use nqueens::{BoardSize, Engine, Kernel, Outcome};
+use nqueens::{BoardSize, Engine, Kernel};
 
 use crate::cli::format::{figures, many, rounded, rounded_to_figures, time};
 use crate::cli::report::Report;
@@ -36,8 +35,8 @@ impl fmt::Display for Contestant {
 pub(super) struct Runs {
     pub(super) size: BoardSize,
     pub(super) contestant: Contestant,
-    /// The totals that it counted, each once: one of them, if all is well.
-    pub(super) totals: Vec<u128>,
+    /// The total of the run to warm up.
+    pub(super) total: u128,
     /// The time of each run.
     pub(super) seconds: Vec<f64>,
 }
@@ -46,19 +45,6 @@ pub(super) struct Runs {
 pub(super) const TITLES: &str = " n engine             thr  median   least ratio";
 
 impl Runs {
-    /// After the run to warm up.
-    pub(super) fn new(contestant: Contestant, warm_up: &Outcome) -> Self {
-        Self { size: warm_up.size, contestant, totals: vec![warm_up.total], seconds: Vec::new() }
-    }
-
-    pub(super) fn record(&mut self, outcome: &Outcome) {
-        // No time is 0: its logarithm is drawn, and others are divided by it.
-        self.seconds.push(outcome.elapsed.as_secs_f64().max(1e-9));
-        if !self.totals.contains(&outcome.total) {
-            self.totals.push(outcome.total);
-        }
-    }
-
     /// The least time, the one in the middle (or the mean of two), and the greatest. There must be a
     /// timed run.
     pub(super) fn times(&self) -> [f64; 3] {
@@ -75,17 +61,9 @@ impl Runs {
         let [least, median, greatest] = self.times();
         let reference_runs = board.iter().find(|runs| runs.contestant == reference);
         let ratio = reference_runs.map(|runs| Ratio::new(runs, self));
-        let text = match &ratio {
-            None => "-".to_owned(),
-            Some(Ratio { value: 1.0, .. }) => "1".to_owned(),
-            Some(ratio @ Ratio { value: 1.0.., .. }) => ratio.with_spread(" x faster"),
-            Some(Ratio { value, error }) => {
-                Ratio { value: 1.0 / value, error: *error }.with_spread(" x slower")
-            }
-        };
+        let text = ratio.as_ref().map_or("-".to_owned(), Ratio::to_string);
         let (name, n) = (self.contestant.name(), self.size.get());
         let [least_text, median_text] = [least, median].map(time);
-        let error = ratio.as_ref().and_then(|ratio| Some(ratio.value * ratio.error?));
         let seconds: Vec<f64> = self.seconds.iter().map(|seconds| rounded(*seconds, 9)).collect();
         let mut row = Report::default();
         row.row(
@@ -100,28 +78,21 @@ impl Runs {
         .field("median_seconds", rounded(median, 9))
         .field("min_seconds", rounded(least, 9))
         .field("max_seconds", rounded(greatest, 9))
-        .field("ratio", ratio.map(|ratio| rounded_to_figures(ratio.value, 4)))
-        .field("total", self.totals[0].to_string())
+        .field("ratio", ratio.as_ref().map(|ratio| rounded_to_figures(ratio.value, 4)))
+        .field("total", self.total.to_string())
         .field("cpu", cpu)
-        .field("ratio_error", error.map(|error| rounded_to_figures(error, 4)))
+        .field("ratio_error", ratio.and_then(|ratio| Some(rounded_to_figures(ratio.error?, 4))))
         .field("reference", reference.to_string())
         .field("run_seconds", seconds);
         row
-    }
-
-    /// The totals that are not the published one, and that one.
-    pub(super) fn differing(&self) -> impl Iterator<Item = (u128, u128)> {
-        let published = known(self.size).total;
-        let totals = self.totals.iter().map(move |total| Some((*total, published?)));
-        totals.flatten().filter(|(total, published)| total != published)
     }
 }
 
 /// How many times as fast one is as the other.
 struct Ratio {
     value: f64,
-    /// Two standard errors, as a part of it: from the ratio in each round, since whatever slows a round
-    /// down falls on both. `None` from a single round.
+    /// Two standard errors, from the ratio in each round, since whatever slows a round down falls on both.
+    /// `None` from a single round.
     error: Option<f64>,
 }
 
@@ -133,31 +104,21 @@ impl Ratio {
         let rounds = logarithms.len() as f64;
         let mean = logarithms.iter().sum::<f64>() / rounds;
         let squares = logarithms.iter().map(|logarithm| (logarithm - mean).powi(2)).sum::<f64>();
-        let error = (rounds > 1.0).then(|| 2.0 * (squares / (rounds - 1.0) / rounds).sqrt());
+        let error =
+            (rounds > 1.0).then(|| value * 2.0 * (squares / (rounds - 1.0) / rounds).sqrt());
         Self { value, error }
-    }
-
-    /// The ratio, and between what the error puts it: `16 x slower (6.0 to 40)`. A third figure is told
-    /// only if it means something.
-    fn with_spread(&self, unit: &str) -> String {
-        let places = if self.error.is_some_and(|error| error < 0.1) { 3 } else { 2 };
-        let error = self.error.unwrap_or_default().exp();
-        let ratios = [self.value / error, self.value, self.value * error];
-        let [least, ratio, most] = ratios.map(|ratio| figures(ratio, places));
-        if least == most { ratio + unit } else { format!("{ratio}{unit} ({least} to {most})") }
     }
 }
 
-/// The fastest against the slowest, on the largest board that two of them counted on so many threads.
-pub(super) fn conclusion(all: &[Runs], threads: usize) -> Option<String> {
-    let all: Vec<&Runs> = all.iter().filter(|runs| runs.contestant.threads == threads).collect();
-    let board = all.chunk_by(|one, next| one.size == next.size).rev().find(|all| all.len() > 1)?;
-    let by_time = |one: &&&Runs, other: &&&Runs| one.times()[1].total_cmp(&other.times()[1]);
-    let (fast, slow) = (board.iter().min_by(by_time)?, board.iter().max_by(by_time)?);
-    let times = Ratio::new(slow, fast).with_spread(" times");
-    let [faster, slower] = [fast, slow].map(|runs| runs.contestant.name());
-    let (n, threads) = (fast.size, many(threads, "thread"));
-    Some(format!("at n = {n} on {threads}:\n{faster} is {times} as fast as {slower}"))
+/// As `0.0625 ± 0.0012`.
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&figures(self.value, 3))?;
+        match self.error {
+            Some(error) if error > 0.0 => write!(f, " ± {}", figures(error, 2)),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -172,7 +133,7 @@ mod tests {
         Runs {
             size: BoardSize::new(n).expect("in range"),
             contestant: contestant(engine, threads),
-            totals: vec![92],
+            total: 92,
             seconds: seconds.to_vec(),
         }
     }
@@ -225,42 +186,14 @@ mod tests {
         assert_eq!(error(&[1.0], &[2.0]), None);
         // A machine that gets slower slows both down.
         assert_eq!(error(&[1.0, 2.0], &[2.0, 4.0]), Some(0.0));
-        // Logarithms of 1 and e: their standard deviation is 1/sqrt(2), that of the mean is 1/2.
+        // Logarithms of 1 and e: their standard deviation is 1/sqrt(2), that of the mean is 1/2. The ratio of
+        // the medians is their mean.
         let error = error(&[1.0, std::f64::consts::E], &[1.0, 1.0]).expect("two rounds");
-        assert!((error - 1.0).abs() < 1e-12, "{error}");
+        assert!((error - f64::midpoint(1.0, std::f64::consts::E)).abs() < 1e-12, "{error}");
     }
 
     #[test]
-    fn the_conclusion_has_two_figures_and_the_spread() {
-        let board = |n, [colours, subtrees, bitmask]: [&[f64]; 3]| {
-            let all = [
-                runs(n, Engine::Bitmask, 1, bitmask),
-                runs(n, Engine::Colours, 1, colours),
-                runs(n, Engine::Subtrees, 1, subtrees),
-                runs(n, Engine::Bitmask, 2, &[9e9, 9e9]),
-            ];
-            all.into_iter().filter(|runs| !runs.seconds.is_empty()).collect::<Vec<_>>()
-        };
-        let small = board(8, [&[1.0, 1.1], &[2.0, 2.2], &[1926.0, 2118.6]]);
-        let alone = board(9, [&[1.0, 1.1], &[], &[]]);
-        let alike = board(9, [&[1.0, 2.0], &[2.0, 1.0], &[1.4, 1.5]]);
-        let text = "at n = 8 on 1 thread:\ncolours portable is 1930 times as fast as bitmask";
-        let text = Some(text.to_owned());
-        assert_eq!(conclusion(&small, 1), text);
-        assert_eq!(conclusion(&[&small[..], &alone].concat(), 1), text, "nobody else counted 9");
-        assert_eq!(conclusion(&small, 2), None);
-        let text = conclusion(&alike, 1).expect("three engines");
-        assert!(text.contains("\nbitmask is 1.0 times (0.48 to 2.2) as fast as "), "{text}");
-        let once = board(9, [&[1.0], &[2.714], &[2.0]]);
-        let text = conclusion(&once, 1).expect("three engines");
-        assert_eq!(
-            text,
-            "at n = 9 on 1 thread:\ncolours portable is 2.7 times as fast as subtrees portable"
-        );
-    }
-
-    #[test]
-    fn every_line_fits_80_columns() {
+    fn every_row_fits_80_columns() {
         for slow in [[1.1e-4, 1.2e-4], [0.0999, 0.0998], [3.1e3, 3.2e3], [8e4, 9e5], [1.0, 1e-9]] {
             let board = [
                 runs(32, Engine::Subtrees, 4096, &[0.0995, 0.0991]),
@@ -268,27 +201,14 @@ mod tests {
             ];
             for reference in [board[0].contestant, contestant(Engine::Colours, 1)] {
                 let rows = board.iter().map(|runs| written(&runs.row(reference, &board, "")).1);
-                let texts = rows.chain(conclusion(&board, 4096)).chain([TITLES.to_owned()]);
-                for line in texts.collect::<Vec<_>>().join("\n").lines() {
+                for line in rows.chain([TITLES.to_owned()]) {
                     assert!(line.chars().count() <= 80, "{line}");
                 }
             }
         }
-        let text = |value, unit, error| Ratio { value, error }.with_spread(unit);
-        assert_eq!(text(15.6, " x slower", Some(0.95)), "16 x slower (6.0 to 40)");
-        assert_eq!(text(1.053, " x slower", Some(0.03)), "1.05 x slower (1.02 to 1.09)");
-        assert_eq!(text(1926.0, " x slower", None), "1900 x slower");
-        assert_eq!(text(54_321.0, " x slower", Some(0.2)), "5.4e4 x slower (4.4e4 to 6.6e4)");
-    }
-
-    #[test]
-    fn every_wrong_total_is_found() {
-        let with = |n, totals: &[u128]| Runs {
-            totals: totals.to_vec(),
-            ..runs(n, Engine::Colours, 2, &[1.0])
-        };
-        assert_eq!(with(8, &[92]).differing().count(), 0);
-        assert_eq!(with(8, &[92, 91]).differing().collect::<Vec<_>>(), [(91, 92)]);
-        assert_eq!(with(28, &[92]).differing().count(), 0, "nothing is published");
+        let text = |value, error| Ratio { value, error }.to_string();
+        assert_eq!(text(15.6, Some(0.95)), "15.6 ± 0.95");
+        assert_eq!(text(1.0, Some(0.0)), "1.00");
+        assert_eq!(text(5.2e-4, None), "5.2e-4");
     }
 }
