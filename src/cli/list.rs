@@ -13,8 +13,8 @@ use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 use crate::cli::values::whole_number;
 
-/// A picture of more boards is only made if it is asked for by `--limit`.
-const BOARDS_OF_A_PICTURE: usize = 100;
+/// A picture of more boards is only made if `--limit` asks for it.
+const MAX_BOARDS: usize = 100;
 
 /// Print the solutions themselves, in lexicographic order, one by one
 #[derive(Debug, Args)]
@@ -63,42 +63,48 @@ enum Style {
     Svg,
 }
 
+/// The margin between boards and around the sheet, in squares: room for the coordinates.
+const GAP: usize = 1;
+/// Points for each square of a sheet with one board. Many boards share the width of a page.
+const SQUARE: usize = 32;
+const PAGE: usize = 1600;
+
+/// A queen in a box of 100 by 100: a crown of five points on a base.
+const QUEEN: &str = "M22 74 14 36 34 54 37 24 50 50 63 24 66 54 86 36 78 74ZM22 78H78V88H22Z";
+
 impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
         let size = self.n;
-        let solutions = Solutions::with_queens(size, &FixedQueens::new(size, &self.place)?);
-        let mut solutions = solutions.cancel(&cancel_on_signals()?);
+        let queens = FixedQueens::new(size, &self.place)?;
+        let mut solutions = Solutions::with_queens(size, &queens).cancel(&cancel_on_signals()?);
         let is_picture = self.style == Style::Svg;
-        let most = if is_picture { BOARDS_OF_A_PICTURE + 1 } else { usize::MAX };
+        let most = if is_picture { MAX_BOARDS + 1 } else { usize::MAX };
         let listed = solutions
             .by_ref()
-            .filter_map(|solution| match self.fundamental {
-                false => Some((solution, None)),
-                true => solution.class_size().map(|class| (solution, Some(class))),
-            })
+            .filter(|solution| !self.fundamental || solution.class_size().is_some())
             .take(self.limit.unwrap_or(most));
-        let mut written = 0;
-        if is_picture {
-            let boards: Vec<Solution> = listed.map(|(solution, _)| solution).collect();
-            written = boards.len();
-            if self.limit.is_none() && written == most {
-                return Err(Exit::Usage.because(format!(
-                    "--style: a picture of more than {BOARDS_OF_A_PICTURE} boards needs --limit K"
-                )));
+        let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
+        let (mut boards, mut written) = (Vec::new(), 0);
+        for solution in listed {
+            if is_picture {
+                boards.push(solution);
+            } else {
+                self.write(&solution, written == 0, &mut out)?;
             }
-            // Half a picture looks like a whole one.
-            if !solutions.was_stopped() || self.limit == Some(written) {
-                out.write_all(picture(size.get() as usize, &boards, self.fundamental).as_bytes())?;
-            }
-        } else {
-            for (solution, class) in listed {
-                self.write(&solution, class, written == 0, &mut out)?;
-                written += 1;
-            }
+            written += 1;
+        }
+        let is_cut = solutions.was_stopped() && self.limit != Some(written);
+        if is_picture && self.limit.is_none() && written > MAX_BOARDS {
+            let text =
+                format!("--style: a picture of more than {MAX_BOARDS} boards needs --limit K");
+            return Err(Exit::Usage.because(text));
+        }
+        // Half a picture looks like a whole one.
+        if is_picture && !is_cut {
+            out.write_all(self.picture(&boards).as_bytes())?;
         }
         out.flush()?;
-        if solutions.was_stopped() && self.limit != Some(written) {
+        if is_cut {
             return Ok(Exit::Stopped);
         }
         if written == 0 {
@@ -107,21 +113,18 @@ impl ListArgs {
         Ok(Exit::Done)
     }
 
-    /// Writes a solution as text or JSON; the size of its class if only one of each class is listed.
-    fn write(
-        &self,
-        solution: &Solution,
-        class: Option<usize>,
-        is_first: bool,
-        out: &mut impl Write,
-    ) -> io::Result<()> {
+    /// Returns the size of a solution's class if only one solution of each class is listed.
+    fn class(&self, solution: &Solution) -> Option<usize> {
+        if self.fundamental { solution.class_size() } else { None }
+    }
+
+    /// Writes a solution as text or JSON.
+    fn write(&self, solution: &Solution, is_first: bool, out: &mut impl Write) -> io::Result<()> {
+        let class = self.class(solution);
         let columns = solution.columns().iter().map(|column| column + 1);
         if self.json {
-            let mut line = json!({ "columns": columns.collect::<Vec<u32>>() });
-            if let Some(class) = class {
-                line["class"] = class.into();
-            }
-            return writeln!(out, "{line}");
+            let columns: Vec<u32> = columns.collect();
+            return writeln!(out, "{}", json!({ "columns": columns, "class": class }));
         }
         if self.style == Style::Columns {
             // `write!` would take most of the time.
@@ -146,66 +149,59 @@ impl ListArgs {
             _ => writeln!(out, "{solution}"),
         }
     }
-}
 
-/// The margin between boards and around the sheet, in squares: room for the coordinates.
-const GAP: usize = 1;
-/// Points for each square of a sheet with one board. Many boards share the width of a page.
-const SQUARE: usize = 32;
-const PAGE: usize = 1600;
-
-/// A queen in a box of 100 by 100: a crown of five points on a base.
-const QUEEN: &str = "M22 74 14 36 34 54 37 24 50 50 63 24 66 54 86 36 78 74ZM22 78H78V88H22Z";
-
-/// Boards of one size in a grid, as an SVG picture, if wanted with the sizes of their classes. Black on
-/// white, and two greys that differ in print: the colours do not depend on the page.
-fn picture(n: usize, boards: &[Solution], classes: bool) -> String {
-    let across = (0..=boards.len()).find(|across| across * across >= boards.len()).unwrap_or(0);
-    let down = boards.len().div_ceil(across.max(1));
-    let below = GAP + usize::from(classes);
-    let (width, height) = (across * (n + GAP) + GAP, down * (n + below) + GAP);
-    let point = SQUARE.min((PAGE / width.max(1)).max(2));
-    let title = format!("{n} queens: {}", many(boards.len(), "solution"));
-    let places =
-        (0..boards.len()).map(|place| (place % across * (n + GAP), place / across * (n + below)));
-    // a1 is dark.
-    let squares = (0..n).flat_map(|row| (row % 2..n).step_by(2).map(move |column| (row, column)));
-    let dark = squares.map(|(row, column)| format!("M{column} {}h1v1h-1z", n - 1 - row));
-    let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width) " " (height) }
-            width=(width * point) height=(height * point)
-            font-family="sans-serif" font-size="0.5" fill="#202020" text-anchor="middle" {
-            title { (title) }
-            rect width=(width) height=(height) fill="#ffffff" {}
-            defs {
-                symbol id="queen" viewBox="0 0 100 100" { path d=(QUEEN) {} }
-                g id="board" {
-                    rect width=(n) height=(n) fill="#f2f2f2" {}
-                    path fill="#b0b8c0" d=(dark.collect::<String>()) {}
-                    rect width=(n) height=(n) fill="none" stroke="#404040" stroke-width="0.06" {}
-                    @for row in 0..n { text x="-0.45" y={ (n - 1 - row) ".68" } { (row + 1) } }
-                    @for (column, letter) in (0..n).zip('a'..) {
-                        text x={ (column) ".5" } y={ (n) ".6" } {
-                            // There are not enough letters for all boards.
-                            @if n <= 26 { (letter) } @else { (column + 1) }
+    /// Draws the boards in a grid, as SVG. The picture is black on white with two greys, whatever the page
+    /// around it.
+    fn picture(&self, boards: &[Solution]) -> String {
+        let n = self.n.get() as usize;
+        let across = (0..=boards.len()).find(|across| across * across >= boards.len()).unwrap_or(0);
+        let down = boards.len().div_ceil(across.max(1));
+        let below = GAP + usize::from(self.fundamental);
+        let (width, height) = (across * (n + GAP) + GAP, down * (n + below) + GAP);
+        let point = SQUARE.min((PAGE / width.max(1)).max(2));
+        let title = format!("{n} queens: {}", many(boards.len(), "solution"));
+        let places = (0..boards.len())
+            .map(|place| (place % across * (n + GAP), place / across * (n + below)));
+        // a1 is dark.
+        let squares =
+            (0..n).flat_map(|row| (row % 2..n).step_by(2).map(move |column| (row, column)));
+        let dark = squares.map(|(row, column)| format!("M{column} {}h1v1h-1z", n - 1 - row));
+        let picture = html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width) " " (height) }
+                width=(width * point) height=(height * point)
+                font-family="sans-serif" font-size="0.5" fill="#202020" text-anchor="middle" {
+                title { (title) }
+                rect width=(width) height=(height) fill="#ffffff" {}
+                defs {
+                    symbol id="queen" viewBox="0 0 100 100" { path d=(QUEEN) {} }
+                    g id="board" {
+                        rect width=(n) height=(n) fill="#f2f2f2" {}
+                        path fill="#b0b8c0" d=(dark.collect::<String>()) {}
+                        rect width=(n) height=(n) fill="none" stroke="#404040" stroke-width="0.06" {}
+                        @for row in 0..n { text x="-0.45" y={ (n - 1 - row) ".68" } { (row + 1) } }
+                        @for (column, letter) in (0..n).zip('a'..) {
+                            text x={ (column) ".5" } y={ (n) ".6" } {
+                                // There are not enough letters for all boards.
+                                @if n <= 26 { (letter) } @else { (column + 1) }
+                            }
                         }
                     }
                 }
-            }
-            @for (solution, (x, y)) in boards.iter().zip(places) {
-                g transform={ "translate(" (x + GAP) " " (y + GAP) ")" } {
-                    use href="#board" {}
-                    @for (row, column) in solution.columns().iter().enumerate() {
-                        use href="#queen" x=(column) y=(n - 1 - row) width="1" height="1" {}
+                @for (solution, (x, y)) in boards.iter().zip(places) {
+                    g transform={ "translate(" (x + GAP) " " (y + GAP) ")" } {
+                        use href="#board" {}
+                        @for (row, column) in solution.columns().iter().enumerate() {
+                            use href="#queen" x=(column) y=(n - 1 - row) width="1" height="1" {}
+                        }
+                        @if let Some(class) = self.class(solution) {
+                            text x=(n as f64 / 2.0) y={ (n + 1) ".4" } { "class of " (class) }
+                        }
                     }
-                    @if let Some(class) = solution.class_size().filter(|_| classes) {
-                        text x=(n as f64 / 2.0) y={ (n + 1) ".4" } { "class of " (class) }
-                    }
+                    (PreEscaped("\n"))
                 }
-                (PreEscaped("\n"))
             }
-        }
-        (PreEscaped("\n"))
-    };
-    picture.into_string()
+            (PreEscaped("\n"))
+        };
+        picture.into_string()
+    }
 }
