@@ -48,7 +48,7 @@ impl CpuArgs {
             .field("memory_total", memory.total)
             .field("memory_available", memory.available)
             .field("memory_usable", usable)
-            .row("limit", format_args!("of memory, set by {}", memory.limit))
+            .row("memory limit", format_args!("set by {}", memory.limit))
             .field("memory_limit", memory.limit.to_string());
         Ok(Exit::Done.answer(self.format, report))
     }

@@ -19,30 +19,30 @@ use super::stderr::{message, quoted};
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// Failed, or a result that differs from the published one.
+    /// Failed, or a total that differs from the published one.
     Failed = 1,
     /// Wrong usage.
     Usage = 2,
     /// Stopped before the end.
     Stopped = 3,
-    /// Not here and now: another machine or another time may do.
+    /// Temporarily impossible: a later try or another machine may do.
     NotNow = 4,
 }
 
 impl Exit {
-    /// This code, or the other one if this says that all is well.
+    /// Returns this code, or the other one if this one is `Done`.
     pub(crate) fn or(self, other: Self) -> Self {
         if self == Self::Done { other } else { self }
     }
 
-    /// The code of two answers: a failure counts for more than what could not be read, and that for more than what is
-    /// not complete.
+    /// Returns the code of two answers: a failure outweighs what could not be read, which outweighs what is not
+    /// complete.
     pub(crate) fn and(self, other: Self) -> Self {
         let rank = |exit: Self| [0, 4, 3, 1, 2][exit as usize];
         if rank(other) > rank(self) { other } else { self }
     }
 
-    /// A failure that ends the program with this code.
+    /// Returns a failure that ends the program with this code.
     pub(crate) fn because(self, text: impl Into<String>) -> Failure {
         Failure { exit: self, text: text.into() }
     }
@@ -64,7 +64,7 @@ impl Exit {
         }
     }
 
-    /// The code if not all of an answer could be printed. A reader that has gone has seen enough.
+    /// Returns the code if not all of an answer could be printed. A reader that has gone has seen enough.
     pub(crate) fn unprinted(self, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return self;
@@ -74,20 +74,14 @@ impl Exit {
     }
 }
 
-/// Where faults are reported: at the repository, once `Cargo.toml` names it.
-const WHERE: &str = match env!("CARGO_PKG_REPOSITORY").is_empty() {
-    true => "with this line to those from whom you have the program",
-    false => concat!("with this line at ", env!("CARGO_PKG_REPOSITORY")),
-};
-
-/// Runs the program. A panic is a fault of ours: its message is one line, as that of every error,
+/// Runs the program. A panic is a fault of the program: its message is one line, like that of every error,
 /// and what was recorded before it stays good.
 pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|panic| {
             let fault = panic.to_string().replace('\n', " ");
             message!(
-                "the program has a fault: {fault}; please report it {WHERE}; a journal keeps its units"
+                "the program has a fault: {fault}; please report this line; a journal keeps its units"
             );
         }));
     }
@@ -102,7 +96,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Prints it in one line; returns the exit code.
+    /// Prints the failure in one line, and returns the exit code.
     pub(crate) fn report(&self) -> Exit {
         if !self.text.is_empty() {
             message!("{self}");
@@ -110,7 +104,7 @@ impl Failure {
         self.exit
     }
 
-    /// With the code for this failure and what was found before it.
+    /// Returns this failure with the code for it and what was found before it.
     pub(crate) fn after(self, found: Exit) -> Self {
         Self { exit: self.exit.and(found), ..self }
     }
@@ -138,7 +132,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// The exit code, and the way out to follow the error's message. No match has an arm for the rest, so a new
+/// Returns the exit code, and the way out to follow the error's message. No match has an arm for the rest, so a new
 /// error cannot be forgotten.
 fn way_out(error: &Error) -> (Exit, String) {
     use Error as E;
@@ -146,7 +140,7 @@ fn way_out(error: &Error) -> (Exit, String) {
     let (exit, text) = match error {
         E::OutOfRange { .. } | E::UnknownName { .. } => (Usage, ""),
         E::ThreadsNotStarted { .. } => {
-            (NotNow, "; ask for fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
+            (NotNow, "; use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }
         E::SquaresClash { .. } => (Usage, ": choose others"),
         E::QueensGiven => (Usage, ": leave out --place or the rest"),
@@ -155,34 +149,31 @@ fn way_out(error: &Error) -> (Exit, String) {
         // The message ends with that of the fault.
         E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),
         E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => (Stopped, ""),
-        E::LacksMemory { counter, per_thread, usable, limit, .. } => {
+        E::LacksMemory { counter, per_thread, usable, .. } => {
             let fits = match usable / per_thread {
                 0 => String::new(),
                 threads => format!("it fits with --threads {threads}; "),
             };
-            let text_if = |holds: bool, text| if holds { text } else { "" };
-            let slower =
-                text_if(counter == "engine colours", ", or much longer with --engine subtrees");
+            let is_colours = counter == "engine colours";
+            let slower = if is_colours { ", or much longer with --engine subtrees" } else { "" };
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
-            // With ZFS, Linux reports too little.
-            let more = "; if more is free than Linux reports, NQUEENS_MEMORY=64G says so";
-            let overrule = text_if(limit == "this machine", more);
-            return (NotNow, format!(": {fits}{elsewhere}{slower}{overrule}"));
+            return (NotNow, format!(": {fits}{elsewhere}{slower}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
         E::Journal { path, error } => return journal_way_out(path, error),
         E::PlansDiffer { .. } => (Usage, ": name the files or folders of one of them"),
         E::CountsDiffer { unit, .. } => {
-            let verify = "'nqueens verify' shows which count is wrong";
-            let leave_out =
-                format!("'nqueens merge FILE --into NEW --without {unit}' leaves it out");
-            return (Failed, format!(": a machine is faulty; {verify}; {leave_out}"));
+            let verify = "a machine is faulty; 'nqueens verify' shows which count is wrong";
+            let merge = format!("'nqueens merge FILE --into NEW --without {unit}'");
+            return (Failed, format!(": {verify}, and {merge} leaves it out"));
         }
     };
     (exit, text.to_owned())
 }
 
-/// The exit code and the way out if a journal cannot be used.
+const CHECK_DISK: &str = ": check the disk, then run the same command again";
+
+/// Returns the exit code and the way out if a journal cannot be used.
 fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use Exit::{Failed, NotNow, Usage};
     use JournalError as J;
@@ -196,57 +187,45 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             K::InvalidFilename | K::IsADirectory | K::NotADirectory => {
                 (Usage, ": name another file")
             }
-            K::PermissionDenied if *action != "write" => {
-                (NotNow, ": change the permissions, or ask its owner")
-            }
+            K::PermissionDenied if *action != "write" => (NotNow, ": change its permissions"),
             _ if source.is_of_machine && *action != "write" => {
                 (NotNow, ": raise the limit (ulimit -n), or try later or on another machine")
             }
             _ if *action == "open" => (Failed, ""),
-            _ => (Failed, ": check the disk, then run the same command again"),
+            _ => (Failed, CHECK_DISK),
         },
-        J::NotAFile | J::Exists => (Usage, ": name another file"),
+        J::NotAFile | J::Exists | J::OtherCount { .. } => (Usage, ": name another file"),
         J::OtherForm { form } => {
             let tool = form.strip_prefix("compressed by ").map(|tool| format!("{tool} -dc"));
             let tool = tool.unwrap_or(r#"tr -d "\r""#.to_owned());
             return (Usage, format!(": '{tool} < {} > NEW' makes a good one", quoted(path)));
         }
-        J::NotReadBack | J::NotSynced { .. } => {
-            (Failed, ": check the disk, then run the same command again")
-        }
-        J::Gone | J::Replaced => {
-            (Failed, ": move it back if you can; the same command counts what is lost")
-        }
-        J::Cut | J::WrittenByOthers | J::NotAsWritten => {
-            (Failed, ": its lines are good, so the same command counts what is missing")
+        J::NotReadBack | J::NotSynced { .. } => (Failed, CHECK_DISK),
+        J::Gone | J::Replaced | J::Cut | J::WrittenByOthers | J::NotAsWritten => {
+            (Failed, ": move it back if it was moved; the same command counts what is missing")
         }
         J::Changed => (NotNow, ": run the same command again"),
         J::InUse => (NotNow, ": wait for it, or name another file"),
-        J::NoLocks { .. } => {
-            (Usage, ": name one elsewhere, or use 'nqueens shard', whose processes share no file")
-        }
-        J::NotAJournal | J::Damaged { line: 1, .. } => {
+        J::NoLocks { .. } => (Usage, ": name a file elsewhere, or use 'nqueens shard'"),
+        J::NotAJournal | J::Damaged { .. } => {
             let exit = if *error == J::NotAJournal { Usage } else { Failed };
-            let merge = format!("'nqueens merge {} OTHER --into NEW'", quoted(path));
-            let way_out = ": name another file; if the beginning of this one is damaged,";
-            let other = "keeps its good lines, with another journal of the count as OTHER";
-            return (exit, format!("{way_out} {merge} {other}"));
+            // The first line names the count. Without it, another journal has to.
+            let (other, condition) = match error {
+                J::Damaged { line: 2.., .. } => ("", ""),
+                _ => (" OTHER", ", if OTHER is another journal of the count"),
+            };
+            let merge = format!("'nqueens merge {}{other} --into NEW'", quoted(path));
+            let old = "then move the old file away";
+            return (exit, format!(": {merge} keeps its good lines{condition}; {old}"));
         }
-        J::UnknownFormat { .. } => {
-            (Failed, ": finish it with the version that began it, or count with another file")
-        }
-        J::OtherCount { .. } => (Usage, ": name another file, or ask for the same"),
-        J::OtherPlan { .. } => (Failed, ": finish it with the build that began it"),
-        J::Damaged { .. } => {
-            let salvage = format!("'nqueens merge {} --into NEW'", quoted(path));
-            let way_out = "keeps its good lines; then move the old file away";
-            return (Failed, format!(": {salvage} {way_out}"));
+        J::UnknownFormat { .. } | J::OtherPlan { .. } => {
+            (Failed, ": finish it with the build that began it, or count with another file")
         }
     };
     (exit, text.to_owned())
 }
 
-/// Whether no more fits on the disk, or into a file.
+/// Whether the disk or the file has no room.
 fn is_full(kind: io::ErrorKind) -> bool {
     use io::ErrorKind as K;
     matches!(kind, K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero)

@@ -97,7 +97,7 @@ fn a_stopped_count_whose_journal_is_gone_says_so() {
     assert!(message.contains("stopped after") && message.contains("removed or moved"), "{message}");
     assert!(!message.contains("resumes"), "{message}");
     assert!(
-        message.contains("move it back if you can; the same command counts what is lost"),
+        message.contains("move it back if it was moved; the same command counts what is missing"),
         "{message}"
     );
 }

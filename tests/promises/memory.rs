@@ -232,7 +232,7 @@ fn the_limits_of_the_process_are_known_before_the_count() {
     let limited = format!("ulimit -v 300000; exec {NQUEENS} count 16 --threads 1 --quiet");
     answers(&shell(&limited), "14772512\n");
     let cpu = shell(&format!("ulimit -d 500000; exec {NQUEENS} cpu"));
-    assert!(stdout(&cpu).contains("limit        of memory, set by ulimit -d"), "{}", stdout(&cpu));
+    assert!(stdout(&cpu).contains("memory limit set by ulimit -d"), "{}", stdout(&cpu));
 }
 
 /// Of address space a thread needs more than of memory. What the message proposes does run.
