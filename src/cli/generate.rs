@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::{fs, iter};
 
-use clap::{Arg, Args, Command, ValueHint};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
@@ -23,24 +23,11 @@ pub(crate) struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    pub(crate) fn run(self, program: Command) -> Result<Exit, Failure> {
-        let mut program = program.mut_subcommands(|command| command.mut_args(with_hint));
+    pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
         // Made before anything is written: the generator would panic if nobody reads.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, "nqueens", &mut script);
-        if self.shell == Shell::Bash {
-            script.extend(include_bytes!("generate/names.bash"));
-        }
         Ok(Exit::Done.print(|out| out.write_all(&script)))
-    }
-}
-
-/// Files are offered only where a file is meant.
-fn with_hint(argument: Arg) -> Arg {
-    match argument.get_value_hint() {
-        ValueHint::AnyPath => argument.value_hint(ValueHint::FilePath),
-        _ if argument.get_possible_values().is_empty() => argument.value_hint(ValueHint::Other),
-        _ => argument,
     }
 }
 
@@ -51,7 +38,7 @@ Examples:
   nqueens man count | man -l -                the page of one command
   nqueens man --out ~/.local/share/man/man1   all pages; then: man nqueens-count")]
 pub(crate) struct ManArgs {
-    /// Command whose page to print; without it the page of the program
+    /// Command whose page to print [default: the page of the program]
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 
@@ -63,31 +50,29 @@ pub(crate) struct ManArgs {
 impl ManArgs {
     pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
         program.build();
-        let mut commands = iter::once(&program).chain(program.get_subcommands());
+        let commands = || iter::once(&program).chain(program.get_subcommands());
         let Some(folder) = self.out else {
-            let is_meant = |name: &str| self.command.as_deref().is_none_or(|meant| meant == name);
-            let command = commands.find(|command| is_meant(command.get_name()));
-            let command = command.ok_or_else(|| {
-                let names: Vec<_> = program.get_subcommands().map(Command::get_name).collect();
-                Exit::Usage
-                    .because(format!("there is no such command: choose {}", names.join(", ")))
-            })?;
+            let name = self.command.as_deref().unwrap_or(program.get_name());
+            let command =
+                commands().find(|command| command.get_name() == name).ok_or_else(|| {
+                    Exit::Usage
+                        .because(format!("there is no command '{name}': 'nqueens help' lists all"))
+                })?;
             let (_, text) = page(command)?;
             return Ok(Exit::Done.print(|out| out.write_all(text.as_bytes())));
         };
-        let written = fs::create_dir_all(&folder).and_then(|()| {
-            commands.try_for_each(|command| {
-                let (name, text) = page(command)?;
-                fs::write(folder.join(name), text)
-            })
-        });
+        let write = |command| {
+            let (name, text) = page(command)?;
+            fs::write(folder.join(name), text)
+        };
+        let written = fs::create_dir_all(&folder).and_then(|()| commands().try_for_each(write));
         let cannot = |error| format!("--out: cannot write to {}: {error}", folder.display());
-        written.map_err(|error: io::Error| Exit::Failed.because(cannot(error)))?;
+        written.map_err(|error| Exit::Failed.because(cannot(error)))?;
         Ok(Exit::Done)
     }
 }
 
-/// The name of a command's page, and its text: what clap knows, and what is on every page.
+/// Returns the file name of a command's page, and its text: what clap knows, and what is on every page.
 fn page(command: &Command) -> io::Result<(String, String)> {
     // clap_mangen leaves out the text of options that the short help leaves out.
     let command = command.clone().mut_args(|argument| argument.hide_short_help(false));
