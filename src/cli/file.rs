@@ -11,21 +11,21 @@ use tempfile::NamedTempFile;
 use super::exit::{Exit, Failure};
 use super::values::path_in_folder;
 
-/// A file for a drawing, in place of an earlier one. Only names with this ending are taken, so that no
-/// journal is ever overwritten.
+/// Parses the name of a file for a drawing, which replaces an earlier one. Only names with this ending are
+/// taken, so that no journal is ever overwritten.
 pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = PathBuf> {
     path_in_folder().try_map(move |path| match path.extension() {
         Some(found) if found == ending => Ok(path),
-        _ => Err(format!("name a file that ends in .{ending}; it is overwritten")),
+        _ => Err(format!("name a file that ends in .{ending}, which will be replaced")),
     })
 }
 
-/// Whether a drawing can be written: no work is lost for a wrong path.
+/// Checks that a drawing can be written, before the work that makes it.
 pub(crate) fn check_drawing(option: &str, path: &Path) -> Result<(), Failure> {
     beside(path).map(drop).map_err(|error| cannot_write(option, path, &error))
 }
 
-/// Writes a drawing. Until it is whole it has a temporary name, so nobody ever sees half of it.
+/// Writes a drawing. Until it is whole it has a temporary name, so half of it is never seen.
 pub(crate) fn write_drawing(option: &str, path: &Path, drawing: &str) -> Result<(), Failure> {
     let written = beside(path).and_then(|mut file| {
         file.write_all(drawing.as_bytes())?;

@@ -1,4 +1,4 @@
-//! Numbers, sizes and durations for people, and as fields of JSON and CSV; long words shortened.
+//! Numbers, sizes and durations for people, and as fields of JSON and CSV.
 //!
 //! In JSON, counts are strings, since they pass 2^53 from n = 26 on, and times are seconds.
 
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use nqueens::forecast::Approximate;
 
-/// A time in the unit that suits it, to a tenth of a second or three figures: `446 µs`, `190 ms`, `2.8 s`,
+/// Returns a time in the unit that suits it, with three figures or to a tenth of a second: `446 µs`, `190 ms`, `2.8 s`,
 /// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
 #[expect(clippy::cast_possible_truncation, reason = "less than 400 days")]
 pub(crate) fn time(seconds: f64) -> String {
@@ -30,13 +30,13 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// A measured time in the unit that suits it.
+/// Returns a measured time in the unit that suits it.
 pub(crate) fn duration(time: Duration) -> String {
     self::time(time.as_secs_f64())
 }
 
-/// An expected time and its interval of 95 %, or the upper end of one that would begin below zero; or what it is
-/// roughly, if nobody can say how exact that is.
+/// Returns an expected time with its interval of 95 %. Of an interval that would begin below zero, only the upper
+/// end is given. A time whose error is unknown is `roughly` so long.
 pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -> String {
     match standard_error.is_finite() {
         true if standard_error == 0.0 => time(value),
@@ -53,7 +53,7 @@ pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -
     }
 }
 
-/// An expected time that is left. Nobody counts fractions of a second.
+/// Returns an expected time that is left. Nobody waits for fractions of a second.
 pub(crate) fn to_go(left: Approximate) -> String {
     match left.value + 2.0 * left.standard_error {
         ..1.0 => "less than a second".to_owned(),
@@ -61,7 +61,7 @@ pub(crate) fn to_go(left: Approximate) -> String {
     }
 }
 
-/// The day on which so many seconds have passed, if it is another one: `, about 12 December`.
+/// Returns the day this many seconds from now, if that is not today: `, about 12 December`.
 pub(crate) fn date_in(seconds: f64) -> String {
     let form = match seconds / 86_400.0 {
         ..1.0 | 36_500.0.. => return String::new(),
@@ -73,12 +73,12 @@ pub(crate) fn date_in(seconds: f64) -> String {
     end.map_or(String::new(), |end| end.strftime(form).to_string())
 }
 
-/// All of these times together, or the longest time if they are more.
+/// Returns the sum of times, or the longest possible time if the sum is longer.
 pub(crate) fn sum(times: impl Iterator<Item = Duration>) -> Duration {
     times.fold(Duration::ZERO, Duration::saturating_add)
 }
 
-/// A number with so many figures: `2650`, `44.7`, `0.0340`, `1.2e-6`, `5.4e4`; nothing is `0`.
+/// Returns a number rounded to this many figures: `2650`, `44.7`, `0.0340`, `1.2e-6`, `5.4e4`. Zero is `0`.
 #[expect(clippy::cast_possible_truncation, reason = "a dozen decimals at most")]
 pub(crate) fn figures(number: f64, figures: usize) -> String {
     let number = rounded_to_figures(number, figures);
@@ -93,51 +93,40 @@ pub(crate) fn figures(number: f64, figures: usize) -> String {
     }
 }
 
-/// A whole number in groups of three digits: `2 602 198`, with narrow spaces that do not break.
+/// Returns a whole number in groups of three digits: `2 602 198`, with narrow spaces that do not break.
 pub(crate) fn grouped(number: impl Display) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
     groups.collect::<Vec<_>>().join("\u{202f}")
 }
 
-/// More figures are noise.
+/// Rounds a number to this many figures.
 pub(crate) fn rounded_to_figures(number: f64, figures: usize) -> f64 {
     format!("{number:.*e}", figures - 1).parse().unwrap_or(number)
 }
 
-/// More decimals are noise.
+/// Rounds a number to this many decimals.
 pub(crate) fn rounded(number: f64, decimals: i32) -> f64 {
     let one = 10_f64.powi(decimals);
     (number * one).round() / one
 }
 
-/// Seconds in JSON, to the microsecond.
+/// Returns seconds for JSON, to the microsecond.
 pub(crate) fn json_seconds(time: Duration) -> f64 {
     rounded(time.as_secs_f64(), 6)
 }
 
-/// A number of many digits with so many decimals: `4.97e9`; short ones are written out.
+/// Returns a whole number, from 100 000 on in scientific form with this many decimals: `99999`, `4.97e9`.
 pub(crate) fn scientific(number: f64, decimals: usize) -> String {
     if number < 1e5 { format!("{number:.0}") } else { format!("{number:.decimals$e}") }
 }
 
-/// `1 unit`, `2 units`.
+/// Returns a number with its noun: `1 unit`, `2 units`.
 pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A text whose words have so many characters at most.
-pub(crate) fn with_short_words(text: &str, most: usize) -> String {
-    let shortened = |word: &str| match word.chars().count() {
-        all if all > most => {
-            format!("{}... ({all} characters)", word.chars().take(most).collect::<String>())
-        }
-        _ => word.to_owned(),
-    };
-    text.split(' ').map(shortened).collect::<Vec<_>>().join(" ")
-}
-
-/// As `2026-11-22 05:45:12 UTC`; 1970 for a time that no calendar has, since files tell any time.
+/// Returns a date like `2026-11-22 05:45:12 UTC`. A file may have a time beyond all calendars, which is 1970 here.
 pub(crate) fn utc(time: SystemTime) -> String {
     Timestamp::try_from(time).unwrap_or_default().strftime("%F %T UTC").to_string()
 }

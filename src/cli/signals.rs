@@ -20,13 +20,12 @@ use super::exit::{Exit, Failure};
 /// `ulimit -t` SIGXCPU, and `alarm` of Perl SIGALRM.
 const STOP: [i32; 7] = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
 
-/// Signals within so many milliseconds of the first one are the same. A user takes longer to press Ctrl-C
-/// again.
-const SAME_SIGNAL: u64 = 250;
+/// Signals within this time of the first one count as the first. A user takes longer to press Ctrl-C again.
+const SAME_SIGNAL_MS: u64 = 250;
 /// In place of the time of the first signal, until it comes.
 const NO_SIGNAL: u64 = u64::MAX;
 
-/// A cancellation that the first signal raises; a later one ends the program.
+/// Returns a cancellation that the first signal raises; a later signal ends the program.
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
     let (begun, first) = (Instant::now(), Arc::new(AtomicU64::new(NO_SIGNAL)));
@@ -38,7 +37,7 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
             let now = u64::try_from(begun.elapsed().as_millis()).unwrap_or(NO_SIGNAL);
             let first = first.fetch_min(now, Ordering::Relaxed);
             // The operating system repeats SIGXCPU for each second of CPU time, on many cores at once.
-            if signal != SIGXCPU && now > first.saturating_add(SAME_SIGNAL) {
+            if signal != SIGXCPU && now > first.saturating_add(SAME_SIGNAL_MS) {
                 if std::process::id() == 1 {
                     // The first process of a container: for it, Linux has no default.
                     exit(128 + signal);
@@ -50,7 +49,7 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
         // SAFETY: the handler uses atomics, the monotonic clock, the process's number (POSIX lists
         // `clock_gettime` and `getpid` as safe there), `exit` and `emulate_default_handler`, which are
         // made for handlers. It neither allocates nor locks nor panics.
-        #[expect(unsafe_code, reason = "flags alone cannot tell when a signal came")]
+        #[expect(unsafe_code, reason = "flags alone do not say when a signal came")]
         let registered = unsafe { register(signal, handler) };
         registered
             .map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
@@ -58,7 +57,7 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     Ok(cancel)
 }
 
-#[expect(unsafe_code, reason = "the standard library does not tell what happens to a signal")]
+#[expect(unsafe_code, reason = "the standard library does not say what happens to a signal")]
 fn is_ignored(signal: i32) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: without a new action, `sigaction` only writes the present one. If it fails, zeros are left,
@@ -69,7 +68,7 @@ fn is_ignored(signal: i32) -> bool {
     }
 }
 
-/// Makes a write beyond `ulimit -f` fail, as one to a full disk does, rather than kill the program.
+/// Makes a write beyond `ulimit -f` fail, like a write to a full disk, rather than kill the program.
 pub(crate) fn survive_file_size_limit() {
     // A signal that is caught leaves the write to fail. If it cannot be caught, it kills as before.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());

@@ -6,10 +6,8 @@ use std::path::Path;
 
 use console::style;
 
-use super::format::with_short_words;
-
-/// Longer words are no names that a file could have.
-const WORD: usize = 1000;
+/// Longer words are cut. No file can have such a name.
+const MAX_WORD_LEN: usize = 600;
 
 /// Prints a message, formatted as by `format!`.
 macro_rules! message {
@@ -20,30 +18,35 @@ pub(crate) use message;
 /// Prints one line, however long: terminals wrap it, and a command in it can be pasted. If stderr is closed or full
 /// nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "nqueens: {}", with_short_words(&escaped(message), WORD));
+    let message = escaped(message);
+    let words = message.split(' ').map(|word| match word.char_indices().nth(MAX_WORD_LEN) {
+        Some((end, _)) => format!("{}... ({} characters)", &word[..end], word.chars().count()),
+        None => word.to_owned(),
+    });
+    let _ = writeln!(io::stderr(), "nqueens: {}", words.collect::<Vec<_>>().join(" "));
 }
 
-/// So many differences or lines are printed one by one.
-const PRINTED: usize = 5;
+/// The most messages of one kind that are printed one by one.
+const MAX_PRINTED: usize = 5;
 
 /// Prints the first of some messages, and how many more there are.
 pub(crate) fn print_first(messages: impl ExactSizeIterator<Item = String>) {
-    let more = messages.len().saturating_sub(PRINTED);
-    messages.take(PRINTED).for_each(|text| message!("{text}"));
+    let more = messages.len().saturating_sub(MAX_PRINTED);
+    messages.take(MAX_PRINTED).for_each(|text| message!("{text}"));
     if more > 0 {
         message!("and {more} more");
     }
 }
 
-/// Prints, on a terminal in red, that a number, as in `Q(8) = 93`, differs from the published one.
+/// Prints, in red on a terminal, that a number (`Q(8) = 93`) differs from the published one.
 pub(crate) fn print_differs(computed: impl Display, published: u128) {
     let text =
         format!("nqueens: {computed} differs from the published {published}: one of them is wrong");
     let _ = writeln!(io::stderr(), "{}", style(text).red().for_stderr());
 }
 
-/// A text without what a terminal would obey: names of files and the contents of journals may come
-/// from others.
+/// Returns a text in which everything that a terminal would obey is escaped: names of files and the contents
+/// of journals may come from others.
 pub(crate) fn escaped(text: impl Display) -> String {
     // Beside control characters those without a shape, which turn the direction of writing or hide.
     let is_harmful = |c: char| {
@@ -59,7 +62,7 @@ pub(crate) fn escaped(text: impl Display) -> String {
     escaped
 }
 
-/// A path as a shell takes it. One that cannot be shown is left to the reader.
+/// Returns a path quoted for a shell, or `PATH` for a path that cannot be shown.
 pub(crate) fn quoted(path: &Path) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     match path.to_str().filter(|text| escaped(text) == *text) {

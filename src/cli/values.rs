@@ -7,40 +7,35 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use jiff::{Span, SpanRelativeTo};
 use nqueens::{BoardSize, Error, MAX_THREADS, Shard, cores};
 
 use super::exit::{Exit, Failure};
 use super::format::many;
 use super::stderr::message;
 
-/// A number that may be 0.
+/// Reads a number that may be 0.
 pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "give a whole number from 0 on".to_owned())
 }
 
-/// Sizes of boards.
+/// Reads a range of board sizes.
 pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {
     range(text, |text| text.parse().map(BoardSize::get).map_err(|error: Error| error.to_string()))
 }
 
-/// Numbers: `8-10`, `8..=10`, or one alone.
+/// Reads a range of numbers: `8-10`, `8..=10`, or one alone.
 pub(crate) fn range<T: PartialOrd + Copy>(
     text: &str,
     number: impl Fn(&str) -> Result<T, String>,
 ) -> Result<RangeInclusive<T>, String> {
     // A number with a sign is no range.
     let dash = text.split_once('-').filter(|(first, _)| !first.is_empty());
-    let ends = text.split_once("..=").or(dash);
-    if let (None, Some((first, last))) = (ends, text.split_once(".."))
-        && number(first).is_ok()
-        && number(last).is_ok()
-    {
-        return Err(format!(
-            "write {first}-{last}: with two points, people differ on whether {last} belongs to it"
-        ));
+    let (first, last) = text.split_once("..=").or(dash).unwrap_or((text, text));
+    if let Some((first, last)) = first.split_once("..") {
+        return Err(format!("write {first}-{last} or {first}..={last} (both ends included)"));
     }
-    let (first, last) = ends.unwrap_or((text, text));
     let range = number(first)?..=number(last)?;
     if range.is_empty() {
         return Err(format!("the range is empty; write {last}-{first}"));
@@ -48,21 +43,20 @@ pub(crate) fn range<T: PartialOrd + Copy>(
     Ok(range)
 }
 
-/// A file or folder to write, in a folder that is there: no work is lost for a wrong path. `-` means stdout to many
-/// programs, so nobody means a file of that name.
+/// A file or folder to write, in a folder that exists: a wrong path must not lose the work. `-` means
+/// standard output to many programs, so nobody means a file of that name.
 pub(crate) fn path_in_folder() -> impl TypedValueParser<Value = PathBuf> {
-    let named = OsStringValueParser::new().try_map(|path| match path.to_str() {
-        Some("") => Err("this is no name: name a file"),
-        Some("-") => Err("standard output cannot be meant: name a file, or ./- for this name"),
-        _ => Ok(PathBuf::from(path)),
-    });
-    named.try_map(|path| match Path::new(".").join(&path).parent() {
+    PathBufValueParser::new().try_map(|path| match Path::new(".").join(&path).parent() {
+        _ if path == Path::new("-") => {
+            Err("cannot write to standard output here: name a file, or ./- for this name"
+                .to_owned())
+        }
         Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),
         _ => Ok(path),
     })
 }
 
-/// A file to write, in a folder that is there.
+/// A file to write, in a folder that exists.
 pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
     path_in_folder().try_map(|path| {
         let is_folder = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
@@ -70,7 +64,7 @@ pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// A wish for threads.
+/// Reads a number of threads.
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, String> {
     up_to(most_threads())(text)
 }
@@ -80,19 +74,20 @@ fn most_threads() -> usize {
     (4 * cores()).clamp(64, MAX_THREADS)
 }
 
-/// A time: seconds, or `10s`, `2m`, `1h`.
+/// Reads a time as it is printed (`10s`, `1m27s`, `3h40m`), or as a number of seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let with_unit = |(unit, seconds)| Some((text.strip_suffix(unit)?, seconds));
-    let (number, unit) = units.into_iter().find_map(with_unit).unwrap_or((text, 1.0));
-    let seconds = number.parse().ok().map(|number: f64| number * unit);
+    let with_units = || {
+        let span: Span = text.parse().ok()?;
+        Some(span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?.as_secs_f64())
+    };
+    let seconds = text.parse().ok().or_else(with_units);
     let seconds = seconds.filter(|seconds| (0.001..=1e6).contains(seconds));
     seconds
         .map(Duration::from_secs_f64)
-        .ok_or_else(|| "choose 0.001 to 1000000 seconds, or a time like 2m".to_owned())
+        .ok_or_else(|| "choose 0.001 to 1000000 seconds, or a time like 1m30s".to_owned())
 }
 
-/// A number from 1 up to this one.
+/// Reads a number from 1 up to this one.
 pub(crate) fn up_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number| (1..=most).contains(number));
@@ -100,7 +95,7 @@ pub(crate) fn up_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clo
     }
 }
 
-/// Variables in which schedulers tell which task of an array this is, and its first number.
+/// Variables in which schedulers give the number of a task in its array, and the number of the first task.
 const ARRAY_INDEX: [(&str, usize); 8] = [
     ("SLURM_ARRAY_TASK_ID", 0),
     ("PBS_ARRAY_INDEX", 0),
@@ -112,16 +107,11 @@ const ARRAY_INDEX: [(&str, usize); 8] = [
     ("LSB_JOBINDEX", 1),
 ];
 
-/// What is no text has a replacement character, which no number has.
-fn variable(name: &str) -> Option<String> {
-    env::var_os(name).map(|text| text.to_string_lossy().into_owned())
-}
-
-/// The number of threads: the user's own, else the cores that this process may use. A scheduler's number may be
-/// that of a task of which this process has a part.
+/// Returns the number of threads without `--threads`: the user's own, else the cores that this process may
+/// use. A scheduler's number may be that of a task of which this process has a part.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
     let number = |name, most| {
-        let text = variable(name).filter(|text| !text.is_empty())?;
+        let text = env::var(name).ok().filter(|text| !text.is_empty())?;
         let bad = |error| Exit::Usage.because(format!("{name}: '{text}': {error}"));
         Some(up_to(most)(&text).map_err(bad))
     };
@@ -137,14 +127,14 @@ pub(crate) fn default_threads() -> Result<usize, Failure> {
     Ok(of_task.min(cores))
 }
 
-/// The shard with the index that is given, else that of a variable.
+/// Returns the shard with the index that is given, else that of a variable.
 pub(crate) fn shard(index: Option<String>, shards: usize) -> Result<Shard, Failure> {
     // Grid Engine sets `undefined` outside of arrays, LSF sets 0.
     let is_set =
         |text: &str, first| !["", "undefined"].contains(&text) && (first == 0 || text != "0");
     let of_array = || {
         ARRAY_INDEX.into_iter().find_map(|(name, first)| {
-            Some((name, variable(name).filter(|text| is_set(text, first))?, first))
+            Some((name, env::var(name).ok().filter(|text| is_set(text, first))?, first))
         })
     };
     let given = index.map(|text| ("--index", text, 0)).or_else(of_array);
@@ -182,13 +172,26 @@ mod tests {
     }
 
     #[test]
+    fn times_are_read_as_they_are_printed() {
+        for seconds in [0.19, 2.8, 59.9, 87.0, 3599.0, 13_200.0, 90_000.0, 950_400.0] {
+            let printed = crate::cli::format::time(seconds);
+            assert_eq!(time(&printed), Ok(Duration::from_secs_f64(seconds)), "{printed}");
+        }
+    }
+
+    #[test]
     fn times_have_units_or_are_seconds() {
-        for (text, seconds) in
-            [("10", 10.0), ("0.5", 0.5), ("10s", 10.0), ("2m", 120.0), ("1h", 3600.0)]
-        {
+        for (text, seconds) in [
+            ("10", 10.0),
+            ("0.5", 0.5),
+            ("10s", 10.0),
+            ("2 m", 120.0),
+            ("1h", 3600.0),
+            ("1d", 86_400.0),
+        ] {
             assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
         }
-        for text in ["", "s", "m", "-1", "0", "1d", "2 m", "1e9", "nan", "inf", "1m30s"] {
+        for text in ["", "s", "m", "-1", "0", "12d", "1e9", "nan", "inf", "-1m30s"] {
             assert!(time(text).is_err(), "{text}");
         }
     }

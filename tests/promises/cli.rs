@@ -57,14 +57,11 @@ fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
         (&["frobnicate"], "frobnicate"),
         (&["help", "frobnicate"], "frobnicate"),
-        (&["man", "frobnicate"], "there is no such command"),
+        (&["man", "frobnicate"], "there is no command"),
         (&["8"], "'nqueens count 8'"),
         (&["count"], "required arguments were not provided: <N>;"),
-        (&["count", "8", "--journal", "-"], "--journal"),
-        (
-            &["count", "8", "--journal", ""],
-            "invalid value '' for '--journal <FILE>': this is no name",
-        ),
+        (&["count", "8", "--journal", "-"], "cannot write to standard output here"),
+        (&["count", "8", "--journal", ""], "a value is required for '--journal <FILE>'"),
         (&["count", "8", "--journal", "nodir/x"], "make folder ./nodir first"),
         (&["merge", "Cargo.toml", "--into", "nodir/x"], "make folder ./nodir first"),
         (&["merge", "Cargo.toml", "--into", "/nodir/x"], "make folder /nodir first"),
@@ -75,9 +72,8 @@ fn bad_input_gets_one_clear_line() {
         (&["verify", "nofile"], "name a file or folder that exists"),
         (&["merge", "nofile", "--into", "x"], "name a file or folder that exists"),
         (&["merge", "some.journal", "--into", "-"], "--into"),
-        (&["merge", "some.journal", "--into", "-"], "--into"),
         (&["shard", "8", "--shards", "1", "--index", "0", "--out", "-"], "--out"),
-        (&["estimate", "8", "--seconds", "0"], "a time like 2m"),
+        (&["estimate", "8", "--seconds", "0"], "a time like 1m30s"),
         (&["count", "8", "--json=1"], "unexpected value '1' for '--json'"),
         (&["count", "8", "-t"], "a value is required for '--threads <T>'"),
         (&["count", "x"], "0 to 32"),
@@ -100,7 +96,6 @@ fn bad_input_gets_one_clear_line() {
         (&["table", "1..16"], "write 1-16"),
         (&["table", "1..=33"], "0 to 32"),
         (&["table", "30-40"], "'30-40' for '[N]...': '40' is not a board size of this program"),
-        (&["help", "count", "list"], "one command at a time: try 'nqueens help list'"),
         (&["table", "--csv", "--json"], "--json"),
     ];
     for (args, reason) in cases {
@@ -308,12 +303,10 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
     assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
 }
 
-/// A terminal that does not know its width says 0, and a message that names no way out is no help.
+/// A message that names no way out is no help.
 #[test]
 fn small_things_are_said_in_full() {
-    let narrow = run(nqueens(&["help", "count"]).env("COLUMNS", "0"));
-    assert!(stdout(&narrow).lines().any(|line| line.chars().count() > 60), "{narrow:?}");
-    refused(&output(&["man", "x"]), 2, &["choose count, table", "cpu, completions, man"]);
+    refused(&output(&["man", "x"]), 2, &["there is no command 'x'", "'nqueens help' lists all"]);
     refused(&output(&["verify", "x", "--kernel", "portable"]), 2, &["unexpected argument"]);
 }
 
