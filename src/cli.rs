@@ -29,8 +29,8 @@ mod usage;
 mod values;
 mod verify;
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as NO_ARGUMENTS;
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use exit::guarded;
 use exit::{Exit, Failure};
@@ -39,9 +39,9 @@ use session::on_readers;
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 ///
 /// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
-/// 1 a result that differs, a damaged record, or a fault; 2 wrong usage; 3 stopped or not complete: with a
-/// journal, the same command resumes it; 4 not here and now: memory, threads or a file that is in use.
-/// With NO_COLOR, nothing is coloured.
+/// 1 a total that differs from the published one, a damaged record, or a fault; 2 wrong usage; 3 stopped or
+/// not complete: with a journal, the same command resumes it; 4 temporarily impossible (memory, threads,
+/// locked file): retry later or on another machine. NO_COLOR turns colours off.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -99,26 +99,16 @@ impl Command {
     }
 }
 
-/// Parses the command line and runs the command. Help and version are answers as well.
+/// Parses the command line and runs the command. Help and version are answers too.
 pub(crate) fn run() -> Result<Exit, Failure> {
     signals::survive_file_size_limit();
     session::share_one_heap();
-    let mut program = CommandLine::command();
-    // A terminal that does not know its width says 0.
-    if std::env::var_os("COLUMNS").is_some_and(|columns| columns == "0") {
-        program = program.term_width(80);
-    }
-    let matches = program.try_get_matches();
-    match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
+    match CommandLine::try_parse() {
         Ok(line) => line.command.run(),
-        Err(help) if !help.use_stderr() => {
-            help.print()?;
-            Ok(Exit::Done)
-        }
-        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            // The short help, on standard error. If that is closed nobody can be told.
-            let _ = help.print();
-            Ok(Exit::Usage)
+        // Without arguments, the short help goes to standard error.
+        Err(help) if !help.use_stderr() || help.kind() == NO_ARGUMENTS => {
+            let exit = if help.use_stderr() { Exit::Usage } else { Exit::Done };
+            Ok(exit.print(|_| help.print()))
         }
         Err(error) => {
             let first = std::env::args_os().nth(1).unwrap_or_default();

@@ -37,8 +37,7 @@ pub(crate) struct EngineArgs {
 /// The threads, and when to show progress.
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
-    /// Threads; without it NQUEENS_THREADS, or all cores that this process may use, of these at most
-    /// SLURM_CPUS_PER_TASK
+    /// Number of threads [default: NQUEENS_THREADS, else the usable cores, at most SLURM_CPUS_PER_TASK]
     #[arg(long, short, value_name = "T", allow_negative_numbers = true)]
     #[arg(value_parser = number_of_threads)]
     pub(crate) threads: Option<usize>,
@@ -48,13 +47,13 @@ pub(crate) struct MachineArgs {
     pub(crate) progress: ProgressWhen,
 }
 
-/// What `--second` asks for.
+/// Returns the count that `--second` asks for.
 pub(crate) fn which_count(second: bool) -> WhichCount {
     if second { WhichCount::Second } else { WhichCount::First }
 }
 
 impl EngineArgs {
-    /// A count with these settings. Its threads, its observer and its end are the session's.
+    /// Returns a count with these settings. The session adds its threads, observer and cancellation.
     pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
         // An option that is not given leaves the count as it is.
         let count = self.engine.into_iter().fold(Count::new(size), Count::engine);
@@ -62,7 +61,7 @@ impl EngineArgs {
     }
 }
 
-/// A name, or `None` for this word.
+/// Parses a name, or `None` for this word.
 pub(crate) fn named_or<T>(
     word: &'static str,
     help: &'static str,

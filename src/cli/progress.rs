@@ -162,9 +162,8 @@ impl Observer for Progress {
             }
             Work::Sample(units) => {
                 *units += done.units.len();
-                let (shown, all) = (self.bar.position(), self.bar.length().unwrap_or_default());
-                let elapsed = u64::try_from(done.elapsed.as_millis()).unwrap_or(all);
-                usize::try_from(elapsed.min(all).saturating_sub(shown)).unwrap_or_default()
+                self.bar.set_position(done.elapsed.as_millis().try_into().unwrap_or(u64::MAX));
+                0
             }
             _ => done.units.len(),
         };

@@ -46,7 +46,7 @@ impl RowFormat {
     }
 }
 
-/// As `1 unit`, or as `2 602 198 units` with narrow spaces.
+/// Returns `1 unit`, or `2 602 198 units` with narrow spaces.
 pub(crate) fn units(number: usize) -> String {
     many(number, "unit").replace(&number.to_string(), &grouped(number))
 }
@@ -59,24 +59,24 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// A line of the text, which names from elsewhere cannot disturb.
+    /// Adds a line of the text, in which control characters are escaped.
     pub(crate) fn row(&mut self, label: &'static str, text: impl Display) -> &mut Self {
         self.rows.push((label, escaped(text)));
         self
     }
 
-    /// Labels and texts.
+    /// Returns the labels and texts of the lines.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &(&'static str, String)> {
         self.rows.iter()
     }
 
-    /// A field of the object.
+    /// Adds a field of the object.
     pub(crate) fn field(&mut self, name: &str, value: impl Into<Value>) -> &mut Self {
         self.fields.insert(name.to_owned(), value.into());
         self
     }
 
-    /// A line and a field.
+    /// Adds a line and a field of this name.
     pub(crate) fn entry(
         &mut self,
         name: &'static str,
@@ -85,8 +85,8 @@ impl Report {
         self.row(name, &value).field(name, value)
     }
 
-    /// A field for a number, and one, with `_error` in its name, for half the width of its interval of 95 %:
-    /// null if that is not known.
+    /// Adds a field for a number, and a field with `_error` in its name for half the width of its interval of
+    /// 95 %, which is two standard errors; null if that is not known.
     pub(crate) fn approximate(&mut self, name: &str, number: Option<Approximate>) -> &mut Self {
         let error = number.map(|number| 2.0 * number.standard_error);
         let error = error.filter(|error| error.is_finite()).map(|error| rounded(error, 6));
@@ -94,7 +94,7 @@ impl Report {
         self.field(&format!("{name}_error"), error)
     }
 
-    /// A number that `--quiet` prints as well; without it there is no line, and the field is null.
+    /// Adds a number that `--quiet` prints too. Without a number there is no line, and the field is null.
     pub(crate) fn number(&mut self, name: &'static str, number: Option<u128>) -> &mut Self {
         if let Some(number) = number {
             self.bare(number).row(name, number);
@@ -102,25 +102,25 @@ impl Report {
         self.field(name, number.map(|number| number.to_string()))
     }
 
-    /// A number that only `--quiet` prints.
+    /// Adds a number that only `--quiet` prints.
     pub(crate) fn bare(&mut self, number: impl Display) -> &mut Self {
         self.numbers.push(number.to_string());
         self
     }
 
-    /// The object.
+    /// Returns the object.
     pub(crate) fn into_value(self) -> Value {
         Value::Object(self.fields)
     }
 
-    /// Who counts.
+    /// Adds who counts.
     pub(crate) fn engine(&mut self, engine: Engine, kernel: Kernel, threads: usize) -> &mut Self {
         self.row("engine", format_args!("{engine}, kernel {kernel}"));
         self.field("engine", engine.name()).field("kernel", kernel.name());
         self.entry("threads", threads)
     }
 
-    /// Which count it is. Text names only the second one.
+    /// Adds which count it is. The text names only the second one.
     pub(crate) fn which_count(&mut self, which: WhichCount) -> &mut Self {
         if which == WhichCount::Second {
             self.row("count", "the second one: every unit on other data");
@@ -128,12 +128,12 @@ impl Report {
         self.field("count", which.to_string())
     }
 
-    /// The wall time of this run.
+    /// Adds the wall time of this run.
     pub(crate) fn seconds(&mut self, elapsed: Duration) -> &mut Self {
         self.row("time", duration(elapsed)).field("seconds", json_seconds(elapsed))
     }
 
-    /// The plan of a journal.
+    /// Adds the plan of a journal.
     pub(crate) fn plan(&mut self, plan: &Plan) -> &mut Self {
         let (engine, hash) = (plan.engine(), format!("{:08x}", plan.hash()));
         let units = units(plan.units());
@@ -152,12 +152,12 @@ impl Report {
         self.field(name, Value::Object(other.fields))
     }
 
-    /// Leaves no text: there is no answer yet.
+    /// Removes the text, because there is no answer yet.
     pub(crate) fn without_text(&mut self) {
         self.rows.clear();
     }
 
-    /// Writes a row of a table; CSV has a header above the first one, and no place for lists.
+    /// Writes a row of a table. CSV has a header above the first row, and no columns for lists.
     pub(crate) fn write_row(&self, format: RowFormat, is_first: bool) -> io::Result<()> {
         let mut out = stdout().lock();
         if format.json {
@@ -169,7 +169,7 @@ impl Report {
             if is_first {
                 lines.write_record(names)?;
             }
-            lines.write_record(values.into_iter().map(in_csv))?;
+            lines.serialize(values)?;
             lines.flush()?;
         } else {
             self.rows.iter().try_for_each(|(_, text)| writeln!(out, "{text}"))?;
@@ -188,14 +188,6 @@ impl Report {
         self.rows.iter().try_for_each(|(label, text)| {
             writeln!(out, "{}", format!("{label:<13}{text}").trim_end())
         })
-    }
-}
-
-fn in_csv(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        number => number.to_string(),
     }
 }
 

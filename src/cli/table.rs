@@ -21,7 +21,7 @@ Examples:
   nqueens table                            n = 1 to 16, next to OEIS
   nqueens table 4-18 --csv                 for a spreadsheet")]
 pub(crate) struct TableArgs {
-    /// Boards to count: sizes and ranges, as 8,10,12 or 8-10
+    /// Boards to count: sizes and ranges (8,10,12 or 8-10)
     #[arg(value_name = "N", default_value = "1-16", allow_negative_numbers = true)]
     #[arg(value_delimiter = ',', value_parser = sizes)]
     sizes: Vec<RangeInclusive<u32>>,
@@ -51,7 +51,7 @@ impl TableArgs {
         Ok(exit)
     }
 
-    /// A row, and the worse one of the verdicts on its numbers.
+    /// Counts a board. Returns its row, and the worse one of the verdicts on its two numbers.
     fn row(&self, size: BoardSize, session: &Session) -> Result<(Report, Published), Failure> {
         let outcome = session.end(session.set_up(self.engine.count(size)).run());
         let outcome =
