@@ -41,7 +41,7 @@ use session::on_readers;
 /// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
 /// 1 a total that differs from the published one, a damaged record, or a fault; 2 wrong usage; 3 stopped or
 /// not complete: with a journal, the same command resumes it; 4 temporarily impossible (memory, threads,
-/// locked file): retry later or on another machine. NO_COLOR turns colours off.
+/// locked file): retry later or on another machine.
 #[derive(Debug, Parser)]
 #[command(
     version,

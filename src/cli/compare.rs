@@ -119,14 +119,15 @@ fn named<T: Copy>(names: &[Option<T>], all: &[T]) -> Vec<T> {
     names.iter().flat_map(|name| name.map_or(all.to_vec(), |one| vec![one])).collect()
 }
 
+/// A comparison under way.
 struct Comparison<'a> {
     args: &'a CompareArgs,
     cpu: String,
-    /// Those that were fast enough for all boards so far.
+    /// The contestants that were fast enough for all boards so far.
     contestants: Vec<Contestant>,
-    /// The one to which ratios are.
+    /// The contestant to which ratios are.
     reference: Contestant,
-    /// For each number of threads.
+    /// A pool for each number of threads.
     pools: BTreeMap<usize, ThreadPool>,
     cancel: Cancel,
     progress: Progress,
@@ -134,7 +135,7 @@ struct Comparison<'a> {
     measured: Vec<Runs>,
     /// Whether a contestant was left out for lack of memory.
     lacked_memory: bool,
-    /// Whether a total differs from the published one.
+    /// The exit code so far: `Failed` after a total that differs from the published one.
     found: Exit,
 }
 
@@ -197,10 +198,8 @@ impl<'a> Comparison<'a> {
     /// Times all contestants that are fast enough for a board. What is measured before an error, which
     /// may be a cancellation, is kept.
     fn measure(&mut self, size: BoardSize) -> Result<(), Error> {
-        let begin = |progress: &Progress, runs| {
-            progress.begin("compare", [0, runs], Work::Compare(String::new()));
-        };
-        begin(&self.progress, self.contestants.len());
+        let name = format!("compare n = {size}");
+        self.progress.begin(&name, [0, self.contestants.len()], Work::Steps("runs to warm up"));
         let first = self.measured.len();
         for contestant in take(&mut self.contestants) {
             let reason = match self.warm_up(size, contestant) {
@@ -223,7 +222,8 @@ impl<'a> Comparison<'a> {
                 message!("left out from n = {size} on: {contestant}: {reason}");
             });
         }
-        begin(&self.progress, self.contestants.len() * self.args.repeat);
+        let runs = self.contestants.len() * self.args.repeat;
+        self.progress.begin(&name, [0, runs], Work::Steps("runs"));
         let cancel = self.cancel.clone();
         for _ in 0..self.args.repeat {
             for place in first..self.measured.len() {
@@ -254,7 +254,6 @@ impl<'a> Comparison<'a> {
         who: Contestant,
         cancel: &Cancel,
     ) -> Result<Outcome, Error> {
-        self.progress.begin_run(format!("n = {size}: {who}"));
         let count = Count::new(size).engine(who.engine).kernel(who.kernel);
         let outcome = count.pool(&self.pools[&who.threads]).cancel(cancel).run()?;
         if let Published::Differs { expected } = outcome.published {

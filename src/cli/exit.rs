@@ -201,8 +201,11 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             return (Usage, format!(": '{tool} < {} > NEW' makes a good one", quoted(path)));
         }
         J::NotReadBack | J::NotSynced { .. } => (Failed, CHECK_DISK),
-        J::Gone | J::Replaced | J::Cut | J::WrittenByOthers | J::NotAsWritten => {
-            (Failed, ": move it back if it was moved; the same command counts what is missing")
+        J::Gone | J::Replaced => {
+            (Failed, ": move it back; the same command counts what is missing")
+        }
+        J::Cut | J::WrittenByOthers | J::NotAsWritten => {
+            (Failed, ": the same command counts what is missing")
         }
         J::Changed => (NotNow, ": run the same command again"),
         J::InUse => (NotNow, ": wait for it, or name another file"),

@@ -1,9 +1,9 @@
 //! The progress of a command: one line that is redrawn on a terminal, or lines elsewhere.
 //!
 //! ```text
-//! n = 18 [==>       ] 26.1%, ETA 5.1 s ± 1.4 s, 2.3 s, 85/325 units, 2.21e8 solutions
+//! n = 18 [==>       ] 26.1%, ETA 5.1 s ± 1.4 s, 2.3 s, 85/325 units
 //! estimate [==>       ] 2.6 s of 10.0 s, 318 units
-//! compare [==>       ] 13/48 runs, n = 18: colours on 2 threads
+//! compare n = 18 [==>       ] 13/48 runs, 4.3 s, ETA roughly 12.0 s
 //! verify [====>     ] 84/200 units, 1.8 s, ETA roughly 2.5 s
 //! ```
 //!
@@ -19,7 +19,7 @@ use nqueens::forecast::{Approximate, TimeLeft};
 use nqueens::{Error, Observer, Shard, Start, UnitsDone, cores};
 
 use super::exit::Failure;
-use super::format::{duration, many, scientific, to_go};
+use super::format::{duration, many, to_go};
 use super::journals::warn_of_damage;
 use super::stderr::message;
 
@@ -55,13 +55,12 @@ pub(crate) struct Progress {
 
 /// What is under way.
 pub(crate) enum Work {
-    /// A count: the solutions of finished units, with those of journals, and the time left.
-    Count(u128, TimeLeft),
+    /// A count, with the time left.
+    Count(TimeLeft),
     /// An estimate, with the number of units in its sample so far.
     Sample(usize),
-    /// A comparison, with its present run.
-    Compare(String),
-    Verify,
+    /// Steps of this name that take equally long.
+    Steps(&'static str),
 }
 
 /// Returns the seconds of a count that roughly costs this many hours of a core.
@@ -79,7 +78,7 @@ impl Progress {
             when,
             is_terminal: !ProgressDrawTarget::stderr().is_hidden(),
             bar: ProgressBar::hidden(),
-            work: Mutex::new(Work::Verify),
+            work: Mutex::new(Work::Steps("")),
             next_line: Mutex::new(FIRST_LINE),
         }
     }
@@ -97,12 +96,6 @@ impl Progress {
         self.bar.set_prefix(name.to_owned());
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
-    }
-
-    /// Begins a run of a comparison.
-    pub(crate) fn begin_run(&self, run: String) {
-        *lock(&self.work) = Work::Compare(run);
-        self.advance(0);
     }
 
     /// Reports that some steps are done.
@@ -149,14 +142,12 @@ impl Observer for Progress {
             name += &format!(" shard {}", shard.index());
         }
         warn_of_damage(start.left_out);
-        let (solutions, left) = (done.solutions, start.time_left.clone());
-        self.begin(&name, [done.units, units], Work::Count(solutions, left));
+        self.begin(&name, [done.units, units], Work::Count(start.time_left.clone()));
     }
 
     fn units_done(&self, done: &UnitsDone) {
         let steps = match &mut *lock(&self.work) {
-            Work::Count(solutions, left) => {
-                *solutions += done.solutions;
+            Work::Count(left) => {
                 left.record(done);
                 done.units.len()
             }
@@ -203,22 +194,17 @@ impl Work {
         let (done, all) = (bar.position(), bar.length().unwrap_or_default());
         let elapsed = duration(bar.elapsed());
         match self {
-            Self::Count(solutions, left) => {
+            Self::Count(left) => {
                 let left = left.estimate().map(|left| format!("ETA {}, ", to_go(left)));
-                format!(
-                    "{}%, {}{elapsed}, {done}/{all} units, {} solutions",
-                    percent(done, all),
-                    left.unwrap_or_default(),
-                    scientific(*solutions as f64, 2)
-                )
+                let (percent, left) = (percent(done, all), left.unwrap_or_default());
+                format!("{percent}%, {left}{elapsed}, {done}/{all} units")
             }
             Self::Sample(units) => {
                 let whole = duration(Duration::from_millis(all));
                 format!("{elapsed} of {whole}, {}", many(*units, "unit"))
             }
-            Self::Compare(run) => format!("{done}/{all} runs, {run}"),
-            Self::Verify => {
-                format!("{done}/{all} units, {elapsed}, ETA roughly {}", duration(bar.eta()))
+            Self::Steps(name) => {
+                format!("{done}/{all} {name}, {elapsed}, ETA roughly {}", duration(bar.eta()))
             }
         }
     }
@@ -250,16 +236,14 @@ mod tests {
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let work = Work::Count(4_970_000_000_000, TimeLeft::default());
-        let text = text(work, 103_456_789, 123_456_789);
-        assert_eq!(text, "83.7%, 2.0 s, 103456789/123456789 units, 4.97e12 solutions");
+        let text = text(Work::Count(TimeLeft::default()), 103_456_789, 123_456_789);
+        assert_eq!(text, "83.7%, 2.0 s, 103456789/123456789 units");
     }
 
     #[test]
     fn each_work_has_its_text() {
-        let run = Work::Compare("n = 18: colours on 2 threads".to_owned());
-        assert_eq!(text(run, 50, 200), "50/200 runs, n = 18: colours on 2 threads");
-        assert!(text(Work::Verify, 50, 200).starts_with("50/200 units, 2.0 s, ETA roughly "));
+        let runs = text(Work::Steps("runs"), 50, 200);
+        assert!(runs.starts_with("50/200 runs, 2.0 s, ETA roughly "), "{runs}");
         assert_eq!(text(Work::Sample(7), 2000, 10_000), "2.0 s of 10.0 s, 7 units");
     }
 

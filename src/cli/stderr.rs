@@ -4,8 +4,6 @@ use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
 use std::path::Path;
 
-use console::style;
-
 /// Longer words are cut. No file can have such a name.
 const MAX_WORD_LEN: usize = 600;
 
@@ -38,11 +36,9 @@ pub(crate) fn print_first(messages: impl ExactSizeIterator<Item = String>) {
     }
 }
 
-/// Prints, in red on a terminal, that a number (`Q(8) = 93`) differs from the published one.
+/// Prints that a number (`Q(8) = 93`) differs from the published one.
 pub(crate) fn print_differs(computed: impl Display, published: u128) {
-    let text =
-        format!("nqueens: {computed} differs from the published {published}: one of them is wrong");
-    let _ = writeln!(io::stderr(), "{}", style(text).red().for_stderr());
+    message!("{computed} differs from the published {published}: one of them is wrong");
 }
 
 /// Returns a text in which everything that a terminal would obey is escaped: names of files and the contents

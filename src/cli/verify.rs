@@ -53,7 +53,7 @@ impl VerifyArgs {
         let counts = record.counts(&sample(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
         let chosen = record.tally().units.min(self.units);
-        progress.begin("verify", [0, chosen], Work::Verify);
+        progress.begin("verify", [0, chosen], Work::Steps("units"));
         let counted = || progress.advance(1);
         let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
         let verdict = session.end(verdict)?;
