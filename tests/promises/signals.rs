@@ -47,7 +47,7 @@ fn the_first_signal_stops_the_count_and_reports_its_progress() {
             let mut child = start(args);
             let mut messages = messages_of(&mut child);
             let mut line = String::new();
-            while !line.contains(" solutions") {
+            while !line.contains(" units") {
                 line.clear();
                 assert_ne!(messages.read_line(&mut line).expect("text"), 0, "{args:?} ended");
             }
