@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nqueens::forecast::{Approximate, TimeLeft};
+use nqueens::forecast::TimeLeft;
 use nqueens::{Error, Observer, Shard, Start, UnitsDone, cores};
 
 use super::exit::Failure;
