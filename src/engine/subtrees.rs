@@ -106,11 +106,11 @@ fn cut(case: Case, node: Node, rows: Range<usize>, units: &mut Vec<Case>) {
     }
 }
 
-/// The rows that prefixes fill if nobody says how many: enough for a few thousand units on boards that take
-/// longer than a blink, and for units of seconds up to n = 24, so that the last ones to finish cost little and
-/// progress shows.
+/// The rows that prefixes fill unless a count says how many: for n = 14 to 17 two, so that small units do not
+/// make the count slower, for larger boards enough for thousands of units, so that the last ones to finish cost
+/// little. Units take some seconds at n = 22, and again at n = 24.
 pub(crate) fn default_split_rows(size: BoardSize) -> usize {
-    (size.rows() / 5).clamp(1, MOST_SPLIT_ROWS)
+    (size.rows() / 6).clamp(1, MOST_SPLIT_ROWS)
 }
 
 impl Units for Subtrees {
