@@ -55,7 +55,7 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
-    /// Count with engine subtrees and this many rows in a prefix, 1 to 4 [default: a sixth of N]
+    /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default: a sixth of N]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = up_to(4))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     split_rows: Option<usize>,

@@ -11,7 +11,8 @@ use crate::common::{contents, fresh, raise_counts, size};
 /// A finished journal of a small board, with one unit in each line.
 fn finished(name: &str, engine: Engine) -> PathBuf {
     let path = fresh(&format!("verify-{name}.journal"));
-    Count::new(size(10)).engine(engine).threads(1).journal(&path).run().expect("a count");
+    let count = Count::new(size(10)).engine(engine).split_rows(2).threads(1);
+    count.journal(&path).run().expect("a count");
     path
 }
 
