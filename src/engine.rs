@@ -8,9 +8,9 @@
 //!
 //! CONTRIBUTING.md has a recipe for adding an engine.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 #[macro_use]
-mod x86;
+mod vectors;
 #[macro_use]
 mod simd;
 mod colours;

@@ -47,7 +47,7 @@ const COLOURS: Cost = Cost { n: 24, hours: 1.5, growth: 6.4 };
 /// With AVX-512: measured up to n = 19, at 8 ns a solution; the solutions are published up to n = 27.
 const SUBTREES: Cost = Cost { n: 24, hours: 550.0, growth: 10.0 };
 /// How many times as long boards take with each of [`Kernel::NAMES`].
-const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 1.8, 1.0];
+const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 2.5, 1.8, 1.0];
 
 /// The CPU time of a whole count in hours, for a decision whether to start it. It is reckoned from boards
 /// that were counted elsewhere, so it is good to a factor of three or so:

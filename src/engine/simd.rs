@@ -11,8 +11,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(target_arch = "aarch64")]
+use super::vectors::Neon;
 #[cfg(target_arch = "x86_64")]
-use super::x86::{Avx2, Avx512};
+use super::vectors::{Avx2, Avx512};
 use crate::error::Error;
 
 /// A version of the inner loops that this CPU can run.
@@ -21,6 +23,9 @@ use crate::error::Error;
 pub enum Kernel {
     /// Any CPU.
     Portable,
+    /// 64-bit ARM, with NEON.
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
     /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
@@ -29,7 +34,7 @@ pub enum Kernel {
     Avx512(Avx512),
 }
 
-/// Defines methods of [`Kernel`] that call the function of the same name in the module `portable`,
+/// Defines methods of [`Kernel`] that call the function of the same name in the module `portable`, `neon`,
 /// `avx2` or `avx512` next to them.
 macro_rules! dispatch {
     ($(
@@ -41,12 +46,16 @@ macro_rules! dispatch {
         $(
             $(#[$attribute])*
             #[cfg_attr(
-                target_arch = "x86_64",
+                any(target_arch = "aarch64", target_arch = "x86_64"),
                 expect(unsafe_code, reason = "the token proves that the CPU has the instructions")
             )]
             $visibility fn $function($kernel $(, $argument: $type)*) $(-> $result)? {
                 match $kernel {
                     $crate::Kernel::Portable => portable::$function($($argument),*),
+                    #[cfg(target_arch = "aarch64")]
+                    $crate::Kernel::Neon(_) => instructions! {
+                        neon, call_with, neon::$function($($argument: $type),*) $(-> $result)?
+                    },
                     #[cfg(target_arch = "x86_64")]
                     $crate::Kernel::Avx2(_) => instructions! {
                         avx2, call_with, avx2::$function($($argument: $type),*) $(-> $result)?
@@ -63,7 +72,7 @@ macro_rules! dispatch {
 
 /// Calls a function from another one that is compiled for some instructions. The kernel's token proves that
 /// the CPU has them.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 macro_rules! call_with {
     ([$($instruction:tt)*] $module:ident::$function:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {{
         #[inline]
@@ -78,11 +87,12 @@ macro_rules! call_with {
 
 impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not.
-    pub const NAMES: [&str; 3] = ["portable", "avx2", "avx512"];
+    pub const NAMES: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
 
     /// What each of [`Kernel::NAMES`] runs on, in one line.
-    pub const SUMMARIES: [&str; 3] = [
+    pub const SUMMARIES: [&str; 4] = [
         "any CPU",
+        "64-bit ARM, with NEON",
         "x86-64 with AVX2, BMI1, BMI2 and POPCNT",
         "x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG, VBMI and VNNI, and GFNI",
     ];
@@ -96,6 +106,8 @@ impl Kernel {
     pub fn available() -> Vec<Self> {
         let kernels = [
             Some(Self::Portable),
+            #[cfg(target_arch = "aarch64")]
+            Neon::detect().map(Self::Neon),
             #[cfg(target_arch = "x86_64")]
             Avx2::detect().map(Self::Avx2),
             #[cfg(target_arch = "x86_64")]
@@ -108,6 +120,8 @@ impl Kernel {
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(_) => "neon",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(_) => "avx2",
             #[cfg(target_arch = "x86_64")]

@@ -30,7 +30,7 @@ const COLOURS: [&str; Engine::ALL.len()] =
     ["#404040", "#b05a8c", "#b37a00", "#2f97d0", "#00805c", "#0066a6", "#c44a00"];
 
 /// The dashes of each kernel, in the order of [`Kernel::NAMES`].
-const DASHES: [&str; Kernel::NAMES.len()] = ["2 3", "9 4", "none"];
+const DASHES: [&str; Kernel::NAMES.len()] = ["2 3", "5 3", "9 4", "none"];
 
 /// An engine with a kernel.
 struct Line<'a> {

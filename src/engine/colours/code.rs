@@ -26,9 +26,9 @@ pub(super) const OFFSET_SCALE: usize = 8;
 /// them with weights in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
 pub(super) const MAX_GROUP: usize = 8;
 /// The items of a section, at most. A sum of 32 bits has room for the products of a weight and a number
-/// of bits, eight to a sum: 8 * 255 * 8 * 65536 < 2^32.
+/// of bits, sixteen to a sum: 16 * 255 * 8 * 65536 < 2^32.
 pub(super) const MAX_ITEMS: usize = 1 << 16;
-const _: () = assert!(8 * 255 * 8 * (MAX_ITEMS as u64) < 1 << 32, "sums of 32 bits have room");
+const _: () = assert!(16 * 255 * 8 * (MAX_ITEMS as u64) < 1 << 32, "sums of 32 bits have room");
 
 /// The words of a filter, and those of a leaf before its sections.
 const FILTER: usize = 4;

@@ -115,17 +115,17 @@ pub(super) struct LeafScratch {
 /// Of all words of a layer, and of each square and pair, those that it leaves. There is room behind every offset of 16
 /// bits, so that none from the code needs a check.
 #[repr(C, align(64))]
-struct Open([u8; (1 << 16) * LANES / OFFSET_SCALE + LANES]);
+struct Open([[u8; LANES / OFFSET_SCALE]; (1 << 16) + OFFSET_SCALE]);
 
 impl Open {
     #[inline(always)]
     fn at(&self, offset: usize) -> &[u8; LANES] {
-        self.0[offset % (1 << 16) * LANES / OFFSET_SCALE..].first_chunk().expect("room")
+        self.0[offset % (1 << 16)..].as_flattened().first_chunk().expect("room")
     }
 
     #[inline(always)]
     fn at_mut(&mut self, offset: usize) -> &mut [u8; LANES] {
-        self.0[offset % (1 << 16) * LANES / OFFSET_SCALE..].first_chunk_mut().expect("room")
+        self.0[offset % (1 << 16)..].as_flattened_mut().first_chunk_mut().expect("room")
     }
 }
 
@@ -139,7 +139,7 @@ impl Default for LeafScratch {
             nth_lanes: Vec::new(),
             indices: Vec::new(),
             planes: Box::new([Bytes::ZERO; NO_BIT as usize + 1]),
-            open: Box::new(Open([0; _])),
+            open: Box::new(Open([[0; _]; _])),
         }
     }
 }
@@ -229,6 +229,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod lanes;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,7 @@
 /// | `to_front(lanes, vector)` | these lanes first |
 ///
 /// What a store writes after the last node is overwritten later or never read.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 macro_rules! vector_passes {
     ($features:literal) => {
         #[target_feature(enable = $features)]
@@ -111,6 +111,8 @@ macro_rules! vector_passes {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 
 use super::level::Level;

@@ -2,8 +2,9 @@
 
 use std::arch::x86_64::*;
 
+use super::Tile;
 use super::portable::{join_eight, transpose_words};
-use crate::engine::x86::avx2;
+use crate::engine::vectors::avx2;
 
 type Vector = [__m256i; 2];
 type Sums = __m256i;

@@ -2,7 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use crate::engine::x86::avx512;
+use super::Tile;
+use super::portable::index;
+use crate::engine::vectors::avx512;
 
 type Vector = __m512i;
 type Sums = __m512i;
@@ -40,11 +42,6 @@ fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
 #[target_feature(enable = "avx512bitalg")]
 fn bits(a: Vector) -> Vector {
     _mm512_popcnt_epi8(a)
-}
-
-#[target_feature(enable = "avx512f")]
-fn index(places: &Bytes) -> Index {
-    [*places]
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]

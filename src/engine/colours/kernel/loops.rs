@@ -22,7 +22,7 @@ macro_rules! loops {
     ($(#[$compiled:meta])*) => {
         use super::{
             Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
-            Pairs, Planes, RowsOfSets, TILE, Tile, Totals, Weights, Words, unpack, chunks, chunks_mut,
+            Pairs, Planes, RowsOfSets, TILE, Totals, Weights, Words, unpack, chunks, chunks_mut,
             records,
         };
 

@@ -1,6 +1,6 @@
 //! Arrays of numbers, for any CPU; the reference for the vector kernels.
 
-use super::SLOTS;
+use super::{SLOTS, Tile};
 
 /// Byte l is a byte of word l / 8.
 type Vector = [u64; 8];
@@ -40,7 +40,7 @@ fn bits(a: Vector) -> Vector {
     })
 }
 
-fn index(places: &Bytes) -> Index {
+pub(super) fn index(places: &Bytes) -> Index {
     [*places]
 }
 

@@ -10,8 +10,8 @@ use std::arch::x86_64::{
 
 use super::super::level::Level;
 use crate::board::solutions::Node;
-use crate::engine::x86::LANES_TO_FRONT;
-use crate::engine::x86::avx2::{load, store};
+use crate::engine::vectors::LANES_TO_FRONT;
+use crate::engine::vectors::avx2::{load, store};
 
 const LANES: usize = 8;
 type Lanes = u8;

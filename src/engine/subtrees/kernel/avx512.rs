@@ -13,7 +13,7 @@ use std::arch::x86_64::{
 
 use super::super::level::Level;
 use crate::board::solutions::Node;
-use crate::engine::x86::avx512::{load, store};
+use crate::engine::vectors::avx512::{load, store};
 
 const LANES: usize = 16;
 

@@ -1,7 +1,10 @@
-//! The vectors of x86-64: the instructions of each kernel, proofs that this CPU has them, loads and stores.
+//! Vectors: the instructions of each kernel, proofs that this CPU has them, loads and stores.
 
 /// Passes the instructions of a kernel to another macro, with the rest of the arguments.
 macro_rules! instructions {
+    (neon, $then:ident, $($rest:tt)*) => {
+        $then! { ["neon"] $($rest)* }
+    };
     (avx2, $then:ident, $($rest:tt)*) => {
         $then! { ["avx2" "bmi1" "bmi2" "popcnt"] $($rest)* }
     };
@@ -17,7 +20,7 @@ macro_rules! instructions {
 /// Defines the proof that this CPU has the instructions of a kernel, and a module with the loads and
 /// stores of its vectors.
 macro_rules! token {
-    ([$($instruction:tt)*] $token:ident, $module:ident, $of_vectors:literal, $vector:ident, $load:ident, $store:ident) => {
+    ([$($instruction:tt)*] $token:ident, $detected:ident, $arch:ident, $module:ident, $of_vectors:literal, $vector:ident) => {
         #[doc = concat!("Proof that this CPU has", $(" `", $instruction, "`"),*, ".")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $token(());
@@ -25,49 +28,44 @@ macro_rules! token {
         impl $token {
             /// Asks the CPU.
             pub fn detect() -> Option<Self> {
-                let found = [$(is_x86_feature_detected!($instruction)),*];
+                let found = [$(std::arch::$detected!($instruction)),*];
                 found.iter().all(|has| *has).then_some(Self(()))
             }
         }
 
         pub(in crate::engine) mod $module {
-            use std::arch::x86_64::*;
+            use std::arch::$arch::$vector;
 
             use super::Lane;
 
             /// Loads the lanes of one vector.
             #[inline]
             #[target_feature(enable = $of_vectors)]
-            #[expect(unsafe_code, reason = "vector loads take pointers")]
+            #[expect(unsafe_code, reason = "a vector is read through a pointer")]
             pub(in crate::engine) fn load<T: Lane, const LANES: usize>(lanes: &[T; LANES]) -> $vector {
                 const { assert!(size_of::<[T; LANES]>() == size_of::<$vector>()) };
-                // SAFETY: the reference covers the bytes read; this load needs no alignment.
-                unsafe { $load(lanes.as_ptr().cast()) }
+                // SAFETY: the reference covers the bytes read, and all bit patterns are valid.
+                unsafe { lanes.as_ptr().cast::<$vector>().read_unaligned() }
             }
 
             /// Stores the lanes of one vector.
             #[inline]
             #[target_feature(enable = $of_vectors)]
-            #[expect(unsafe_code, reason = "vector stores take pointers")]
+            #[expect(unsafe_code, reason = "a vector is written through a pointer")]
             pub(in crate::engine) fn store<T: Lane, const LANES: usize>(lanes: &mut [T; LANES], of: $vector) {
                 const { assert!(size_of::<[T; LANES]>() == size_of::<$vector>()) };
-                // SAFETY: the reference covers the bytes written; this store needs no alignment.
-                unsafe { $store(lanes.as_mut_ptr().cast(), of) }
+                // SAFETY: the reference covers the bytes written, and all bit patterns are valid.
+                unsafe { lanes.as_mut_ptr().cast::<$vector>().write_unaligned(of) }
             }
         }
     };
 }
-instructions!(avx2, token, Avx2, avx2, "avx2", __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
-instructions!(
-    avx512,
-    token,
-    Avx512,
-    avx512,
-    "avx512f",
-    __m512i,
-    _mm512_loadu_si512,
-    _mm512_storeu_si512
-);
+#[cfg(target_arch = "aarch64")]
+instructions!(neon, token, Neon, is_aarch64_feature_detected, aarch64, neon, "neon", uint8x16_t);
+#[cfg(target_arch = "x86_64")]
+instructions!(avx2, token, Avx2, is_x86_feature_detected, x86_64, avx2, "avx2", __m256i);
+#[cfg(target_arch = "x86_64")]
+instructions!(avx512, token, Avx512, is_x86_feature_detected, x86_64, avx512, "avx512f", __m512i);
 
 /// Numbers that fill vectors.
 ///

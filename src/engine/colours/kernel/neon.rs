@@ -1,0 +1,136 @@
+//! 64 labels in four vectors, with population counts of bytes, and bytes picked from four vectors at once.
+
+use std::arch::aarch64::*;
+
+use super::portable::{index, join_eight, transpose_quarters};
+use crate::engine::vectors::neon;
+
+type Vector = [uint8x16_t; 4];
+type Sums = uint32x4_t;
+type Index = [Bytes; 1];
+
+loops! {
+    #[target_feature(enable = "neon")]
+}
+
+#[target_feature(enable = "neon")]
+fn load(bytes: &[u8; LANES]) -> Vector {
+    let quarters: &[[u8; 16]] = chunks(bytes);
+    std::array::from_fn(|at| neon::load(&quarters[at]))
+}
+
+#[target_feature(enable = "neon")]
+fn store(bytes: &mut [u8; LANES], vector: Vector) {
+    let quarters: &mut [[u8; 16]] = chunks_mut(bytes);
+    quarters.iter_mut().zip(vector).for_each(|(to, quarter)| neon::store(to, quarter));
+}
+
+#[target_feature(enable = "neon")]
+fn and(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|at| vandq_u8(a[at], b[at]))
+}
+
+#[target_feature(enable = "neon")]
+fn add(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|at| vaddq_u8(a[at], b[at]))
+}
+
+#[target_feature(enable = "neon")]
+fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|at| vbicq_u8(words[at], vorrq_u8(a[at], b[at])))
+}
+
+#[target_feature(enable = "neon")]
+fn bits(a: Vector) -> Vector {
+    a.map(|quarter| vcntq_u8(quarter))
+}
+
+#[target_feature(enable = "neon")]
+fn pick([a, b, c, d]: Vector, [places]: &Index) -> Vector {
+    load(&places.0).map(|places| vqtbl4q_u8(uint8x16x4_t(a, b, c, d), places))
+}
+
+#[target_feature(enable = "neon")]
+fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
+    for lanes in nth_lanes {
+        let picked = pick(hits, lanes);
+        let more = picked.map(|more| [vmovl_u8(vget_low_u8(more)), vmovl_high_u8(more)]);
+        for (eighth, more) in chunks_mut(&mut entries.0).iter_mut().zip(more.as_flattened()) {
+            let sum = vqaddq_u16(vreinterpretq_u16_u8(neon::load::<u16, 8>(eighth)), *more);
+            neon::store(eighth, vreinterpretq_u8_u16(sum));
+        }
+    }
+}
+
+#[target_feature(enable = "neon")]
+fn zero() -> Sums {
+    vdupq_n_u32(0)
+}
+
+#[target_feature(enable = "neon")]
+fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
+    const { assert!(4 * 8 * MAX_GROUP * 255 < 1 << 16) };
+    let weights = pick(load(&weights.0), index);
+    let products = |a: usize, b: usize| {
+        let sum = vmull_u8(vget_low_u8(weights[a]), vget_low_u8(hits[a]));
+        let sum = vmlal_high_u8(sum, weights[a], hits[a]);
+        let sum = vmlal_u8(sum, vget_low_u8(weights[b]), vget_low_u8(hits[b]));
+        vmlal_high_u8(sum, weights[b], hits[b])
+    };
+    vpadalq_u16(vpadalq_u16(sums, products(0, 1)), products(2, 3))
+}
+
+#[target_feature(enable = "neon")]
+fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
+    totals[0] += sums.map(|sums| vaddlvq_u32(sums)).iter().sum::<u64>();
+}
+
+/// In each quarter of the lanes: bytes of lane l and lane l + 8 take turns, so that a vector has one word of both.
+/// Then each eight words by eight bits are transposed. Last the bytes of all lanes take turns.
+#[target_feature(enable = "neon")]
+fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
+    let starts: &[[u32; TILE]] = chunks(starts);
+    for (quarter, starts) in starts.iter().enumerate() {
+        let rows: [_; 8] = std::array::from_fn(|lane| {
+            let slots = take_turns(std::array::from_fn(|at| {
+                let start = starts[lane + at / 4 * 8] as usize + 2 * (at % 4);
+                neon::load::<u64, 2>(words.padded[start..].first_chunk().expect("slack"))
+            }));
+            swap::<4>(swap::<2>(swap::<1>(slots, 0x55), 0x33), 0x0f)
+        });
+        for bit in 0..8 {
+            let mut bytes = std::array::from_fn(|lane| rows[lane][bit]);
+            for _ in 0..3 {
+                bytes = take_turns(bytes);
+            }
+            for (byte, lanes) in bytes.into_iter().enumerate() {
+                let plane: &mut [[u8; TILE]] = chunks_mut(&mut planes[8 * byte + bit].0);
+                neon::store(&mut plane[quarter], lanes);
+            }
+        }
+    }
+}
+
+/// A stage of the transposition of bits: of two rows at this distance, the high bits of the first one and the low
+/// bits of the other one change places.
+#[target_feature(enable = "neon")]
+fn swap<const DISTANCE: i32>(rows: [uint8x16_t; 8], low: u8) -> [uint8x16_t; 8] {
+    let (low, distance) = (vdupq_n_u8(low), DISTANCE as usize);
+    std::array::from_fn(|at| {
+        let (a, b) = (rows[at & !distance], rows[at | distance]);
+        if at & distance == 0 {
+            vbslq_u8(low, a, vshlq_n_u8::<DISTANCE>(b))
+        } else {
+            vbslq_u8(low, vshrq_n_u8::<DISTANCE>(a), b)
+        }
+    })
+}
+
+/// A stage of the transposition of bytes: those of the upper rows take turns with those of the lower ones.
+#[target_feature(enable = "neon")]
+fn take_turns(rows: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
+    std::array::from_fn(|at| {
+        let (a, b) = (rows[at / 2], rows[at / 2 + 4]);
+        if at % 2 == 0 { vzip1q_u8(a, b) } else { vzip2q_u8(a, b) }
+    })
+}
