@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the library's tests and whole counts as an aarch64 program under qemu: the portable kernel on
-# another CPU family. An emulator is slow, so check.sh only builds for aarch64.
+# Runs the tests of the kernels and whole counts as an aarch64 program under qemu: each kernel, both counts, and
+# journals that this machine began with each of its own kernels.
 #
 #   scripts/test-aarch64.sh
 #
@@ -9,9 +9,39 @@
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-gnu
-has_target "$target" || fail "missing: rustup target add $target"
+has_target "$target" || fail "missing: rustup target add $target" 77
 has qemu-aarch64 qemu-user
 has aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+emulator="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
-export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-cargo test --target "$target" --lib --test promises -- counts::
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=$emulator
+cargo test --target "$target" --lib -- kernel::
+cargo build --profile test
+cargo build --profile test --target "$target"
+programs=${CARGO_TARGET_DIR:-target}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# check N ARGUMENT ...: counts under the emulator, and compares the total with the published one.
+check() {
+  local total
+  echo "+ count $*"
+  total=$($emulator "$programs/$target/debug/nqueens" count "$@" --quiet)
+  [ "$total" = "$(published "$1")" ] || fail "Q($1) = $total, published is $(published "$1")"
+}
+
+for kernel in portable neon; do
+  for n in {1..15}; do check "$n" --engine colours --kernel "$kernel"; done
+  for n in {1..12}; do check "$n" --engine subtrees --kernel "$kernel"; done
+  check 16 --kernel "$kernel"
+  check 16 --kernel "$kernel" --second
+done
+for kernel in $("$programs/debug/nqueens" cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g'); do
+  echo "+ begun with $kernel on $(uname -m)"
+  journal=$folder/$kernel.journal
+  "$programs/debug/nqueens" count 16 --quiet --kernel "$kernel" --journal "$journal" >"$folder/total"
+  # As after a kill: the first line, and some units.
+  sed -i '12,$d' "$journal"
+  check 16 --kernel neon --journal "$journal"
+  [ "$(grep -c '^run .* kernel=' "$journal")" = 2 ] || fail "the journal does not name two runs"
+done
