@@ -8,7 +8,6 @@
 //! the run, so that the journal stays small and a kill loses a hundredth of the work at most.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +16,7 @@ use rayon::prelude::*;
 use super::observe::Start;
 use super::ranges::{REPORT_EVERY, Ranges};
 use super::settings::Count;
+use crate::cancel::Cancel;
 use crate::done::{Tally, UnitsDone};
 use crate::error::Error;
 use crate::machine::thread_time;
@@ -36,8 +36,8 @@ pub(super) struct Driver<'a> {
     pub(super) start: &'a Start<'a>,
     pub(super) journal: Option<&'a Journal>,
     pub(super) begun: Instant,
-    /// Stops all threads: one has failed.
-    pub(super) stop: AtomicBool,
+    /// Stops all threads between two units: one has failed, or a sample is large enough.
+    pub(super) stop: Cancel,
 }
 
 impl Driver<'_> {
@@ -87,7 +87,7 @@ impl Driver<'_> {
                 Ok(()) => {}
                 Err(error) if error.is_cancelled() => break,
                 Err(error) => {
-                    self.stop.store(true, Ordering::Relaxed);
+                    self.stop.cancel();
                     return Err(error);
                 }
             }
@@ -98,8 +98,7 @@ impl Driver<'_> {
     /// Whether there is no point in continuing. Why a journal has failed is reported when it is closed.
     fn must_stop(&self) -> bool {
         self.count.cancel.is_cancelled()
-            || self.count.enough.is_cancelled()
-            || self.stop.load(Ordering::Relaxed)
+            || self.stop.is_cancelled()
             || self.journal.is_some_and(Journal::has_failed)
     }
 
@@ -153,7 +152,7 @@ impl Unrecorded<'_> {
 impl Drop for Unrecorded<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.driver.stop.store(true, Ordering::Relaxed);
+            self.driver.stop.cancel();
         }
         self.record();
     }

@@ -11,6 +11,7 @@ use crate::done::UnitsDone;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Approximate, TimeLeft, core_hours};
+use crate::shard::Shard;
 
 /// The expected time and result of a count.
 #[derive(Clone, Copy, Debug)]
@@ -63,9 +64,12 @@ impl Count<'_> {
         let given_up = longest(time).max(time.saturating_mul(GIVEN_UP));
         let is_over = || self.cancel.is_cancelled() || begun.elapsed() > given_up;
         let outcome = Cancel::watched(is_over, |stop| {
-            let mut count = self.clone().observer(&sample).cancel(stop);
-            (count.journal, count.enough) = (None, sample.enough.clone());
-            count.on_its_threads(|| Job::whole(&count)?.run())?
+            let count = self.clone().observer(&sample).cancel(stop);
+            count.on_its_threads(|| {
+                let mut job = Job::new(&count, Shard::WHOLE);
+                job.stop = sample.enough.clone();
+                job.run()
+            })?
         })??;
         let (size, engine, kernel, threads) =
             (outcome.size, outcome.engine, outcome.kernel, outcome.threads);

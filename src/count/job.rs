@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::driver::Driver;
@@ -10,6 +9,7 @@ use super::observe::Start;
 use super::settings::Count;
 use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
+use crate::cancel::Cancel;
 use crate::done::Tally;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
@@ -102,6 +102,8 @@ pub(super) struct Job<'a> {
     count: &'a Count<'a>,
     begun: Instant,
     shard: Shard,
+    /// Stops the count between two units.
+    pub(super) stop: Cancel,
     /// The lock on the journal to write, if it has a name.
     lock: Option<Lock>,
     /// The folder to create the journal in, if it has none.
@@ -113,13 +115,13 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// A count without a journal.
-    fn new(count: &'a Count<'a>, shard: Shard) -> Self {
-        let (begun, left_out) = (Instant::now(), Vec::new());
-        Self { count, begun, shard, lock: None, folder: None, record: None, left_out }
+    pub(super) fn new(count: &'a Count<'a>, shard: Shard) -> Self {
+        let (begun, stop, left_out) = (Instant::now(), Cancel::new(), Vec::new());
+        Self { count, begun, shard, stop, lock: None, folder: None, record: None, left_out }
     }
 
     /// Opens the journal of a whole count, if it is to have one.
-    pub(super) fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
+    fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
         count.check(count.journal.is_some())?;
         let job = Self::new(count, Shard::WHOLE);
         match &count.journal {
@@ -180,7 +182,10 @@ impl<'a> Job<'a> {
             let begin = |lock| Journal::begin(lock, &plan, record, &run);
             journal = new.or(lock).map(begin).transpose()?;
         }
-        let counted = self.drive(&start, &todo, journal.as_ref())?;
+        count.observer.started(&start);
+        let (begun, stop) = (Instant::now(), self.stop.clone());
+        let driver = Driver { count, start: &start, journal: journal.as_ref(), begun, stop };
+        let counted = driver.run(todo.ranges())?;
         self.close(&start, counted, journal)
     }
 
@@ -193,19 +198,6 @@ impl<'a> Job<'a> {
         let recorded = recorded.unwrap_or_else(|| Clusters::new(plan.units()));
         let rest = Rest { units: todo.len(), solutions };
         TimeLeft::new(recorded, rest, run.threads.min(cores()))
-    }
-
-    /// Counts on all threads.
-    fn drive(
-        &self,
-        start: &Start<'_>,
-        todo: &UnitSet,
-        journal: Option<&Journal>,
-    ) -> Result<Tally, Error> {
-        self.count.observer.started(start);
-        let (begun, stop) = (Instant::now(), AtomicBool::new(false));
-        let driver = Driver { count: self.count, start, journal, begun, stop };
-        driver.run(todo.ranges())
     }
 
     /// Waits until the disk has everything, reads it back, and compares it with what was counted.

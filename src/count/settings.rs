@@ -49,8 +49,6 @@ pub struct Count<'a> {
     pub(super) journal: Option<PathBuf>,
     pub(super) observer: &'a dyn Observer,
     pub(super) cancel: Cancel,
-    /// Stops the count between two units: an estimate has seen enough.
-    pub(super) enough: Cancel,
 }
 
 impl<'a> Count<'a> {
@@ -68,7 +66,6 @@ impl<'a> Count<'a> {
             journal: None,
             observer: &(),
             cancel: Cancel::new(),
-            enough: Cancel::new(),
         }
     }
 
