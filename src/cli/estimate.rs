@@ -47,29 +47,30 @@ impl EstimateArgs {
         let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
         session.progress.begin("estimate", [0, all], Work::Sample(0));
         let estimate = session.end(count.estimate(self.seconds))?;
-        let [elapsed, wanted] = [estimate.elapsed, self.seconds].map(duration);
+        let sample = &estimate.sample;
+        let [elapsed, wanted] = [sample.elapsed, self.seconds].map(duration);
         let mut exit = Exit::Done;
-        if estimate.cancelled {
+        if sample.units_done < sample.units && session.cancel.is_cancelled() {
             exit = Exit::Stopped;
             message!(
                 "stopped after {elapsed} of {wanted}: the sample is smaller, and the intervals are wider"
             );
         }
-        if estimate.units_sampled == 0 {
+        if sample.units_done == 0 {
             message!(
                 "no unit was finished in {elapsed}: the times are what such boards cost elsewhere; a longer \
                  sample (--seconds) or another --engine may tell more"
             );
         }
-        Ok(exit.answer(self.format, report(self.n, &estimate)))
+        Ok(exit.answer(self.format, report(self.n, &estimate, exit == Exit::Stopped)))
     }
 }
 
-fn report(size: BoardSize, estimate: &Estimate) -> Report {
-    let Estimate { units_sampled, cpu_seconds, total, .. } = *estimate;
-    let is_whole = units_sampled == estimate.units;
+fn report(size: BoardSize, estimate: &Estimate, is_cancelled: bool) -> Report {
+    let Estimate { sample, cpu_seconds, total, .. } = estimate;
+    let is_whole = sample.units_done == sample.units;
     let published = known(size).total;
-    let counted = format!("{units_sampled} of {}", many(estimate.units, "unit"));
+    let counted = format!("{} of {}", sample.units_done, many(sample.units, "unit"));
     let mut total_text = match (total.value, 2.0 * total.standard_error) {
         (value, 0.0) => format!("{value:.0}"),
         (..=0.0, _) => "unknown: the sample has found no solution".to_owned(),
@@ -82,17 +83,17 @@ fn report(size: BoardSize, estimate: &Estimate) -> Report {
     let mut report = Report::default();
     report
         .entry("n", size.get())
-        .engine(estimate.engine, estimate.kernel, estimate.threads)
-        .row("sample", format_args!("{counted}, {}", duration(estimate.elapsed)))
-        .field("units", estimate.units)
-        .field("units_sampled", units_sampled)
-        .field("sample_seconds", json_seconds(estimate.elapsed))
-        .field("cancelled", estimate.cancelled)
+        .engine(sample.engine, sample.kernel, sample.threads)
+        .row("sample", format_args!("{counted}, {}", duration(sample.elapsed)))
+        .field("units", sample.units)
+        .field("units_sampled", sample.units_done)
+        .field("sample_seconds", json_seconds(sample.elapsed))
+        .field("cancelled", is_cancelled)
         .row("time", expected(estimate.seconds))
         .bare(rounded(estimate.seconds.value, 6))
         .approximate("estimated_seconds", Some(estimate.seconds))
-        .row("CPU time", expected(cpu_seconds))
-        .approximate("estimated_cpu_seconds", Some(cpu_seconds))
+        .row("CPU time", expected(*cpu_seconds))
+        .approximate("estimated_cpu_seconds", Some(*cpu_seconds))
         .row("total", total_text)
         .field("counted", is_whole)
         .field("estimated_total", (total.value > 0.0 || is_whole).then_some(total.value))

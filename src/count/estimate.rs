@@ -3,34 +3,21 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::job::Job;
+use super::job::{Job, Outcome};
 use super::observe::{Observer, Start};
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::done::UnitsDone;
-use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Approximate, TimeLeft, core_hours};
 use crate::shard::Shard;
 
 /// The expected time and result of a count.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The engine that would count.
-    pub engine: Engine,
-    /// The kernel that it would use; portable for engines that have no kernels.
-    pub kernel: Kernel,
-    /// How many threads would count.
-    pub threads: usize,
-    /// How many units the count has.
-    pub units: usize,
-    /// How many of them were counted for the sample. If none was, the times are what such boards cost elsewhere.
-    pub units_sampled: usize,
-    /// Whether the sample was cancelled before its end.
-    pub cancelled: bool,
-    /// How long the sample took, in wall time.
-    pub elapsed: Duration,
+    /// The count that was stopped. If it finished no unit, the times are what such boards cost elsewhere.
+    pub sample: Outcome,
     /// Seconds of CPU time for all units.
     pub cpu_seconds: Approximate,
     /// Seconds of wall time for all units on the threads that took the sample.
@@ -71,9 +58,8 @@ impl Count<'_> {
                 job.run()
             })?
         })??;
-        let (size, engine, kernel, threads) =
-            (outcome.size, outcome.engine, outcome.kernel, outcome.threads);
         let left = sample.left();
+        let Outcome { engine, kernel, threads, .. } = outcome;
         let is_whole = outcome.units_done == outcome.units;
         let all = match left.all_cpu_seconds() {
             Some(all) if is_whole => all,
@@ -81,7 +67,7 @@ impl Count<'_> {
             None if self.cancel.is_cancelled() => {
                 return Err(Error::StoppedBefore { what: "a unit was finished" });
             }
-            None => Approximate::roughly(3600.0 * core_hours(size, engine, kernel)),
+            None => Approximate::roughly(3600.0 * core_hours(self.size, engine, kernel)),
         };
         let taken = outcome.elapsed.as_secs_f64();
         let seconds = match left.estimate() {
@@ -90,18 +76,7 @@ impl Count<'_> {
             // As if each thread had a core of its own.
             None => Approximate::roughly(all.value / threads as f64),
         };
-        Ok(Estimate {
-            engine,
-            kernel,
-            threads,
-            units: outcome.units,
-            units_sampled: outcome.units_done,
-            cancelled: !is_whole && self.cancel.is_cancelled(),
-            elapsed: outcome.elapsed,
-            cpu_seconds: all,
-            seconds,
-            total: left.total(),
-        })
+        Ok(Estimate { sample: outcome, cpu_seconds: all, seconds, total: left.total() })
     }
 }
 

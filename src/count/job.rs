@@ -29,8 +29,9 @@ pub struct Outcome {
     pub shard: Shard,
     /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
     pub total: u128,
-    /// How many units are finished: all, unless the count was stopped.
-    pub(super) units_done: usize,
+    /// How many units are finished: all, unless the count was stopped. Only samples of
+    /// [estimates](crate::Estimate) are.
+    pub units_done: usize,
     /// The engine that counted.
     pub engine: Engine,
     /// The kernel that it used; portable for engines without kernels.

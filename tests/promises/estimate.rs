@@ -12,7 +12,7 @@ fn without_a_unit_an_estimate_is_what_boards_cost_elsewhere() {
     for engine in Engine::ALL.into_iter().filter(|engine| *engine != Engine::Colours) {
         let count = Count::new(size(32)).engine(engine).threads(2);
         let rough = count.estimate(Duration::from_millis(20)).expect("a rough estimate");
-        assert!(rough.units_sampled == 0 && !rough.cancelled, "{engine}: {rough:?}");
+        assert_eq!(rough.sample.units_done, 0, "{engine}: {rough:?}");
         for time in [rough.seconds, rough.cpu_seconds] {
             assert!(time.value > 1e9 && time.standard_error.is_infinite(), "{engine}: {rough:?}");
         }
@@ -52,7 +52,7 @@ fn a_sample_of_all_units_is_the_total() {
         for engine in [Engine::Colours, Engine::Subtrees, Engine::Bitmask] {
             let count = Count::new(size(n)).engine(engine).threads(2);
             let estimate = count.estimate(Duration::from_secs(60)).expect("a sample");
-            assert_eq!(estimate.units_sampled, estimate.units, "n = {n}, {engine}");
+            assert_eq!(estimate.sample.units_done, estimate.sample.units, "n = {n}, {engine}");
             let (estimated, counted) = (estimate.total, nqueens::count(n).expect("a count") as f64);
             assert!(
                 (estimated.value - counted).abs() < 1e-6 * counted.max(1.0),
