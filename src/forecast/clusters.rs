@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ratio::{Approximate, RatioEstimator};
+use super::ratio::{Approximate, sum_of_others};
 use crate::done::UnitsDone;
 
 /// Clusters of a plan. The sample is no larger, and the memory for it.
@@ -74,19 +74,28 @@ impl Clusters {
 
     /// The solutions of the whole.
     pub(crate) fn total(&self, rest: Rest) -> Approximate {
-        self.estimator(|of| of.units, |of| of.solutions).sum_with(rest.units as f64)
+        let found: f64 = self.clusters.values().map(|of| of.solutions).sum();
+        let left = self.others(|of| of.units, |of| of.solutions, rest.units as f64);
+        Approximate { value: found + left.value, ..left }
     }
 
     /// The CPU seconds that the rest takes. `None` while nothing is finished.
     pub(crate) fn cpu_seconds(&self, rest: Rest) -> Option<Approximate> {
-        let by = |size: fn(&Cluster) -> f64| self.estimator(size, |of| of.cpu_seconds);
-        let by_solutions = rest.solutions.map(|left| by(|of| of.solutions).sum_over(left.max(0.0)));
-        let left = by(|of| of.units).sum_over(rest.units as f64).or_closer(by_solutions);
+        let by_units = self.others(|of| of.units, |of| of.cpu_seconds, rest.units as f64);
+        let by_solutions =
+            |left: f64| self.others(|of| of.solutions, |of| of.cpu_seconds, left.max(0.0));
+        let left = by_units.or_closer(rest.solutions.map(by_solutions));
         (!self.is_empty()).then_some(left)
     }
 
-    fn estimator(&self, size: fn(&Cluster) -> f64, value: fn(&Cluster) -> f64) -> RatioEstimator {
-        self.clusters.values().map(|of| (size(of), value(of))).collect()
+    fn others(
+        &self,
+        size: fn(&Cluster) -> f64,
+        value: fn(&Cluster) -> f64,
+        sizes: f64,
+    ) -> Approximate {
+        let sample = self.clusters.values().map(|of| (size(of), value(of)));
+        sum_of_others(&sample.collect::<Vec<_>>(), sizes)
     }
 }
 

@@ -53,65 +53,30 @@ const SMALL_SAMPLE: f64 = 3.0;
 /// With fewer clusters, nobody can say how exact an estimate is.
 const FEWEST: f64 = 20.0;
 
-/// Estimates a sum over all clusters from a sample of them, each with a size and a value.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RatioEstimator {
-    clusters: f64,
-    sizes: f64,
-    values: f64,
-    values_squared: f64,
-    products: f64,
-    sizes_squared: f64,
-}
-
-/// From the size and the value of each cluster.
-impl FromIterator<(f64, f64)> for RatioEstimator {
-    fn from_iter<I: IntoIterator<Item = (f64, f64)>>(sample: I) -> Self {
-        let mut sums = Self::default();
-        for (size, value) in sample {
-            sums.clusters += 1.0;
-            sums.sizes += size;
-            sums.values += value;
-            sums.values_squared += value * value;
-            sums.products += value * size;
-            sums.sizes_squared += size * size;
-        }
-        sums
+/// Estimates the sum of the values of the clusters that are not in a sample, from the sum of their sizes, and the size
+/// and the value of each cluster in the sample.
+pub(super) fn sum_of_others(sample: &[(f64, f64)], other_sizes: f64) -> Approximate {
+    let clusters = sample.len() as f64;
+    let sizes: f64 = sample.iter().map(|(size, _)| size).sum();
+    let values: f64 = sample.iter().map(|(_, value)| value).sum();
+    let each = if sizes > 0.0 { values / sizes } else { 0.0 };
+    let value = each * other_sizes;
+    let left = clusters * other_sizes / sizes.max(f64::MIN_POSITIVE);
+    if left <= 1e-9 * clusters && clusters > 0.0 {
+        return Approximate { value, standard_error: 0.0 };
     }
-}
-
-impl RatioEstimator {
-    /// The sum of the values of all clusters, given the sum of the sizes of those that are not in the sample.
-    pub(super) fn sum_with(&self, other_sizes: f64) -> Approximate {
-        let clusters = self.clusters;
-        let each = if self.sizes > 0.0 { self.values / self.sizes } else { 0.0 };
-        let value = self.values + each * other_sizes;
-        let left = clusters * other_sizes / self.sizes.max(f64::MIN_POSITIVE);
-        if left <= 1e-9 * clusters && clusters > 0.0 {
-            return Approximate { value, standard_error: 0.0 };
-        }
-        // Nothing found is not nothing there.
-        if self.equal_clusters() < FEWEST || self.values <= 0.0 {
-            return Approximate::roughly(value);
-        }
-        let residuals =
-            self.values_squared - 2.0 * each * self.products + each * each * self.sizes_squared;
-        let variance = residuals.max(0.0) / (clusters - 1.0);
-        let standard_error = (variance * left * (clusters + left) / clusters).sqrt();
-        let standard_error = standard_error * (1.0 + SMALL_SAMPLE / self.equal_clusters());
-        Approximate { value, standard_error }
+    // How many clusters of equal size say as much (L. Kish, *Survey Sampling*, chapter 11).
+    let sizes_squared: f64 = sample.iter().map(|(size, _)| size * size).sum();
+    let equal_clusters = sizes * sizes / sizes_squared.max(f64::MIN_POSITIVE);
+    // Nothing found is not nothing there.
+    if equal_clusters < FEWEST || values <= 0.0 {
+        return Approximate::roughly(value);
     }
-
-    /// The sum of the values of the clusters that are not in the sample, given the sum of their sizes.
-    pub(super) fn sum_over(&self, other_sizes: f64) -> Approximate {
-        let all = self.sum_with(other_sizes);
-        Approximate { value: all.value - self.values, ..all }
-    }
-
-    /// How many clusters of equal size say as much (L. Kish, *Survey Sampling*, chapter 11).
-    fn equal_clusters(&self) -> f64 {
-        self.sizes * self.sizes / self.sizes_squared.max(f64::MIN_POSITIVE)
-    }
+    let residuals: f64 = sample.iter().map(|(size, value)| (value - each * size).powi(2)).sum();
+    let variance = residuals / (clusters - 1.0);
+    let standard_error = (variance * left * (clusters + left) / clusters).sqrt();
+    let standard_error = standard_error * (1.0 + SMALL_SAMPLE / equal_clusters);
+    Approximate { value, standard_error }
 }
 
 #[cfg(test)]
@@ -119,16 +84,14 @@ mod tests {
     use super::*;
 
     /// A sample of so many clusters of size 1.
-    fn of_size_1(clusters: u32, value: impl Fn(u32) -> u32) -> RatioEstimator {
+    fn of_size_1(clusters: u32, value: impl Fn(u32) -> u32) -> Vec<(f64, f64)> {
         (0..clusters).map(|cluster| (1.0, f64::from(value(cluster)))).collect()
     }
 
     #[test]
     fn equal_units_give_an_exact_estimate() {
-        let estimator: RatioEstimator = (0..20).map(|_| (4.0, 8.0)).collect();
-        let sum = Approximate { value: 200.0, standard_error: 0.0 };
-        assert_eq!(estimator.sum_with(20.0), sum);
-        assert_eq!(estimator.sum_over(20.0), Approximate { value: 40.0, ..sum });
+        let sum = Approximate { value: 40.0, standard_error: 0.0 };
+        assert_eq!(sum_of_others(&[(4.0, 8.0); 20], 20.0), sum);
     }
 
     #[test]
@@ -136,7 +99,7 @@ mod tests {
         let error = |sizes: &[f64]| {
             let wrong = [0.9, 1.1].into_iter().cycle();
             let sample = sizes.iter().zip(wrong).map(|(size, wrong)| (*size, size * wrong));
-            sample.collect::<RatioEstimator>().sum_with(1000.0).standard_error
+            sum_of_others(&sample.collect::<Vec<_>>(), 1000.0).standard_error
         };
         assert!(error(&[1.0; 19]).is_infinite() && error(&[1.0; 20]).is_finite());
         let mut sizes = [1.0; 20];
@@ -146,13 +109,13 @@ mod tests {
 
     #[test]
     fn clusters_without_a_hit_say_nothing() {
-        let sum = of_size_1(30, |_| 0).sum_with(20.0);
+        let sum = sum_of_others(&of_size_1(30, |_| 0), 20.0);
         assert_eq!((sum.value, sum.standard_error), (0.0, f64::INFINITY));
     }
 
     #[test]
     fn a_whole_population_has_no_error() {
-        let sum = of_size_1(50, |value| value * value).sum_with(0.0);
-        assert_eq!(sum, Approximate { value: 40_425.0, standard_error: 0.0 });
+        let sum = sum_of_others(&of_size_1(50, |value| value * value), 0.0);
+        assert_eq!(sum, Approximate { value: 0.0, standard_error: 0.0 });
     }
 }
