@@ -33,19 +33,6 @@ pub(crate) use time_left::seconds_of;
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};
 
-/// Hours that a board takes on one core, and how many times as long the next one takes.
-#[derive(Clone, Copy)]
-struct Cost {
-    n: u32,
-    hours: f64,
-    growth: f64,
-}
-
-/// With AVX-512: `colours` measured up to n = 24, and from samples up to 30; two more columns make it 25 to 50 times
-/// as long.
-const COLOURS: Cost = Cost { n: 24, hours: 1.5, growth: 6.4 };
-/// With AVX-512: measured up to n = 19, at 8 ns a solution; the solutions are published up to n = 27.
-const SUBTREES: Cost = Cost { n: 24, hours: 550.0, growth: 10.0 };
 /// How many times as long boards take with each of [`Kernel::NAMES`].
 const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 2.5, 1.8, 1.0];
 
@@ -53,15 +40,18 @@ const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 2.5, 1.8, 1.0];
 /// that were counted elsewhere, so it is good to a factor of three or so:
 /// [`Count::estimate`](crate::Count::estimate) measures on this machine.
 pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
-    let cost = match (engine, engine.largest_sensible()) {
+    // What a board takes with AVX-512, and how many times as long the next one takes.
+    let (n, hours, growth): (u32, f64, f64) = match (engine, engine.largest_sensible()) {
         // The largest sensible board takes some seconds.
-        (_, Some(n)) => Cost { n, hours: 10.0 / 3600.0, growth: 7.0 },
-        (Engine::Subtrees, _) => SUBTREES,
-        _ => COLOURS,
+        (_, Some(n)) => (n, 10.0 / 3600.0, 7.0),
+        // Measured up to n = 19, at 8 ns a solution; the solutions are published up to n = 27.
+        (Engine::Subtrees, _) => (24, 550.0, 10.0),
+        // Measured up to n = 24, and from samples up to 30; two more columns make it 25 to 50 times as long.
+        _ => (24, 1.5, 6.4),
     };
     let place = Kernel::NAMES.iter().position(|name| *name == kernel.name());
     let slower = place.filter(|_| engine.has_kernels()).map_or(1.0, |place| SLOWER[place]);
-    slower * cost.hours * cost.growth.powi(size.get() as i32 - cost.n as i32)
+    slower * hours * growth.powi(size.get() as i32 - n as i32)
 }
 
 #[cfg(test)]
