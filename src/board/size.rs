@@ -9,7 +9,7 @@ use crate::error::Error;
 ///
 /// Holding one proves that a row fits a `u32` and that every diagonal number fits a `u64` bit set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BoardSize(u8);
+pub struct BoardSize(u32);
 
 impl BoardSize {
     /// The largest board: a row has one bit of a `u32` for each column.
@@ -21,10 +21,7 @@ impl BoardSize {
     ///
     /// [`Error::OutOfRange`] for `n` above [`BoardSize::MAX`].
     pub fn new(n: u32) -> Result<Self, Error> {
-        match u8::try_from(n) {
-            Ok(small) if n <= Self::MAX => Ok(Self(small)),
-            _ => Err(Self::out_of_range(n)),
-        }
+        if n <= Self::MAX { Ok(Self(n)) } else { Err(Self::out_of_range(n)) }
     }
 
     fn out_of_range(given: impl ToString) -> Error {
@@ -33,20 +30,17 @@ impl BoardSize {
 
     /// The number of rows, columns and queens.
     pub fn get(self) -> u32 {
-        u32::from(self.0)
+        self.0
     }
 
     /// The number of rows, columns and queens, as a `usize` for indexing.
     pub fn rows(self) -> usize {
-        usize::from(self.0)
+        self.0 as usize
     }
 
     /// A bit set with one bit for each column: `n` ones.
     pub fn columns(self) -> u32 {
-        match self.get() {
-            0 => 0,
-            n => u32::MAX >> (Self::MAX - n),
-        }
+        u32::MAX.checked_shr(Self::MAX - self.get()).unwrap_or(0)
     }
 }
 

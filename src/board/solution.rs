@@ -6,7 +6,7 @@ use std::{array, mem};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Solution {
     /// The column of each row's queen, from the first row on, which pictures have at the bottom.
-    columns: Vec<u32>,
+    pub(super) columns: Vec<u32>,
 }
 
 impl Solution {
@@ -32,12 +32,6 @@ impl Solution {
                     .all(|(line, taken)| !mem::replace(&mut taken[line], true))
         });
         is_legal.then_some(Self { columns })
-    }
-
-    /// A solution that is known to be legal.
-    pub(super) fn of_legal(columns: Vec<u32>) -> Self {
-        debug_assert!(Self::new(&*columns).is_some(), "queens attack each other: {columns:?}");
-        Self { columns }
     }
 
     /// The number of different images, 1, 2, 4 or 8, if this is the smallest of them; `None`

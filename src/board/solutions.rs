@@ -98,7 +98,7 @@ impl Iterator for Solutions {
             let row = self.columns.len();
             let open_row = self.open_rows.last_mut()?;
             if row == n || open_row.free == 0 {
-                let found = (row == n).then(|| Solution::of_legal(self.columns.clone()));
+                let found = (row == n).then(|| Solution { columns: self.columns.clone() });
                 self.open_rows.pop();
                 self.columns.pop();
                 if found.is_some() {
