@@ -61,9 +61,6 @@ pub fn half_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
 ///
 /// [`Error::StoppedBefore`] after a cancellation.
 pub fn quarter_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
-    if size.get() % 4 > 1 {
-        return Ok(0);
-    }
     unchanged_by(|last, row, column| (column, last - row), size, cancel)
 }
 
@@ -94,11 +91,8 @@ fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Er
         start = start.with_images(half, half).unwrap_or(start);
     }
     let found = start.complete(half, (1 << half) - 1, cancel);
-    if cancel.is_cancelled() {
-        Err(Error::StoppedBefore { what: "the symmetric solutions were counted" })
-    } else {
-        Ok(2 * u128::from(found))
-    }
+    cancel.check("the symmetric solutions were counted")?;
+    Ok(2 * u128::from(found))
 }
 
 /// Queens on a board with this last row and column.

@@ -64,10 +64,10 @@ impl Count<'_> {
         let all = match left.all_cpu_seconds() {
             Some(all) if is_whole => all,
             Some(all) => all.on_any_run(),
-            None if self.cancel.is_cancelled() => {
-                return Err(Error::StoppedBefore { what: "a unit was finished" });
+            None => {
+                self.cancel.check("a unit was finished")?;
+                Approximate::roughly(3600.0 * core_hours(self.size, engine, kernel))
             }
-            None => Approximate::roughly(3600.0 * core_hours(self.size, engine, kernel)),
         };
         let taken = outcome.elapsed.as_secs_f64();
         let seconds = match left.estimate() {
