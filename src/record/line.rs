@@ -173,7 +173,7 @@ fn parse_done(text: &str) -> Option<UnitsDone> {
         solutions: parse_number(field("solutions=")?)?,
         elapsed: Duration::from_millis(parse_number(field("elapsed-ms=")?)?),
         cpu_time: Duration::from_micros(parse_number(field("busy-us=")?)?),
-        // The largest number stands for unknown counts; a unit that reaches it is an overflow.
+        // A unit that reaches the largest number is an overflow.
         counts: field("counts=")?
             .split(',')
             .map(|count| parse_number(count).filter(|count| *count != u64::MAX))

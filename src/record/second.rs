@@ -5,9 +5,6 @@ use super::units::UnitSet;
 use crate::engine::WhichCount;
 use crate::error::Error;
 
-/// So many units are compared at once: their counts take a third of a gigabyte.
-const AT_ONCE: usize = 1 << 23;
-
 /// Of units with two different counts, at most this many are named one by one.
 const NAMED: usize = 100;
 
@@ -37,8 +34,7 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     }
     let both = first.finished().intersection(second.finished());
     let mut differing = Vec::new();
-    for start in (0..first.plan().units()).step_by(AT_ONCE) {
-        let units = both.intersection(&UnitSet::from_iter(Some(start..start + AT_ONCE)));
+    for units in both.parts() {
         let counts = [first.counts(&units)?, second.counts(&units)?];
         assert_eq!(counts[0].len(), counts[1].len(), "both have counted these units");
         let pairs = counts[0].iter().zip(&counts[1]);

@@ -12,14 +12,14 @@ use std::fmt;
 use std::io::Read;
 use std::mem;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::disk::open;
 use super::line::Run;
 use super::reader::JournalFile;
-use super::units::{Counts, UnitSet};
+use super::units::UnitSet;
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -104,10 +104,16 @@ impl Record {
 
     /// Takes units that are held more than once for what they are: one unit, or none if the counts differ.
     fn settle(&mut self) -> Result<(), Error> {
-        let shared = self.gather(&self.shared)?;
-        let disputed: UnitSet = shared.disputed.iter().copied().collect();
-        let kept = shared.iter().filter(|(unit, _)| disputed.contains(*unit));
-        self.tally.solutions -= shared.repeated + self.weighted(kept);
+        let mut disputed = Vec::new();
+        for part in self.shared.clone().parts() {
+            for counts in self.gather(&part)?.chunk_by(|(one, _), (next, _)| one == next) {
+                let is_disputed = counts.first() != counts.last();
+                disputed.extend(is_disputed.then_some(counts[0].0));
+                let kept = usize::from(!is_disputed);
+                self.tally.solutions -= self.weighted(&counts[kept..]);
+            }
+        }
+        let disputed = disputed.into_iter().collect();
         for witnesses in self.witnesses(&disputed)?.chunk_by(|one, next| one.unit == next.unit) {
             let first = &witnesses[0];
             let second = witnesses.iter().find(|witness| witness.count != first.count);
@@ -169,12 +175,12 @@ impl Record {
         if self.finished.difference(units).is_empty() {
             return Ok(self.tally());
         }
-        let solutions = self.weighted(self.counts(units)?.into_iter());
+        let solutions = self.weighted(&self.counts(units)?);
         Ok(Tally { units: units.intersection(&self.finished).len(), solutions })
     }
 
-    fn weighted(&self, counts: impl Iterator<Item = (usize, u64)>) -> u128 {
-        counts.map(|(unit, count)| self.plan().solutions(unit, &[count])).sum()
+    fn weighted(&self, counts: &[(usize, u64)]) -> u128 {
+        counts.iter().map(|(unit, count)| self.plan().solutions(*unit, &[*count])).sum()
     }
 
     /// Reads the counts of some units, each before its weight, in increasing order of the units. Units that are
@@ -186,23 +192,28 @@ impl Record {
     /// held before, or is gone.
     pub fn counts(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
         let units = units.intersection(&self.finished);
-        let counts: Vec<_> = self.gather(&units)?.iter().collect();
+        let mut counts = self.gather(&units)?;
+        // Units that are held more than once have equal counts, unless they are left out.
+        counts.dedup();
         assert_eq!(counts.len(), units.len(), "every finished unit has a count");
         Ok(counts)
     }
 
-    /// Reads the counts of some units.
-    fn gather(&self, units: &UnitSet) -> Result<Counts, Error> {
-        let counts = Mutex::new(Counts::of(units));
-        let holders: Vec<_> =
-            self.files.iter().filter(|file| !file.units.is_disjoint(units)).collect();
-        holders.par_iter().try_for_each(|file| {
+    /// Reads the counts of some units in increasing order, as often as lines hold them.
+    fn gather(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
+        let of_file = |file: &JournalFile| {
+            let mut counts = Vec::new();
             self.rescan(file, |_, done| {
-                let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                counts.add(self.plan(), &done);
-            })
-        })?;
-        Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
+                let of_line = done.units.zip(done.counts);
+                counts.extend(of_line.filter(|(unit, _)| units.contains(*unit)));
+            })?;
+            Ok(counts)
+        };
+        let holders = self.files.par_iter().filter(|file| !file.units.is_disjoint(units));
+        let mut counts =
+            holders.map(of_file).try_reduce(Vec::new, |one, other| Ok([one, other].concat()))?;
+        counts.par_sort_unstable();
+        Ok(counts)
     }
 
     /// Reads one of the files again, as far as it was read before, and makes sure that it holds what it held.

@@ -1,15 +1,11 @@
-//! Sets of units, and the counts of some of them.
-//!
-//! A journal may hold a hundred million counts, and most readers need none of them. So counts are read
-//! when they are asked for, and only as many as are.
+//! Sets of units.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use range_set_blaze::RangeSetBlaze;
 
-use crate::done::UnitsDone;
-use crate::plan::Plan;
+/// So many units are looked at together if all are looked at: their counts take a third of a gigabyte.
+const AT_ONCE: usize = 1 << 23;
 
 /// A set of unit numbers, kept as disjoint ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +55,13 @@ impl UnitSet {
         (ranges.into_iter().collect(), repeated.into_iter().collect())
     }
 
+    /// Cuts the set into sets of neighbours, none of them large.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Self> {
+        let end = self.0.last().map_or(0, |last| last + 1);
+        let starts = (0..end).step_by(AT_ONCE);
+        starts.map(|start| self.intersection(&Self::from_iter([start..start + AT_ONCE])))
+    }
+
     /// The units in increasing order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter()
@@ -84,58 +87,9 @@ impl FromIterator<usize> for UnitSet {
     }
 }
 
-/// Marks a count that is not known. No count is this large: a unit that reaches it is an overflow.
-const UNKNOWN: u64 = u64::MAX;
-
-/// The counts of some units, each before its weight, as they are gathered from journals.
-#[derive(Default)]
-pub(super) struct Counts {
-    /// Counts of consecutive units, by the first of them.
-    ranges: BTreeMap<usize, Vec<u64>>,
-    /// The solutions, with weights, in counts of units that were known before.
-    pub(super) repeated: u128,
-    /// The units with different counts, once or more often; the first count is kept.
-    pub(super) disputed: Vec<usize>,
-}
-
-impl Counts {
-    /// Room for the counts of these units; none is known yet.
-    pub(super) fn of(units: &UnitSet) -> Self {
-        let room = |range: Range<usize>| (range.start, vec![UNKNOWN; range.len()]);
-        Self { ranges: units.ranges().map(room).collect(), ..Self::default() }
-    }
-
-    /// The units whose counts are known, in increasing order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        let all = self.ranges.iter().flat_map(|(first, counts)| (*first..).zip(counts));
-        all.map(|(unit, count)| (unit, *count)).filter(|(_, count)| *count != UNKNOWN)
-    }
-
-    /// Adds the counts of a line, as far as there is room for them.
-    pub(super) fn add(&mut self, plan: &Plan, done: &UnitsDone) {
-        let Range { start: first, end } = done.units;
-        let start = self.ranges.range(..=first).next_back().map_or(first, |(start, _)| *start);
-        for (start, room) in self.ranges.range_mut(start..end) {
-            for unit in first.max(*start)..end.min(start + room.len()) {
-                let (count, known) = (done.counts[unit - first], &mut room[unit - start]);
-                if *known == UNKNOWN {
-                    *known = count;
-                    continue;
-                }
-                self.repeated += plan.solutions(unit, &[count]);
-                if *known != count {
-                    self.disputed.push(unit);
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::size::BoardSize;
-    use crate::engine::Engine;
 
     #[test]
     fn united_ranges_and_repeated_units_are_those_of_a_count_by_unit() {
@@ -150,22 +104,5 @@ mod tests {
             let at_least = |times| UnitSet::from_iter((0..30).filter(|unit| held(*unit) >= times));
             assert_eq!(UnitSet::unite(ranges.clone()), (at_least(1), at_least(2)), "{ranges:?}");
         }
-    }
-
-    #[test]
-    fn counts_are_those_for_which_there_is_room() {
-        let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
-        let mut counts = Counts::of(&UnitSet::from_iter([1..4, 5..7]));
-        let lines = [(0, &[4, 8, 16][..]), (2, &[16, 18, 18, 16, 8]), (5, &[16, 9])];
-        let repeated = lines.map(|(first, each)| {
-            let mut done = UnitsDone::none_from(first);
-            (done.units.end, done.counts) = (first + each.len(), each.to_vec());
-            counts.add(&plan, &done);
-            counts.repeated
-        });
-        assert_eq!(repeated, [0, 16, 16 + 16 + 9], "unit 2, then units 5 and 6 again");
-        assert_eq!(counts.disputed, [6]);
-        let known: Vec<_> = counts.iter().collect();
-        assert_eq!(known, [(1, 8), (2, 16), (3, 18), (5, 16), (6, 8)]);
     }
 }
