@@ -15,7 +15,8 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -40,6 +41,8 @@ pub(crate) struct Journal {
     /// What it held before.
     held: Tally,
     shared: Arc<Shared>,
+    /// Tells the thread that syncs to end. It closes the channel that it is sent once it has ended.
+    ends: Sender<Sender<()>>,
     /// The thread that syncs. `None` once it was told to end.
     syncer: Option<JoinHandle<()>>,
 }
@@ -49,7 +52,6 @@ struct Shared {
     path: PathBuf,
     file: File,
     written: Mutex<Written>,
-    changed: Condvar,
 }
 
 /// What was written, and how that went.
@@ -59,10 +61,6 @@ struct Written {
     bytes: u64,
     /// How many of them the disk has.
     synced: u64,
-    /// Whether no more lines will come.
-    is_ending: bool,
-    /// Whether the thread that syncs has ended.
-    has_ended: bool,
     /// What happened to the file, when somebody last looked; and whether that was told.
     harm: Option<JournalError>,
     is_told: bool,
@@ -96,25 +94,21 @@ impl Journal {
             file.set_len(bytes).map_err(JournalError::cannot("write")).map_err(of_file)?;
         }
         let written = Written { bytes, synced: bytes, is_told: true, ..Written::default() };
-        let (written, changed) = (Mutex::new(written), Condvar::new());
-        let shared = Arc::new(Shared { path: path.clone(), file, written, changed });
+        let shared = Arc::new(Shared { path: path.clone(), file, written: Mutex::new(written) });
         let (first, seal) = (FirstLine::write(plan), Seal::of(plan));
         let first = if bytes == 0 { first } else { String::new() };
         shared.append(&(first + &seal.close(&run.to_string())));
         if let Some(failure) = shared.written().failure.take() {
             return Err(of_file(failure));
         }
+        let (ends, told) = channel();
         let syncer = Builder::new().name("nqueens-journal".to_owned()).spawn({
             let shared = Arc::clone(&shared);
-            move || {
-                shared.sync_until_end(bytes == 0);
-                shared.written().has_ended = true;
-                shared.changed.notify_all();
-            }
+            move || shared.sync_until_end(&told, bytes == 0)
         });
         let syncer = Some(syncer.map_err(Error::no_thread)?);
         let held = record.map_or(Tally::default(), Record::tally);
-        Ok(Self { plan: Arc::clone(plan), seal, held, shared, syncer })
+        Ok(Self { plan: Arc::clone(plan), seal, held, shared, ends, syncer })
     }
 
     /// Where it is.
@@ -162,13 +156,10 @@ impl Journal {
     /// Waits until the thread that syncs has ended.
     fn end(&mut self, waits: &dyn Fn()) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
-        let mut written = self.shared.written();
-        written.is_ending = true;
-        self.shared.changed.notify_all();
-        let is_at_work = |written: &mut Written| !written.has_ended;
-        let waited = self.shared.changed.wait_timeout_while(written, PATIENCE, is_at_work);
-        let is_late = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
-        if is_late {
+        let (ended, end) = channel();
+        // If the thread has ended, that closes the channel as well.
+        let _ = self.ends.send(ended);
+        if end.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             waits();
         }
         syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -226,16 +217,13 @@ impl Shared {
 
     /// Looks at the file again and again, and forces it to disk if something is new; its folder as well if the file
     /// is new.
-    fn sync_until_end(&self, mut is_new: bool) {
+    fn sync_until_end(&self, told: &Receiver<Sender<()>>, mut is_new: bool) {
+        let mut ends = None;
         loop {
-            let written = self.written();
-            let paused =
-                self.changed.wait_timeout_while(written, SYNC_EVERY, |written| !written.is_ending);
-            let written = paused.unwrap_or_else(PoisonError::into_inner).0;
-            let (bytes, is_idle, is_ending) =
-                (written.bytes, written.synced == written.bytes, written.is_ending);
-            drop(written);
-            if is_idle && is_ending {
+            ends = ends.or_else(|| told.recv_timeout(SYNC_EVERY).ok());
+            let Written { bytes, synced, .. } = *self.written();
+            let is_idle = synced == bytes;
+            if is_idle && ends.is_some() {
                 return;
             }
             let harm = self.look();
