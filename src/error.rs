@@ -233,13 +233,9 @@ pub enum JournalError {
         is_cut_back: bool,
     },
 
-    /// The file, read back after the last unit, does not hold what was written, although all its lines are good.
-    #[error("does not hold what was counted: units are missing or have different counts")]
+    /// The file, read back after the last line, does not hold what was written, although all its lines are good.
+    #[error("does not hold what was written: units are missing or have different counts")]
     NotAsWritten,
-
-    /// A new journal, read back before it gets its name, does not hold what was written.
-    #[error("could not be written: the disk does not hold what was written to it")]
-    NotReadBack,
 
     /// It is no longer where it was when the count began. It may be the folder of a shard.
     #[error("was removed or moved during the count")]

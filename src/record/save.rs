@@ -62,7 +62,7 @@ impl Record {
         let held = Self::read(&[new.path().to_owned()])?.map(Self::undamaged).transpose()?;
         let is_right =
             |held: &Self| held.finished() == self.finished() && held.tally() == self.tally();
-        let mut held = held.filter(is_right).ok_or_else(|| JournalError::NotReadBack.at(into))?;
+        let mut held = held.filter(is_right).ok_or_else(|| JournalError::NotAsWritten.at(into))?;
         held.files[0].path = into.to_owned();
         // How long ago a unit was recorded is told by the times of files. That is not worth an error.
         let newest = self.files.iter().filter_map(|file| file.modified).max();
