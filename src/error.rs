@@ -237,20 +237,13 @@ pub enum JournalError {
     #[error("does not hold what was written: units are missing or have different counts")]
     NotAsWritten,
 
-    /// It is no longer where it was when the count began. It may be the folder of a shard.
-    #[error("was removed or moved during the count")]
+    /// It is no longer where it was when the count began: nothing is there, or another file. It may be the folder of a
+    /// shard that is gone.
+    #[error("was removed or moved during the count, or replaced by another file")]
     Gone,
 
-    /// Another file has its name now.
-    #[error("was replaced by another file during the count")]
-    Replaced,
-
-    /// It lost lines that this process had written.
-    #[error("was cut during the count: lines that were written are missing")]
-    Cut,
-
-    /// It has lines that this process did not write.
-    #[error("was written by another process as well during the count")]
+    /// It lost lines that this process had written, or has lines that this process did not write.
+    #[error("was cut or written by another process as well during the count")]
     WrittenByOthers,
 
     /// A journal that had to be read twice was not the same the second time.

@@ -201,10 +201,8 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             return (Usage, format!(": '{tool} < {} > NEW' makes a good one", quoted(path)));
         }
         J::NotAsWritten | J::NotSynced { .. } => (Failed, CHECK_DISK),
-        J::Gone | J::Replaced => {
-            (Failed, ": move it back; the same command counts what is missing")
-        }
-        J::Cut | J::WrittenByOthers => (Failed, ": the same command counts what is missing"),
+        J::Gone => (Failed, ": move it back; the same command counts what is missing"),
+        J::WrittenByOthers => (Failed, ": the same command counts what is missing"),
         J::Changed => (NotNow, ": run the same command again"),
         J::InUse => (NotNow, ": wait for it, or name another file"),
         J::NoLocks { .. } => (Usage, ": name a file elsewhere, or use 'nqueens shard'"),

@@ -136,19 +136,16 @@ impl Journal {
     /// Waits until the disk has everything, reads it back from there, and makes sure that it is what was held
     /// before and what was counted since. Calls `waits` once if the disk takes its time.
     pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
-        use JournalError::{Gone, NotAsWritten, Replaced};
+        use JournalError::{Gone, NotAsWritten};
         let ended = self.end(waits);
         let (path, harm) = (self.path(), self.shared.look());
-        // If it is gone, that is why the disk did not take its lines.
-        if harm == Some(Gone) {
-            return Err(Gone.at(path));
-        }
-        ended.map_err(|error| error.at(path))?;
-        let read = open(path).and_then(|file| read_from_disk(path, &file, Some(&self.plan)));
+        let file = ended.map_err(|error| error.at(path)).and_then(|()| open(path));
+        let read = file.and_then(|file| read_from_disk(path, &file, Some(&self.plan)));
         match read {
             Ok((Some(record), _)) if record.tally() == self.held + counted => Ok(record),
-            // Of a file with damage the error says what is left, unless it is another file.
-            Err(error) if harm != Some(Replaced) => Err(error),
+            // Of a file with damage the error says what is left. If the file is gone, that is why the disk did not
+            // take its lines.
+            Err(error) if harm != Some(Gone) => Err(error),
             _ => Err(harm.unwrap_or(NotAsWritten).at(path)),
         }
     }
@@ -202,9 +199,10 @@ impl Shared {
         let written = self.written();
         match (is_here, length) {
             (Err(error), _) if error.kind() == io::ErrorKind::NotFound => Some(JournalError::Gone),
-            (Ok(false), _) => Some(JournalError::Replaced),
-            (_, Ok(length)) if length < before => Some(JournalError::Cut),
-            (_, Ok(length)) if length > written.bytes && written.failure.is_none() => {
+            (Ok(false), _) => Some(JournalError::Gone),
+            (_, Ok(length))
+                if length < before || (length > written.bytes && written.failure.is_none()) =>
+            {
                 Some(JournalError::WrittenByOthers)
             }
             _ => None,
