@@ -211,13 +211,6 @@ pub enum JournalError {
     #[error("is not a plain file, which can be read more than once")]
     NotAFile,
 
-    /// The file holds a journal in another form: compressed, or with other line ends.
-    #[error("is {form}, and is left unchanged")]
-    OtherForm {
-        /// `compressed by gzip`, or `a journal with line ends of Windows`.
-        form: &'static str,
-    },
-
     /// The disk did not take what was written.
     #[error(
         "the disk did not take the last lines of the journal ({source}); {}",

@@ -195,11 +195,6 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             _ => (Failed, CHECK_DISK),
         },
         J::NotAFile | J::Exists | J::OtherCount { .. } => (Usage, ": name another file"),
-        J::OtherForm { form } => {
-            let tool = form.strip_prefix("compressed by ").map(|tool| format!("{tool} -dc"));
-            let tool = tool.unwrap_or(r#"tr -d "\r""#.to_owned());
-            return (Usage, format!(": '{tool} < {} > NEW' makes a good one", quoted(path)));
-        }
         J::NotAsWritten | J::NotSynced { .. } => (Failed, CHECK_DISK),
         J::Gone => (Failed, ": move it back; the same command counts what is missing"),
         J::WrittenByOthers => (Failed, ": the same command counts what is missing"),

@@ -155,13 +155,13 @@ fn is_companion(error: &Error) -> bool {
     name.as_encoded_bytes().starts_with(b"._")
 }
 
-/// Whether a journal was not read for a reason that says nothing of its lines: it is compressed, it belongs to another
-/// user, or there are too few file handles.
+/// Whether a journal was not read for a reason that says nothing of its lines: it belongs to another user, or there
+/// are too few file handles.
 fn is_unread(error: &Error) -> bool {
     let Error::Journal { error, .. } = error else { return false };
     match error {
         J::Io { action, source } => *action == "open" || source.is_of_machine,
-        error => matches!(error, J::NotAFile | J::OtherForm { .. }),
+        error => *error == J::NotAFile,
     }
 }
 

@@ -78,8 +78,10 @@ impl Seal {
         format!("{text} {}\n", self.crc(text))
     }
 
-    /// The text of a line, given without its line feed, if its CRC is right.
+    /// The text of a line, given without its line feed, if its CRC is right. Text that went through Windows ends its
+    /// lines with two bytes.
     pub(super) fn open(self, line: &[u8]) -> Result<&str, &'static str> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let line = std::str::from_utf8(line).map_err(|_| "it is not text")?;
         let (text, crc) = line.rsplit_once(' ').ok_or("it has no CRC")?;
         if crc == self.crc(text) { Ok(text) } else { Err("its CRC differs") }
