@@ -64,9 +64,6 @@ impl Record {
             |held: &Self| held.finished() == self.finished() && held.tally() == self.tally();
         let mut held = held.filter(is_right).ok_or_else(|| JournalError::NotAsWritten.at(into))?;
         held.files[0].path = into.to_owned();
-        // How long ago a unit was recorded is told by the times of files. That is not worth an error.
-        let newest = self.files.iter().filter_map(|file| file.modified).max();
-        let _ = newest.map(|time| new.as_file().set_modified(time));
         cancel.check(WHOLE)?;
         name(new, into).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
