@@ -31,7 +31,6 @@ use super::union::{Record, read_first, read_like};
 use crate::board::size::BoardSize;
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
-use crate::plan::Plan;
 use crate::shard::Shard;
 
 /// What the journals in a folder hold that may be of a shard, and what was left out. `None` if no journal
@@ -53,14 +52,12 @@ pub(crate) fn read_shard(
             _ => files.push(folder.join(name)),
         }
     }
+    // Whatever its name says, a journal of the other count is of no use.
+    files.retain(|path| FirstLine::read_at(path).is_none_or(|line| line.which_count() == which));
     files.sort_unstable();
-    let is_wanted = |plan: &Plan| plan.which_count() == which;
     let of_all = files.iter().chain(&passed_over);
-    let (record, left_out) = if let Ok(Some(first)) = read_first(of_all, is_wanted) {
-        let mut journals = read_like(&first, &files);
-        // Whatever its name says, a journal of the other count is of no use.
-        journals.retain(|journal| !journal.as_ref().is_err_and(is_of_other_count));
-        let mut record = Record::of(&first.plan, journals)?;
+    let (record, left_out) = if let Ok(Some(first)) = read_first(of_all) {
+        let mut record = Record::of(&first.plan, read_like(&first, &files))?;
         let left_out = mem::take(&mut record.left_out);
         (Some(record), left_out)
     } else {
@@ -76,12 +73,6 @@ pub(crate) fn read_shard(
         Some(error) => Err(error.clone()),
         None => Ok((record, left_out)),
     }
-}
-
-/// Returns whether a journal was left out because it is of the other count of the same plan.
-fn is_of_other_count(error: &Error) -> bool {
-    matches!(error, Error::PlansDiffer { plans: [one, other], .. }
-        if without_count(one) == without_count(other))
 }
 
 /// The journals that these paths stand for. A file stands for itself, a folder for all files in it

@@ -65,7 +65,7 @@ impl Record {
     /// [`Error::PlansDiffer`] if they belong to different plans or counts, [`Error::Journal`] if none of them
     /// names a plan.
     pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
-        let first = read_first(paths, |_| true)?;
+        let first = read_first(paths)?;
         first.map(|first| Self::of(&first.plan, read_like(&first, paths))).transpose()
     }
 
@@ -253,19 +253,18 @@ impl Record {
     }
 }
 
-/// Reads one journal after the other, up to the first one with a plan that is wanted. `None` if there is none.
+/// Reads one journal after the other, up to the first one that names a plan. `None` if there is none.
 ///
 /// # Errors
 ///
 /// If there is none, the first one of the reading.
 pub(super) fn read_first<'a>(
     paths: impl IntoIterator<Item = &'a PathBuf>,
-    is_wanted: impl Fn(&Plan) -> bool,
 ) -> Result<Option<JournalFile>, Error> {
     let mut failure = Ok(None);
     for path in paths {
         match JournalFile::read(path, None) {
-            Ok(Some(file)) if is_wanted(&file.plan) => return Ok(Some(file)),
+            Ok(Some(file)) => return Ok(Some(file)),
             Err(error) if failure.is_ok() => failure = Err(error),
             _ => {}
         }
