@@ -161,11 +161,8 @@ impl Observer for Progress {
         self.advance(steps);
     }
 
-    fn journal_harmed(&self, harm: Option<&Error>) {
-        self.suspend(|| match harm.cloned().map(Failure::from) {
-            Some(harm) => message!("warning: {harm}"),
-            None => message!("the journal is again where it was, with all that was written"),
-        });
+    fn journal_harmed(&self, harm: &Error) {
+        self.suspend(|| message!("warning: {}", Failure::from(harm.clone())));
     }
 
     fn waits_for_disk(&self, total: Option<u128>) {

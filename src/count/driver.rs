@@ -76,7 +76,7 @@ impl Driver<'_> {
                 self.count.observer.units_done(&done);
             }
             if let Some(harm) = self.journal.and_then(Journal::news) {
-                self.count.observer.journal_harmed(harm.as_ref());
+                self.count.observer.journal_harmed(&harm);
             }
             unrecorded.units.extend(done);
             let share = self.begun.elapsed() / RECORDED_SHARE;

@@ -18,8 +18,8 @@ pub trait Observer: Sync {
     fn units_done(&self, done: &UnitsDone) {}
 
     /// The journal is no longer as this process left it: it was removed, replaced, cut, or written by another process.
-    /// The count goes on. `None` if it is again as it was left.
-    fn journal_harmed(&self, harm: Option<&Error>) {}
+    /// The count goes on.
+    fn journal_harmed(&self, harm: &Error) {}
 
     /// The count has ended, and for a second the disk has not taken the last lines of the journal. If all
     /// units are counted, this is the total: it may be printed before the disk answers.

@@ -61,9 +61,9 @@ struct Written {
     bytes: u64,
     /// How many of them the disk has.
     synced: u64,
-    /// What happened to the file, when somebody last looked; and whether that was told.
+    /// What happened to the file, when somebody last looked; and what of it is not told yet.
     harm: Option<JournalError>,
-    is_told: bool,
+    news: Option<JournalError>,
     /// Why no more lines can be written.
     failure: Option<JournalError>,
 }
@@ -93,7 +93,7 @@ impl Journal {
         if bytes < length {
             file.set_len(bytes).map_err(JournalError::cannot("write")).map_err(of_file)?;
         }
-        let written = Written { bytes, synced: bytes, is_told: true, ..Written::default() };
+        let written = Written { bytes, synced: bytes, ..Written::default() };
         let shared = Arc::new(Shared { path: path.clone(), file, written: Mutex::new(written) });
         let (first, seal) = (FirstLine::write(plan), Seal::of(plan));
         let first = if bytes == 0 { first } else { String::new() };
@@ -126,11 +126,9 @@ impl Journal {
         self.shared.written().failure.is_some()
     }
 
-    /// What has happened to the file, if that is not told yet: `Some(None)` if it is again as this process left it.
-    pub(crate) fn news(&self) -> Option<Option<Error>> {
-        let mut written = self.shared.written();
-        let is_told = std::mem::replace(&mut written.is_told, true);
-        (!is_told).then(|| written.harm.clone().map(|harm| harm.at(self.path())))
+    /// What has happened to the file, if that is not told yet.
+    pub(crate) fn news(&self) -> Option<Error> {
+        self.shared.written().news.take().map(|harm| harm.at(self.path()))
     }
 
     /// Waits until the disk has everything, reads it back from there, and makes sure that it is what was held
@@ -232,7 +230,8 @@ impl Shared {
             let synced = synced.and_then(|()| if is_idle { Ok(()) } else { self.file.sync_data() });
             let mut written = self.written();
             if written.harm != harm {
-                (written.harm, written.is_told) = (harm, false);
+                written.news.clone_from(&harm);
+                written.harm = harm;
             }
             match synced {
                 Ok(()) => written.synced = bytes,
