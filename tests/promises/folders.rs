@@ -216,7 +216,7 @@ fn line_ends_of_windows_change_nothing() {
     // What is counted from now on stands behind it.
     fs::write(&path, text.lines().take(3).map(|line| line.to_owned() + "\r\n").collect::<String>())
         .expect("room");
-    assert_eq!(result(&run(&mut count_into("12", &path, &["--quiet"]))), (Some(0), TOTAL, ""));
+    assert_eq!(result(&run(&mut count_into("12", &path, &[]))), (Some(0), TOTAL, ""));
     assert_eq!(result(&output(&["merge", "--quiet", arg(&path)])), (Some(0), TOTAL, ""));
 }
 
