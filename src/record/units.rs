@@ -59,7 +59,7 @@ impl UnitSet {
     pub(super) fn parts(&self) -> impl Iterator<Item = Self> {
         let end = self.0.last().map_or(0, |last| last + 1);
         let starts = (0..end).step_by(AT_ONCE);
-        starts.map(|start| self.intersection(&Self::from_iter([start..start + AT_ONCE])))
+        starts.map(|start| self.intersection(&Self::from_iter(Some(start..start + AT_ONCE))))
     }
 
     /// The units in increasing order.
