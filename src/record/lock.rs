@@ -34,13 +34,10 @@ impl Lock {
         }
         // Linux may refuse to open a file of another user in order to create it (`fs.protected_regular`).
         let file = open_locked(&path, OpenOptions::new().read(true).append(true))?;
-        let (mut record, mut length) = (None, 0);
-        if file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
-            // What waits in the cache would stay there.
-            let synced = file.sync_data().map_err(JournalError::cannot("write"));
-            synced.map_err(|error| error.at(&path))?;
-            (record, length) = read_from_disk(&path, &file, None)?;
-        }
+        // What waits in the cache would stay there.
+        let synced = file.sync_data().map_err(JournalError::cannot("write"));
+        synced.map_err(|error| error.at(&path))?;
+        let (record, length) = read_from_disk(&path, &file, None)?;
         Ok((Self { path, file: Some(file), length }, record))
     }
 
