@@ -14,9 +14,10 @@ use std::time::Duration;
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::disk::{create, drop_cache, folder_of, sync_folder};
+use super::disk::{create, folder_of, open, sync_folder};
 use super::first_line::FirstLine;
 use super::line::{Seal, done_text};
+use super::lock::read_from_disk;
 use super::union::Record;
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
@@ -58,8 +59,7 @@ impl Record {
         self.write(BufWriter::new(new.as_file()), into, cancel)?;
         new.as_file().sync_all().map_err(cannot_write)?;
         // Old journals may be removed when this one is there, so the disk is asked, not the cache.
-        drop_cache(new.as_file());
-        let held = Self::read(&[new.path().to_owned()])?.map(Self::undamaged).transpose()?;
+        let (held, _) = read_from_disk(new.path(), &open(new.path())?, Some(self.plan()))?;
         let is_right =
             |held: &Self| held.finished() == self.finished() && held.tally() == self.tally();
         let mut held = held.filter(is_right).ok_or_else(|| JournalError::NotAsWritten.at(into))?;
