@@ -54,11 +54,6 @@ impl JournalFile {
         host_in(self.path.file_name()?.to_str()?)
     }
 
-    /// Returns whether two readings of the file found the same lines.
-    pub(super) fn holds_same_as(&self, other: &Self) -> bool {
-        (self.bytes, self.lines, &self.units) == (other.bytes, other.lines, &other.units)
-    }
-
     /// Opens and reads a journal, as [`JournalFile::scan`] does.
     pub(super) fn read(path: &Path, known: Option<&Arc<Plan>>) -> Result<Option<Self>, Error> {
         let file = open(path)?;
