@@ -99,13 +99,9 @@ impl FirstLine {
     }
 }
 
-/// How a plan names the second count.
-const SECOND: &str = " count=second ";
-
-/// Returns the text of a plan as that of its first count.
-pub(super) fn without_count(plan: &str) -> String {
-    plan.replace(SECOND, " count=first ")
-}
+/// How a plan names the first count, and the second.
+pub(super) const FIRST: &str = " count=first ";
+pub(super) const SECOND: &str = " count=second ";
 
 /// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
 fn foreign(line: &[u8]) -> JournalError {

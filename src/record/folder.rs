@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::disk::named_shard;
-use super::first_line::{FirstLine, without_count};
+use super::first_line::{FIRST, FirstLine, SECOND};
 use super::reader::JournalFile;
 use super::union::{Record, read_first, read_like};
 use crate::board::size::BoardSize;
@@ -125,7 +125,7 @@ pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
     let (mut names, mut plans) = (Vec::new(), Vec::<[Vec<_>; 2]>::new());
     for (path, line) in files.into_iter().zip(&lines) {
         let line = line.as_ref().or(first);
-        let name = line.map(|line| without_count(&line.plan));
+        let name = line.map(|line| line.plan.replace(SECOND, FIRST));
         let is_second = line.is_some_and(|line| line.which_count() == WhichCount::Second);
         let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
             names.push(name);
