@@ -14,9 +14,6 @@ use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{escaped, message, print_differs, print_first};
 use crate::cli::values::up_to;
 
-/// Of the missing shards, at most this many ranges are printed.
-const PRINTED: usize = 12;
-
 /// Which journals.
 #[derive(Debug, Args)]
 pub(crate) struct JournalsArgs {
@@ -106,7 +103,7 @@ impl JournalsArgs {
         let missing = json!({
             "units": null,
             "shards": self.shards,
-            "indices": missing.map(|missing| ranges(&missing, ",", usize::MAX).0),
+            "indices": missing.map(|missing| ranges(&missing)),
         });
         let mut report = Report::default();
         report.field("n", Value::Null).field("plan", Value::Null).field("total", Value::Null);
@@ -220,7 +217,7 @@ pub(crate) fn report(record: &Record, text: impl Fn(u128) -> String) -> Report {
     let missing = json!({
         "units": plan.units() - done.units,
         "shards": record.shards,
-        "indices": missing_shards(record).map(|(_, missing)| ranges(&missing, ",", usize::MAX).0),
+        "indices": missing_shards(record).map(|(_, missing)| ranges(&missing)),
     });
     let mut report = Report::default();
     report.plan(plan);
@@ -245,25 +242,19 @@ pub(crate) fn report(record: &Record, text: impl Fn(u128) -> String) -> Report {
     report
 }
 
-/// Writes shards as `shards 3, 7-9 (of 0 to 9)`. If there are many, as `600 of 1000 shards, the first 3, 7-9, ...`.
+/// Writes shards as `shards 3,7-9 (of 0 to 9)`.
 pub(crate) fn shards_text(indices: &[usize], shards: usize) -> String {
-    let (first, are_more) = ranges(indices, ", ", PRINTED);
-    if are_more {
-        return format!("{} of {shards} shards, the first {first}, ...", indices.len());
-    }
     let shard = if indices.len() == 1 { "shard" } else { "shards" };
-    format!("{shard} {first} (of 0 to {})", shards - 1)
+    format!("{shard} {} (of 0 to {})", ranges(indices), shards - 1)
 }
 
-/// Numbers in increasing order, as a job array is written: `3,7-9`. At most so many ranges; then, whether there
-/// are more.
-pub(crate) fn ranges(numbers: &[usize], separator: &str, most: usize) -> (String, bool) {
-    let ranges: Vec<_> = numbers.chunk_by(|one, next| one + 1 == *next).collect();
-    let texts = ranges.iter().take(most).map(|range| match range {
+/// Numbers in increasing order, as a job array is written: `3,7-9`.
+pub(crate) fn ranges(numbers: &[usize]) -> String {
+    let ranges = numbers.chunk_by(|one, next| one + 1 == *next).map(|range| match range {
         [first, .., last] => format!("{first}-{last}"),
         _ => range[0].to_string(),
     });
-    (texts.collect::<Vec<_>>().join(separator), ranges.len() > most)
+    ranges.collect::<Vec<_>>().join(",")
 }
 
 /// The builds of the program that have counted, each once.
@@ -292,15 +283,11 @@ mod tests {
 
     #[test]
     fn missing_shards_are_written_as_text_and_as_job_arrays() {
-        let array = |indices: &[usize]| ranges(indices, ",", usize::MAX).0;
-        assert_eq!(array(&[]), "");
-        assert_eq!(array(&[3]), "3");
-        assert_eq!(array(&[0, 1]), "0-1");
-        assert_eq!(array(&[3, 7, 8, 9, 99]), "3,7-9,99");
-        assert_eq!(shards_text(&[3, 7, 8, 9, 99], 100), "shards 3, 7-9, 99 (of 0 to 99)");
+        assert_eq!(ranges(&[]), "");
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[0, 1]), "0-1");
+        assert_eq!(ranges(&[3, 7, 8, 9, 99]), "3,7-9,99");
+        assert_eq!(shards_text(&[3, 7, 8, 9, 99], 100), "shards 3,7-9,99 (of 0 to 99)");
         assert_eq!(shards_text(&[3], 100), "shard 3 (of 0 to 99)");
-        let odd: Vec<usize> = (0..50).map(|index| 2 * index + 1).collect();
-        let text = "50 of 100 shards, the first 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, ...";
-        assert_eq!(shards_text(&odd, 100), text);
     }
 }

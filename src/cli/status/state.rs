@@ -46,7 +46,7 @@ pub(super) fn summarise(record: &Record, list: &mut Report) {
     let count = format_args!("n = {size}, engine {engine}{second}: {percent} % done, {to_come}");
     list.row("count", count).bare(&percent);
     if let Some(resume) = Resume::of(record) {
-        list.row("", resume.in_a_line());
+        list.row("", resume.command);
     }
 }
 
@@ -113,17 +113,11 @@ pub(super) fn report(record: &Record, now: SystemTime) -> Report {
         .approximate("seconds_left", left.seconds);
     let resume = Resume::of(record);
     if let Some(resume) = &resume {
-        report.row("resume", resume.in_a_line());
+        report.row("resume", &resume.command);
     }
     report.field("resume", resume.map(|resume| resume.command));
     report
 }
-
-/// Longer lists of shards are cut.
-const MOST_RANGES: usize = 200;
-
-/// The longest command in text.
-const LONGEST_LINE: usize = 400;
 
 /// Clocks of machines differ by less. A file that is dated later was not written then.
 const SKEW: Duration = Duration::from_secs(60);
@@ -139,15 +133,6 @@ pub(super) struct Resume {
 }
 
 impl Resume {
-    /// The command, unless it names too many shards for a line of text.
-    pub(super) fn in_a_line(&self) -> &str {
-        if self.command.len() <= LONGEST_LINE {
-            &self.command
-        } else {
-            "(long command: see --json)"
-        }
-    }
-
     /// How to count what no process counts now. If the journals do not agree on the number of shards, any will do.
     /// `None` if there is nothing to do.
     pub(super) fn of(record: &Record) -> Option<Self> {
@@ -185,14 +170,13 @@ impl Resume {
             let is_idle = record.running().next().is_none();
             return is_idle.then_some(Self { command, slurm: None, what });
         }
-        let (indices, is_cut) = ranges(&idle, ",", MOST_RANGES);
+        let indices = ranges(&idle);
         let sequence = |range: &str| match range.split_once('-') {
             Some((first, last)) => format!("$(seq {first} {last})"),
             None => range.to_owned(),
         };
         let sequences = indices.split(',').map(sequence).collect::<Vec<_>>().join(" ");
         let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
-        let cut = if is_cut { "; the first are listed" } else { "" };
         let command = match idle[..] {
             [index] => format!("nqueens shard {n} --index {index} {options}"),
             _ => format!(
@@ -203,7 +187,7 @@ impl Resume {
         Some(Self {
             command,
             slurm: Some(format!("scripts/slurm/submit.sh {n} --indices {indices} {options}")),
-            what: format!("{idle} of {all} shards have missing units and no process{cut}"),
+            what: format!("{idle} of {all} shards have missing units and no process"),
         })
     }
 }
