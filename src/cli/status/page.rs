@@ -18,9 +18,6 @@ use super::state::{Resume, percent, report};
 use crate::cli::format::{duration, grouped, many, sum, time, utc};
 use crate::cli::stderr::escaped;
 
-/// Longer tables are cut.
-const SHOWN_ROWS: usize = 40;
-
 /// The page of the first count, the second, or both; `paths` as they were named.
 pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> String {
     let first = &counts[0];
@@ -147,7 +144,7 @@ fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Mark
             table {
                 thead { tr { @for title in titles { th class=[class(title)] { (title) } } } }
                 tbody {
-                    @for row in rows.iter().take(SHOWN_ROWS) {
+                    @for row in rows {
                         tr {
                             @for (title, cell) in titles.iter().zip(row.as_ref()) {
                                 td class=[class(title)] { (escaped(cell)) }
@@ -156,9 +153,6 @@ fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Mark
                     }
                 }
             }
-        }
-        @if rows.len() > SHOWN_ROWS {
-            p.note { (many(rows.len() - SHOWN_ROWS, "row")) " more not shown." }
         }
     }
 }
