@@ -75,7 +75,7 @@ fn section(record: &Record, is_one_of_two: bool, now: SystemTime) -> Markup {
             (machines(record))
             @if let Some(resume) = Resume::of(record) {
                 h3 { "What is missing" }
-                p { (resume.what) ". This counts them:" }
+                p { "This counts what is missing and no process counts now:" }
                 pre { code { (resume.command) } }
                 @if let Some(slurm) = resume.slurm {
                     p { "On a Slurm cluster:" }

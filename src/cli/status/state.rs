@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::{Left, Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Shard, WhichCount};
 
-use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go, utc};
+use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};
 use crate::cli::report::{Report, units};
 use crate::cli::stderr::quoted;
@@ -97,10 +97,8 @@ pub(super) fn report(record: &Record, now: SystemTime) -> Report {
     let last = record.files().iter().filter_map(|file| file.modified).max();
     let since = last.and_then(|last| (now + SKEW).duration_since(last).ok());
     let since = since.map(|since| since.saturating_sub(SKEW));
-    let ago = since.map(|since| format!("{} ago", duration(since)));
-    let later = last.map(|last| format!("dated later than now: {}", utc(last)));
-    if let Some(text) = ago.or(later) {
-        report.row("last record", text);
+    if let Some(since) = since {
+        report.row("last record", format_args!("{} ago", duration(since)));
     }
     let measured = duration(record.cpu_time());
     let to_come =
@@ -128,8 +126,6 @@ pub(super) struct Resume {
     pub(super) command: String,
     /// On a Slurm cluster, if there are shards.
     pub(super) slurm: Option<String>,
-    /// What is missing.
-    pub(super) what: String,
 }
 
 impl Resume {
@@ -166,9 +162,8 @@ impl Resume {
                 command = format!("nqueens merge {files} --into {new}; {command}{new}");
             }
             // A process that counts now may count all of them.
-            let what = "Units are missing".to_owned();
             let is_idle = record.running().next().is_none();
-            return is_idle.then_some(Self { command, slurm: None, what });
+            return is_idle.then_some(Self { command, slurm: None });
         }
         let indices = ranges(&idle);
         let sequence = |range: &str| match range.split_once('-') {
@@ -183,11 +178,9 @@ impl Resume {
                 "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"
             ),
         };
-        let (idle, all) = (grouped(idle.len()), grouped(shards));
         Some(Self {
             command,
             slurm: Some(format!("scripts/slurm/submit.sh {n} --indices {indices} {options}")),
-            what: format!("{idle} of {all} shards have missing units and no process"),
         })
     }
 }
