@@ -1,6 +1,5 @@
 //! How far a count has come, what is left of it, and the commands that count what no process is counting.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::slice;
 use std::time::{Duration, SystemTime};
@@ -80,11 +79,6 @@ pub(super) fn report(record: &Record, now: SystemTime) -> Report {
             report.row("shards", format_args!("missing: {}", shards_text(&missing, shards)));
         }
         None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
-    }
-    let folders: BTreeSet<_> = record.files().iter().map(|file| file.path.parent()).collect();
-    if folders.len() > 1 {
-        let names: Vec<_> = folders.iter().flatten().map(|folder| quoted(folder)).collect();
-        report.row("folders", names.join(", "));
     }
     let (processes, journals) = (record.running().count(), many(record.files().len(), "journal"));
     let threads = running_runs(record).map(|run| run.threads).sum::<usize>();
