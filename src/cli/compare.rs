@@ -133,8 +133,6 @@ struct Comparison<'a> {
     progress: Progress,
     /// All timed runs, board by board.
     measured: Vec<Runs>,
-    /// Whether a contestant was left out for lack of memory.
-    lacked_memory: bool,
     /// The exit code so far: `Failed` after a total that differs from the published one.
     found: Exit,
 }
@@ -158,7 +156,6 @@ impl<'a> Comparison<'a> {
             cancel: cancel_on_signals()?,
             progress: Progress::new(args.progress),
             measured: Vec::new(),
-            lacked_memory: false,
             found: Exit::Done,
         })
     }
@@ -189,8 +186,7 @@ impl<'a> Comparison<'a> {
             })?;
         }
         if self.measured.is_empty() {
-            let exit = if self.lacked_memory { Exit::NotNow } else { Exit::Failed };
-            return Err(exit.because("nothing was measured, for the reasons above"));
+            return Err(Exit::Failed.because("nothing was measured, for the reasons above"));
         }
         Ok(())
     }
@@ -202,25 +198,22 @@ impl<'a> Comparison<'a> {
         self.progress.begin(&name, [0, self.contestants.len()], Work::Steps("runs to warm up"));
         let first = self.measured.len();
         for contestant in take(&mut self.contestants) {
-            let reason = match self.warm_up(size, contestant) {
+            match self.warm_up(size, contestant) {
                 Ok(Outcome { total, .. }) => {
                     self.contestants.push(contestant);
                     self.measured.push(Runs { size, contestant, total, seconds: Vec::new() });
-                    continue;
                 }
                 Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => {
                     let limit = duration(self.args.seconds_limit);
-                    format!("a run takes longer than {limit} (--seconds-limit)")
-                }
-                Err(error @ Error::LacksMemory { .. }) => {
-                    self.lacked_memory = true;
-                    Failure::from(error).to_string()
+                    self.progress.suspend(|| {
+                        message!(
+                            "left out from n = {size} on: {contestant}: a run takes longer than {limit} \
+                             (--seconds-limit)"
+                        );
+                    });
                 }
                 Err(error) => return Err(error),
-            };
-            self.progress.suspend(|| {
-                message!("left out from n = {size} on: {contestant}: {reason}");
-            });
+            }
         }
         let runs = self.contestants.len() * self.args.repeat;
         self.progress.begin(&name, [0, runs], Work::Steps("runs"));
