@@ -1,10 +1,10 @@
 //! The journals that a command reads, and what all such commands report.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nqueens::record::{JournalError as J, Record, Run, journals_in, split_by_plan};
+use nqueens::record::{JournalError as J, Record, journals_in, split_by_plan};
 use nqueens::{Error, Published, Shard};
 use serde_json::{Value, json};
 
@@ -219,6 +219,7 @@ pub(crate) fn report(record: &Record, text: impl Fn(u128) -> String) -> Report {
         "shards": record.shards,
         "indices": missing_shards(record).map(|(_, missing)| ranges(&missing)),
     });
+    let builds: BTreeSet<_> = record.runs().map(|run| run.version.as_str()).collect();
     let mut report = Report::default();
     report.plan(plan);
     if let Some(total) = record.total() {
@@ -236,7 +237,7 @@ pub(crate) fn report(record: &Record, text: impl Fn(u128) -> String) -> Report {
         .field("files", record.files().len())
         .field("damaged", damaged)
         .field("twice", record.repeated)
-        .field("builds", builds(record.runs()))
+        .field("builds", builds.into_iter().collect::<Vec<_>>())
         .field("cpu_seconds", json_seconds(record.cpu_time()))
         .field("missing", missing);
     report
@@ -255,26 +256,6 @@ pub(crate) fn ranges(numbers: &[usize]) -> String {
         _ => range[0].to_string(),
     });
     ranges.collect::<Vec<_>>().join(",")
-}
-
-/// The builds of the program that have counted, each once.
-pub(crate) fn builds<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<&'a str> {
-    let builds: BTreeSet<_> = runs.map(|run| run.version.as_str()).collect();
-    builds.into_iter().collect()
-}
-
-/// Processors and kernels that have counted, each with its number of runs if there are several.
-pub(crate) fn machines<'a>(runs: impl Iterator<Item = &'a Run>) -> String {
-    let mut machines: BTreeMap<String, usize> = BTreeMap::new();
-    for run in runs.filter(|run| run.units > 0) {
-        let machine = format!("{}, {}, {}", run.machine, many(run.threads, "thread"), run.kernel);
-        *machines.entry(machine).or_default() += 1;
-    }
-    let machines = machines.into_iter().map(|(machine, runs)| match runs {
-        1 => machine,
-        _ => format!("{machine} ({runs} runs)"),
-    });
-    machines.collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

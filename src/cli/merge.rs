@@ -1,5 +1,6 @@
 //! `nqueens merge FILE|FOLDER...`.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -10,8 +11,8 @@ use nqueens::record::{Record, Witness, compare};
 use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, json_seconds, many};
-use crate::cli::journals::{self, JournalsArgs, builds, check, lacks, machines};
+use crate::cli::format::{duration, many};
+use crate::cli::journals::{self, JournalsArgs, check, lacks};
 use crate::cli::report::{Format, Report, units};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_first};
@@ -82,7 +83,9 @@ impl MergeArgs {
             let packed = json!({ "file": file, "bytes": bytes, "bytes_before": bytes_before });
             report.field("packed", packed);
         }
-        if record.total().is_none() {
+        if let Some(total) = record.total() {
+            report.bare(total);
+        } else {
             message!("{}", lacks(&record));
             report.without_text();
             exit = exit.or(Exit::Stopped);
@@ -99,11 +102,24 @@ fn report(record: &Record) -> Report {
         repeated => units(repeated),
     };
     let mut report = journals::report(record, |total| total.to_string());
-    record.total().iter().for_each(|total| _ = report.bare(total));
     report
         .row("journals", format_args!("{files}, {repeated} in more than one"))
         .row("CPU time", duration(record.cpu_time()));
     report
+}
+
+/// Processors and kernels that have counted, each with its number of runs if there are several.
+fn machines(record: &Record) -> String {
+    let mut machines: BTreeMap<String, usize> = BTreeMap::new();
+    for run in record.runs().filter(|run| run.units > 0) {
+        let machine = format!("{}, {}, {}", run.machine, many(run.threads, "thread"), run.kernel);
+        *machines.entry(machine).or_default() += 1;
+    }
+    let machines = machines.into_iter().map(|(machine, runs)| match runs {
+        1 => machine,
+        _ => format!("{machine} ({runs} runs)"),
+    });
+    machines.collect::<Vec<_>>().join("; ")
 }
 
 /// Compares both counts. There is a total only if they agree on every unit.
@@ -142,21 +158,9 @@ fn compare_counts([first, second]: &[Record; 2]) -> Result<(Exit, Report), Failu
         .field("differing", comparison.differing)
         .field("differences", comparison.disagreements.iter().map(difference).collect::<Vec<_>>());
     for (name, record) in counts {
-        let (finished, machines) = (record.tally().units, machines(record.runs()));
-        let cpu_time = duration(record.cpu_time());
-        let units = many(finished, "unit");
-        let builds = builds(record.runs());
-        let by = builds.join(", ");
-        report.row(name, format_args!("{units}, {cpu_time} CPU time on {machines}, nqueens {by}"));
-        let count = json!({
-            "finished": finished,
-            "files": record.files().len(),
-            "machines": machines,
-            "builds": builds,
-            "cpu_seconds": json_seconds(record.cpu_time()),
-            "once": finished - comparison.units,
-        });
-        report.field(name, count);
+        let mut part = self::report(record);
+        part.entry("machines", machines(record));
+        report.section(name, Some(part));
     }
     if !is_proof {
         report.without_text();
