@@ -200,14 +200,10 @@ pub(crate) fn lacks(record: &Record) -> String {
         return format!("{lacks}, unless the journals that could not be read hold them");
     }
     match missing_shards(record) {
-        Some((1, _)) => format!("{lacks}: run the same count again to resume it"),
-        Some((shards, missing)) => {
+        Some((shards @ 2.., missing)) => {
             format!("{lacks}, in {}: run these again", shards_text(&missing, shards))
         }
-        None => format!(
-            "{lacks}; the journals do not agree on how many shards there are: --shards names \
-             those that are missing"
-        ),
+        _ => format!("{lacks}: 'nqueens status' has the command that counts them"),
     }
 }
 
