@@ -30,11 +30,6 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// Returns this code, or the other one if this one is `Done`.
-    pub(crate) fn or(self, other: Self) -> Self {
-        if self == Self::Done { other } else { self }
-    }
-
     /// Returns the code of two answers: a failure outweighs what could not be read, which outweighs what is not
     /// complete.
     pub(crate) fn and(self, other: Self) -> Self {
@@ -70,7 +65,7 @@ impl Exit {
             return self;
         }
         message!("cannot write to standard output: {error}");
-        self.or(Self::Failed)
+        if self == Self::Done { Self::Failed } else { self }
     }
 }
 

@@ -88,7 +88,7 @@ impl MergeArgs {
         } else {
             message!("{}", lacks(&record));
             report.without_text();
-            exit = exit.or(Exit::Stopped);
+            exit = exit.and(Exit::Stopped);
         }
         Ok(exit.answer(self.format, report))
     }
@@ -165,7 +165,7 @@ fn compare_counts([first, second]: &[Record; 2]) -> Result<(Exit, Report), Failu
     if !is_proof {
         report.without_text();
     }
-    Ok((if is_proof { exit } else { exit.or(Exit::Stopped) }, report))
+    Ok((if is_proof { exit } else { exit.and(Exit::Stopped) }, report))
 }
 
 /// What the first and the second count say of a unit.

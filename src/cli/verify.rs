@@ -74,7 +74,7 @@ fn judge(record: &Record, verdict: &Verdict) -> Exit {
     if recounted < chosen {
         let chosen = many(*chosen, "unit");
         message!("stopped after recounting {recounted} of {chosen}: no difference so far");
-        return exit.or(Exit::Stopped);
+        return exit.and(Exit::Stopped);
     }
     if record.total().is_none() {
         message!("no difference so far; the count is not finished: {}", lacks(record));
