@@ -48,9 +48,7 @@ impl JournalsArgs {
     pub(crate) fn read_both(&self, format: Format) -> Result<[Record; 2], Failure> {
         let files = self.files()?;
         if let Some(missing) = files.iter().position(Vec::is_empty) {
-            return Err(
-                self.nothing([" of the first count", " of the second count"][missing], format)
-            );
+            return Err(self.nothing(missing == 1, format));
         }
         let [first, second] = files.map(|files| self.read_files(&files, format));
         Ok([first?, second?])
@@ -76,7 +74,7 @@ impl JournalsArgs {
             }
         }
         if records.is_empty() {
-            return Err(failures.pop().unwrap_or_else(|| self.nothing(self.of_which(), format)));
+            return Err(failures.pop().unwrap_or_else(|| self.nothing(self.second, format)));
         }
         let mut exit = Exit::Done;
         for failure in &failures {
@@ -92,13 +90,9 @@ impl JournalsArgs {
         Ok([0, 1].map(|count| plans.iter().flat_map(|files| files[count].clone()).collect()))
     }
 
-    fn of_which(&self) -> &'static str {
-        if self.second { " of the second count" } else { "" }
-    }
-
     /// Ends a command that found no finished unit. Nothing is complete, which scripts read from the code and from the
     /// JSON object.
-    fn nothing(&self, of_which: &str, format: Format) -> Failure {
+    fn nothing(&self, second: bool, format: Format) -> Failure {
         let missing = self.shards.map(|shards| (0..shards).collect::<Vec<_>>());
         let missing = json!({
             "units": null,
@@ -110,6 +104,7 @@ impl JournalsArgs {
         report.field("finished", 0).field("missing", missing);
         let paths: Vec<_> = self.paths.iter().map(|path| path.display().to_string()).collect();
         let paths = paths.join(", ");
+        let of_which = if second { " of the second count" } else { "" };
         let text = format!("no journal in {paths} holds a finished unit{of_which} yet");
         Exit::Stopped.answer(format, report).because(text)
     }
@@ -117,7 +112,7 @@ impl JournalsArgs {
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf], format: Format) -> Result<Record, Failure> {
         let record = Record::read(files)?;
-        let mut record = record.ok_or_else(|| self.nothing(self.of_which(), format))?;
+        let mut record = record.ok_or_else(|| self.nothing(self.second, format))?;
         record.shards = self.shards.or(record.shards);
         warn_of_damage(&record.left_out);
         record.left_out.retain(|error| !is_companion(error));
