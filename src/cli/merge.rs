@@ -74,14 +74,10 @@ impl MergeArgs {
         let mut report = report(&record);
         if let Some(into) = &self.into {
             let packed = record.save(into, &cancel_on_signals()?)?;
-            let bytes = |record: &Record| record.files().iter().map(|file| file.bytes).sum::<u64>();
-            let (bytes_before, bytes) = (bytes(&record), bytes(&packed));
-            let file = escaped(into.display());
+            let (file, bytes) = (escaped(into.display()), packed.files()[0].bytes);
             // The text of an unfinished count goes to stderr.
-            let [from, to] = [bytes_before, bytes].map(BinaryBytes);
-            message!("packed {from} into {to} of {file}");
-            let packed = json!({ "file": file, "bytes": bytes, "bytes_before": bytes_before });
-            report.field("packed", packed);
+            message!("packed into {} of {file}", BinaryBytes(bytes));
+            report.field("packed", json!({ "file": file, "bytes": bytes }));
         }
         if let Some(total) = record.total() {
             report.bare(total);
