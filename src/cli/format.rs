@@ -36,7 +36,7 @@ pub(crate) fn duration(time: Duration) -> String {
 }
 
 /// Returns an expected time with its interval of 95 %. Of an interval that would begin below zero, only the upper
-/// end is given. A time whose error is unknown is `roughly` so long.
+/// end is given. A time whose error is unknown has `roughly` in front of it.
 pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -> String {
     match standard_error.is_finite() {
         true if standard_error == 0.0 => time(value),

@@ -7,7 +7,8 @@ use nqueens::record::{Record, ShardUnits};
 use super::state::running_indices;
 use crate::cli::format::grouped;
 
-/// A browser draws so many squares at once, and a page of them stays below two megabytes. Of more there is no grid.
+/// A browser draws a grid of up to this many squares at once, and its page stays below two megabytes. A larger grid
+/// is left out.
 const MOST_CELLS: usize = 10_000;
 /// If there are more, the squares are small.
 const LARGE: usize = 1000;

@@ -107,7 +107,7 @@ pub(super) type Group = [u32; 1 + MAX_GROUP];
 pub(super) struct Groups([Vec<u32>; MAX_GROUP]);
 
 impl Groups {
-    /// Adds a group with the first so many items of this one, one at least.
+    /// Adds a group with the first `items` items of this one, at least one.
     pub(super) fn add(&mut self, group: &Group, items: usize) {
         let groups = &mut self.0[items - 1];
         // All of it, for a copy of known length is fast.
@@ -118,8 +118,8 @@ impl Groups {
 
 /// An instruction, as it is read.
 pub(super) enum Instruction<'a> {
-    /// The words at a depth that fit the queen are those of the next depth. If there are any, the program goes on with
-    /// the subtree.
+    /// Keeps the words at a depth that fit the queen, for the next depth. If any are left, the program goes on with the
+    /// subtree.
     Filter { queen: u64, subtree: &'a [u32] },
     /// Completes the words at a depth.
     Leaf(LeafCode<'a>),

@@ -3,8 +3,8 @@
 //! A node of the tree keeps of a block the words that fit its queens, and its subtrees go on with these:
 //!
 //! ```text
-//!     filter d, queen      the words at depth d that share no diagonal with this queen are those of depth
-//!                          d + 1; if there are none, go on behind the subtree
+//!     filter d, queen      keep the words at depth d that share no diagonal with this queen, for depth
+//!                          d + 1; if no word is left, go on behind the subtree
 //!     leaf d               count the words at depth d that fit each completion of the node
 //! ```
 //!
@@ -31,7 +31,7 @@ pub(super) struct Program {
     code: Code,
     /// Whether the code is the whole program; if not, it is a part of one or nothing.
     is_whole: bool,
-    /// A part ends behind so many words of code. It may be longer by what is below one node.
+    /// The length of a part, in words of code. A part may be longer by what is below one node.
     part_len: usize,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Leaf {
     pub(super) pairs: Vec<u32>,
     /// What each way to fill some rows takes.
     halves: Vec<Queens>,
-    /// Where those of a set of rows are.
+    /// Where in `halves` the ways to fill a set of rows are.
     halves_of: Vec<(u32, Range<usize>)>,
     items: Items,
     /// The items that were found, with their labels.
@@ -28,7 +28,7 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// Room for items with so many labels.
+    /// Makes room for items with this number of labels.
     pub(super) fn new(labels: usize) -> Self {
         Self { items: Items::new(labels), ..Self::default() }
     }

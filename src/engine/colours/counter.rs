@@ -105,8 +105,8 @@ impl<'a> ColoursCounter<'a> {
         })
     }
 
-    /// The sum, for each of these row sets of the class, over all pairs of labels: what the light entry weighs times
-    /// the heavy one. The sets have these y.
+    /// Returns the count of each unit: for each row set, the sum over all pairs of labels of the weighted light entry
+    /// times the heavy entry. `odd_ranks` has the y of each set.
     fn sum(
         &mut self,
         sets: &[usize],

@@ -15,7 +15,7 @@ pub(super) const LIGHT_PROGRAM_DIVISOR: usize = 3;
 pub(super) struct Limits {
     /// The labels of a block.
     pub(super) block_labels: usize,
-    /// A list that would be longer than so many words is made and counted section by section.
+    /// The words after which a section of a list ends. A longer list is made and counted section by section.
     pub(super) section_words: usize,
     /// Programs with more words are compiled for each batch, part by part. A part may be longer by what
     /// is below one node. For the light colour this is divided by [`LIGHT_PROGRAM_DIVISOR`].
@@ -24,7 +24,7 @@ pub(super) struct Limits {
     pub(super) matrix_rows: usize,
     /// The largest entry of the light matrix.
     pub(super) largest_entry: u16,
-    /// What the light entries weigh is cut into digits of so many bits.
+    /// The bits of a digit of the weights.
     pub(super) digit_bits: u32,
     /// A node with at most this many words is a leaf, by the number of rows left; with more rows left, none is.
     pub(super) leaf_words: &'static [usize],

@@ -41,7 +41,7 @@ impl Matrix {
         Self { entries: Vec::new(), rows_of_block: 0, weights: Weights::default(), limits }
     }
 
-    /// Takes so many blocks of zeros.
+    /// Makes a matrix of zeros with this number of blocks.
     pub(super) fn clear(
         &mut self,
         blocks: usize,
