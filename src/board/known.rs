@@ -6,6 +6,7 @@
 //! | `fundamental` | up to rotation and reflection | [A002562](https://oeis.org/A002562) |
 //! | `half_turn` | unchanged by a turn of 180° | [A032522](https://oeis.org/A032522) |
 //! | `quarter_turn` | unchanged by a turn of 90° | [A033148](https://oeis.org/A033148) |
+//! | `asymmetric` | up to rotation and reflection, with eight images | [A260320](https://oeis.org/A260320) |
 
 use std::fmt;
 
@@ -25,6 +26,8 @@ pub struct Known {
     pub half_turn: Option<u128>,
     /// Solutions that a quarter-turn leaves unchanged.
     pub quarter_turn: Option<u128>,
+    /// Solutions up to rotation and reflection that no symmetry leaves unchanged.
+    pub asymmetric: Option<u128>,
 }
 
 /// What is published for boards of this size; all `None` beyond the table.
@@ -42,6 +45,7 @@ fn lines() -> impl Iterator<Item = (u32, Known)> {
             fundamental: count(),
             half_turn: count(),
             quarter_turn: count(),
+            asymmetric: count(),
         };
         Some((n, known))
     })
@@ -97,6 +101,10 @@ mod tests {
                 + known.half_turn.expect("half-turn")
                 + 2 * known.quarter_turn.expect("quarter-turn");
             assert_eq!(sum, 8 * known.fundamental.expect("fundamental"), "n = {n}");
+            let images = known.total.zip(known.half_turn).map(|(total, half)| total - half);
+            // A260320 ends at n = 26.
+            let expected = images.map(|images| images / 8).filter(|_| *n <= 26);
+            assert_eq!(known.asymmetric, expected, "n = {n}");
         }
     }
 

@@ -2,13 +2,12 @@
 //!
 //! No solution of more than one queen is its own mirror image: queens next to the axis or on it would
 //! attack each other. So a solution has eight images, or four if a half-turn leaves it unchanged, or
-//! two if a quarter-turn does. By Burnside's lemma, the number of fundamental solutions is the mean
-//! number of solutions that each of the eight symmetries leaves unchanged: all of them for the
-//! identity, the half-turn solutions for 180°, the quarter-turn solutions for 90° and 270°, and none
-//! for the reflections.
+//! two if a quarter-turn does. A solution and its images are a class, so for n > 1:
 //!
 //! ```text
-//! fundamental = (total + half-turn + 2 x quarter-turn) / 8        for n > 1
+//! classes of eight = (total - half-turn) / 8
+//! classes of four  = (half-turn - quarter-turn) / 4      fundamental = the sum of the three
+//! classes of two   = quarter-turn / 2
 //! ```
 //!
 //! The two symmetric counts come from searches of their own, over half and a quarter of the queens. At
@@ -18,29 +17,61 @@ use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::error::Error;
 
-/// The number of solutions up to rotation and reflection, [A002562](https://oeis.org/A002562), from
-/// the total. The empty board and the board with one square have one each.
-///
-/// # Errors
-///
-/// [`Error::Inconsistent`] if the sum is not a multiple of eight, so one of the three counts is wrong;
-/// [`Error::StoppedBefore`] after a cancellation.
-///
-/// ```
-/// use nqueens::{BoardSize, Cancel, symmetry};
-///
-/// assert_eq!(symmetry::fundamental(BoardSize::new(8)?, 92, &Cancel::new())?, 12);
-/// # Ok::<(), nqueens::Error>(())
-/// ```
-pub fn fundamental(size: BoardSize, total: u128, cancel: &Cancel) -> Result<u128, Error> {
-    if size.get() <= 1 {
-        return Ok(total);
+/// The numbers of classes of solutions up to rotation and reflection, by how many images a solution of the class has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classes {
+    /// Classes of eight solutions: no symmetry leaves them unchanged, [A260320](https://oeis.org/A260320).
+    pub of_eight: u128,
+    /// Classes of four solutions, which a half-turn leaves unchanged.
+    pub of_four: u128,
+    /// Classes of two solutions, which a quarter-turn leaves unchanged.
+    pub of_two: u128,
+    /// Classes of one solution: on the empty board, and on the board with one square.
+    pub of_one: u128,
+}
+
+impl Classes {
+    /// Returns the classes of a board that has this total, which the caller has counted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Inconsistent`] if a number of classes is not whole, so one of the three counts is wrong;
+    /// [`Error::StoppedBefore`] after a cancellation.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Cancel, symmetry::Classes};
+    ///
+    /// let classes = Classes::new(BoardSize::new(8)?, 92, &Cancel::new())?;
+    /// assert_eq!((classes.of_eight, classes.of_four), (11, 1));
+    /// assert_eq!(classes.fundamental(), 12);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    pub fn new(size: BoardSize, total: u128, cancel: &Cancel) -> Result<Self, Error> {
+        if size.get() <= 1 {
+            return Ok(Self { of_eight: 0, of_four: 0, of_two: 0, of_one: total });
+        }
+        let (half, quarter) = (half_turn(size, cancel)?, quarter_turn(size, cancel)?);
+        let classes = |solutions: Option<u128>, images| {
+            let solutions = solutions.filter(|solutions| solutions.is_multiple_of(images));
+            solutions.map(|solutions| solutions / images)
+        };
+        // A quarter-turn twice is a half-turn.
+        let classes = (
+            classes(total.checked_sub(half), 8),
+            classes(half.checked_sub(quarter), 4),
+            classes(Some(quarter), 2),
+        );
+        let (Some(of_eight), Some(of_four), Some(of_two)) = classes else {
+            return Err(Error::Inconsistent { n: size.get(), total });
+        };
+        Ok(Self { of_eight, of_four, of_two, of_one: 0 })
     }
-    let unchanged = total + half_turn(size, cancel)? + 2 * quarter_turn(size, cancel)?;
-    if !unchanged.is_multiple_of(8) {
-        return Err(Error::Inconsistent { n: size.get(), total });
+
+    /// Returns the number of all classes: the solutions up to rotation and reflection,
+    /// [A002562](https://oeis.org/A002562).
+    pub fn fundamental(&self) -> u128 {
+        self.of_eight + self.of_four + self.of_two + self.of_one
     }
-    Ok(unchanged / 8)
 }
 
 /// The number of solutions that a turn of 180° leaves unchanged,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use nqueens::symmetry::Classes;
 use nqueens::{BoardSize, Engine, FixedQueens, Outcome, Published, Square};
 use serde_json::{Value, json};
 
@@ -90,8 +91,8 @@ impl CountArgs {
         };
         let outcome =
             outcome.map_err(|failure| failure.if_stopped(|text| format!("{text}; {kept}")))?;
-        let fundamental = self.fundamental.then(|| session.fundamental(&outcome)).transpose()?;
-        let mut report = report(&outcome, fundamental, &self.place);
+        let classes = self.fundamental.then(|| session.classes(&outcome)).transpose()?;
+        let mut report = report(&outcome, classes, &self.place);
         match &self.journal {
             Some(path) => report_journal(&mut report, path, &outcome),
             None => _ = report.field("journal", Value::Null),
@@ -110,14 +111,16 @@ fn judge(outcome: &Outcome) -> Exit {
     Exit::Failed
 }
 
-fn report(outcome: &Outcome, fundamental: Option<u128>, place: &[Square]) -> Report {
+fn report(outcome: &Outcome, classes: Option<Classes>, place: &[Square]) -> Report {
     let mut report = Report::default();
     report.entry("n", outcome.size.get());
     if !place.is_empty() {
         let squares: Vec<String> = place.iter().map(Square::to_string).collect();
         report.row("place", squares.join(", ")).field("place", squares);
     }
+    let fundamental = classes.as_ref().map(Classes::fundamental);
     report.number("total", Some(outcome.total)).number("fundamental", fundamental);
+    report_classes(&mut report, classes);
     // Completions are published nowhere.
     if place.is_empty() {
         report.entry("published", outcome.published.to_string());
@@ -127,6 +130,19 @@ fn report(outcome: &Outcome, fundamental: Option<u128>, place: &[Square]) -> Rep
         .field("units", outcome.units)
         .seconds(outcome.elapsed);
     report
+}
+
+/// Adds how many classes there are of 8, 4, 2 and 1 solutions.
+fn report_classes(report: &mut Report, classes: Option<Classes>) {
+    let fields = classes.map(|Classes { of_eight, of_four, of_two, of_one }| {
+        let text =
+            format!("{of_eight} of 8 solutions, {of_four} of 4, {of_two} of 2, {of_one} of 1");
+        report.row("classes", text);
+        let [of_eight, of_four, of_two, of_one] =
+            [of_eight, of_four, of_two, of_one].map(|classes| classes.to_string());
+        json!({ "8": of_eight, "4": of_four, "2": of_two, "1": of_one })
+    });
+    report.field("classes", fields);
 }
 
 /// All runs of a journal together, as it was read back from the disk: wall time without the pauses

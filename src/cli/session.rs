@@ -3,9 +3,8 @@
 use std::fmt::Display;
 
 use nqueens::forecast::core_hours;
-use nqueens::{
-    BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, cores, symmetry, thread_pool,
-};
+use nqueens::symmetry::Classes;
+use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, cores, thread_pool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs};
@@ -65,11 +64,11 @@ impl Session {
         Ok(result?)
     }
 
-    /// The solutions up to symmetry. If the search for symmetric ones is stopped, the message tells
+    /// Returns the solutions up to symmetry. If the search for symmetric ones is stopped, the message has
     /// the total, which may have taken long.
-    pub(crate) fn fundamental(&self, outcome: &Outcome) -> Result<u128, Failure> {
+    pub(crate) fn classes(&self, outcome: &Outcome) -> Result<Classes, Failure> {
         let Outcome { size, total, .. } = outcome;
-        symmetry::fundamental(*size, *total, &self.cancel).map_err(|error| {
+        Classes::new(*size, *total, &self.cancel).map_err(|error| {
             let reason = Failure::from(error);
             reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
         })
@@ -118,7 +117,7 @@ mod tests {
         let (cancel, pool) = (Cancel::new(), thread_pool(1).expect("a thread"));
         cancel.cancel();
         let session = Session { cancel, pool, progress: Progress::new(ProgressWhen::Never) };
-        let Err(stopped) = session.fundamental(&outcome) else {
+        let Err(stopped) = session.classes(&outcome) else {
             panic!("it was stopped");
         };
         assert_eq!(stopped.exit, Exit::Stopped);

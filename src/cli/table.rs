@@ -57,7 +57,7 @@ impl TableArgs {
         let outcome =
             outcome.map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
         let (n, total, known) = (size.get(), outcome.total, known(size));
-        let fundamental = session.fundamental(&outcome)?;
+        let fundamental = session.classes(&outcome)?.fundamental();
         let published = verdict(
             n,
             [("Q", total, known.total), ("fundamental", fundamental, known.fundamental)],

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nqueens::known::known;
-use nqueens::symmetry::{fundamental, half_turn, quarter_turn};
+use nqueens::symmetry::{Classes, half_turn, quarter_turn};
 use nqueens::{Cancel, Error, Solution, Solutions};
 
 use crate::common::size;
@@ -26,14 +26,17 @@ fn fundamental_counts_are_the_published_ones() {
     for n in 1..=20 {
         let known = known(size(n));
         let total = known.total.expect("published");
-        assert_eq!(fundamental(size(n), total, &Cancel::new()).ok(), known.fundamental, "n = {n}");
+        let classes = Classes::new(size(n), total, &Cancel::new()).expect("consistent");
+        assert_eq!(Some(classes.fundamental()), known.fundamental, "A002562, n = {n}");
+        assert_eq!(Some(classes.of_eight), known.asymmetric, "A260320, n = {n}");
     }
-    assert_eq!(fundamental(size(0), 1, &Cancel::new()), Ok(1));
+    let empty = Classes { of_eight: 0, of_four: 0, of_two: 0, of_one: 1 };
+    assert_eq!(Classes::new(size(0), 1, &Cancel::new()), Ok(empty));
 }
 
 #[test]
 fn a_total_that_cannot_be_right_is_refused() {
-    let refused = fundamental(size(8), 91, &Cancel::new());
+    let refused = Classes::new(size(8), 91, &Cancel::new());
     assert_eq!(refused, Err(Error::Inconsistent { n: 8, total: 91 }));
 }
 
@@ -62,9 +65,11 @@ fn counts_agree_with_the_images_of_all_solutions() {
                 assert_eq!(unchanged_by(reflection), 0, "n = {n}");
             }
         }
-        let orbits: BTreeSet<_> =
-            solutions.iter().filter_map(|solution| solution.images().into_iter().min()).collect();
+        let orbits: BTreeSet<BTreeSet<_>> =
+            solutions.iter().map(|solution| solution.images().into_iter().collect()).collect();
+        let of = |images| orbits.iter().filter(|orbit| orbit.len() == images).count() as u128;
+        let classes = Classes { of_eight: of(8), of_four: of(4), of_two: of(2), of_one: of(1) };
         let total = solutions.len() as u128;
-        assert_eq!(fundamental(size, total, &cancel), Ok(orbits.len() as u128), "n = {n}");
+        assert_eq!(Classes::new(size, total, &cancel), Ok(classes), "n = {n}");
     }
 }
