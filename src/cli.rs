@@ -25,6 +25,7 @@ mod signals;
 mod status;
 mod stderr;
 mod table;
+mod unit;
 mod usage;
 mod values;
 mod verify;
@@ -75,6 +76,7 @@ enum Command {
     Merge(merge::MergeArgs),
     Status(status::StatusArgs),
     Verify(verify::VerifyArgs),
+    Unit(unit::UnitArgs),
     Cpu(cpu::CpuArgs),
     Completions(generate::CompletionsArgs),
     Man(generate::ManArgs),
@@ -92,6 +94,7 @@ impl Command {
             Self::Merge(args) => on_readers(|| args.run()),
             Self::Status(args) => on_readers(|| args.run()),
             Self::Verify(args) => on_readers(|| args.run()),
+            Self::Unit(args) => args.run(),
             Self::Cpu(args) => args.run(),
             Self::Completions(args) => args.run(CommandLine::command()),
             Self::Man(args) => args.run(CommandLine::command().disable_help_subcommand(true)),

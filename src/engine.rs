@@ -24,7 +24,7 @@ use std::str::FromStr;
 
 pub use simd::Kernel;
 use unit::Units;
-pub use unit::WhichCount;
+pub use unit::{RowDomains, WhichCount};
 
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;

@@ -32,6 +32,7 @@
 //! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
 //! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
+//! | [`RowDomains`] | what a unit counts, for programs that count it by themselves |
 //! | [`UnitsDone`], [`Tally`] | finished units with their counts; how many, and their solutions |
 //! | [`WhichCount`] | the first and the second count of a plan |
 //! | [`record`] | what is finished, in journals on disk |
@@ -79,7 +80,7 @@ pub use board::{known, symmetry};
 pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, Outcome, Start, count};
 pub use done::{Tally, UnitsDone};
-pub use engine::{Engine, Kernel, WhichCount};
+pub use engine::{Engine, Kernel, RowDomains, WhichCount};
 pub use error::Error;
 pub use machine::memory::Memory;
 pub use machine::{Cpu, MAX_THREADS, cores, thread_pool};

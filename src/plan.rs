@@ -152,8 +152,21 @@ impl Plan {
         self.list.neighbours(unit)
     }
 
+    /// Returns the solutions that a unit counts, and how many times: all that another program needs to count it.
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no such unit.
+    pub fn domains(&self, unit: usize) -> RowDomains {
+        self.list.domains(unit)
+    }
+
     /// Makes sure that this machine has the memory to count on this number of threads.
-    pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LacksMemory`].
+    pub fn check_memory(&self, threads: usize) -> Result<(), Error> {
         let reserve = self.engine.worker_reserve(self.size);
         let bytes = self.engine.worker_bytes(self.size);
         self.fits(format!("engine {}", self.engine), bytes, reserve, threads)
@@ -208,8 +221,8 @@ impl Plan {
 fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     let (n, board) = (domains.size.get(), domains.size.columns());
     // White rows allow the columns of their own parity.
-    let is_white = |row: &u32| domains.allowed[*row as usize] >> (row % 2) & 1 == 1;
-    let white = (0..n).filter(is_white).fold(0, |rows, row| rows | 1 << row);
+    let white = (0..n).filter(|row| domains.is_white(*row as usize));
+    let white = white.fold(0, |rows, row| rows | 1 << row);
     // The even or the odd columns, one place further.
     let turned = move |set: u32, parity: u32| {
         let side = board & EVEN << parity;

@@ -29,9 +29,6 @@ pub(crate) struct EngineArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) kernel: OrElse<Kernel>,
-
-    #[command(flatten)]
-    pub(crate) machine: MachineArgs,
 }
 
 /// The threads, and when to show progress.

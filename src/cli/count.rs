@@ -7,7 +7,7 @@ use nqueens::symmetry::Classes;
 use nqueens::{BoardSize, Engine, FixedQueens, Outcome, Published, Square};
 use serde_json::{Value, json};
 
-use crate::cli::args::{EXPERTS, EngineArgs, which_count};
+use crate::cli::args::{EXPERTS, EngineArgs, MachineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
@@ -56,6 +56,9 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     engine: EngineArgs,
 
+    #[command(flatten)]
+    machine: MachineArgs,
+
     /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default: a sixth of N]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = up_to(4))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
@@ -65,7 +68,7 @@ pub(crate) struct CountArgs {
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let queens = FixedQueens::new(self.n, &self.place)?;
-        let session = Session::counting(&self.engine)?;
+        let session = Session::counting(&self.engine, &self.machine)?;
         let mut count = self.engine.count(self.n).which_count(which_count(self.second));
         if let Some(rows) = self.split_rows {
             if let Some(engine) = self.engine.engine.filter(|engine| *engine != Engine::Subtrees) {

@@ -6,7 +6,7 @@ use clap::Args;
 use nqueens::known::known;
 use nqueens::{BoardSize, Estimate};
 
-use crate::cli::args::EngineArgs;
+use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, expected, json_seconds, many, rounded, scientific};
 use crate::cli::progress::Work;
@@ -37,11 +37,14 @@ pub(crate) struct EstimateArgs {
 
     #[command(flatten)]
     engine: EngineArgs,
+
+    #[command(flatten)]
+    machine: MachineArgs,
 }
 
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = Session::counting(&self.engine)?;
+        let session = Session::counting(&self.engine, &self.machine)?;
         let count = session.set_up(self.engine.count(self.n));
         session.announce(self.n, &self.engine);
         let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);

@@ -31,13 +31,13 @@ impl Session {
     }
 
     /// A session for counts with these settings; it warns of options without effect.
-    pub(crate) fn counting(args: &EngineArgs) -> Result<Self, Failure> {
+    pub(crate) fn counting(args: &EngineArgs, machine: &MachineArgs) -> Result<Self, Failure> {
         if let Some(engine) = args.engine.filter(|engine| !engine.has_kernels())
             && args.kernel.is_some()
         {
             message!("warning: --kernel has no effect on engine {engine}");
         }
-        Self::new(&args.machine)
+        Self::new(machine)
     }
 
     /// Says what a board takes for which the fastest engine has no room.

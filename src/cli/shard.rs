@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use nqueens::{BoardSize, Outcome, Shard};
 
-use crate::cli::args::{EngineArgs, which_count};
+use crate::cli::args::{EngineArgs, MachineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::report::{Format, Report};
@@ -49,13 +49,16 @@ pub(crate) struct ShardArgs {
 
     #[command(flatten)]
     engine: EngineArgs,
+
+    #[command(flatten)]
+    machine: MachineArgs,
 }
 
 impl ShardArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let shard = shard(self.index, self.shards)?;
         let place = format!("{} (of 0 to {})", shard.index(), shard.shards() - 1);
-        let session = Session::counting(&self.engine)?;
+        let session = Session::counting(&self.engine, &self.machine)?;
         let count = self.engine.count(self.n).which_count(which_count(self.second));
         let outcome = session.end(session.set_up(count).run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {

@@ -6,7 +6,7 @@ use clap::Args;
 use nqueens::known::known;
 use nqueens::{BoardSize, Published};
 
-use crate::cli::args::EngineArgs;
+use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds};
 use crate::cli::report::{Report, RowFormat};
@@ -31,11 +31,14 @@ pub(crate) struct TableArgs {
 
     #[command(flatten)]
     engine: EngineArgs,
+
+    #[command(flatten)]
+    machine: MachineArgs,
 }
 
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = Session::counting(&self.engine)?;
+        let session = Session::counting(&self.engine, &self.machine)?;
         let mut exit = Exit::Done;
         self.format.remark(TITLES)?;
         for (place, n) in self.sizes.iter().cloned().flatten().enumerate() {

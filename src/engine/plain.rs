@@ -24,7 +24,7 @@ pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64
     let mut solutions = 0;
     match &domains.weight {
         None => place(&rows, Queens::default(), cancel, &mut |_| solutions += 1),
-        Some(weight) => solutions = by_colour(&rows, domains.size.columns(), weight, cancel)?,
+        Some(weight) => solutions = by_colour(&rows, domains, weight, cancel)?,
     }
     if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
 }
@@ -44,12 +44,12 @@ fn sets(of: usize, size: usize) -> usize {
 /// Counts the solutions with these rows, with weights that depend on the columns of their white queens.
 fn by_colour(
     rows: &[(usize, u32)],
-    board: u32,
+    domains: &RowDomains,
     weight: &Weight,
     cancel: &Cancel,
 ) -> Result<u64, Interrupt> {
-    let is_white = |(row, columns): &(usize, u32)| (row % 2 == 0) == (columns & EVEN != 0);
-    let (white, black): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_white);
+    let board = domains.size.columns();
+    let (white, black): (Vec<_>, Vec<_>) = rows.iter().partition(|(row, _)| domains.is_white(*row));
     let ranks = ranks();
     let [evens, odds] = [0, 1].map(|parity| {
         let queens = white.iter().filter(|(row, _)| row % 2 == parity).count();

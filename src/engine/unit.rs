@@ -6,8 +6,10 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::plain::EVEN;
 use super::simd::Kernel;
 use crate::board::size::{BoardSize, Squares};
+use crate::board::solution::Solution;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -79,9 +81,10 @@ impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Counter for F {
     }
 }
 
-/// The solutions of a unit: the queen of each row stands in a column that is allowed there. Units
-/// of engine `colours` allow columns of one parity in each row, and also weigh each solution.
-pub(crate) struct RowDomains {
+/// The solutions that a unit counts, and how many times: the queen of each row stands in a column that is allowed
+/// there. Units of engine `colours` allow columns of one parity in each row, and count each solution 0, 1, 2 or 4
+/// times.
+pub struct RowDomains {
     pub(crate) size: BoardSize,
     /// The columns in which the queen of each row may stand, as bits; none beyond the board.
     pub(crate) allowed: Squares,
@@ -94,9 +97,43 @@ pub(crate) struct RowDomains {
 pub(crate) type Weight = Box<dyn Fn(u32) -> u64 + Send + Sync>;
 
 impl RowDomains {
+    /// Returns the columns, from 0, in which the queen of a row may stand, as bits; rows count from 0.
+    ///
+    /// # Panics
+    ///
+    /// If the board has no such row.
+    pub fn columns(&self, row: usize) -> u32 {
+        assert!(row < self.size.rows(), "row {row} of {}", self.size);
+        self.allowed[row]
+    }
+
+    /// Returns how many times the unit counts a solution of its board, before the weight of the unit.
+    pub fn times(&self, solution: &Solution) -> u64 {
+        let columns = solution.columns().iter().map(|column| 1 << column);
+        if columns.clone().zip(self.allowed).any(|(column, allowed)| column & allowed == 0) {
+            return 0;
+        }
+        let white = columns.enumerate().filter(|(row, _)| self.is_white(*row));
+        let white = white.fold(0, |columns, (_, column)| columns | column);
+        self.weight.as_ref().map_or(1, |weight| weight(white))
+    }
+
+    /// Returns whether the queen of a row stands on a square whose row and column have the same parity, as each
+    /// unit of engine `colours` decides for each row.
+    pub(crate) fn is_white(&self, row: usize) -> bool {
+        (row % 2 == 0) == (self.allowed[row] & EVEN != 0)
+    }
+
     /// All solutions that have these queens.
     pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         Self { size, allowed: queens.allowed(size), weight: None }
+    }
+}
+
+impl fmt::Debug for RowDomains {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let allowed = &self.allowed[..self.size.rows()];
+        f.debug_struct("RowDomains").field("allowed", &allowed).finish_non_exhaustive()
     }
 }
 

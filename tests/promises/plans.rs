@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nqueens::{Engine, Plan};
+use nqueens::{Cancel, Engine, Kernel, Plan, Solution, Solutions};
 
 use crate::common::size;
 
@@ -43,4 +43,21 @@ fn a_plan_hash_tells_plans_apart() {
     hashes.sort_unstable();
     hashes.dedup();
     assert_eq!(hashes.len(), all);
+}
+
+/// What a unit says of itself is enough to count it: it names each solution, and how many times it counts it.
+#[test]
+fn units_count_the_solutions_that_they_name() {
+    for n in 0..=9 {
+        let solutions: Vec<Solution> = Solutions::new(size(n)).collect();
+        for engine in Engine::ALL.into_iter().filter(|engine| engine.check(size(n)).is_ok()) {
+            let plan = Plan::new(size(n), engine, None);
+            let mut worker = plan.worker(Kernel::detect());
+            for unit in 0..plan.units() {
+                let domains = plan.domains(unit);
+                let named: u64 = solutions.iter().map(|solution| domains.times(solution)).sum();
+                assert_eq!(worker.count(unit, &Cancel::new()), Ok(named), "{plan}, unit {unit}");
+            }
+        }
+    }
 }

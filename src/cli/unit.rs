@@ -1,0 +1,77 @@
+//! `nqueens unit N I`: what a unit counts, so that another program can count it too.
+
+use clap::Args;
+use nqueens::{BoardSize, Engine, Kernel, Plan};
+
+use crate::cli::args::{EngineArgs, which_count};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::report::{Format, Report};
+use crate::cli::signals::cancel_on_signals;
+use crate::cli::values::whole_number;
+
+/// Show and count one unit, for a check by another program
+#[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare count")))]
+#[command(after_help = "\
+Examples:
+  nqueens unit 20 17                       its rows, columns, weight and count
+  nqueens unit 28 5000 --json              for a script")]
+pub(crate) struct UnitArgs {
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    n: BoardSize,
+
+    /// Number of the unit, from 0
+    #[arg(value_name = "I", allow_negative_numbers = true, value_parser = whole_number::<usize>)]
+    unit: usize,
+
+    #[command(flatten)]
+    format: Format,
+
+    /// Count the mirrored unit, as the second count does
+    #[arg(long)]
+    second: bool,
+
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+impl UnitArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let engine = self.engine.engine.unwrap_or_else(|| Engine::auto(self.n));
+        engine.check(self.n)?;
+        let plan = Plan::new(self.n, engine, None).of_count(which_count(self.second));
+        if self.unit >= plan.units() {
+            let last = plan.units() - 1;
+            return Err(Exit::Usage.because(format!("unit {}: choose 0 to {last}", self.unit)));
+        }
+        plan.check_memory(1)?;
+        let kernel = self.engine.kernel.unwrap_or_else(Kernel::detect);
+        let count = plan.worker(kernel).count(self.unit, &cancel_on_signals()?)?;
+        Ok(Exit::Done.answer(self.format, report(&plan, self.unit, count)))
+    }
+}
+
+fn report(plan: &Plan, unit: usize, count: u64) -> Report {
+    let (n, domains, weight) = (plan.size().get(), plan.domains(unit), plan.weight(unit));
+    let mut report = Report::default();
+    report.plan(plan).entry("unit", unit).entry("weight", weight);
+    let (mut rows, mut white_rows) = (Vec::new(), Vec::new());
+    for row in 1..=n {
+        let allowed = domains.columns(row as usize - 1);
+        let columns: Vec<u32> = (1..=n).filter(|column| allowed >> (column - 1) & 1 == 1).collect();
+        let text = columns.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        report.row(if row == 1 { "columns" } else { "" }, format_args!("of row {row}: {text}"));
+        if columns.iter().all(|column| column % 2 == row % 2) {
+            white_rows.push(row);
+        }
+        rows.push(columns);
+    }
+    if plan.engine() == Engine::Colours {
+        let text = white_rows.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        report.row("white rows", text).field("white_rows", white_rows);
+    }
+    report.field("columns", rows).row("count", count).bare(count);
+    report.field("unit_count", count.to_string());
+    report
+}
