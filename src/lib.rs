@@ -19,7 +19,7 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 //!
-//! [`forecast::TimeLeft`] tells an observer how long the rest takes, and [`record::Record`] reads journals.
+//! [`forecast::TimeLeft`] estimates for an observer how long the rest takes, and [`record::Record`] reads journals.
 //!
 //! # Map
 //!

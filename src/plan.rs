@@ -49,8 +49,8 @@ const HASHED_UNITS: usize = 1024;
 const STACK: u64 = 2 << 20;
 
 impl Plan {
-    /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
-    /// its prefixes have so many rows, 1 to 4; without it, as many as suit the board.
+    /// Cuts the count of a board into an engine's units. `split_rows` is the number of rows of
+    /// the prefixes of [`Engine::Subtrees`], 1 to 4; without it, the number that suits the board.
     ///
     /// # Panics
     ///
@@ -216,7 +216,7 @@ impl Plan {
     }
 }
 
-/// Columns of white queens whose weights tell one rule for ties from another: the rows of the white queens of
+/// Columns of white queens whose weights distinguish one rule for ties from another: the rows of the white queens of
 /// a unit taken as columns, the same reversed, and sets of the same sizes around them.
 fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     let (n, board) = (domains.size.get(), domains.size.columns());
@@ -235,7 +235,7 @@ fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     [white, white.reverse_bits() >> (32 - n)].into_iter().chain(around)
 }
 
-/// What tells a plan, and the count of it, from all others, as journals name it:
+/// What distinguishes a plan and its count from all others, as journals write it:
 /// `n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -273,8 +273,7 @@ impl Worker<'_> {
         self.worker.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 
-    /// Counts the first of these units, of which there is one at least, and with it those of them that are of
-    /// its batch.
+    /// Counts the first of these units (there is at least one), and with it the following ones of its batch.
     pub(crate) fn count_batch(
         &mut self,
         units: Range<usize>,

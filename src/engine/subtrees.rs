@@ -29,7 +29,7 @@
 //! * *Look-ahead.* A child is dropped unless each of the three rows below it has a free square:
 //!   30 % fewer nodes than testing the next row alone.
 //! * *The last three rows* are closed by arithmetic: with two columns left there are only two
-//!   ways to fill the last two rows, and three comparisons tell which of them are legal. That makes
+//!   ways to fill the last two rows, and three comparisons decide which of them are legal. That makes
 //!   counts 7 to 10 % faster than passes over these rows.
 //!
 //! **Time.** At n = 16, 14 children are made for each solution and 8 of them are kept; **memory**

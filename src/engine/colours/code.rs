@@ -6,12 +6,13 @@
 //!              sections: the number of a row set, length, groups
 //!              for each square its two bits of a word, one | other << 16
 //!              for each pair its two parts, one | other << 16
-//!     groups   items of each, length, and for each group of so many its label and items
+//!     groups   items of each, length, and for each group of this length its label and items
 //!     item     one half | other half << 16
 //! ```
 //!
-//! A length counts words of the code from the first word of the piece on. That of a filter goes on to the end of
-//! its subtree.
+//! A length counts words of the code, from the first word of the piece on. The length of a filter includes its
+//! subtree.
+//!
 //! Squares and pairs have numbers from 1 in their leaf; 0 stands for none. The parts of a pair and the halves of an
 //! item are offsets, eight times their numbers: so an address is one step from the code, since CPUs scale by eight. A
 //! group's items have one label.
@@ -30,7 +31,7 @@ pub(super) const MAX_GROUP: usize = 8;
 pub(super) const MAX_ITEMS: usize = 1 << 16;
 const _: () = assert!(16 * 255 * 8 * (MAX_ITEMS as u64) < 1 << 32, "sums of 32 bits have room");
 
-/// The words of a filter, and those of a leaf before its sections.
+/// The words of a filter, and the words of a leaf before its sections.
 const FILTER: usize = 4;
 const LEAF: usize = 5;
 

@@ -20,8 +20,8 @@
 //! of it is ever stored.
 //!
 //! A program is executed by one function, which calls the kernel for each filter and each leaf. The loops are the
-//! same in all kernels. Those that go through words are written with arrays of eight numbers, of which the compiler
-//! makes vectors. For those of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
+//! same in all kernels. The loops over words are written with arrays of eight numbers, of which the compiler makes
+//! vectors. For the loops of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
 //! sums, and a type `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
 //!
 //! | operation | result |
@@ -33,7 +33,7 @@
 //! | `count(entries, hits, nth_lanes, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; `nth_lanes` picks the first lane of each label, then the second, and so on; `labels` names the label of each lane |
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
-//! | `join_eight(one, words, some, joined)` | writes those of the first words that share no bit with one, each joined with it; returns how many |
+//! | `join_eight(one, words, some, joined)` | writes each of the first `some` words that shares no bit with `one`, joined with it; returns their number |
 //! | `transpose_words(words, starts, planes)` | the planes of a layer |
 //! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
 

@@ -8,7 +8,7 @@ use crate::board::size::BoardSize;
 
 /// The row sets of a class, at most.
 pub(super) const MAX_SETS: usize = 20;
-/// Programs of a light colour are shorter: they have room for a third of what those of a heavy one have.
+/// Programs of a light colour are shorter: they have room for a third of the words of a heavy program.
 pub(super) const LIGHT_PROGRAM_DIVISOR: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +73,8 @@ pub(crate) fn bytes(size: BoardSize) -> u64 {
     largest.iter().sum::<u64>() + programs + (4 << 20)
 }
 
-/// The bytes of the matrix, the weights and the words for units with so many white queens in even rows, as on a
-/// board with as many odd rows and as many columns of either parity.
+/// The bytes of the matrix, the weights and the words for units with `a` white queens in even rows, on a board with
+/// `side` rows and columns of each parity.
 fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
     let (heavy, light) = (a.max(side - a), a.min(side - a));
     let labels = subsets(side, light);
@@ -87,13 +87,13 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
     // The labels of the first block have up to half as many words more than others.
     let block = listed.min(1.5 * words(heavy) * limits.block_labels as f64 / labels as f64);
     let zones = 2.0 * (words(heavy.div_ceil(2)) + words(heavy / 2));
-    // Words are found, then ordered; those of a block that stands for all, and of one at work, are kept at each
-    // depth of a tree.
+    // Words are found, then ordered. At each depth of a tree the words of two blocks are kept: of the block for
+    // which programs are compiled, and of the one that is counted.
     let words = 2.0 * (listed + words(light)) + zones + 2.0 * block;
     [matrix, weights, size_of::<u64>() as u64 * words as u64]
 }
 
-/// The number of sets of so many of these numbers.
+/// Returns the number of sets of `size` numbers among `of` numbers.
 fn subsets(of: u32, size: u32) -> u64 {
     (0..u64::from(size)).fold(1, |ways, at| ways * (u64::from(of) - at) / (at + 1))
 }

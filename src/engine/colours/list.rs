@@ -5,7 +5,7 @@
 //! the placements in one of the zones.
 //!
 //! Each word has the number of its label within the block in its upper bits. Labels are ordered by the
-//! number of their words, so that those of a block are alike; those without words are left out.
+//! number of their words, so that the labels of a block have about as many. Labels without words are left out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -41,7 +41,8 @@ pub(super) struct List {
     found: Vec<u64>,
     /// The rows in the centre, and the outer ones.
     rows: [u32; 2],
-    /// The placements on either rows, and on those of neighbours, which often are the same; by rows.
+    /// The placements on the rows of each zone. They are kept by these rows, because neighbouring lists often share
+    /// a zone.
     zones: BTreeMap<u32, Zone>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Subsets {
     len: u32,
     /// The subsets by their size, in order.
     by_size: Vec<Vec<u32>>,
-    /// The place of each subset among those of its size.
+    /// The place of each subset among the subsets of its size.
     rank: Vec<u32>,
     /// The ranks of each class, by size, in order.
     classes: Vec<Vec<Range<u32>>>,
@@ -50,7 +50,7 @@ impl Subsets {
         &self.by_size[size as usize]
     }
 
-    /// The place of a subset among those of its size.
+    /// The place of a subset among the subsets of its size.
     pub(super) fn rank(&self, set: u32) -> u32 {
         self.rank[set as usize]
     }

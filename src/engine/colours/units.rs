@@ -4,8 +4,8 @@
 //! queen is white. Ce and Co are the even and odd columns whose queen is white. Let a be the size of Re,
 //! and let x, y, u, v be ranks in the order of [`Subsets`]:
 //!
-//! **Even n = 2N.** All four sets have a numbers. x and u are the ranks of Re and Ce, y and v those of Ro
-//! and Co *reversed*, and M = (N over a). A half-turn of the board swaps x with y and u with v. The flip
+//! **Even n = 2N.** All four sets have a numbers. x and u are the ranks of Re and Ce, y and v are the ranks of
+//! Ro and Co *reversed*, and M = (N over a). A half-turn of the board swaps x with y and u with v. The flip
 //! of the rows swaps the colours: it turns (x, y, u, v) into (M-1-y, M-1-x, M-1-u, M-1-v) with N - a for
 //! a. The transposition swaps (x, y) and (u, v). So of each orbit one image is counted:
 //!

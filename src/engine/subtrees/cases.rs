@@ -27,7 +27,7 @@
 //! * **`top` = a > 0.** A reflected place cannot share the value: its queen would stand in the
 //!   same column or on the same diagonal as the first row's (a in the middle would need all four
 //!   border queens in the middle of their lines). The rotated places can. Let T be the set of
-//!   those of {right, bottom, left} that equal a. Rotating another of the tied places to the top
+//!   the places among {right, bottom, left} that equal a. Rotating another of the tied places to the top
 //!   shows which sets belong to the same orbit:
 //!
 //! | T | same orbit | counted | weight |

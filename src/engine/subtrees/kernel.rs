@@ -15,7 +15,7 @@
 /// | `and`, `or`, `xor`, `and_not(a, b)` | bit by bit; the last one is `!a & b` |
 /// | `add`, `min`, `left::<1>`, `right::<1>` | word by word; the last two shift |
 /// | `splat(word)` | the word in each lane |
-/// | `nonzero(lanes, vector)` | those of the lanes that are not 0 |
+/// | `nonzero(lanes, vector)` | the lanes that are not 0, among these lanes |
 /// | `to_front(lanes, vector)` | these lanes first |
 ///
 /// What a store writes after the last node is overwritten later or never read.

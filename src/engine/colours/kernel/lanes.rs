@@ -1,4 +1,4 @@
-//! The words of a block, and those of a leaf cut into lanes.
+//! The words of a block, and the words that are left at a leaf, cut into lanes.
 
 /// Labels of a block, and lanes of a layer.
 pub(in crate::engine::colours) const LANES: usize = 64;

@@ -115,7 +115,7 @@ macro_rules! loops {
             len
         }
 
-        /// The first of eight numbers, at most so many.
+        /// The mask of the first `len` of eight numbers; of all eight if `len` is larger.
         $(#[$compiled])*
         #[inline]
         fn first(len: usize) -> u8 {

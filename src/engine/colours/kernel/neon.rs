@@ -126,7 +126,7 @@ fn swap<const DISTANCE: i32>(rows: [uint8x16_t; 8], low: u8) -> [uint8x16_t; 8] 
     })
 }
 
-/// A stage of the transposition of bytes: those of the upper rows take turns with those of the lower ones.
+/// A stage of the transposition of bytes: the bytes of the upper rows alternate with the bytes of the lower rows.
 #[target_feature(enable = "neon")]
 fn take_turns(rows: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
     std::array::from_fn(|at| {
