@@ -30,7 +30,7 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::error::Error;
 use colours::Colours;
-pub(crate) use plain::{EVEN, count_domains, recount_bytes};
+pub(crate) use plain::{count_domains, recount_bytes};
 use subtrees::Subtrees;
 use textbook::{
     CountWithQueen, FirstRowUnits, bitmask, board_scan, bool_arrays, column_array, permutation,

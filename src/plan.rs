@@ -26,8 +26,8 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::{MOST_SPLIT_ROWS, default_split_rows};
-use crate::engine::unit::{self, RowDomains, Units};
-use crate::engine::{EVEN, Engine, Kernel, WhichCount, count_domains, recount_bytes};
+use crate::engine::unit::{self, EVEN, RowDomains, Units};
+use crate::engine::{Engine, Kernel, WhichCount, count_domains, recount_bytes};
 use crate::error::Error;
 use crate::machine::memory::Memory;
 

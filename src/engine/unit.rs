@@ -6,13 +6,15 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::plain::EVEN;
 use super::simd::Kernel;
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Solution;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
+
+/// The even columns of all boards.
+pub(crate) const EVEN: u32 = 0x5555_5555;
 
 /// The independent units of one count, numbered from 0. The list depends only on the board, the
 /// engine and the number of split rows, never on the machine.

@@ -33,7 +33,7 @@
 //! | `count(entries, hits, nth_lanes, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; `nth_lanes` picks the first lane of each label, then the second, and so on; `labels` names the label of each lane |
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
-//! | `join_eight(one, words, some, joined)` | writes each of the first `some` words that shares no bit with `one`, joined with it; returns their number |
+//! | `join_eight(one, words, some, joined)` | writes each word of the mask `some` that shares no bit with `one`, joined with it; returns their number |
 //! | `transpose_words(words, starts, planes)` | the planes of a layer |
 //! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
 

@@ -38,8 +38,8 @@ use super::squares::Colour;
 use super::subsets::Subsets;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
-use crate::engine::plain::{EVEN, halved};
-use crate::engine::unit::RowDomains;
+use crate::engine::plain::halved;
+use crate::engine::unit::{EVEN, RowDomains};
 
 /// All units of a board, without a list of them.
 pub(super) struct UnitList {
