@@ -19,7 +19,7 @@ pub use settings::Count;
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] for `n` above 32.
+/// [`Error::Invalid`] for `n` above 32.
 ///
 /// ```
 /// assert_eq!(nqueens::count(8)?, 92);

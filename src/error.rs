@@ -13,23 +13,11 @@ use crate::done::Tally;
 /// Why a count could not start or finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A number is out of range: a board size, a number of threads, a shard.
-    #[error("'{given}' is not {what}: choose a whole number from {least} to {most}")]
-    OutOfRange {
-        /// What the number is for, as `a board size`.
-        what: &'static str,
-        /// What was asked for.
-        given: String,
-        /// The smallest number.
-        least: usize,
-        /// The largest number.
-        most: usize,
-    },
-
-    /// The text names no engine, no kernel that this CPU can run, or no square of the board.
+    /// The value cannot be used: a number out of range, an unknown engine, a kernel that this CPU cannot run, a
+    /// square off the board or attacked by another queen.
     #[error("'{given}' is not {what}: {advice}")]
-    UnknownName {
-        /// As `an engine`.
+    Invalid {
+        /// What the value is for, such as `a board size` or `an engine`.
         what: &'static str,
         /// What was asked for.
         given: String,
@@ -44,15 +32,6 @@ pub enum Error {
         threads: usize,
         /// The operating system's reason.
         reason: String,
-    },
-
-    /// Two given queens attack each other.
-    #[error("queens on {first} and {second} attack each other")]
-    SquaresClash {
-        /// The square of one queen.
-        first: String,
-        /// The square of the other queen.
-        second: String,
     },
 
     /// Queens were given for a count that does not allow them.
@@ -180,8 +159,8 @@ impl Error {
         given: impl ToString,
         numbers: RangeInclusive<usize>,
     ) -> Self {
-        let (least, most) = numbers.into_inner();
-        Self::OutOfRange { what, given: given.to_string(), least, most }
+        let advice = format!("choose a whole number from {} to {}", numbers.start(), numbers.end());
+        Self::Invalid { what, given: given.to_string(), advice }
     }
 
     /// The error of starting a thread beside those that count.

@@ -18,7 +18,7 @@ pub const MAX_THREADS: usize = 4096;
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] unless `threads` is 1 to [`MAX_THREADS`];
+/// [`Error::Invalid`] unless `threads` is 1 to [`MAX_THREADS`];
 /// [`Error::ThreadsNotStarted`] if the operating system refuses.
 pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     if !(1..=MAX_THREADS).contains(&threads) {

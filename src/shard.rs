@@ -43,7 +43,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] unless `index < shards` and `shards` is 1 to [`Shard::MOST`].
+    /// [`Error::Invalid`] unless `index < shards` and `shards` is 1 to [`Shard::MOST`].
     pub fn new(index: usize, shards: usize) -> Result<Self, Error> {
         if !(1..=Self::MOST).contains(&shards) {
             return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MOST));

@@ -34,14 +34,18 @@ impl FixedQueens {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`] for a square off the board, [`Error::SquaresClash`] for two queens that attack each other.
+    /// [`Error::Invalid`] for a square off the board or attacked by another queen.
     pub fn new(size: BoardSize, squares: &[Square]) -> Result<Self, Error> {
         let queens = Self(squares.iter().copied().collect());
         queens.check(size)?;
         for first in squares {
             if let Some(second) = squares.iter().find(|second| second.attacks(*first)) {
-                let (first, second) = (first.to_string(), second.to_string());
-                return Err(Error::SquaresClash { first, second });
+                let advice = format!("the queen on {first} attacks it");
+                return Err(Error::Invalid {
+                    what: "a free square",
+                    given: second.to_string(),
+                    advice,
+                });
             }
         }
         Ok(queens)
@@ -51,7 +55,7 @@ impl FixedQueens {
     pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
         let n = size.get();
         match self.0.iter().find(|square| square.row >= n || square.column >= n) {
-            Some(square) => Err(Error::UnknownName {
+            Some(square) => Err(Error::Invalid {
                 what: "a square of the board",
                 given: square.to_string(),
                 advice: format!("choose rows and columns from 1 to {n}"),
@@ -107,7 +111,7 @@ impl FromStr for Square {
             let column = u32::from(letter.to_ascii_lowercase()) - u32::from('a');
             Some(Self { row: from_one(&text[1..])?, column })
         };
-        parse().ok_or_else(|| Error::UnknownName {
+        parse().ok_or_else(|| Error::Invalid {
             what: "a square",
             given: text.to_owned(),
             advice: "write d5 (column and row) or 5:4 (row and column), counted from 1".to_owned(),
@@ -141,8 +145,7 @@ mod tests {
         let queens = FixedQueens::new(size, &squares(&["a1", "b3", "a1"])).expect("two queens");
         assert_eq!(Ok(queens), FixedQueens::new(size, &squares(&["b3", "a1"])));
         let clash = FixedQueens::new(size, &squares(&["a1", "b3", "h8"])).expect_err("a diagonal");
-        let (first, second) = ("a1".to_owned(), "h8".to_owned());
-        assert_eq!(clash, Error::SquaresClash { first, second });
+        assert_eq!(clash.to_string(), "'h8' is not a free square: the queen on a1 attacks it");
         let off = FixedQueens::new(size, &squares(&["i1"])).expect_err("off the board");
         assert_eq!(
             off.to_string(),

@@ -133,11 +133,10 @@ fn way_out(error: &Error) -> (Exit, String) {
     use Error as E;
     use Exit::{Failed, NotNow, Stopped, Usage};
     let (exit, text) = match error {
-        E::OutOfRange { .. } | E::UnknownName { .. } => (Usage, ""),
+        E::Invalid { .. } => (Usage, ""),
         E::ThreadsNotStarted { .. } => {
             (NotNow, "; use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }
-        E::SquaresClash { .. } => (Usage, ": choose others"),
         E::QueensGiven => (Usage, ": leave out --place or the rest"),
         E::EntryOverflow { .. } => (Failed, ": count with --engine subtrees"),
         E::UnitOverflow { .. } => (Failed, ": cut it finer (--engine subtrees --split-rows 4)"),

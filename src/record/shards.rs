@@ -51,7 +51,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
+    /// [`Error::Invalid`] unless there are 1 to [`Shard::MOST`] shards.
     pub fn missing_shards(&self, shards: usize) -> Result<Vec<usize>, Error> {
         let each = self.shard_units(shards)?;
         Ok((0..shards).filter(|index| each[*index].finished < each[*index].units).collect())
@@ -106,7 +106,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] unless there are 1 to [`Shard::MOST`] shards.
+    /// [`Error::Invalid`] unless there are 1 to [`Shard::MOST`] shards.
     pub fn shard_units(&self, shards: usize) -> Result<Vec<ShardUnits>, Error> {
         Shard::new(0, shards)?;
         let all = self.plan().units();

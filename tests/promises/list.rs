@@ -198,7 +198,7 @@ fn queens_of_a_larger_board_are_refused() {
         (0..plan.units()).map(|unit| plan.worker(Kernel::detect()).count(unit, &Cancel::new()));
     assert_eq!(counts.sum::<Result<u64, Error>>(), Ok(0));
     let refused = Count::new(size(8)).with_queens(queens).run().expect_err("no such square");
-    let Error::UnknownName { given, advice, .. } = refused else { panic!("{refused}") };
+    let Error::Invalid { given, advice, .. } = refused else { panic!("{refused}") };
     assert_eq!((&*given, &*advice), ("t20", "choose rows and columns from 1 to 8"));
 }
 
@@ -228,7 +228,7 @@ fn completions_are_counted_from_the_command_line() {
     assert!(stdout(&text).contains("place        a1, b3\n"), "{}", stdout(&text));
     assert!(!stdout(&text).contains("published"), "{}", stdout(&text));
     let bad: &[(&[&str], &str)] = &[
-        (&["count", "8", "--place", "a1,h8"], "a1 and h8"),
+        (&["count", "8", "--place", "a1,h8"], "the queen on a1 attacks it"),
         (&["count", "8", "--place", "a9"], "'a9' is not a square of the board"),
         (&["count", "8", "--place", "x"], "'x'"),
         (&["count", "8", "--place", "a1", "--engine", "colours"], "--place"),
