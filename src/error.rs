@@ -57,18 +57,15 @@ pub enum Error {
 
     /// The count was cancelled before its end.
     #[error(
-        "stopped after {} of {units} units, {} solutions so far{}",
+        "stopped after {} of {units} units, {} solutions so far",
         done.units,
-        done.solutions,
-        journal_fault.as_ref().map(|fault| format!("; {fault}")).unwrap_or_default()
+        done.solutions
     )]
     Stopped {
         /// What is finished, together with what was before.
         done: Tally,
         /// Units that were to be finished.
         units: usize,
-        /// Why the journal cannot be relied on.
-        journal_fault: Option<Box<Self>>,
     },
 
     /// Something was cancelled before there was a result.

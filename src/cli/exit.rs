@@ -140,9 +140,7 @@ fn way_out(error: &Error) -> (Exit, String) {
         E::QueensGiven => (Usage, ": leave out --place or the rest"),
         E::EntryOverflow { .. } => (Failed, ": count with --engine subtrees"),
         E::UnitOverflow { .. } => (Failed, ": cut it finer (--engine subtrees --split-rows 4)"),
-        // The message ends with that of the fault.
-        E::Stopped { journal_fault: Some(fault), .. } => return (Failed, way_out(fault).1),
-        E::Stopped { journal_fault: None, .. } | E::StoppedBefore { .. } => (Stopped, ""),
+        E::Stopped { .. } | E::StoppedBefore { .. } => (Stopped, ""),
         E::LacksMemory { counter, per_thread, usable, .. } => {
             let fits = match usable / per_thread {
                 0 => String::new(),

@@ -94,7 +94,7 @@ impl Outcome {
             return Ok(self);
         }
         let done = Tally { units: units_done, solutions };
-        Err(Error::Stopped { done, units, journal_fault: self.journal_fault.map(Box::new) })
+        Err(Error::Stopped { done, units })
     }
 }
 
@@ -211,13 +211,12 @@ impl<'a> Job<'a> {
         let done = start.done + counted;
         let is_complete = done.units == start.units;
         let path = journal.as_ref().map(|journal| journal.path().to_owned());
-        let has_failed = journal.as_ref().is_some_and(Journal::has_failed);
         let waits = || self.count.observer.waits_for_disk(is_complete.then_some(done.solutions));
         let (read_back, journal_fault) =
             match journal.map(|journal| journal.close(counted, &waits)).transpose() {
                 Ok(record) => (record, None),
-                // A journal that failed is the reason why the count stopped.
-                Err(error) if has_failed && !is_complete => return Err(error),
+                // It may be the reason why the count stopped, and the same command would not resume it.
+                Err(error) if !is_complete => return Err(error),
                 Err(error) => (None, Some(error)),
             };
         let record = read_back.as_ref().or(self.record.as_ref());

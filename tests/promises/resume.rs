@@ -65,7 +65,7 @@ fn a_count_resumes_with_other_threads_and_kernels() {
             let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).cancel(&cancel);
             match count.run() {
                 Ok(outcome) => break outcome,
-                Err(Error::Stopped { done, units, journal_fault: None }) => {
+                Err(Error::Stopped { done, units }) => {
                     assert!(before < done.units && done.units < units, "{done:?} of {units} units");
                     assert_eq!(contents(&path).tally(), done, "nothing is lost");
                     before = done.units;
