@@ -174,7 +174,8 @@ impl Error {
 /// Why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// Opening, creating, reading or writing the file failed. Lines that were written before stay.
+    /// Opening, creating, reading, writing or syncing the file failed. Lines that were written before stay; after a
+    /// sync that failed, those that the disk has.
     #[error("cannot {action} the journal: {source}")]
     Io {
         /// What failed: `open`, `read` or `write`.
@@ -186,21 +187,6 @@ pub enum JournalError {
     /// The path names something that is not a plain file. Journals are read more than once, so a pipe is none.
     #[error("is not a plain file, which can be read more than once")]
     NotAFile,
-
-    /// The disk did not take what was written.
-    #[error(
-        "the disk did not take the last lines of the journal ({source}); {}",
-        match is_cut_back {
-            true => "it was cut back to those that the disk has",
-            false => "after a restart of the machine, lines of it may be damaged",
-        }
-    )]
-    NotSynced {
-        /// The operating system's reason.
-        source: IoError,
-        /// Whether the file ends now where it was last good.
-        is_cut_back: bool,
-    },
 
     /// The file, read back after the last line, does not hold what was written, although all its lines are good.
     #[error("does not hold what was written: units are missing or have different counts")]

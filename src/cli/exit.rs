@@ -171,7 +171,7 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use JournalError as J;
     use io::ErrorKind as K;
     let (exit, text) = match error {
-        J::Io { source, .. } | J::NotSynced { source, .. } if is_full(source.kind) => {
+        J::Io { source, .. } if is_full(source.kind) => {
             (Failed, ": make room (bytes or inodes), then run the same command again")
         }
         J::Io { source, action } => match source.kind {
@@ -187,7 +187,7 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             _ => (Failed, CHECK_DISK),
         },
         J::NotAFile | J::Exists | J::OtherCount { .. } => (Usage, ": name another file"),
-        J::NotAsWritten | J::NotSynced { .. } => (Failed, CHECK_DISK),
+        J::NotAsWritten => (Failed, CHECK_DISK),
         J::Gone => (Failed, ": move it back; the same command counts what is missing"),
         J::WrittenByOthers => (Failed, ": the same command counts what is missing"),
         J::Changed => (NotNow, ": run the same command again"),
