@@ -178,7 +178,7 @@ pub enum JournalError {
     /// sync that failed, those that the disk has.
     #[error("cannot {action} the journal: {source}")]
     Io {
-        /// What failed: `open`, `read` or `write`.
+        /// What failed: `open`, `read` or `write`; or `lock`, if the file system has no locks.
         action: &'static str,
         /// The operating system's reason.
         source: IoError,
@@ -208,15 +208,6 @@ pub enum JournalError {
     /// Another process is writing this journal.
     #[error("another process is writing this journal")]
     InUse,
-
-    /// The file system has no locks, so nothing would keep a second process away.
-    #[error(
-        "this file system has no locks ({source}), so two processes could write this file at once"
-    )]
-    NoLocks {
-        /// The operating system's reason.
-        source: IoError,
-    },
 
     /// The file to be created exists already.
     #[error("already exists, and is left unchanged")]

@@ -171,6 +171,10 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use JournalError as J;
     use io::ErrorKind as K;
     let (exit, text) = match error {
+        // Nothing would keep a second process away.
+        J::Io { action: "lock", .. } => {
+            (Usage, ": name a file on a file system with locks, or use 'nqueens shard'")
+        }
         J::Io { source, .. } if is_full(source.kind) => {
             (Failed, ": make room (bytes or inodes), then run the same command again")
         }
@@ -192,7 +196,6 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         J::WrittenByOthers => (Failed, ": the same command counts what is missing"),
         J::Changed => (NotNow, ": run the same command again"),
         J::InUse => (NotNow, ": wait for it, or name another file"),
-        J::NoLocks { .. } => (Usage, ": name a file elsewhere, or use 'nqueens shard'"),
         J::NotAJournal | J::Damaged { .. } => {
             let exit = if *error == J::NotAJournal { Usage } else { Failed };
             // The first line names the count. Without it, another journal has to.

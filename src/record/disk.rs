@@ -45,7 +45,7 @@ pub(super) fn lock(file: &File) -> Result<(), JournalError> {
     }
     locked.map_err(|error| match error {
         TryLockError::WouldBlock => JournalError::InUse,
-        TryLockError::Error(error) => JournalError::NoLocks { source: error.into() },
+        TryLockError::Error(error) => JournalError::cannot("lock")(error),
     })
 }
 

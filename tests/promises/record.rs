@@ -197,7 +197,7 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
     let refused = without_locks(&mut count_into("12", &path, &[]));
     let (code, answer, message) = result(&refused);
     assert_eq!((code, answer), (Some(2), ""), "{message}");
-    assert!(message.contains("has no locks") && message.contains("shard"), "{message}");
+    assert!(message.contains("cannot lock the journal") && message.contains("shard"), "{message}");
     let shards = folder.join("shards");
     let mut shard = nqueens(&["shard", "12", "--index", "0", "--shards", "1", "--out"]);
     let counted = without_locks(shard.arg(&shards));
