@@ -19,7 +19,7 @@ pub use settings::Count;
 ///
 /// # Errors
 ///
-/// [`Error::Invalid`] for `n` above 32.
+/// [`Error::InvalidValue`] for `n` above 32.
 ///
 /// ```
 /// assert_eq!(nqueens::count(8)?, 92);

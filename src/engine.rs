@@ -99,7 +99,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for [`Engine::Colours`] and boards above n = 30.
+    /// [`Error::InvalidValue`] for [`Engine::Colours`] and boards above n = 30.
     pub fn check(self, size: BoardSize) -> Result<(), Error> {
         let most = colours::LARGEST;
         if self != Self::Colours || size.get() <= most {
@@ -197,7 +197,7 @@ impl FromStr for Engine {
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
             let advice = format!("choose one of {}", Self::ALL.map(Self::name).join(", "));
-            Error::Invalid { what: "an engine", given: name.to_owned(), advice }
+            Error::InvalidValue { what: "an engine", given: name.to_owned(), advice }
         })
     }
 }

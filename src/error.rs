@@ -1,6 +1,6 @@
 //! Everything that can go wrong in a count.
 //!
-//! A message tells the value and the limit. The way out depends on the program: the command line
+//! A message names the value and the limit. The way out depends on the program: the command line
 //! adds it. The enums are not `non_exhaustive`, so that a new error without a way out does not
 //! compile.
 
@@ -16,7 +16,7 @@ pub enum Error {
     /// The value cannot be used: a number out of range, an unknown engine, a kernel that this CPU cannot run, a
     /// square off the board or attacked by another queen.
     #[error("'{given}' is not {what}: {advice}")]
-    Invalid {
+    InvalidValue {
         /// What the value is for, such as `a board size` or `an engine`.
         what: &'static str,
         /// What was asked for.
@@ -157,7 +157,7 @@ impl Error {
         numbers: RangeInclusive<usize>,
     ) -> Self {
         let advice = format!("choose a whole number from {} to {}", numbers.start(), numbers.end());
-        Self::Invalid { what, given: given.to_string(), advice }
+        Self::InvalidValue { what, given: given.to_string(), advice }
     }
 
     /// The error of starting a thread beside those that count.
@@ -201,7 +201,7 @@ pub enum JournalError {
     #[error("was cut or written by another process as well during the count")]
     WrittenByOthers,
 
-    /// A journal that had to be read twice was not the same the second time.
+    /// A journal that had to be read twice had changed the second time.
     #[error("was changed or removed while it was read")]
     Changed,
 
@@ -218,12 +218,10 @@ pub enum JournalError {
     NotAJournal,
 
     /// The journal was written in a format that this version does not know.
-    #[error("has journal format {format}, and this version of nqueens reads format {known}")]
+    #[error("has journal format {format}, which this version of nqueens does not read")]
     UnknownFormat {
         /// The format's number in the file.
         format: String,
-        /// The format that this version knows.
-        known: u32,
     },
 
     /// The journal belongs to another count.
@@ -245,7 +243,7 @@ pub enum JournalError {
         version: String,
         /// The plan in the first line.
         holds: String,
-        /// The plan that this build makes of the same settings.
+        /// The plan that this build makes of these settings.
         has: String,
     },
 

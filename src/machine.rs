@@ -18,7 +18,7 @@ pub const MAX_THREADS: usize = 4096;
 ///
 /// # Errors
 ///
-/// [`Error::Invalid`] unless `threads` is 1 to [`MAX_THREADS`];
+/// [`Error::InvalidValue`] unless `threads` is 1 to [`MAX_THREADS`];
 /// [`Error::ThreadsNotStarted`] if the operating system refuses.
 pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     if !(1..=MAX_THREADS).contains(&threads) {
@@ -72,7 +72,7 @@ impl Cpu {
 }
 
 /// Returns the number of cores that this process may use, at least one and at most [`MAX_THREADS`]: its affinity, and
-/// the CPU quota of its control group, of which a part of a core counts as one.
+/// the CPU quota of its control group, rounded up to whole cores.
 pub fn cores() -> usize {
     num_cpus::get().min(MAX_THREADS)
 }

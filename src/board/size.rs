@@ -19,7 +19,7 @@ impl BoardSize {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for `n` above [`BoardSize::MAX`].
+    /// [`Error::InvalidValue`] for `n` above [`BoardSize::MAX`].
     pub fn new(n: u32) -> Result<Self, Error> {
         if n <= Self::MAX { Ok(Self(n)) } else { Err(Self::out_of_range(n)) }
     }

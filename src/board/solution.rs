@@ -51,7 +51,7 @@ impl Solution {
     }
 
     /// The images under the eight symmetries of the square: turns by 0°, 90°, 180° and 270°, then
-    /// the same mirrored. Symmetric solutions repeat.
+    /// these mirrored. Symmetric solutions repeat.
     ///
     /// ```
     /// use nqueens::Solution;

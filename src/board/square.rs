@@ -34,14 +34,14 @@ impl FixedQueens {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for a square off the board or attacked by another queen.
+    /// [`Error::InvalidValue`] for a square off the board or attacked by another queen.
     pub fn new(size: BoardSize, squares: &[Square]) -> Result<Self, Error> {
         let queens = Self(squares.iter().copied().collect());
         queens.check(size)?;
         for first in squares {
             if let Some(second) = squares.iter().find(|second| second.attacks(*first)) {
                 let advice = format!("the queen on {first} attacks it");
-                return Err(Error::Invalid {
+                return Err(Error::InvalidValue {
                     what: "a free square",
                     given: second.to_string(),
                     advice,
@@ -55,7 +55,7 @@ impl FixedQueens {
     pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
         let n = size.get();
         match self.0.iter().find(|square| square.row >= n || square.column >= n) {
-            Some(square) => Err(Error::Invalid {
+            Some(square) => Err(Error::InvalidValue {
                 what: "a square of the board",
                 given: square.to_string(),
                 advice: format!("choose rows and columns from 1 to {n}"),
@@ -111,7 +111,7 @@ impl FromStr for Square {
             let column = u32::from(letter.to_ascii_lowercase()) - u32::from('a');
             Some(Self { row: from_one(&text[1..])?, column })
         };
-        parse().ok_or_else(|| Error::Invalid {
+        parse().ok_or_else(|| Error::InvalidValue {
             what: "a square",
             given: text.to_owned(),
             advice: "write d5 (column and row) or 5:4 (row and column), counted from 1".to_owned(),

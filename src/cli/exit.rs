@@ -133,7 +133,7 @@ fn way_out(error: &Error) -> (Exit, String) {
     use Error as E;
     use Exit::{Failed, NotNow, Stopped, Usage};
     let (exit, text) = match error {
-        E::Invalid { .. } => (Usage, ""),
+        E::InvalidValue { .. } => (Usage, ""),
         E::ThreadsNotStarted { .. } => {
             (NotNow, "; use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }

@@ -133,13 +133,13 @@ impl Kernel {
 impl FromStr for Kernel {
     type Err = Error;
 
-    /// The kernel of this name; [`Error::Invalid`] if there is none that this CPU can run.
+    /// The kernel of this name; [`Error::InvalidValue`] if there is none that this CPU can run.
     fn from_str(name: &str) -> Result<Self, Error> {
         let available = Self::available();
         available.iter().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
             let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
             let (given, advice) = (name.to_owned(), format!("choose one of {}", names.join(", ")));
-            Error::Invalid { what: "a kernel that this CPU can run", given, advice }
+            Error::InvalidValue { what: "a kernel that this CPU can run", given, advice }
         })
     }
 }
@@ -162,11 +162,11 @@ mod tests {
             match name.parse::<Kernel>() {
                 Ok(kernel) => assert_eq!(kernel.name(), name),
                 Err(error) => {
-                    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+                    assert!(matches!(error, Error::InvalidValue { .. }), "{error}");
                     assert!(!available.contains(&name));
                 }
             }
         }
-        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::Invalid { .. })));
+        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::InvalidValue { .. })));
     }
 }

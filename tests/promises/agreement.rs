@@ -37,7 +37,7 @@ fn a_given_pool_is_used() {
 fn thread_numbers_out_of_range_are_refused() {
     for threads in [0, nqueens::MAX_THREADS + 1] {
         let refused = Count::new(size(8)).threads(threads).run();
-        assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");
     }
 }
 

@@ -198,7 +198,7 @@ fn queens_of_a_larger_board_are_refused() {
         (0..plan.units()).map(|unit| plan.worker(Kernel::detect()).count(unit, &Cancel::new()));
     assert_eq!(counts.sum::<Result<u64, Error>>(), Ok(0));
     let refused = Count::new(size(8)).with_queens(queens).run().expect_err("no such square");
-    let Error::Invalid { given, advice, .. } = refused else { panic!("{refused}") };
+    let Error::InvalidValue { given, advice, .. } = refused else { panic!("{refused}") };
     assert_eq!((&*given, &*advice), ("t20", "choose rows and columns from 1 to 8"));
 }
 
