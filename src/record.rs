@@ -47,7 +47,7 @@ pub use line::Run;
 pub(crate) use lock::Lock;
 pub use reader::JournalFile;
 pub use second::{Comparison, compare};
-pub use shards::{Left, ShardUnits};
+pub use shards::{ShardUnits, WorkLeft};
 pub use union::{Record, Witness};
 pub use units::UnitSet;
 pub(crate) use writer::Journal;

@@ -35,7 +35,7 @@ impl Default for Shard {
 
 impl Shard {
     /// The most shards of a plan.
-    pub const MOST: usize = 1_000_000;
+    pub const MAX_SHARDS: usize = 1_000_000;
     /// The whole plan.
     pub const WHOLE: Self = Self { index: 0, shards: 1 };
 
@@ -43,10 +43,10 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] unless `index < shards` and `shards` is 1 to [`Shard::MOST`].
+    /// [`Error::InvalidValue`] unless `index < shards` and `shards` is 1 to [`Shard::MAX_SHARDS`].
     pub fn new(index: usize, shards: usize) -> Result<Self, Error> {
-        if !(1..=Self::MOST).contains(&shards) {
-            return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MOST));
+        if !(1..=Self::MAX_SHARDS).contains(&shards) {
+            return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MAX_SHARDS));
         }
         if index >= shards {
             return Err(Error::out_of_range("a shard", index, 0..=shards - 1));
@@ -66,42 +66,26 @@ impl Shard {
 
     /// The shard's units in a plan of `units` units, as ranges in increasing order.
     pub fn ranges(self, units: usize) -> impl Iterator<Item = Range<usize>> {
-        let Self { index, shards } = self;
-        let Deal { length, turn } = Deal::new(shards, units);
-        let chunks = units.div_ceil(length);
-        (0..chunks.div_ceil(shards))
-            .map(move |round| round * shards + (index + round * turn) % shards)
-            .filter(move |chunk| *chunk < chunks)
-            .map(move |chunk| chunk * length..units.min((chunk + 1) * length))
+        let dealt = Self::deal(0..units, self.shards, units);
+        dealt.filter_map(move |(index, units)| (index == self.index).then_some(units))
     }
 
-    /// The inverse of [`Shard::ranges`]: cuts some units, in a plan of `units` units, into ranges of one shard
-    /// each, and tells the index of that shard.
-    pub(crate) fn cut(
+    /// Deals out some units of a plan of `units` units, as ranges in increasing order with the index of the shard that
+    /// has them.
+    pub(crate) fn deal(
         some: Range<usize>,
         shards: usize,
         units: usize,
     ) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let Deal { length, turn } = Deal::new(shards, units);
-        (some.start / length..some.end.div_ceil(length)).map(move |chunk| {
+        let chunk_len = (units / (shards * CHUNKS)).max(1);
+        // The golden section: each round begins this many shards further on.
+        let turn = shards * 618 / 1000;
+        (some.start / chunk_len..some.end.div_ceil(chunk_len)).map(move |chunk| {
             let (round, place) = (chunk / shards, chunk % shards);
             let index = (place + shards - round * turn % shards) % shards;
-            (index, some.start.max(chunk * length)..some.end.min((chunk + 1) * length))
+            let start = some.start.max(chunk * chunk_len);
+            (index, start..some.end.min((chunk + 1) * chunk_len))
         })
-    }
-}
-
-/// How a plan is dealt out.
-struct Deal {
-    /// Units of a chunk.
-    length: usize,
-    /// Each round begins so many shards further on: the golden section of their number.
-    turn: usize,
-}
-
-impl Deal {
-    fn new(shards: usize, units: usize) -> Self {
-        Self { length: (units / (shards * CHUNKS)).max(1), turn: shards * 618 / 1000 }
     }
 }
 
@@ -133,8 +117,8 @@ mod tests {
                 let each = (0..shards).map(|index| Shard::new(index, shards).expect("in range"));
                 for shard in each.clone() {
                     for range in shard.ranges(units) {
-                        let cut = Shard::cut(range.clone(), shards, units);
-                        assert!(cut.eq([(shard.index(), range)]), "{shard} of {units} units");
+                        let dealt = Shard::deal(range.clone(), shards, units);
+                        assert!(dealt.eq([(shard.index(), range)]), "{shard} of {units} units");
                     }
                 }
                 let mut all: Vec<usize> =

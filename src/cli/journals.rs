@@ -26,7 +26,7 @@ pub(crate) struct JournalsArgs {
     second: bool,
 
     /// How many shards there are, to name those that are missing [default: as in the journals]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MOST))]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MAX_SHARDS))]
     pub(crate) shards: Option<usize>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct ShardArgs {
     index: Option<String>,
 
     /// How many shards there are
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MOST))]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MAX_SHARDS))]
     shards: usize,
 
     /// Folder for the journals of all shards, on a file system that all machines share; or, if it

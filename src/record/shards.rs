@@ -22,7 +22,7 @@ pub struct ShardUnits {
 /// How long the rest of a count takes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Left {
+pub struct WorkLeft {
     /// CPU seconds. `None` while nothing is finished; the standard error is infinite while too little is.
     pub cpu_seconds: Option<Approximate>,
     /// Seconds of wall time for the processes that count now. `None` without any, or while too little is known.
@@ -51,7 +51,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] unless there are 1 to [`Shard::MOST`] shards.
+    /// [`Error::InvalidValue`] unless there are 1 to [`Shard::MAX_SHARDS`] shards.
     pub fn missing_shards(&self, shards: usize) -> Result<Vec<usize>, Error> {
         let each = self.shard_units(shards)?;
         Ok((0..shards).filter(|index| each[*index].finished < each[*index].units).collect())
@@ -70,7 +70,7 @@ impl Record {
     /// Estimates how long the missing units take. The sample is what runs have done that are like those that count now,
     /// or, if no process counts, all runs. The standard error is infinite if these differ from each other, or if the
     /// runs that count now are like none that has finished a unit: then the sample is all runs.
-    pub fn left(&self) -> Left {
+    pub fn work_left(&self) -> WorkLeft {
         let done = self.tally();
         let total = known(self.plan().size()).total;
         let solutions = total.map(|total| total as f64 - done.solutions as f64);
@@ -89,7 +89,7 @@ impl Record {
             .running()
             .map(|file| (&file.cores, file.runs.last().map_or(0, |run| run.threads)))
             .collect();
-        Left {
+        WorkLeft {
             cpu_seconds: work.map(Approximate::on_any_run),
             seconds: work.and_then(|work| seconds_of(work, &processes)),
         }
@@ -106,15 +106,15 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] unless there are 1 to [`Shard::MOST`] shards.
+    /// [`Error::InvalidValue`] unless there are 1 to [`Shard::MAX_SHARDS`] shards.
     pub fn shard_units(&self, shards: usize) -> Result<Vec<ShardUnits>, Error> {
         Shard::new(0, shards)?;
         let all = self.plan().units();
         let mut each = vec![ShardUnits { units: 0, finished: 0 }; shards];
-        for (index, units) in Shard::cut(0..all, shards, all) {
+        for (index, units) in Shard::deal(0..all, shards, all) {
             each[index].units += units.len();
         }
-        let finished = self.finished().ranges().flat_map(|range| Shard::cut(range, shards, all));
+        let finished = self.finished().ranges().flat_map(|range| Shard::deal(range, shards, all));
         for (index, units) in finished {
             each[index].finished += units.len();
         }

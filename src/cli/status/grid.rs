@@ -9,7 +9,7 @@ use crate::cli::format::grouped;
 
 /// A browser draws a grid of up to this many squares at once, and its page stays below two megabytes. A larger grid
 /// is left out.
-const MOST_CELLS: usize = 10_000;
+const MAX_CELLS: usize = 10_000;
 /// If there are more, the squares are small.
 const LARGE: usize = 1000;
 
@@ -33,7 +33,7 @@ pub(super) fn section(record: &Record) -> Markup {
     html! {
         h3 { "Shards" }
         ul.legend { @for (class, text) in &legend { li { i class=(class) {} (text) } } }
-        @if number <= MOST_CELLS {
+        @if number <= MAX_CELLS {
             div.grid.small[number > LARGE] {
                 @for (index, (shard, state)) in shards.iter().zip(&states).enumerate() {
                     (cell(index, *shard, *state))

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::slice;
 use std::time::{Duration, SystemTime};
 
-use nqueens::record::{Left, Record, Run, journals_in, split_by_plan};
+use nqueens::record::{Record, Run, WorkLeft, journals_in, split_by_plan};
 use nqueens::{Error, Shard, WhichCount};
 
 use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
@@ -33,7 +33,7 @@ pub(super) fn percent(record: &Record) -> String {
 
 /// Adds to a list what is finished, what is left, and how to go on, in two lines.
 pub(super) fn summarise(record: &Record, list: &mut Report) {
-    let (size, engine, left) = (record.plan().size(), record.plan().engine(), record.left());
+    let (size, engine, left) = (record.plan().size(), record.plan().engine(), record.work_left());
     let is_second = record.plan().which_count() == WhichCount::Second;
     let second = if is_second { ", second count" } else { "" };
     let to_come = match cpu_time_left(record, &left) {
@@ -50,12 +50,12 @@ pub(super) fn summarise(record: &Record, list: &mut Report) {
 }
 
 /// The CPU time of what is missing.
-fn cpu_time_left(record: &Record, left: &Left) -> Option<String> {
+fn cpu_time_left(record: &Record, left: &WorkLeft) -> Option<String> {
     left.cpu_seconds.filter(|_| record.total().is_none()).map(to_go)
 }
 
 /// When all units will be finished.
-fn end(record: &Record, left: &Left) -> String {
+fn end(record: &Record, left: &WorkLeft) -> String {
     match left.seconds {
         _ if record.total().is_some() => "reached".to_owned(),
         Some(time) => format!("in {}{}", to_go(time), date_in(time.value)),
@@ -66,7 +66,7 @@ fn end(record: &Record, left: &Left) -> String {
 
 /// The report on a count, as of now.
 pub(super) fn report(record: &Record, now: SystemTime) -> Report {
-    let (percent, done, left) = (percent(record), units(record.tally().units), record.left());
+    let (percent, done, left) = (percent(record), units(record.tally().units), record.work_left());
     let solutions = grouped(record.tally().solutions);
     let mut report = journals::report(record, grouped);
     report.bare(&percent).row("done", format_args!("{done}, {percent} %, {solutions} solutions"));
