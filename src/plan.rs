@@ -49,8 +49,8 @@ const HASHED_UNITS: usize = 1024;
 const STACK: u64 = 2 << 20;
 
 impl Plan {
-    /// Cuts the count of a board into an engine's units. `split_rows` is the number of rows of
-    /// the prefixes of [`Engine::Subtrees`], 1 to 4; without it, the number that suits the board.
+    /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
+    /// its prefixes have this many rows, 1 to 4; without it, as many as suit the board.
     ///
     /// # Panics
     ///
@@ -71,8 +71,8 @@ impl Plan {
         Self { engine, split_rows: Some(rows), list, hash: OnceLock::new(), ..self }
     }
 
-    /// The same units, counted for the first or the second time.
-    pub fn of_count(self, which: WhichCount) -> Self {
+    /// Makes the plan of the first or of the second count of these units.
+    pub fn for_count(self, which: WhichCount) -> Self {
         Self { which, ..self }
     }
 
@@ -99,7 +99,7 @@ impl Plan {
     /// A number that identifies this list of units: the CRC-32 of the board, the engine, the split
     /// rows, the number of units, and what they mean (for long lists, a sample of them): the
     /// squares on which queens may stand, the weight, and what solutions weigh whose columns tie with the
-    /// rows or nearly do. It is the same for the first and the second count.
+    /// rows or nearly do. Both counts of a plan have one hash.
     pub fn hash(&self) -> u32 {
         *self.hash.get_or_init(|| {
             let mut hasher = crc32fast::Hasher::new();
@@ -216,8 +216,8 @@ impl Plan {
     }
 }
 
-/// Columns of white queens whose weights distinguish one rule for ties from another: the rows of the white queens of
-/// a unit taken as columns, the same reversed, and sets of the same sizes around them.
+/// Returns columns of white queens whose weights show by which rule ties are counted: the rows of the white queens of
+/// a unit taken as columns, these reversed, and sets around them with as many even and odd columns.
 fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     let (n, board) = (domains.size.get(), domains.size.columns());
     // White rows allow the columns of their own parity.
@@ -235,7 +235,7 @@ fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     [white, white.reverse_bits() >> (32 - n)].into_iter().chain(around)
 }
 
-/// What distinguishes a plan and its count from all others, as journals write it:
+/// What distinguishes a plan, and its first from its second count, as journals name it:
 /// `n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -273,7 +273,7 @@ impl Worker<'_> {
         self.worker.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 
-    /// Counts the first of these units (there is at least one), and with it the following ones of its batch.
+    /// Counts the first of these units, at least one, and those after it that belong to its batch.
     pub(crate) fn count_batch(
         &mut self,
         units: Range<usize>,

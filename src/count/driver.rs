@@ -1,20 +1,19 @@
 //! The one driver: units x engine on a rayon pool, reduced to a sum.
 //!
 //! Units are handed out in ranges, so that scheduling costs little even if a unit takes only
-//! microseconds. The ranges are taken in a scattered order, the same in every run, see
+//! microseconds. The ranges are taken in a scattered order, which no run changes, see
 //! [`ranges`](super::ranges).
 //!
 //! The observer learns of finished units at once. A line of the journal holds more of them, the more the longer
 //! the run, so that the journal stays small and a kill loses a hundredth of the work at most.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use super::observe::Start;
-use super::ranges::{REPORT_EVERY, Ranges};
+use super::ranges::{REPORT_EVERY, cut_into_ranges};
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::done::{Tally, UnitsDone};
@@ -27,7 +26,7 @@ use crate::record::Journal;
 /// that a kill can lose of them. Short intervals would make a journal of long units several times
 /// as large.
 const RECORDED_SHARE: u32 = 100;
-/// But they are recorded after so long at the latest.
+/// The longest time after which finished units are recorded.
 const RECORDED_AFTER: Duration = Duration::from_secs(10);
 
 /// Counts units on all threads of a rayon pool.
@@ -43,24 +42,15 @@ pub(super) struct Driver<'a> {
 impl Driver<'_> {
     /// Counts these units on the current rayon pool, unless the count must stop.
     pub(super) fn run(&self, todo: impl Iterator<Item = Range<usize>>) -> Result<Tally, Error> {
+        let Start { plan, kernel, threads, .. } = *self.start;
         let todo: Vec<_> = todo.collect();
-        let ranges =
-            Ranges::new(&todo, self.start.threads, |unit| self.start.plan.neighbours(unit));
-        // Scratch memory passes from range to range: each thread takes a worker and returns it.
-        let idle: Mutex<Vec<Worker<'_>>> = Mutex::default();
-        (0..ranges.len())
-            .into_par_iter()
-            .with_max_len(1)
-            .filter_map(|_| ranges.take())
-            .map(|range| {
-                let worker = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                let mut worker =
-                    worker.unwrap_or_else(|| self.start.plan.worker(self.start.kernel));
-                let tally = self.count_range(&mut worker, range);
-                idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
-                tally
-            })
-            .try_reduce(Tally::default, |one, other| Ok(one + other))
+        let ranges = cut_into_ranges(&todo, threads, |unit| plan.neighbours(unit));
+        // Each thread takes one range after the other, in their order, and counts all of them in one worker's memory.
+        let count = |worker: &mut Option<_>, range| {
+            self.count_range(worker.get_or_insert_with(|| plan.worker(kernel)), range)
+        };
+        let counted = ranges.into_iter().par_bridge().map_init(|| None, count);
+        counted.try_reduce(Tally::default, |one, other| Ok(one + other))
     }
 
     /// Counts the units of a range until its end or until the count must stop.
@@ -75,7 +65,7 @@ impl Driver<'_> {
             if !done.units.is_empty() {
                 self.count.observer.units_done(&done);
             }
-            if let Some(harm) = self.journal.and_then(Journal::news) {
+            if let Some(harm) = self.journal.and_then(Journal::take_news) {
                 self.count.observer.journal_harmed(&harm);
             }
             unrecorded.units.extend(done);

@@ -27,16 +27,16 @@ pub struct Estimate {
     pub total: Approximate,
 }
 
-/// A sample waits so long for the units that have begun, or until it says how exact it is.
-fn longest(time: Duration) -> Duration {
+/// Returns how long a sample waits for the units that have begun, or until it says how exact it is.
+fn longest_sample(time: Duration) -> Duration {
     time.saturating_add((time / 2).max(Duration::from_secs(1)))
 }
 
-/// Units that take longer than so many times of a sample are given up.
-const GIVEN_UP: u32 = 6;
+/// Units that take longer than this many times the length of the sample are given up.
+const MAX_TIMES_SAMPLE: u32 = 6;
 
 impl Count<'_> {
-    /// Estimates the time and the result of [`Count::run`] from its first units, counted for about so long on
+    /// Estimates the time and the result of [`Count::run`] from its first units, counted for about this time on
     /// all threads.
     ///
     /// # Errors
@@ -48,9 +48,9 @@ impl Count<'_> {
         let (left, enough) = (Mutex::default(), Cancel::new());
         let sample = Sample { time, observer: self.observer, left, enough };
         let begun = Instant::now();
-        let given_up = longest(time).max(time.saturating_mul(GIVEN_UP));
+        let given_up = longest_sample(time).max(time.saturating_mul(MAX_TIMES_SAMPLE));
         let is_over = || self.cancel.is_cancelled() || begun.elapsed() > given_up;
-        let outcome = Cancel::watched(is_over, |stop| {
+        let outcome = Cancel::run_until(is_over, |stop| {
             let count = self.clone().observer(&sample).cancel(stop);
             count.on_its_threads(|| {
                 let mut job = Job::new(&count, Shard::WHOLE);
@@ -104,7 +104,7 @@ impl Observer for Sample<'_> {
         let mut left = self.left();
         left.record(done);
         let is_exact = || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
-        if done.elapsed >= longest(self.time) || done.elapsed >= self.time && is_exact() {
+        if done.elapsed >= longest_sample(self.time) || done.elapsed >= self.time && is_exact() {
             self.enough.cancel();
         }
         drop(left);

@@ -62,9 +62,9 @@ impl Count<'_> {
     /// # Errors
     ///
     /// [`Error::StoppedBefore`] or [`Error::Stopped`] after a cancellation,
-    /// [`Error::QueensGiven`] or [`Error::Invalid`] for queens that cannot be given,
-    /// [`Error::Invalid`] and [`Error::ThreadsNotStarted`] if it starts threads,
-    /// [`Error::Invalid`] for a board that the engine does not count, [`Error::EntryOverflow`],
+    /// [`Error::QueensGiven`] or [`Error::InvalidValue`] for queens that cannot be given,
+    /// [`Error::InvalidValue`] and [`Error::ThreadsNotStarted`] if it starts threads,
+    /// [`Error::InvalidValue`] for a board that the engine does not count, [`Error::EntryOverflow`],
     /// [`Error::LacksMemory`] if the engine needs more memory than there is, [`Error::UnitOverflow`]
     /// if a unit's count does not fit, [`Error::Journal`] if the journal cannot be used.
     pub fn run(&self) -> Result<Outcome, Error> {

@@ -56,7 +56,7 @@ pub struct Start<'a> {
     pub threads: usize,
     /// Units in the shard.
     pub units: usize,
-    /// Those of them that journals already hold.
+    /// The units of the shard that journals already hold, and their solutions.
     pub done: Tally,
     /// Bytes of a last line that was cut off in the middle of a write; they are dropped.
     pub cut_off: u64,

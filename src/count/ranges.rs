@@ -6,7 +6,6 @@
 //! Those that are *finished* first are no fair sample: they are the cheap ones.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The count of a range reports its progress this often, between two units.
@@ -17,15 +16,15 @@ const RANGES_PER_THREAD: usize = 256;
 
 /// The most units of a range. Long counts have many more units than they need ranges. At n = 18 and 19
 /// the limits of 256 and 1024 made no difference that could be resolved (4 %).
-const LONGEST_RANGE: usize = 1024;
+const MAX_RANGE_LEN: usize = 1024;
 
 /// Units that share the programs of `colours`, at most, 20 batches of 20: units of n = 24 in ranges of 7, 30
 /// and 60 take 2.6, 1.4 and 1.2 times as long. So ranges have as many, but at most eight times the length that makes
 /// 256 for each thread; the last eighth of the units comes in that length, so that threads end together.
-const MOST_SHARING: usize = 400;
+const MAX_SHARING: usize = 400;
 const AT_THE_END: usize = 8;
 
-/// The first ranges are short, so that a long count soon knows its time: so many for each thread have the
+/// The first ranges are short, so that a long count soon knows its time: for each thread this many have the
 /// length of the longest neighbourhood, as many twice that, then four times, and so on. So what a thread is at is
 /// never more than a small part of what it has finished, and dear ranges, which are finished later, are not missing
 /// in the sample.
@@ -37,48 +36,32 @@ const RANGES_OF_A_LENGTH: usize = 16;
 
 /// With fewer units there are no short ranges. Hundreds of them take a millisecond, which would be 1.5 % of
 /// the time of n = 16 with its 3 299 units. `subtrees` has 4 096 units and more from n = 22 on.
-const FEWEST_UNITS: usize = 4_000;
+const MIN_UNITS: usize = 4_000;
 
-/// Ranges that wait for a thread, in their order.
-pub(crate) struct Ranges {
-    ranges: Vec<Range<usize>>,
-    next: AtomicUsize,
-}
-
-impl Ranges {
-    /// Cuts these units into ranges for so many threads, none of them within a neighbourhood.
-    pub(crate) fn new(
-        todo: &[Range<usize>],
-        threads: usize,
-        neighbours: impl Fn(usize) -> Range<usize>,
-    ) -> Self {
-        let all: usize = todo.iter().map(Range::len).sum();
-        let cut = |length| -> Vec<Range<usize>> {
-            todo.iter().flat_map(|units| pieces(units.clone(), length, &neighbours)).collect()
-        };
-        let short = (all / (threads * RANGES_PER_THREAD)).clamp(1, LONGEST_RANGE);
-        let most_neighbours =
-            cut(short).iter().map(|range| neighbours(range.start).len()).max().unwrap_or(1);
-        let long = most_neighbours.pow(2).min(MOST_SHARING).min(AT_THE_END * short).max(short);
-        let shortest = if all < FEWEST_UNITS { long } else { most_neighbours };
-        let order = in_order(&cut(long), shortest, RANGES_OF_A_LENGTH * threads, &neighbours);
-        let mut left = all;
-        let shortened = order.into_iter().flat_map(|range| {
-            let length = if left <= all / AT_THE_END { short } else { range.len() };
-            left -= range.len();
-            pieces(range, length, &neighbours)
-        });
-        Self { ranges: shortened.collect(), next: AtomicUsize::new(0) }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ranges.len()
-    }
-
-    /// The next range; `None` when all are taken.
-    pub(crate) fn take(&self) -> Option<Range<usize>> {
-        self.ranges.get(self.next.fetch_add(1, Ordering::Relaxed)).cloned()
-    }
+/// Cuts units into ranges for this many threads, none of them within a neighbourhood, in the order in which threads
+/// take them.
+pub(crate) fn cut_into_ranges(
+    todo: &[Range<usize>],
+    threads: usize,
+    neighbours: impl Fn(usize) -> Range<usize>,
+) -> Vec<Range<usize>> {
+    let all: usize = todo.iter().map(Range::len).sum();
+    let cut = |length| -> Vec<Range<usize>> {
+        todo.iter().flat_map(|units| pieces(units.clone(), length, &neighbours)).collect()
+    };
+    let short = (all / (threads * RANGES_PER_THREAD)).clamp(1, MAX_RANGE_LEN);
+    let most_neighbours =
+        cut(short).iter().map(|range| neighbours(range.start).len()).max().unwrap_or(1);
+    let long = most_neighbours.pow(2).min(MAX_SHARING).min(AT_THE_END * short).max(short);
+    let shortest = if all < MIN_UNITS { long } else { most_neighbours };
+    let order = in_order(&cut(long), shortest, RANGES_OF_A_LENGTH * threads, &neighbours);
+    let mut left = all;
+    let shortened = order.into_iter().flat_map(|range| {
+        let length = if left <= all / AT_THE_END { short } else { range.len() };
+        left -= range.len();
+        pieces(range, length, &neighbours)
+    });
+    shortened.collect()
 }
 
 /// The pieces of a plan in a scattered order: of the first ones a short piece each, the shortest of this length, the
@@ -152,12 +135,8 @@ mod tests {
     fn every_unit_is_taken_once() {
         let todo = [3..700_000, 700_001..700_002, 800_000..800_900];
         for threads in [1, 2, 64] {
-            let ranges = Ranges::new(&todo, threads, |unit| unit..unit + 1);
-            let mut taken: Vec<Range<usize>> = Vec::new();
-            while let Some(units) = ranges.take() {
-                assert!(units.len() <= LONGEST_RANGE);
-                taken.push(units);
-            }
+            let mut taken = cut_into_ranges(&todo, threads, |unit| unit..unit + 1);
+            assert!(taken.iter().all(|units| units.len() <= MAX_RANGE_LEN));
             taken.sort_unstable_by_key(|units| units.start);
             let units = taken.into_iter().flatten();
             assert!(units.eq(todo.iter().cloned().flatten()), "{threads} threads");

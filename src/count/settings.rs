@@ -108,7 +108,7 @@ impl<'a> Count<'a> {
     }
 
     /// Records finished units in this file. Units that it already holds are not counted again. The
-    /// engine and the split rows are then those of the file, and setting others is an error. See
+    /// file then sets the engine and the split rows, and other ones are an error. See
     /// [`record`](crate::record).
     pub fn journal(self, path: impl AsRef<Path>) -> Self {
         Self { journal: Some(path.as_ref().to_owned()), ..self }
@@ -138,7 +138,7 @@ impl<'a> Count<'a> {
     /// The plan of a count that begins. Settings that are missing suit the board.
     pub(super) fn plan(&self) -> Plan {
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
-        let plan = Plan::new(self.size, engine, self.split_rows).of_count(self.which);
+        let plan = Plan::new(self.size, engine, self.split_rows).for_count(self.which);
         if self.queens.is_empty() { plan } else { plan.with_queens(&self.queens) }
     }
 

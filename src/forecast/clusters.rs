@@ -1,7 +1,7 @@
 //! What is finished of a plan, in 1024 clusters of neighbouring units, and what the rest will take.
 //!
 //! Neighbouring units are alike, so they are one cluster of the ratio estimator, however many lines or reports
-//! told of them. The rest of the plan takes, for each unit or for each solution that it has, as much as what is
+//! they came in. The rest of the plan takes, for each unit or for each solution that it has, as much as what is
 //! finished. A count takes the first units from all over the plan (`count::ranges`), so after seconds there
 //! are dozens of clusters.
 //!
@@ -14,7 +14,7 @@ use super::ratio::{Approximate, sum_of_others};
 use crate::done::UnitsDone;
 
 /// Clusters of a plan. The sample is no larger, and the memory for it.
-const CLUSTERS: usize = 1024;
+const MAX_CLUSTERS: usize = 1024;
 
 /// The finished units of a plan: a fair sample of all, unless they are few.
 #[derive(Clone, Debug, Default)]
@@ -42,9 +42,9 @@ pub(crate) struct Rest {
 }
 
 impl Clusters {
-    /// Nothing is finished of a plan with so many units.
+    /// Makes the clusters of a plan of this many units, none finished.
     pub(crate) fn new(units: usize) -> Self {
-        Self { length: units.div_ceil(CLUSTERS).max(1), clusters: BTreeMap::new() }
+        Self { length: units.div_ceil(MAX_CLUSTERS).max(1), clusters: BTreeMap::new() }
     }
 
     /// Returns whether nothing is finished.

@@ -15,20 +15,20 @@ use super::ratio::Approximate;
 use crate::done::UnitsDone;
 
 /// The length of new slices, in seconds.
-const SHORTEST: f64 = 0.25;
-/// So many slices have the same length, at most.
-const ALIKE: usize = 8;
-/// No forecast rests on fewer.
-const FEWEST: usize = 4;
+const SLICE_SECONDS: f64 = 0.25;
+/// The most slices of one length.
+const MAX_ALIKE: usize = 8;
+/// No forecast rests on fewer slices.
+const MIN_SLICES: usize = 4;
 /// Nor on a shorter time, if there is more: in seconds.
-const SHORTEST_TIME: f64 = 10.0;
+const MIN_SECONDS: f64 = 10.0;
 /// Times that follow each other are compared from this length on, in seconds.
-const COMPARED: f64 = 5.0;
+const MIN_COMPARED_SECONDS: f64 = 5.0;
 /// If the cores of two such times differ by more than this part, the earlier one says nothing of what comes.
 const CHANGE: f64 = 1.0 / 3.0;
-/// After so many seconds without a report, what was before is forgotten.
-const LONGEST_GAP: f64 = 10_000.0;
-/// Neighbouring slices are alike, so they differ less than what comes later: the variance is so many times
+/// After this many seconds without a report, what was before is forgotten.
+const MAX_GAP_SECONDS: f64 = 10_000.0;
+/// Neighbouring slices are alike, so they differ less than what comes later: the variance is this many times
 /// that of the slices.
 const MORE_VARIANCE: f64 = 2.25;
 /// The standard error, for a time ahead that is long against the time that was seen: a part of the cores, which
@@ -65,17 +65,17 @@ impl Cores {
     /// A thread has spent CPU time before the moment at which it finished these units, without a pause if it had a core
     /// of its own.
     pub(crate) fn record(&mut self, done: &UnitsDone) {
-        // Files tell any time. Beyond this one, a second is no longer a sum of slices.
+        // Files may hold any time. Beyond this one, a second is no longer a sum of slices.
         let moment = done.elapsed.as_secs_f64().min(1e12);
         let cpu_seconds = done.cpu_time.as_secs_f64();
         self.longest = self.longest.max(cpu_seconds);
-        if moment > self.end() + LONGEST_GAP {
+        if moment > self.end() + MAX_GAP_SECONDS {
             self.slices.clear();
             // All lengths are exact multiples of the shortest.
-            self.begun = (moment / SHORTEST).floor() * SHORTEST;
+            self.begun = (moment / SLICE_SECONDS).floor() * SLICE_SECONDS;
         }
         while self.end() < moment {
-            let (start, end) = (self.end(), self.end() + SHORTEST);
+            let (start, end) = (self.end(), self.end() + SLICE_SECONDS);
             self.slices.push(Slice { start, end, cpu_seconds: 0.0 });
             self.merge_old();
         }
@@ -89,10 +89,10 @@ impl Cores {
         self.slices.last().map_or(self.begun, |slice| slice.end)
     }
 
-    /// Makes one of the two oldest slices of each length of which there are too many.
+    /// Joins the two oldest slices of each length that has too many.
     fn merge_old(&mut self) {
         let mut last = self.slices.len() - 1;
-        while let Some(first) = last.checked_sub(ALIKE) {
+        while let Some(first) = last.checked_sub(MAX_ALIKE) {
             if self.slices[first].length() != self.slices[last].length() {
                 return;
             }
@@ -103,14 +103,14 @@ impl Cores {
         }
     }
 
-    /// The cores of the next seconds, so many, from those of the last ones, of at most so many cores. `None` while
-    /// too little is known.
-    pub(crate) fn of_next(&self, seconds: f64, most: f64) -> Option<Approximate> {
+    /// Estimates how many of at most `most` cores the process gets in the next seconds. `None` while too little is
+    /// known.
+    pub(crate) fn forecast(&self, seconds: f64, most: f64) -> Option<Approximate> {
         // What threads have spent since their last reports is not known yet.
-        let known = self.end() - SHORTEST - self.longest;
+        let known = self.end() - SLICE_SECONDS - self.longest;
         let (mut time, mut late) = (0.0, Vec::new());
         for slice in self.slices.iter().rev().skip_while(|slice| slice.end > known) {
-            if time >= seconds.max(SHORTEST_TIME) && late.len() >= FEWEST {
+            if time >= seconds.max(MIN_SECONDS) && late.len() >= MIN_SLICES {
                 break;
             }
             time += slice.length();
@@ -123,7 +123,8 @@ impl Cores {
         let unseen = TAKEN * mean + GIVEN_BACK * (most - mean).max(0.0);
         let unseen = unseen * seconds / (seconds + time);
         let standard_error = (MORE_VARIANCE * variance).sqrt().hypot(unseen);
-        (late.len() >= FEWEST && mean > 0.0).then_some(Approximate { value: mean, standard_error })
+        (late.len() >= MIN_SLICES && mean > 0.0)
+            .then_some(Approximate { value: mean, standard_error })
     }
 }
 
@@ -135,7 +136,7 @@ fn mean_since_change(late: &[&Slice]) -> f64 {
     for (place, slice) in late.iter().enumerate() {
         before += slice.length();
         cpu_before += slice.cpu_seconds;
-        if before < COMPARED.max(time) && place + 1 < late.len() {
+        if before < MIN_COMPARED_SECONDS.max(time) && place + 1 < late.len() {
             continue;
         }
         let (now, then) = (cpu_seconds / time, cpu_before / before);
@@ -175,9 +176,9 @@ mod tests {
             let found = found.expect("a minute is enough");
             assert!((found.value - value).abs() < 0.1 && found.standard_error < 0.3, "{found:?}");
         };
-        is_near(after(60, |_| 1.0).of_next(60.0, 2.0), 2.0);
-        is_near(after(60, |_| 0.5).of_next(60.0, 2.0), 1.0);
-        assert_eq!(after(1, |_| 1.0).of_next(60.0, 2.0), None, "too early");
+        is_near(after(60, |_| 1.0).forecast(60.0, 2.0), 2.0);
+        is_near(after(60, |_| 0.5).forecast(60.0, 2.0), 1.0);
+        assert_eq!(after(1, |_| 1.0).forecast(60.0, 2.0), None, "too early");
     }
 
     #[test]
@@ -189,7 +190,7 @@ mod tests {
             assert!(cores.slices.len() < 100, "{} slices at {moment}", cores.slices.len());
         }
         record(&mut cores, 4.0, 1e18);
-        assert_eq!(cores.of_next(1.0, 2.0), None, "nothing is known of so long a report");
+        assert_eq!(cores.forecast(1.0, 2.0), None, "nothing is known of so long a report");
     }
 
     /// Half of the time before is without work: the process was stopped, and continued at the end.
@@ -198,8 +199,11 @@ mod tests {
         for (before, since) in [(0.0, 1.0), (1.0, 0.5), (0.5, 1.0)] {
             for ahead in [10.0, 60.0, 600.0, 6000.0] {
                 let share = |second| if (60..120).contains(&second) { before } else { since };
-                let of_next = after(135, share).of_next(ahead, 2.0).expect("long enough");
-                assert!((of_next.value - 2.0 * since).abs() < 0.1, "{before} {ahead}: {of_next:?}");
+                let forecast = after(135, share).forecast(ahead, 2.0).expect("long enough");
+                assert!(
+                    (forecast.value - 2.0 * since).abs() < 0.1,
+                    "{before} {ahead}: {forecast:?}"
+                );
             }
         }
     }
@@ -207,7 +211,7 @@ mod tests {
     #[test]
     fn the_time_that_lies_ahead_decides_how_much_of_the_past_counts() {
         let cores = after(1000, |second| if second < 900 { 1.0 } else { 0.5 });
-        let of = |seconds| cores.of_next(seconds, 2.0).expect("long enough");
+        let of = |seconds| cores.forecast(seconds, 2.0).expect("long enough");
         assert!((of(50.0).value - 1.0).abs() < 0.1 && of(50.0).standard_error < 0.3);
         assert!((of(1000.0).value - 1.0).abs() < 0.05 && of(1000.0).standard_error > 0.2);
         assert!(cores.slices.len() < 100, "{} slices", cores.slices.len());

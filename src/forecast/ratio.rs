@@ -11,7 +11,7 @@ pub struct Approximate {
 }
 
 impl Approximate {
-    /// A number of which nobody can say how exact it is.
+    /// A number with unknown error.
     pub(crate) fn roughly(value: f64) -> Self {
         Self { value, standard_error: f64::INFINITY }
     }
@@ -21,7 +21,7 @@ impl Approximate {
         Self { standard_error: self.standard_error.hypot(TIMES_DIFFER * self.value), ..self }
     }
 
-    /// So many times this number, whose error grows with it.
+    /// Multiplies the number and its error.
     pub(crate) fn scaled(self, times: f64) -> Self {
         Self { value: times * self.value, standard_error: times * self.standard_error }
     }
@@ -34,7 +34,7 @@ impl Approximate {
         }
     }
 
-    /// This or another estimate of the same number: the one with the smaller error in relation to its value.
+    /// Returns this or another estimate of the number: the one with the smaller error in relation to its value.
     pub(super) fn or_closer(self, other: Option<Self>) -> Self {
         let is_closer =
             |other: &Self| other.standard_error * self.value < self.standard_error * other.value;
@@ -47,11 +47,11 @@ impl Approximate {
 const TIMES_DIFFER: f64 = 0.03;
 
 /// Values are skewed, many small and few large, and small samples often lack the large ones: with k clusters the
-/// standard error is larger by so many times 1/k. Without it, 30 clusters covered the total in 44 of 50 cases.
+/// standard error is larger by this many times 1/k. Without it, 30 clusters covered the total in 44 of 50 cases.
 const SMALL_SAMPLE: f64 = 3.0;
 
 /// With fewer clusters, nobody can say how exact an estimate is.
-const FEWEST: f64 = 20.0;
+const MIN_CLUSTERS: f64 = 20.0;
 
 /// Estimates the sum of the values of the clusters that are not in a sample, from the sum of their sizes, and the size
 /// and the value of each cluster in the sample.
@@ -69,7 +69,7 @@ pub(super) fn sum_of_others(sample: &[(f64, f64)], other_sizes: f64) -> Approxim
     let sizes_squared: f64 = sample.iter().map(|(size, _)| size * size).sum();
     let equal_clusters = sizes * sizes / sizes_squared.max(f64::MIN_POSITIVE);
     // Nothing found is not nothing there.
-    if equal_clusters < FEWEST || values <= 0.0 {
+    if equal_clusters < MIN_CLUSTERS || values <= 0.0 {
         return Approximate::roughly(value);
     }
     let residuals: f64 = sample.iter().map(|(size, value)| (value - each * size).powi(2)).sum();

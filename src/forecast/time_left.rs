@@ -1,6 +1,6 @@
 //! The time that a running count still takes.
 //!
-//! [`Clusters`] tell the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
+//! [`Clusters`] give the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
 //! on units that are not reported yet is about what they wait at the end for the last of them.
 
 use super::clusters::{Clusters, Rest};
@@ -8,7 +8,7 @@ use super::cores::Cores;
 use super::ratio::Approximate;
 use crate::done::UnitsDone;
 
-/// The remaining time of a count, estimated from what its [`Observer`](crate::Observer) is told.
+/// The remaining time of a count, estimated from the reports to its [`Observer`](crate::Observer).
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -47,7 +47,8 @@ pub struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// Of a count that begins on so many threads with a core each, after runs like it have finished this.
+    /// Makes the forecast of a count that begins on this many threads with a core each, after runs like it have finished
+    /// these clusters.
     pub(crate) fn new(clusters: Clusters, rest: Rest, threads: usize) -> Self {
         Self { clusters, rest, threads, ..Self::default() }
     }
@@ -67,7 +68,7 @@ impl TimeLeft {
         Some(Approximate { value: left.value + self.spent, ..left })
     }
 
-    /// The solutions of the whole, by those of the finished units.
+    /// Estimates the solutions of the whole from the finished units.
     pub(crate) fn total(&self) -> Approximate {
         self.clusters.total(self.rest)
     }
@@ -80,13 +81,13 @@ impl TimeLeft {
     }
 }
 
-/// The wall time in seconds of some work, in CPU seconds, by processes with so many threads each. Those of
-/// which too little is known do as much as the others; `None` if that is all of them.
+/// Estimates the wall time in seconds that processes, each with its threads, take for work in CPU seconds. A process of
+/// which too little is known does as much as the others. `None` if too little is known of all.
 pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Option<Approximate> {
     let all: usize = processes.iter().map(|(_, threads)| threads).sum();
     let cores_of = |seconds: f64| {
         let of_next = |(cores, threads): &(&Cores, usize)| {
-            Some((cores.of_next(seconds, *threads as f64)?, *threads))
+            Some((cores.forecast(seconds, *threads as f64)?, *threads))
         };
         let known = processes.iter().filter_map(of_next);
         let (cores, threads) =

@@ -15,7 +15,7 @@ use crate::common::{
 fn check(plan: Plan, kernel: Kernel, units: impl IntoIterator<Item = usize>) {
     let (name, cancel) = (plan.to_string(), Cancel::new());
     let (n, engine, split_rows) = (plan.size(), plan.engine(), plan.split_rows());
-    let second = Plan::new(n, engine, split_rows).of_count(WhichCount::Second);
+    let second = Plan::new(n, engine, split_rows).for_count(WhichCount::Second);
     assert_eq!(plan.hash(), second.hash());
     let mut workers = [&plan, &second].map(|plan| plan.worker(kernel));
     for unit in units {
@@ -208,7 +208,7 @@ fn units_of_the_largest_boards_count_the_same() {
     for (n, sample) in [(24, 8), (25, 5), (26, 2)] {
         let (mut random, cancel) = (fastrand::Rng::with_seed(n.into()), Cancel::new());
         let plans = [WhichCount::First, WhichCount::Second]
-            .map(|which| Plan::new(size(n), Engine::Colours, None).of_count(which));
+            .map(|which| Plan::new(size(n), Engine::Colours, None).for_count(which));
         let kernels = kernels();
         let pairs = plans.iter().flat_map(|plan| kernels.iter().map(move |kernel| (plan, *kernel)));
         let mut workers: Vec<_> = pairs.clone().map(|(plan, kernel)| plan.worker(kernel)).collect();

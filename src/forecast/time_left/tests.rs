@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::*;
-use crate::count::ranges::{REPORT_EVERY, Ranges};
+use crate::count::ranges::{REPORT_EVERY, cut_into_ranges};
 
 /// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
@@ -76,13 +76,14 @@ fn of_all(units: usize, threads: usize) -> TimeLeft {
 
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.
 fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>, Duration) {
-    let ranges =
-        Ranges::new(std::slice::from_ref(&(0..times.len())), threads, |unit| unit..unit + 1);
+    let all = 0..times.len();
+    let ranges = cut_into_ranges(std::slice::from_ref(&all), threads, |unit| unit..unit + 1);
+    let mut ranges = ranges.into_iter();
     let mut left = of_all(times.len(), threads);
     let mut jobs: Vec<Option<Job>> = Vec::new();
     let mut reports = BinaryHeap::new();
     for thread in 0..threads {
-        let job = ranges.take().map(|units| Job::new(units, times));
+        let job = ranges.next().map(|units| Job::new(units, times));
         reports.extend(job.as_ref().map(|job| Reverse((job.report.cpu_time, thread))));
         jobs.push(job);
     }
@@ -96,7 +97,7 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
             estimates.push((now, estimate));
             next = now + about / 200;
         }
-        let next = if rest.is_empty() { ranges.take() } else { Some(rest) };
+        let next = if rest.is_empty() { ranges.next() } else { Some(rest) };
         let job = next.map(|units| Job::new(units, times));
         reports.extend(job.as_ref().map(|job| Reverse((now + job.report.cpu_time, thread))));
         jobs[thread] = job;
