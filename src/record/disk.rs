@@ -98,7 +98,7 @@ pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
 }
 
 /// The board, the count and the shard in the name of a journal.
-pub(super) fn named_shard(name: &str) -> Option<(u32, WhichCount, Shard)> {
+pub(super) fn parse_file_name(name: &str) -> Option<(u32, WhichCount, Shard)> {
     let (shard, _) = name.strip_prefix('n')?.split_once('.')?;
     let (n, shard) = shard.split_once('-')?;
     let (which, shard) = match shard.strip_prefix(SECOND) {
@@ -159,16 +159,16 @@ mod tests {
         for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
             let shard = Shard::new(index, shards).expect("in range");
             for which in [WhichCount::First, WhichCount::Second] {
-                let plan = Plan::new(size, Engine::Colours, None).of_count(which);
+                let plan = Plan::new(size, Engine::Colours, None).for_count(which);
                 for number in 1..4 {
                     let name = file_name(&plan, shard, number);
-                    assert_eq!(named_shard(&name), Some((12, which, shard)), "{name}");
+                    assert_eq!(parse_file_name(&name), Some((12, which, shard)), "{name}");
                     assert_eq!(host_in(&name), Some(&*this_host()), "{name}");
                 }
             }
         }
         for other in ["packed.journal", "n28.journal", "n28-7.a.journal", "n28-7-of-7.a.journal"] {
-            assert_eq!(named_shard(other), None, "{other}");
+            assert_eq!(parse_file_name(other), None, "{other}");
             assert_eq!(host_in(other), None, "{other}");
         }
         assert_eq!(host_in("n28-6-of-7.packed.journal"), None);

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::disk::open;
-use super::line::{Seal, without_zeros};
+use super::line::{Seal, trim_zeros};
 use crate::engine::{Engine, WhichCount};
 use crate::error::JournalError;
 use crate::plan::Plan;
@@ -14,9 +14,9 @@ use crate::version::version;
 const MAGIC: &str = "nqueens-journal";
 /// The format of journals.
 const FORMAT: u32 = 2;
-/// In so many bytes the end of the first line is looked for. A new file that a power cut filled with zeros is
+/// The bytes in which the first line has to end. A new file that a power cut filled with zeros is
 /// smaller: in the second before it is synced, no count writes so much.
-const LONGEST: u64 = 1 << 22;
+const MAX_FIRST_LINE_LEN: u64 = 1 << 22;
 
 /// The first line of a journal, as it was read.
 pub(super) struct FirstLine {
@@ -40,17 +40,17 @@ impl FirstLine {
     /// cut may have left zeros in place of the rest.
     pub(super) fn read(input: &mut impl BufRead) -> Result<Option<Self>, JournalError> {
         let mut line = Vec::new();
-        let read = input.take(LONGEST).read_until(b'\n', &mut line);
+        let read = input.take(MAX_FIRST_LINE_LEN).read_until(b'\n', &mut line);
         let length = read.map_err(JournalError::cannot("read"))? as u64;
         if let Some(text) = line.strip_suffix(b"\n") {
             return Self::parse(text).map(Some);
         }
-        let (text, magic) = (without_zeros(&line), MAGIC.as_bytes());
+        let (text, magic) = (trim_zeros(&line), MAGIC.as_bytes());
         let is_beginning = text.starts_with(magic) || magic.starts_with(text);
         if !is_beginning {
-            return Err(foreign(text));
+            return Err(not_a_journal(text));
         }
-        if length < LONGEST && !text.iter().any(u8::is_ascii_control) {
+        if length < MAX_FIRST_LINE_LEN && !text.iter().any(u8::is_ascii_control) {
             return Ok(None);
         }
         Err(JournalError::Damaged { line: 1, what: "it has no end" })
@@ -59,7 +59,7 @@ impl FirstLine {
     /// Reads a first line, given without its line feed.
     pub(super) fn parse(line: &[u8]) -> Result<Self, JournalError> {
         if !line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" ")) {
-            return Err(foreign(line));
+            return Err(not_a_journal(line));
         }
         let damaged = |what| JournalError::Damaged { line: 1, what };
         let text = Seal::FIRST_LINE.open(line).map_err(damaged)?;
@@ -69,14 +69,15 @@ impl FirstLine {
         let fields = fields.filter(|_| !text.contains(char::is_control));
         let (version, plan) = fields.ok_or_else(|| {
             let format = text.split(' ').nth(1).unwrap_or_default().to_owned();
-            JournalError::UnknownFormat { format, known: FORMAT }
+            JournalError::UnknownFormat { format }
         })?;
         Ok(Self { version: version.to_owned(), plan: plan.to_owned() })
     }
 
     /// Returns which count of its plan the journal holds.
     pub(super) fn which_count(&self) -> WhichCount {
-        if self.plan.contains(SECOND) { WhichCount::Second } else { WhichCount::First }
+        let is_second = self.plan.contains(" count=second ");
+        if is_second { WhichCount::Second } else { WhichCount::First }
     }
 
     /// Makes the plan that the line names.
@@ -87,7 +88,7 @@ impl FirstLine {
             let engine: Engine = field("engine=")?.parse().ok()?;
             engine.check(size).ok()?;
             let split_rows = field("split-rows=")?.parse().ok();
-            Some(Plan::new(size, engine, split_rows).of_count(self.which_count()))
+            Some(Plan::new(size, engine, split_rows).for_count(self.which_count()))
         };
         let plan = parse();
         let made = plan.as_ref().map_or("no such plan".to_owned(), Plan::to_string);
@@ -99,12 +100,8 @@ impl FirstLine {
     }
 }
 
-/// How a plan names the first count, and the second.
-pub(super) const FIRST: &str = " count=first ";
-pub(super) const SECOND: &str = " count=second ";
-
 /// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
-fn foreign(line: &[u8]) -> JournalError {
+fn not_a_journal(line: &[u8]) -> JournalError {
     if line.starts_with(&[0; MAGIC.len()]) {
         return JournalError::Damaged { line: 1, what: "it begins with zeros" };
     }

@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::disk::named_shard;
-use super::first_line::{FIRST, FirstLine, SECOND};
+use super::disk::parse_file_name;
+use super::first_line::FirstLine;
 use super::reader::JournalFile;
 use super::union::{Record, read_first, read_like};
 use crate::board::size::BoardSize;
@@ -43,7 +43,7 @@ pub(crate) fn read_shard(
 ) -> Result<(Option<Record>, Vec<Error>), Error> {
     let (mut files, mut passed_over) = (Vec::new(), Vec::new());
     for name in journal_names(folder)? {
-        let named = name.to_str().and_then(named_shard).filter(|(n, ..)| *n == size.get());
+        let named = name.to_str().and_then(parse_file_name).filter(|(n, ..)| *n == size.get());
         match named {
             Some((_, count, _)) if count != which => {}
             Some((.., other)) if other.shards() == shard.shards() && other != shard => {
@@ -57,7 +57,7 @@ pub(crate) fn read_shard(
     files.sort_unstable();
     let of_all = files.iter().chain(&passed_over);
     let (record, left_out) = if let Ok(Some(first)) = read_first(of_all) {
-        let mut record = Record::of(&first.plan, read_like(&first, &files))?;
+        let mut record = Record::unite(&first.plan, read_like(&first, &files))?;
         let left_out = mem::take(&mut record.left_out);
         (Some(record), left_out)
     } else {
@@ -117,15 +117,16 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
     Ok(names)
 }
 
-/// Parts journals by their plans, in the order of the first ones, and those of each plan into those of its
-/// first and of its second count. Files that do not say are taken for journals of the first plan that is named.
+/// Groups journals by their plans, in the order in which the plans first appear. Each plan has the journals of its
+/// first count, and of its second count. Files without a readable first line go to the first plan.
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
     let lines: Vec<_> = files.par_iter().map(|path| FirstLine::read_at(path)).collect();
     let first = lines.iter().flatten().next();
     let (mut names, mut plans) = (Vec::new(), Vec::<[Vec<_>; 2]>::new());
     for (path, line) in files.into_iter().zip(&lines) {
         let line = line.as_ref().or(first);
-        let name = line.map(|line| line.plan.replace(SECOND, FIRST));
+        // Its hash and its number of units, which are those of both counts.
+        let name = line.and_then(|line| Some(line.plan.split_once(" plan=")?.1));
         let is_second = line.is_some_and(|line| line.which_count() == WhichCount::Second);
         let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
             names.push(name);

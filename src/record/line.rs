@@ -19,7 +19,7 @@ use crate::shard::Shard;
 use crate::version::version;
 
 /// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
-pub(super) const LONGEST_LINE: u64 = 1 << 20;
+pub(super) const MAX_LINE_LEN: u64 = 1 << 20;
 
 /// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, Default)]
@@ -191,7 +191,7 @@ fn parse_number<T: FromStr>(text: &str) -> Option<T> {
 /// Whether a line without an end may have been cut off in the middle of a write: whether it is the
 /// beginning of a line that this module writes. A power cut may leave zeros in place of the rest.
 pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
-    let text = without_zeros(tail);
+    let text = trim_zeros(tail);
     let is_of = |start: &[u8], allowed: fn(u8) -> bool| {
         start.starts_with(text)
             || text.strip_prefix(start).is_some_and(|rest| rest.iter().copied().all(allowed))
@@ -203,13 +203,13 @@ pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
 }
 
 /// Bytes without the zeros at their end.
-pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
+pub(super) fn trim_zeros(bytes: &[u8]) -> &[u8] {
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
     &bytes[..bytes.len() - zeros]
 }
 
 /// The text of finished units, of which there is one at least, without the CRC.
-pub(super) fn done_text(done: &UnitsDone) -> String {
+pub(super) fn format_done(done: &UnitsDone) -> String {
     let UnitsDone { units, counts, solutions, elapsed, cpu_time } = done;
     let (Range { start, end }, elapsed, cpu_time) =
         (units, elapsed.as_millis(), cpu_time.as_micros());

@@ -86,7 +86,7 @@ pub(super) fn read_from_disk(
     let mut input = file.take(u64::MAX);
     let journal = JournalFile::scan(path, &mut input, false, known, |_, _| ())?;
     let record = journal.map(|journal| {
-        Record::of(&Arc::clone(&journal.plan), vec![Ok(Some(journal))])?.undamaged()
+        Record::unite(&Arc::clone(&journal.plan), vec![Ok(Some(journal))])?.undamaged()
     });
     let record = record.transpose()?;
     let (read, length) = (u64::MAX - input.limit(), file.metadata().map_err(cannot_read)?.len());

@@ -3,14 +3,13 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader, Read};
 use std::mem;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::disk::{named_shard, open};
+use super::disk::{open, parse_file_name};
 use super::first_line::FirstLine;
-use super::line::{LONGEST_LINE, Line, Run, Seal, may_be_cut_off};
+use super::line::{Line, MAX_LINE_LEN, Run, Seal, may_be_cut_off};
 use super::units::UnitSet;
 use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
@@ -39,8 +38,8 @@ pub struct JournalFile {
     pub cut_off: u64,
     /// When it was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
-    /// Whether a process was writing it, as far as its lock tells. Where a file system does not show the locks of other
-    /// hosts, their processes are not seen.
+    /// Whether a process held its lock, so was writing it. Where a file system does not show the locks of other hosts,
+    /// their processes are not seen.
     pub is_written: bool,
     /// The cores that this process gets.
     pub(super) cores: Cores,
@@ -110,7 +109,7 @@ impl JournalFile {
         let mut number = 2;
         loop {
             text.clear();
-            let length = (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut text);
+            let length = (&mut input).take(MAX_LINE_LEN).read_until(b'\n', &mut text);
             let length = length.map_err(JournalError::cannot("read")).map_err(of_file)? as u64;
             let line = match text.split_last() {
                 None => break,
@@ -122,7 +121,7 @@ impl JournalFile {
                     continue;
                 }
                 Some((b'\n', text)) => seal.open(text).and_then(|text| Line::parse(text, &plan)),
-                Some(_) if length < LONGEST_LINE && may_be_cut_off(&text) => {
+                Some(_) if length < MAX_LINE_LEN && may_be_cut_off(&text) => {
                     cut_off = length;
                     break;
                 }
@@ -141,7 +140,7 @@ impl JournalFile {
                     }
                     runs.last_mut().expect("a run has begun").add(&done);
                     lines = lines + done.tally();
-                    add_range(&mut ranges, &done.units);
+                    ranges.push(done.units.clone());
                     if is_written {
                         cores.record(&done);
                     }
@@ -185,16 +184,8 @@ pub(super) fn is_locked(file: &File) -> bool {
 
 /// Returns the host in the name of a journal, if the process of a shard made it.
 pub(super) fn host_in(name: &str) -> Option<&str> {
-    named_shard(name)?;
+    parse_file_name(name)?;
     let mut fields = name.split('.').skip(1);
     let (host, process) = (fields.next()?, fields.next()?);
     process.parse::<u32>().is_ok().then_some(host)
-}
-
-/// Adds a range to others; most follow the one before.
-fn add_range(ranges: &mut Vec<Range<usize>>, more: &Range<usize>) {
-    match ranges.last_mut().filter(|last| last.end == more.start) {
-        Some(last) => last.end = more.end,
-        None => ranges.push(more.clone()),
-    }
 }

@@ -1,8 +1,8 @@
 //! Writes what a record holds to one new journal: many journals packed into one, or what is good of a
 //! damaged one.
 //!
-//! The new journal has the lines of one that a single process could have written: those of the old ones,
-//! in their order, without the units that a line before has recorded. The CPU time of a line stays with
+//! The new journal has the lines of one that a single process could have written: the lines of the old journals,
+//! in their order, without the units that an earlier line has recorded. The CPU time of a line stays with
 //! the first units that are left of it; a `run` line without units is left out.
 //!
 //! One journal after the other is read, so the memory holds no more than a line.
@@ -16,7 +16,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::disk::{create, folder_of, open, sync_folder};
 use super::first_line::FirstLine;
-use super::line::{Seal, done_text};
+use super::line::{Seal, format_done};
 use super::lock::read_from_disk;
 use super::union::Record;
 use crate::cancel::Cancel;
@@ -26,7 +26,7 @@ use crate::error::{Error, JournalError};
 const WHOLE: &str = "the new journal was whole";
 
 /// Gives a file its name, without replacing another one.
-fn name(new: NamedTempFile, into: &Path) -> io::Result<()> {
+fn give_name(new: NamedTempFile, into: &Path) -> io::Result<()> {
     let Err(refused) = new.persist_noclobber(into) else { return Ok(()) };
     // Some file systems can only rename, and that replaces a file. There an empty one takes the name first: a
     // journal that has not begun, so nobody takes it for more. It is removed if the renaming fails.
@@ -65,7 +65,7 @@ impl Record {
         let mut held = held.filter(is_right).ok_or_else(|| JournalError::NotAsWritten.at(into))?;
         held.files[0].path = into.to_owned();
         cancel.check(WHOLE)?;
-        name(new, into).map_err(|error| match error.kind() {
+        give_name(new, into).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => JournalError::Exists.at(into),
             _ => cannot_write(error),
         })?;
@@ -86,7 +86,7 @@ impl Record {
         let mut written = HashSet::new();
         for file in &self.files {
             cancel.check(WHOLE)?;
-            // So many runs have their line.
+            // The number of runs that have their line.
             let mut begun = 0;
             self.rescan(file, |runs, mut line| {
                 let units = line.units.clone().zip(line.counts.drain(..));
@@ -105,7 +105,7 @@ impl Record {
                     line.units = units[0].0..units[0].0 + units.len();
                     line.counts = units.iter().map(|(_, count)| *count).collect();
                     line.solutions = self.plan().solutions(line.units.start, &line.counts);
-                    put(&done_text(&line));
+                    put(&format_done(&line));
                     line.cpu_time = Duration::ZERO;
                 }
             })?;
@@ -128,7 +128,7 @@ mod tests {
         let into = folder.path().join("new.journal");
         std::fs::write(&into, "of another process").expect("room");
         let new = NamedTempFile::new_in(folder.path()).expect("room");
-        let refused = name(new, &into).map_err(|error| error.kind());
+        let refused = give_name(new, &into).map_err(|error| error.kind());
         assert_eq!(refused, Err(io::ErrorKind::AlreadyExists));
         assert_eq!(std::fs::read_to_string(&into).expect("there"), "of another process");
         assert_eq!(folder.path().read_dir().expect("there").count(), 1);

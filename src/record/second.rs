@@ -6,7 +6,7 @@ use crate::engine::WhichCount;
 use crate::error::Error;
 
 /// Of units with two different counts, at most this many are named one by one.
-const NAMED: usize = 100;
+const MAX_NAMED: usize = 100;
 
 /// What two counts of a plan say about each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
         let pairs = counts[0].iter().zip(&counts[1]);
         differing.extend(pairs.filter(|(one, other)| one != other).map(|(one, _)| one.0));
     }
-    let named = UnitSet::from_iter(differing.iter().copied().take(NAMED));
+    let named = UnitSet::from_iter(differing.iter().copied().take(MAX_NAMED));
     let [mut of_first, mut of_second] = [first.witnesses(&named)?, second.witnesses(&named)?];
     of_first.dedup_by_key(|witness| witness.unit);
     of_second.dedup_by_key(|witness| witness.unit);

@@ -31,7 +31,8 @@ pub struct Record {
     plan: Arc<Plan>,
     pub(super) files: Vec<JournalFile>,
     finished: UnitSet,
-    tally: Tally,
+    /// The solutions in the finished units, with weights.
+    solutions: u128,
     /// The units that are held more than once.
     pub(super) shared: UnitSet,
     /// How many times a unit is held once more, with an equal count.
@@ -43,7 +44,7 @@ pub struct Record {
 }
 
 /// A count of a unit, and where it comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Witness {
     /// The unit's number in the plan.
@@ -66,11 +67,11 @@ impl Record {
     /// names a plan.
     pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
         let first = read_first(paths)?;
-        first.map(|first| Self::of(&first.plan, read_like(&first, paths))).transpose()
+        first.map(|first| Self::unite(&first.plan, read_like(&first, paths))).transpose()
     }
 
     /// Unites journals of a plan.
-    pub(super) fn of(
+    pub(super) fn unite(
         plan: &Arc<Plan>,
         journals: Vec<Result<Option<JournalFile>, Error>>,
     ) -> Result<Self, Error> {
@@ -90,7 +91,7 @@ impl Record {
         let lines = files.iter().fold(Tally::default(), |sum, file| sum + file.lines);
         let mut record = Self {
             plan: Arc::clone(plan),
-            tally: Tally { units: finished.len(), ..lines },
+            solutions: lines.solutions,
             repeated: lines.units - finished.len(),
             shards: agreed_shards(&files),
             files,
@@ -106,26 +107,25 @@ impl Record {
     fn settle(&mut self) -> Result<(), Error> {
         let mut disputed = Vec::new();
         for part in self.shared.clone().parts() {
-            for counts in self.gather(&part)?.chunk_by(|(one, _), (next, _)| one == next) {
+            let counts = self.gather(&part, |_, _, unit, count| (unit, count))?;
+            for counts in counts.chunk_by(|(one, _), (next, _)| one == next) {
                 let is_disputed = counts.first() != counts.last();
                 disputed.extend(is_disputed.then_some(counts[0].0));
                 let kept = usize::from(!is_disputed);
-                self.tally.solutions -= self.weighted(&counts[kept..]);
+                self.solutions -= self.weighted(&counts[kept..]);
             }
         }
         let disputed = disputed.into_iter().collect();
         for witnesses in self.witnesses(&disputed)?.chunk_by(|one, next| one.unit == next.unit) {
-            let first = &witnesses[0];
-            let second = witnesses.iter().find(|witness| witness.count != first.count);
-            let both = [first, second.unwrap_or(first)];
+            // The smallest count and the largest one.
+            let both = [&witnesses[0], &witnesses[witnesses.len() - 1]];
             self.left_out.push(Error::CountsDiffer {
-                unit: first.unit,
+                unit: both[0].unit,
                 counts: both.map(|witness| witness.count),
                 files: both.map(|witness| witness.path.clone()),
             });
         }
         self.finished = self.finished.difference(&disputed);
-        self.tally.units = self.finished.len();
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl Record {
 
     /// How many units are finished, and their solutions, with weights.
     pub fn tally(&self) -> Tally {
-        self.tally
+        Tally { units: self.finished.len(), solutions: self.solutions }
     }
 
     /// The record, if nothing is left out.
@@ -164,13 +164,12 @@ impl Record {
     ///
     /// As [`Record::counts`].
     pub fn without(mut self, units: &UnitSet) -> Result<Self, Error> {
-        self.tally.solutions -= self.tally_in(units)?.solutions;
+        self.solutions -= self.tally_in(units)?.solutions;
         self.finished = self.finished.difference(units);
-        self.tally.units = self.finished.len();
         Ok(self)
     }
 
-    /// Those of these units that are finished, and their solutions.
+    /// Returns how many of these units are finished, and their solutions.
     pub(crate) fn tally_in(&self, units: &UnitSet) -> Result<Tally, Error> {
         if self.finished.difference(units).is_empty() {
             return Ok(self.tally());
@@ -192,28 +191,33 @@ impl Record {
     /// held before, or is gone.
     pub fn counts(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
         let units = units.intersection(&self.finished);
-        let mut counts = self.gather(&units)?;
+        let mut counts = self.gather(&units, |_, _, unit, count| (unit, count))?;
         // Units that are held more than once have equal counts, unless they are left out.
         counts.dedup();
         assert_eq!(counts.len(), units.len(), "every finished unit has a count");
         Ok(counts)
     }
 
-    /// Reads the counts of some units in increasing order, as often as lines hold them.
-    fn gather(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
+    /// Reads some units in increasing order, each as often as lines hold it. `make` is given the file, the runs up to
+    /// the one that finished the unit, the unit and its count.
+    fn gather<T: Clone + Ord + Send>(
+        &self,
+        units: &UnitSet,
+        make: impl Fn(&JournalFile, &[Run], usize, u64) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
         let of_file = |file: &JournalFile| {
-            let mut counts = Vec::new();
-            self.rescan(file, |_, done| {
-                let of_line = done.units.zip(done.counts);
-                counts.extend(of_line.filter(|(unit, _)| units.contains(*unit)));
+            let mut found = Vec::new();
+            self.rescan(file, |runs, done| {
+                let of_line = done.units.zip(done.counts).filter(|(unit, _)| units.contains(*unit));
+                found.extend(of_line.map(|(unit, count)| make(file, runs, unit, count)));
             })?;
-            Ok(counts)
+            Ok(found)
         };
         let holders = self.files.par_iter().filter(|file| !file.units.is_disjoint(units));
-        let mut counts =
+        let mut found =
             holders.map(of_file).try_reduce(Vec::new, |one, other| Ok([one, other].concat()))?;
-        counts.par_sort_unstable();
-        Ok(counts)
+        found.par_sort_unstable();
+        Ok(found)
     }
 
     /// Reads one of the files again, as far as it was read before, and makes sure that it holds what it held.
@@ -235,21 +239,13 @@ impl Record {
         }
     }
 
-    /// Who counted some units, in increasing order of the units: one witness for each time that a line holds one
+    /// Reads who counted some units, in increasing order of the units: one witness for each time that a line holds one
     /// of them.
-    pub(super) fn witnesses(&self, wanted: &UnitSet) -> Result<Vec<Witness>, Error> {
-        let mut witnesses = Vec::new();
-        for file in self.files.iter().filter(|file| !file.units.is_disjoint(wanted)) {
-            self.rescan(file, |runs, UnitsDone { units, counts, .. }| {
-                for (unit, count) in units.zip(counts).filter(|(unit, _)| wanted.contains(*unit)) {
-                    let machine = runs.last().map_or(String::new(), |run| run.machine.clone());
-                    let path = file.path.clone();
-                    witnesses.push(Witness { unit, count, path, machine });
-                }
-            })?;
-        }
-        witnesses.sort_by_key(|witness: &Witness| witness.unit);
-        Ok(witnesses)
+    pub(super) fn witnesses(&self, units: &UnitSet) -> Result<Vec<Witness>, Error> {
+        self.gather(units, |file, runs, unit, count| {
+            let machine = runs.last().map_or(String::new(), |run| run.machine.clone());
+            Witness { unit, count, path: file.path.clone(), machine }
+        })
     }
 }
 
@@ -277,15 +273,16 @@ pub(super) fn read_like(
     first: &JournalFile,
     paths: &[PathBuf],
 ) -> Vec<Result<Option<JournalFile>, Error>> {
-    let read = |path: &PathBuf| match JournalFile::read(path, Some(&first.plan)) {
-        Err(Error::PlansDiffer { files: [_, other], plans }) => {
-            Err(Error::PlansDiffer { files: [first.path.clone(), other], plans })
+    let read = |path: &PathBuf| {
+        if *path == first.path {
+            return Ok(Some(first.clone()));
         }
-        read => read,
-    };
-    let read = |path: &PathBuf| match *path == first.path {
-        true => Ok(Some(first.clone())),
-        false => read(path),
+        JournalFile::read(path, Some(&first.plan)).map_err(|error| match error {
+            Error::PlansDiffer { files: [_, other], plans } => {
+                Error::PlansDiffer { files: [first.path.clone(), other], plans }
+            }
+            error => error,
+        })
     };
     paths.par_iter().map(read).collect()
 }

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use range_set_blaze::RangeSetBlaze;
 
-/// So many units are looked at together if all are looked at: their counts take a third of a gigabyte.
-const AT_ONCE: usize = 1 << 23;
+/// The most units of which the counts are in memory at once, where those of all units are compared: they take a third
+/// of a gigabyte.
+const MAX_UNITS_AT_ONCE: usize = 1 << 23;
 
 /// A set of unit numbers, kept as disjoint ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,8 +59,10 @@ impl UnitSet {
     /// Cuts the set into sets of neighbours, none of them large.
     pub(super) fn parts(&self) -> impl Iterator<Item = Self> {
         let end = self.0.last().map_or(0, |last| last + 1);
-        let starts = (0..end).step_by(AT_ONCE);
-        starts.map(|start| self.intersection(&Self::from_iter(Some(start..start + AT_ONCE))))
+        let starts = (0..end).step_by(MAX_UNITS_AT_ONCE);
+        starts.map(|start| {
+            self.intersection(&Self::from_iter(Some(start..start + MAX_UNITS_AT_ONCE)))
+        })
     }
 
     /// The units in increasing order.

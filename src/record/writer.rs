@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use super::disk::{drop_cache, leads_to, open, sync_folder};
 use super::first_line::FirstLine;
-use super::line::{Run, Seal, done_text};
+use super::line::{Run, Seal, format_done};
 use super::lock::{Lock, open_locked, read_from_disk};
 use super::union::Record;
 use crate::done::{Tally, UnitsDone};
@@ -41,9 +41,9 @@ pub(crate) struct Journal {
     /// What it held before.
     held: Tally,
     shared: Arc<Shared>,
-    /// Tells the thread that syncs to end. It closes the channel that it is sent once it has ended.
+    /// Asks the thread that syncs to end. Once it has ended, the channel closes that it was sent.
     ends: Sender<Sender<()>>,
-    /// The thread that syncs. `None` once it was told to end.
+    /// The thread that syncs. `None` once it was asked to end.
     syncer: Option<JoinHandle<()>>,
 }
 
@@ -61,15 +61,14 @@ struct Written {
     bytes: u64,
     /// How many of them the disk has.
     synced: u64,
-    /// What happened to the file, when somebody last looked; and what of it is not told yet.
-    harm: Option<JournalError>,
+    /// What happened to the file, if that is not reported yet.
     news: Option<JournalError>,
     /// Why no more lines can be written.
     failure: Option<JournalError>,
 }
 
 impl Journal {
-    /// Begins to write, behind what the journal holds, with the lines that tell who counts.
+    /// Begins to write, behind what the journal holds, with the lines that say who counts.
     pub(crate) fn begin(
         lock: Lock,
         plan: &Arc<Plan>,
@@ -118,7 +117,7 @@ impl Journal {
 
     /// Appends finished units. If that fails, [`Journal::has_failed`].
     pub(crate) fn append(&self, done: &UnitsDone) {
-        self.shared.append(&self.seal.close(&done_text(done)));
+        self.shared.append(&self.seal.close(&format_done(done)));
     }
 
     /// Whether no more lines can be written.
@@ -126,21 +125,23 @@ impl Journal {
         self.shared.written().failure.is_some()
     }
 
-    /// What has happened to the file, if that is not told yet.
-    pub(crate) fn news(&self) -> Option<Error> {
+    /// Takes what has happened to the file, if that is not reported yet.
+    pub(crate) fn take_news(&self) -> Option<Error> {
         self.shared.written().news.take().map(|harm| harm.at(self.path()))
     }
 
     /// Waits until the disk has everything, reads it back from there, and makes sure that it is what was held
     /// before and what was counted since. Calls `waits` once if the disk takes its time.
     pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
-        use JournalError::{Gone, NotAsWritten};
+        use JournalError::{Gone, NotAsWritten, WrittenByOthers};
         let ended = self.end(waits);
-        let (path, harm) = (self.path(), self.shared.look());
+        let (path, harm) = (self.path(), self.shared.find_harm());
         let file = ended.map_err(|error| error.at(path)).and_then(|()| open(path));
         let read = file.and_then(|file| read_from_disk(path, &file, Some(&self.plan)));
         match read {
             Ok((Some(record), _)) if record.tally() == self.held + counted => Ok(record),
+            // Its first line names another plan now.
+            Err(Error::PlansDiffer { .. }) => Err(harm.unwrap_or(WrittenByOthers).at(path)),
             // Of a file with damage the error says what is left. If the file is gone, that is why the disk did not
             // take its lines.
             Err(error) if harm != Some(Gone) => Err(error),
@@ -189,7 +190,7 @@ impl Shared {
     }
 
     /// What has happened to the file, if it is not as this process left it. `None` also if the system does not say.
-    fn look(&self) -> Option<JournalError> {
+    fn find_harm(&self) -> Option<JournalError> {
         let before = self.written().bytes;
         let is_here = leads_to(&self.path, &self.file);
         let length = self.length();
@@ -214,7 +215,7 @@ impl Shared {
     /// Looks at the file again and again, and forces it to disk if something is new; its folder as well if the file
     /// is new.
     fn sync_until_end(&self, told: &Receiver<Sender<()>>, mut is_new: bool) {
-        let mut ends = None;
+        let (mut ends, mut harm) = (None, None);
         loop {
             ends = ends.or_else(|| told.recv_timeout(SYNC_EVERY).ok());
             let Written { bytes, synced, .. } = *self.written();
@@ -222,16 +223,15 @@ impl Shared {
             if is_idle && ends.is_some() {
                 return;
             }
-            let harm = self.look();
+            let before = std::mem::replace(&mut harm, self.find_harm());
             let synced = match std::mem::take(&mut is_new) {
                 true => sync_folder(&self.path),
                 false => Ok(()),
             };
             let synced = synced.and_then(|()| if is_idle { Ok(()) } else { self.file.sync_data() });
             let mut written = self.written();
-            if written.harm != harm {
+            if before != harm {
                 written.news.clone_from(&harm);
-                written.harm = harm;
             }
             match synced {
                 Ok(()) => written.synced = bytes,

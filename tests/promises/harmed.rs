@@ -31,7 +31,7 @@ fn overwrite(path: &Path) {
 
 #[test]
 fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
-    let harms: [(&str, Harm, &str); 6] = [
+    let harms: [(&str, Harm, &str); 7] = [
         ("removed", |path| fs::remove_file(path).expect("there"), "removed or moved"),
         (
             "moved",
@@ -64,6 +64,16 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
             "is damaged",
         ),
         ("overwritten", overwrite, "line 1 is damaged"),
+        (
+            "overwritten by another count",
+            |path| {
+                let other = path.with_extension("other");
+                assert!(run(&mut count_into("8", &other, &[])).status.success());
+                let mut file = fs::OpenOptions::new().write(true).open(path).expect("there");
+                file.write_all(&fs::read(other).expect("there")).expect("room");
+            },
+            "was cut or written by another process",
+        ),
     ];
     for (name, harm, reason) in harms {
         let path = fresh_folder(&format!("record-harm-{name}")).join("q.journal");
