@@ -38,7 +38,7 @@ impl Cancel {
         if self.is_cancelled() { Err(Error::StoppedBefore { what }) } else { Ok(()) }
     }
 
-    /// Does some work that another thread may stop: the work is given a new flag, and while it lasts, the
+    /// Does some work until it ends or another thread stops it: the work is given a new flag, and while it lasts, the
     /// other thread asks `is_over` every 20 ms and raises the flag once the answer is yes. Returns what the
     /// work returns; to look at the flag and to end early is up to the work.
     ///
@@ -50,7 +50,7 @@ impl Cancel {
     /// let begun = Instant::now();
     /// let is_over = || begun.elapsed() > Duration::from_millis(100);
     /// let count = Count::new(BoardSize::new(24)?);
-    /// let outcome = Cancel::watched(is_over, |stop| count.cancel(stop).run())?;
+    /// let outcome = Cancel::run_until(is_over, |stop| count.cancel(stop).run())?;
     /// assert!(outcome.is_err_and(|error| error.is_cancelled()));
     /// # Ok::<(), nqueens::Error>(())
     /// ```
@@ -58,7 +58,7 @@ impl Cancel {
     /// # Errors
     ///
     /// [`Error::ThreadsNotStarted`] if the operating system refuses the thread.
-    pub fn watched<T>(
+    pub fn run_until<T>(
         is_over: impl Fn() -> bool + Send,
         work: impl FnOnce(&Self) -> T,
     ) -> Result<T, Error> {
@@ -95,7 +95,7 @@ mod tests {
                 thread::sleep(Duration::from_millis(1));
             }
         };
-        Cancel::watched(|| begun.elapsed() > Duration::from_millis(30), wait).expect("a thread");
-        assert_eq!(Cancel::watched(|| false, |stop| (5, stop.is_cancelled())), Ok((5, false)));
+        Cancel::run_until(|| begun.elapsed() > Duration::from_millis(30), wait).expect("a thread");
+        assert_eq!(Cancel::run_until(|| false, |stop| (5, stop.is_cancelled())), Ok((5, false)));
     }
 }

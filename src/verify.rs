@@ -29,7 +29,7 @@ pub struct Verdict {
 }
 
 /// A unit whose recorded count differs from the count of the other method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The unit's number in its plan.
     pub unit: usize,
@@ -39,15 +39,15 @@ pub struct Difference {
     pub recounted: u64,
 }
 
-/// Chooses so many of the finished units, or all if they are fewer, without repetition. The same seed
-/// chooses the same units, if the same units are finished.
-pub fn sample(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
+/// Chooses this many of the finished units, or all if they are fewer, without repetition. A seed chooses the same units
+/// again, if the same units are finished.
+pub fn choose_units(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
     let mut random = fastrand::Rng::with_seed(seed);
     random.choose_multiple(finished.iter(), units.min(finished.len())).into_iter().collect()
 }
 
-/// Recounts units, of which these counts are recorded, on the current rayon pool, and compares the counts.
-/// `recounted` is called after each unit, from the counting threads.
+/// Recounts units with their recorded counts on the current rayon pool, and compares the counts. The counting threads
+/// call `recounted` after each unit.
 ///
 /// # Errors
 ///
@@ -60,11 +60,7 @@ pub fn verify(
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
     plan.check_recount(rayon::current_num_threads().min(counts.len()))?;
-    let mut chosen = counts.to_vec();
-    // Neighbours take about the same time.
-    fastrand::Rng::with_seed(0).shuffle(&mut chosen);
-
-    let recount = |(unit, recorded)| match plan.recount(unit, cancel) {
+    let recount = |&(unit, recorded)| match plan.recount(unit, cancel) {
         Ok(count) => {
             recounted();
             Some(Ok(Difference { unit, recorded, recounted: count }))
@@ -73,11 +69,10 @@ pub fn verify(
         Err(error) if error.is_cancelled() => None,
         Err(error) => Some(Err(error)),
     };
-    let units = chosen.into_par_iter().with_max_len(1).filter_map(recount);
+    let units = counts.par_iter().with_max_len(1).filter_map(recount);
     let mut differences = units.collect::<Result<Vec<_>, _>>()?;
     let recounted = differences.len();
     differences.retain(|unit| unit.recorded != unit.recounted);
-    differences.sort_unstable();
     Ok(Verdict { chosen: counts.len(), recounted, differences })
 }
 

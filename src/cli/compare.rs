@@ -237,7 +237,7 @@ impl<'a> Comparison<'a> {
         }
         let (begun, cancel) = (Instant::now(), self.cancel.clone());
         let is_over = || cancel.is_cancelled() || begun.elapsed() >= limit;
-        Cancel::watched(is_over, |stop| self.count(size, who, stop))?
+        Cancel::run_until(is_over, |stop| self.count(size, who, stop))?
     }
 
     /// Counts once, and prints it if the total is not the published one.

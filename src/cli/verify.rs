@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nqueens::record::Record;
-use nqueens::verify::{Difference, Verdict, sample, verify};
+use nqueens::verify::{Difference, Verdict, choose_units, verify};
 use serde_json::json;
 
 use crate::cli::args::MachineArgs;
@@ -50,7 +50,7 @@ impl VerifyArgs {
         let record = self.journals.read(self.format)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let (plan, finished) = (record.plan(), &record.finished());
-        let counts = record.counts(&sample(finished, self.units, seed))?;
+        let counts = record.counts(&choose_units(finished, self.units, seed))?;
         let Session { cancel, pool, progress } = &session;
         let chosen = record.tally().units.min(self.units);
         progress.begin("verify", [0, chosen], Work::Steps("units"));

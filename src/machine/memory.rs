@@ -12,11 +12,12 @@
 //! `/proc/self/cgroup` names the group in each hierarchy: `4:memory:/slurm/job_7` for version 1,
 //! `0::/user.slice` for version 2. They are mounted in `/sys/fs/cgroup`: version 1 in a folder for each
 //! controller (or for those that share a hierarchy), version 2 there, or in `unified` if both are in use.
-//! In a container the mount often shows only a part of the tree, of which the container's own group is
-//! the root. So the longest end of the group's path that exists below the mount is taken.
+//! In a container the mount often shows only a part of the tree, and the container's own group is the root of
+//! that part. So the longest end of the group's path that exists below the mount is taken.
 //!
-//! A missing file sets no limit. Systems other than Linux have none of these files. The functions take the folder that
-//! stands for `/`, so that tests can build one.
+//! A missing file sets no limit. Without a limit, version 1 writes a number that is larger than any machine. Systems
+//! other than Linux have none of these files. The functions take the folder that stands for `/`, so that tests can
+//! build one.
 
 use std::env;
 use std::fmt::Display;
@@ -28,10 +29,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 /// The variable with which a user says how much memory is available, where the system reports too little: with ZFS,
 /// Linux does not count the cache, although it can be freed.
-const GIVEN: &str = "NQUEENS_MEMORY";
-
-/// What version 1 of control groups writes without a limit: the largest number of whole pages, which is above this.
-const UNLIMITED: u64 = 1 << 62;
+const VARIABLE: &str = "NQUEENS_MEMORY";
 
 /// Bytes of memory that this process can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,8 +66,9 @@ impl Memory {
         let total = system.total_memory();
         let mut machine =
             Self::limited(total, total.saturating_sub(system.available_memory()), "this machine");
-        if let Some(given) = env::var(GIVEN).ok().filter(|text| !text.is_empty()) {
-            machine = Self { available: bytes(&given), limit: GIVEN.to_owned(), ..machine };
+        if let Some(given) = env::var(VARIABLE).ok().filter(|text| !text.is_empty()) {
+            machine =
+                Self { available: parse_bytes(&given), limit: VARIABLE.to_owned(), ..machine };
         }
         let machine = Some(machine).filter(|machine| machine.total > 0);
         let groups = group_limits(Path::new("/"));
@@ -80,7 +79,7 @@ impl Memory {
         machine.into_iter().chain(groups).chain(process.into_iter().flatten()).collect()
     }
 
-    /// A limit of this many bytes, some of which are used.
+    /// Makes a limit of `total` bytes, of which `used` are used.
     fn limited(total: u64, used: u64, limit: impl Display) -> Self {
         let available = total.saturating_sub(used);
         Self { total, available, limit: limit.to_string(), counts_reserved: false }
@@ -88,7 +87,7 @@ impl Memory {
 }
 
 /// Bytes, written as `68719476736` or `64G`. What is not understood is no memory: the error names the variable.
-fn bytes(text: &str) -> u64 {
+fn parse_bytes(text: &str) -> u64 {
     let units = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
     let found = units.into_iter().find_map(|(unit, bits)| Some((text.strip_suffix(unit)?, bits)));
     let (number, bits) = found.unwrap_or((text, 0));
@@ -98,18 +97,18 @@ fn bytes(text: &str) -> u64 {
 /// Returns a limit of this process alone, if it is set.
 fn process_limit(resource: Resource, used: &str, limit: &str) -> Option<Memory> {
     let total = getrlimit(resource).current?;
-    let kibibytes = number_in(Path::new("/proc/self/status"), used).unwrap_or(0);
+    let kibibytes = read_number(Path::new("/proc/self/status"), used).unwrap_or(0);
     Some(Memory { counts_reserved: true, ..Memory::limited(total, kibibytes << 10, limit) })
 }
 
 /// Returns the limits on memory, from the process's own group upwards.
 fn group_limits(root: &Path) -> Vec<Memory> {
     let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    own.lines().filter_map(|line| of_hierarchy(root, line)).flatten().collect()
+    own.lines().filter_map(|line| hierarchy_limits(root, line)).flatten().collect()
 }
 
 /// Returns the limits in the hierarchy of a line of `/proc/self/cgroup`, if it is one for memory.
-fn of_hierarchy(root: &Path, line: &str) -> Option<Vec<Memory>> {
+fn hierarchy_limits(root: &Path, line: &str) -> Option<Vec<Memory>> {
     let mounts = root.join("sys/fs/cgroup");
     let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
     let (limits, used, inactive, places): (&[&str], _, _, _) = match controllers {
@@ -129,29 +128,23 @@ fn of_hierarchy(root: &Path, line: &str) -> Option<Vec<Memory>> {
     let own = ends.find(|folder| folder.is_dir())?;
     let of_group = |group: &Path| {
         // File pages that the operating system can drop at once do not count as used.
-        let inactive = number_in(&group.join("memory.stat"), inactive).unwrap_or(0);
-        let used = number(&group.join(used)).unwrap_or(0).saturating_sub(inactive);
+        let inactive = read_number(&group.join("memory.stat"), inactive).unwrap_or(0);
+        let used = read_number(&group.join(used), "").unwrap_or(0).saturating_sub(inactive);
         let files = limits.iter().map(|name| group.join(name));
-        let limited = |file: PathBuf| Some(Memory::limited(number(&file)?, used, file.display()));
-        files.filter_map(limited).filter(|limit| limit.total < UNLIMITED).collect::<Vec<_>>()
+        let limited =
+            |file: PathBuf| Some(Memory::limited(read_number(&file, "")?, used, file.display()));
+        files.filter_map(limited).collect::<Vec<_>>()
     };
     let groups = own.ancestors().take_while(|folder| folder.starts_with(&top));
     Some(groups.flat_map(of_group).collect())
 }
 
-/// Reads a file that holds one number; `None` if it holds `max`.
-fn number(file: &Path) -> Option<u64> {
-    fs::read_to_string(file).ok()?.trim().parse().ok()
-}
-
-/// Reads a number in a file of lines `NAME NUMBER`, with or without a unit behind it.
-fn number_in(file: &Path, name: &str) -> Option<u64> {
+/// Reads the number behind a name at the beginning of a line. Files without names have a number on the first line, or
+/// `max`, which is `None`.
+fn read_number(file: &Path, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
-    let mut lines = text.lines().map(str::split_whitespace);
-    lines
-        .find_map(|mut words| words.next().filter(|word| *word == name).and(words.next()))?
-        .parse()
-        .ok()
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]

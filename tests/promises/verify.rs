@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use nqueens::record::{Record, UnitSet};
-use nqueens::verify::{self, Verdict, sample};
+use nqueens::verify::{self, Verdict, choose_units};
 use nqueens::{Cancel, Count, Engine};
 
 use crate::common::{contents, fresh, raise_counts, size};
@@ -28,7 +28,7 @@ fn verify(contents: &Record, chosen: &UnitSet, cancel: &Cancel) -> Verdict {
 }
 
 fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
-    let chosen = sample(contents.finished(), units, seed);
+    let chosen = choose_units(contents.finished(), units, seed);
     verify(contents, &chosen, &Cancel::new())
 }
 
@@ -43,7 +43,7 @@ fn a_true_journal_has_no_differences() {
     for engine in [Engine::Colours, Engine::Subtrees, Engine::BoolArrays] {
         let contents = contents(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
-        let chosen = sample(contents.finished(), 5, 2);
+        let chosen = choose_units(contents.finished(), 5, 2);
         let all = verify(&contents, &chosen, &Cancel::new());
         assert_eq!((all.chosen, all.recounted), (5, 5));
     }
@@ -107,7 +107,7 @@ fn a_cancelled_check_reports_its_progress() {
     let contents = contents(&finished("cancelled", Engine::Subtrees));
     let cancel = Cancel::new();
     cancel.cancel();
-    let chosen = sample(contents.finished(), 9, 1);
+    let chosen = choose_units(contents.finished(), 9, 1);
     let verdict = verify(&contents, &chosen, &cancel);
     assert_eq!((verdict.chosen, verdict.recounted), (9, 0));
     // Nothing was shown, also of a journal that has no finished unit.

@@ -49,7 +49,8 @@ impl Drop for Root {
     }
 }
 
-const NONE: &str = "9223372036854771712\n";
+/// What version 1 writes without a limit.
+const NONE: u64 = 9_223_372_036_854_771_712;
 
 fn limit(file: &str, limit: u64, available: u64) -> (String, u64, u64) {
     (file.to_owned(), limit, available)
@@ -85,11 +86,15 @@ fn nested_groups_of_version_1_on_a_hybrid_machine() {
     let root = Root::new("v1", groups);
     let memory = "sys/fs/cgroup/memory";
     root.file("sys/fs/cgroup/unified/cgroup.procs", "");
-    root.v1(memory, NONE, "5000\n");
+    root.v1(memory, &format!("{NONE}\n"), "5000\n");
     root.v1(&format!("{memory}/a b"), "1000\n", "700\n");
     root.file(&format!("{memory}/a b/memory.stat"), "cache 3\ntotal_inactive_file 200\n");
-    root.v1(&format!("{memory}/a b/c"), NONE, "50\n");
-    let expected = [limit("sys/fs/cgroup/memory/a b/memory.limit_in_bytes", 1000, 500)];
+    root.v1(&format!("{memory}/a b/c"), &format!("{NONE}\n"), "50\n");
+    let expected = [
+        limit("sys/fs/cgroup/memory/a b/c/memory.limit_in_bytes", NONE, NONE - 50),
+        limit("sys/fs/cgroup/memory/a b/memory.limit_in_bytes", 1000, 500),
+        limit("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE, NONE - 5000),
+    ];
     assert_eq!(root.memory(), expected);
 }
 
@@ -121,8 +126,8 @@ fn numbers_of_a_status() {
     let root = Root::new("status", "");
     root.file("proc/self/status", "Name:\tx\nVmSize:\t    3172 kB\nVmData:\t     360 kB\n");
     let status = root.0.join("proc/self/status");
-    assert_eq!(number_in(&status, "VmData:"), Some(360));
-    assert_eq!(number_in(&status, "VmPeak:"), None);
+    assert_eq!(read_number(&status, "VmData:"), Some(360));
+    assert_eq!(read_number(&status, "VmPeak:"), None);
 }
 
 #[test]
