@@ -197,7 +197,7 @@ impl FromStr for Engine {
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
             let advice = format!("choose one of {}", Self::ALL.map(Self::name).join(", "));
-            Error::InvalidValue { what: "an engine", given: name.to_owned(), advice }
+            Error::invalid("an engine", name, advice)
         })
     }
 }

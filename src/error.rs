@@ -156,8 +156,16 @@ impl Error {
         given: impl ToString,
         numbers: RangeInclusive<usize>,
     ) -> Self {
-        let advice = format!("choose a whole number from {} to {}", numbers.start(), numbers.end());
-        Self::InvalidValue { what, given: given.to_string(), advice }
+        let (least, most) = numbers.into_inner();
+        Self::invalid(what, given, format!("choose a whole number from {least} to {most}"))
+    }
+
+    pub(crate) fn invalid(
+        what: &'static str,
+        given: impl ToString,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self::InvalidValue { what, given: given.to_string(), advice: advice.into() }
     }
 
     /// The error of starting a thread beside those that count.

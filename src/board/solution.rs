@@ -37,12 +37,10 @@ impl Solution {
     /// The number of different images, 1, 2, 4 or 8, if this is the smallest of them; `None`
     /// otherwise. The smallest images, with these numbers, stand for all solutions.
     pub fn class_size(&self) -> Option<usize> {
-        let mut images = self.images();
-        if images.iter().any(|image| image < self) {
-            return None;
-        }
+        let mut images = Vec::from(self.images());
         images.sort_unstable();
-        Some(1 + images.windows(2).filter(|pair| pair[0] != pair[1]).count())
+        images.dedup();
+        (images[0] == *self).then_some(images.len())
     }
 
     /// The column of each row's queen.

@@ -41,11 +41,7 @@ impl FixedQueens {
         for first in squares {
             if let Some(second) = squares.iter().find(|second| second.attacks(*first)) {
                 let advice = format!("the queen on {first} attacks it");
-                return Err(Error::InvalidValue {
-                    what: "a free square",
-                    given: second.to_string(),
-                    advice,
-                });
+                return Err(Error::invalid("a free square", second, advice));
             }
         }
         Ok(queens)
@@ -54,14 +50,11 @@ impl FixedQueens {
     /// Makes sure that all of them stand on this board.
     pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
         let n = size.get();
-        match self.0.iter().find(|square| square.row >= n || square.column >= n) {
-            Some(square) => Err(Error::InvalidValue {
-                what: "a square of the board",
-                given: square.to_string(),
-                advice: format!("choose rows and columns from 1 to {n}"),
-            }),
-            None => Ok(()),
-        }
+        let off_board = self.0.iter().find(|square| square.row >= n || square.column >= n);
+        off_board.map_or(Ok(()), |square| {
+            let advice = format!("choose rows and columns from 1 to {n}");
+            Err(Error::invalid("a square of the board", square, advice))
+        })
     }
 
     /// Whether no queen is given.
@@ -111,11 +104,8 @@ impl FromStr for Square {
             let column = u32::from(letter.to_ascii_lowercase()) - u32::from('a');
             Some(Self { row: from_one(&text[1..])?, column })
         };
-        parse().ok_or_else(|| Error::InvalidValue {
-            what: "a square",
-            given: text.to_owned(),
-            advice: "write d5 (column and row) or 5:4 (row and column), counted from 1".to_owned(),
-        })
+        let advice = "write d5 (column and row) or 5:4 (row and column), counted from 1";
+        parse().ok_or_else(|| Error::invalid("a square", text, advice))
     }
 }
 

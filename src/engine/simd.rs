@@ -138,8 +138,8 @@ impl FromStr for Kernel {
         let available = Self::available();
         available.iter().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
             let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
-            let (given, advice) = (name.to_owned(), format!("choose one of {}", names.join(", ")));
-            Error::InvalidValue { what: "a kernel that this CPU can run", given, advice }
+            let advice = format!("choose one of {}", names.join(", "));
+            Error::invalid("a kernel that this CPU can run", name, advice)
         })
     }
 }
