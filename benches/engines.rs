@@ -17,6 +17,7 @@ fn measure<'a>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     id: impl Into<String>,
     n: u32,
+    pool: &rayon::ThreadPool,
     set: impl FnOnce(Count<'a>) -> Count<'a>,
 ) {
     let size = BoardSize::new(n).expect("in range");
@@ -24,7 +25,7 @@ fn measure<'a>(
     let count = set(Count::new(size));
     group.throughput(Throughput::Elements(total.try_into().expect("a small board")));
     group.sample_size(10).bench_function(id.into(), |bencher| {
-        bencher.iter(|| assert_eq!(count.run().expect("a count").total, total));
+        bencher.iter(|| assert_eq!(pool.install(|| count.run()).expect("a count").total, total));
     });
 }
 
@@ -32,7 +33,7 @@ fn all_engines(criterion: &mut Criterion) {
     let pool = thread_pool(1).expect("a thread");
     let mut group = criterion.benchmark_group(format!("n={COMMON}"));
     for engine in Engine::ALL {
-        measure(&mut group, engine.name(), COMMON, |count| count.engine(engine).pool(&pool));
+        measure(&mut group, engine.name(), COMMON, &pool, |count| count.engine(engine));
     }
 }
 
@@ -41,8 +42,8 @@ fn subtrees_by_threads(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(format!("subtrees/n={n}"));
         for threads in [1, 2] {
             let pool = thread_pool(threads).expect("threads");
-            measure(&mut group, format!("{threads}-threads"), n, |count| {
-                count.engine(Engine::Subtrees).pool(&pool)
+            measure(&mut group, format!("{threads}-threads"), n, &pool, |count| {
+                count.engine(Engine::Subtrees)
             });
         }
     }
@@ -52,7 +53,7 @@ fn by_board(criterion: &mut Criterion) {
     let pool = thread_pool(1).expect("a thread");
     let mut group = criterion.benchmark_group("colours");
     for n in 15..=18 {
-        measure(&mut group, format!("n={n}"), n, |count| count.engine(Engine::Colours).pool(&pool));
+        measure(&mut group, format!("n={n}"), n, &pool, |count| count.engine(Engine::Colours));
     }
 }
 
@@ -61,8 +62,8 @@ fn by_kernel(criterion: &mut Criterion) {
     for (engine, n) in [(Engine::Subtrees, 14), (Engine::Colours, 16)] {
         let mut group = criterion.benchmark_group(format!("{engine}/n={n}/kernel"));
         for kernel in Kernel::available() {
-            measure(&mut group, kernel.name(), n, |count| {
-                count.engine(engine).kernel(kernel).pool(&pool)
+            measure(&mut group, kernel.name(), n, &pool, |count| {
+                count.engine(engine).kernel(kernel)
             });
         }
     }

@@ -14,7 +14,7 @@ use crate::error::Error;
 /// work look for some at all others, so 4096 of them on one core take minutes.
 pub const MAX_THREADS: usize = 4096;
 
-/// A pool of this many threads, for several counts ([`Count::pool`](crate::Count::pool)).
+/// Starts a pool of this many threads, for several counts: `pool.install(|| count.run())`.
 ///
 /// # Errors
 ///
@@ -31,13 +31,13 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
         .map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
 }
 
-/// Runs work on a pool. A thread of another pool only waits meanwhile: in rayon's `install` it would take up other work
+/// Runs work on a new pool. A thread of another pool only waits meanwhile: in rayon's `install` it would take up other work
 /// of its own pool, for example the next count, on top of this one on its stack.
 pub(crate) fn run_on<T: Send>(
     pool: &rayon::ThreadPool,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
-    if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
+    if rayon::current_thread_index().is_none() {
         return Ok(pool.install(work));
     }
     thread::scope(|scope| {

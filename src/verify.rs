@@ -20,9 +20,7 @@ use crate::record::UnitSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The number of units chosen.
-    pub chosen: usize,
-    /// The number of units recounted: all chosen ones, unless the check was cancelled.
+    /// The number of units recounted: all, unless the check was cancelled.
     pub recounted: usize,
     /// The units whose counts differ, in increasing order.
     pub differences: Vec<Difference>,
@@ -73,7 +71,7 @@ pub fn verify(
     let mut differences = units.collect::<Result<Vec<_>, _>>()?;
     let recounted = differences.len();
     differences.retain(|unit| unit.recorded != unit.recounted);
-    Ok(Verdict { chosen: counts.len(), recounted, differences })
+    Ok(Verdict { recounted, differences })
 }
 
 impl Verdict {

@@ -248,7 +248,7 @@ impl<'a> Comparison<'a> {
         cancel: &Cancel,
     ) -> Result<Outcome, Error> {
         let count = Count::new(size).engine(who.engine).kernel(who.kernel);
-        let outcome = count.pool(&self.pools[&who.threads]).cancel(cancel).run()?;
+        let outcome = self.pools[&who.threads].install(|| count.cancel(cancel).run())?;
         if let Published::Differs { expected } = outcome.published {
             let computed = format!("Q({size}) = {} by {who}", outcome.total);
             self.progress.suspend(|| print_differs(computed, expected));

@@ -86,7 +86,7 @@ impl CountArgs {
         if let Some(path) = &self.journal {
             count = count.journal(path);
         }
-        let outcome = session.end(session.set_up(count).run());
+        let outcome = session.run(|| session.set_up(count).run());
         let kept = match &self.journal {
             Some(_) => "the same command resumes the count",
             None if self.place.is_empty() => "nothing was kept: --journal FILE would have kept it",

@@ -49,7 +49,7 @@ impl EstimateArgs {
         session.announce(self.n, &self.engine);
         let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
         session.progress.begin("estimate", [0, all], Work::Sample(0));
-        let estimate = session.end(count.estimate(self.seconds))?;
+        let estimate = session.run(|| count.estimate(self.seconds))?;
         let sample = &estimate.sample;
         let [elapsed, wanted] = [sample.elapsed, self.seconds].map(duration);
         let mut exit = Exit::Done;

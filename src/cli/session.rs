@@ -53,13 +53,17 @@ impl Session {
         }
     }
 
-    /// The count on these threads, with a bar, and stopped by signals.
+    /// The count with a bar, and stopped by signals.
     pub(crate) fn set_up<'a>(&'a self, count: Count<'a>) -> Count<'a> {
-        count.pool(&self.pool).observer(&self.progress).cancel(&self.cancel)
+        count.observer(&self.progress).cancel(&self.cancel)
     }
 
-    /// Takes the bar of a count that has ended off the terminal.
-    pub(crate) fn end<T>(&self, result: Result<T, Error>) -> Result<T, Failure> {
+    /// Counts on these threads, then takes the bar off the terminal.
+    pub(crate) fn run<T: Send>(
+        &self,
+        count: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Failure> {
+        let result = self.pool.install(count);
         self.progress.clear();
         Ok(result?)
     }

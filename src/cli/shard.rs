@@ -60,7 +60,7 @@ impl ShardArgs {
         let place = format!("{} (of 0 to {})", shard.index(), shard.shards() - 1);
         let session = Session::counting(&self.engine, &self.machine)?;
         let count = self.engine.count(self.n).which_count(which_count(self.second));
-        let outcome = session.end(session.set_up(count).run_shard(shard, &self.out));
+        let outcome = session.run(|| session.set_up(count).run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {
             failure.if_stopped(|text| {
                 format!("shard {place}: {text}; the same command resumes the count")

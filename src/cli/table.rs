@@ -56,7 +56,7 @@ impl TableArgs {
 
     /// Counts a board. Returns its row, and the worse one of the verdicts on its two numbers.
     fn row(&self, size: BoardSize, session: &Session) -> Result<(Report, Published), Failure> {
-        let outcome = session.end(session.set_up(self.engine.count(size)).run());
+        let outcome = session.run(|| session.set_up(self.engine.count(size)).run());
         let outcome =
             outcome.map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
         let (n, total, known) = (size.get(), outcome.total, known(size));

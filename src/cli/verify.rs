@@ -51,19 +51,18 @@ impl VerifyArgs {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let (plan, finished) = (record.plan(), &record.finished());
         let counts = record.counts(&choose_units(finished, self.units, seed))?;
-        let Session { cancel, pool, progress } = &session;
-        let chosen = record.tally().units.min(self.units);
+        let Session { cancel, progress, .. } = &session;
+        let chosen = counts.len();
         progress.begin("verify", [0, chosen], Work::Steps("units"));
         let counted = || progress.advance(1);
-        let verdict = pool.install(|| verify(plan, &counts, &counted, cancel));
-        let verdict = session.end(verdict)?;
-        Ok(judge(&record, &verdict).answer(self.format, report(&record, &verdict, seed)))
+        let verdict = session.run(|| verify(plan, &counts, &counted, cancel))?;
+        Ok(judge(&record, chosen, &verdict).answer(self.format, report(&record, &verdict, seed)))
     }
 }
 
 /// Prints what is wrong or missing.
-fn judge(record: &Record, verdict: &Verdict) -> Exit {
-    let Verdict { chosen, recounted, differences, .. } = verdict;
+fn judge(record: &Record, chosen: usize, verdict: &Verdict) -> Exit {
+    let Verdict { recounted, differences, .. } = verdict;
     print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
         format!("unit {unit} is recorded with {recorded}, backtracking counts {recounted}")
     }));
@@ -71,8 +70,8 @@ fn judge(record: &Record, verdict: &Verdict) -> Exit {
     if !differences.is_empty() {
         return Exit::Failed;
     }
-    if recounted < chosen {
-        let chosen = many(*chosen, "unit");
+    if *recounted < chosen {
+        let chosen = many(chosen, "unit");
         message!("stopped after recounting {recounted} of {chosen}: no difference so far");
         return exit.and(Exit::Stopped);
     }

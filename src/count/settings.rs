@@ -44,7 +44,6 @@ pub struct Count<'a> {
     split_rows: Option<usize>,
     pub(super) which: WhichCount,
     threads: Option<usize>,
-    pool: Option<&'a rayon::ThreadPool>,
     pub(super) queens: FixedQueens,
     pub(super) journal: Option<PathBuf>,
     pub(super) observer: &'a dyn Observer,
@@ -61,7 +60,6 @@ impl<'a> Count<'a> {
             split_rows: None,
             which: WhichCount::First,
             threads: None,
-            pool: None,
             queens: FixedQueens::default(),
             journal: None,
             observer: &(),
@@ -97,14 +95,10 @@ impl<'a> Count<'a> {
         Self { queens, ..self }
     }
 
-    /// Starts this many threads for the count, 1 to 4096.
+    /// Starts this many threads for the count, 1 to 4096. Without it, the count runs on the current rayon pool, that of
+    /// `pool.install(|| count.run())`.
     pub fn threads(self, threads: usize) -> Self {
-        Self { threads: Some(threads), pool: None, ..self }
-    }
-
-    /// Counts on this pool.
-    pub fn pool(self, pool: &'a rayon::ThreadPool) -> Self {
-        Self { threads: None, pool: Some(pool), ..self }
+        Self { threads: Some(threads), ..self }
     }
 
     /// Records finished units in this file. Units that it already holds are not counted again. The
@@ -128,10 +122,9 @@ impl<'a> Count<'a> {
         &self,
         count: impl FnOnce() -> T + Send,
     ) -> Result<T, Error> {
-        match (self.threads, self.pool) {
-            (Some(threads), _) => run_on(&thread_pool(threads)?, count),
-            (None, Some(pool)) => run_on(pool, count),
-            (None, None) => Ok(count()),
+        match self.threads {
+            Some(threads) => run_on(&thread_pool(threads)?, count),
+            None => Ok(count()),
         }
     }
 

@@ -29,7 +29,7 @@ proptest! {
 #[test]
 fn a_given_pool_is_used() {
     let pool = thread_pool(3).expect("three threads");
-    let outcome = Count::new(size(9)).pool(&pool).run().expect("a count");
+    let outcome = pool.install(|| Count::new(size(9)).run()).expect("a count");
     assert_eq!((outcome.total, outcome.threads), (352, 3));
 }
 

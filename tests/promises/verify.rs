@@ -45,7 +45,7 @@ fn a_true_journal_has_no_differences() {
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
         let chosen = choose_units(contents.finished(), 5, 2);
         let all = verify(&contents, &chosen, &Cancel::new());
-        assert_eq!((all.chosen, all.recounted), (5, 5));
+        assert_eq!(all.recounted, 5);
     }
 }
 
@@ -109,7 +109,7 @@ fn a_cancelled_check_reports_its_progress() {
     cancel.cancel();
     let chosen = choose_units(contents.finished(), 9, 1);
     let verdict = verify(&contents, &chosen, &cancel);
-    assert_eq!((verdict.chosen, verdict.recounted), (9, 0));
+    assert_eq!((chosen.len(), verdict.recounted), (9, 0));
     // Nothing was shown, also of a journal that has no finished unit.
     assert!(verdict.undetected_part(9) > 0.99 && verdict.undetected_part(0) > 0.99);
 }
