@@ -20,7 +20,7 @@ use crate::done::{Tally, UnitsDone};
 use crate::error::Error;
 use crate::machine::thread_time;
 use crate::plan::Worker;
-use crate::record::Journal;
+use crate::record::{Journal, UnitSet};
 
 /// Finished units are recorded once they have taken this share of the age of the run, which is all
 /// that a kill can lose of them. Short intervals would make a journal of long units several times
@@ -41,10 +41,9 @@ pub(super) struct Driver<'a> {
 
 impl Driver<'_> {
     /// Counts these units on the current rayon pool, unless the count must stop.
-    pub(super) fn run(&self, todo: impl Iterator<Item = Range<usize>>) -> Result<Tally, Error> {
+    pub(super) fn run(&self, todo: &UnitSet) -> Result<Tally, Error> {
         let Start { plan, kernel, threads, .. } = *self.start;
-        let todo: Vec<_> = todo.collect();
-        let ranges = cut_into_ranges(&todo, threads, |unit| plan.neighbours(unit));
+        let ranges = cut_into_ranges(todo, threads, |unit| plan.neighbours(unit));
         // Each thread takes one range after the other, in their order, and counts all of them in one worker's memory.
         let count = |worker: &mut Option<_>, range| {
             self.count_range(worker.get_or_insert_with(|| plan.worker(kernel)), range)
@@ -73,13 +72,9 @@ impl Driver<'_> {
             if unrecorded.since.elapsed() >= share.clamp(REPORT_EVERY, RECORDED_AFTER) {
                 unrecorded.record();
             }
-            match ended {
-                Ok(()) => {}
-                Err(error) if error.is_cancelled() => break,
-                Err(error) => {
-                    self.stop.cancel();
-                    return Err(error);
-                }
+            if let Err(error) = ended {
+                self.stop.cancel();
+                return if error.is_cancelled() { Ok(whole) } else { Err(error) };
             }
         }
         Ok(whole)
@@ -100,18 +95,13 @@ impl Driver<'_> {
     ) -> (UnitsDone, Result<(), Error>) {
         let (begun, cpu_begun) = (Instant::now(), thread_time());
         let (mut done, mut ended) = (UnitsDone::none_from(range.start), Ok(()));
-        while done.units.end < range.end && begun.elapsed() < REPORT_EVERY {
-            match worker.count_batch(done.units.end..range.end, &self.count.cancel) {
-                Ok(counts) => {
-                    done.solutions += self.start.plan.solutions(done.units.end, &counts);
-                    done.units.end += counts.len();
-                    done.counts.extend(counts);
-                }
-                Err(error) => {
-                    ended = Err(error);
-                    break;
-                }
-            }
+        while ended.is_ok() && done.units.end < range.end && begun.elapsed() < REPORT_EVERY {
+            let counts = worker.count_batch(done.units.end..range.end, &self.count.cancel);
+            ended = counts.map(|counts| {
+                done.solutions += self.start.plan.solutions(done.units.end, &counts);
+                done.units.end += counts.len();
+                done.counts.extend(counts);
+            });
         }
         done.elapsed = self.begun.elapsed();
         done.cpu_time = thread_time().saturating_sub(cpu_begun);

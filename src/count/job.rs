@@ -186,7 +186,7 @@ impl<'a> Job<'a> {
         count.observer.started(&start);
         let (begun, stop) = (Instant::now(), self.stop.clone());
         let driver = Driver { count, start: &start, journal: journal.as_ref(), begun, stop };
-        let counted = driver.run(todo.ranges())?;
+        let counted = driver.run(&todo)?;
         self.close(&start, counted, journal)
     }
 

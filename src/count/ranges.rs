@@ -8,6 +8,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::record::UnitSet;
+
 /// The count of a range reports its progress this often, between two units.
 pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
 
@@ -34,39 +36,34 @@ const AT_THE_END: usize = 8;
 /// n = 21 were a fifth too short.
 const RANGES_OF_A_LENGTH: usize = 16;
 
-/// With fewer units there are no short ranges. Hundreds of them take a millisecond, which would be 1.5 % of
-/// the time of n = 16 with its 3 299 units. `subtrees` has 4 096 units and more from n = 22 on.
-const MIN_UNITS: usize = 4_000;
-
 /// Cuts units into ranges for this many threads, none of them within a neighbourhood, in the order in which threads
 /// take them.
 pub(crate) fn cut_into_ranges(
-    todo: &[Range<usize>],
+    todo: &UnitSet,
     threads: usize,
     neighbours: impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
-    let all: usize = todo.iter().map(Range::len).sum();
+    let all = todo.len();
     let cut = |length| -> Vec<Range<usize>> {
-        todo.iter().flat_map(|units| pieces(units.clone(), length, &neighbours)).collect()
+        todo.ranges().flat_map(|units| cut_into_pieces(units, length, &neighbours)).collect()
     };
     let short = (all / (threads * RANGES_PER_THREAD)).clamp(1, MAX_RANGE_LEN);
     let most_neighbours =
         cut(short).iter().map(|range| neighbours(range.start).len()).max().unwrap_or(1);
     let long = most_neighbours.pow(2).min(MAX_SHARING).min(AT_THE_END * short).max(short);
-    let shortest = if all < MIN_UNITS { long } else { most_neighbours };
-    let order = in_order(&cut(long), shortest, RANGES_OF_A_LENGTH * threads, &neighbours);
+    let order = scatter(&cut(long), most_neighbours, RANGES_OF_A_LENGTH * threads, &neighbours);
     let mut left = all;
     let shortened = order.into_iter().flat_map(|range| {
         let length = if left <= all / AT_THE_END { short } else { range.len() };
         left -= range.len();
-        pieces(range, length, &neighbours)
+        cut_into_pieces(range, length, &neighbours)
     });
     shortened.collect()
 }
 
 /// The pieces of a plan in a scattered order: of the first ones a short piece each, the shortest of this length, the
 /// other pieces whole, and what is left of the first ones.
-fn in_order(
+fn scatter(
     pieces: &[Range<usize>],
     shortest: usize,
     of_a_length: usize,
@@ -79,7 +76,7 @@ fn in_order(
         // No piece is longer than ten doublings of the shortest.
         let length = shortest << (turn / of_a_length).min(10);
         // Any of its short pieces, so that the period of the plan does not matter.
-        let short = self::pieces(piece.clone(), length, neighbours);
+        let short = cut_into_pieces(piece.clone(), length, neighbours);
         let Range { start, end } = short[turn * SCATTERED % short.len()];
         order.push(start..end);
         rests.extend([piece.start..start, end..piece.end]);
@@ -92,7 +89,7 @@ fn in_order(
 const SCATTERED: usize = 40_503;
 
 /// Cuts a range into pieces of this length, or a little more or less, between two neighbourhoods.
-fn pieces(
+fn cut_into_pieces(
     units: Range<usize>,
     length: usize,
     neighbours: &impl Fn(usize) -> Range<usize>,
@@ -133,13 +130,13 @@ mod tests {
 
     #[test]
     fn every_unit_is_taken_once() {
-        let todo = [3..700_000, 700_001..700_002, 800_000..800_900];
+        let todo = UnitSet::from_iter([3..700_000, 700_001..700_002, 800_000..800_900]);
         for threads in [1, 2, 64] {
             let mut taken = cut_into_ranges(&todo, threads, |unit| unit..unit + 1);
             assert!(taken.iter().all(|units| units.len() <= MAX_RANGE_LEN));
             taken.sort_unstable_by_key(|units| units.start);
             let units = taken.into_iter().flatten();
-            assert!(units.eq(todo.iter().cloned().flatten()), "{threads} threads");
+            assert!(units.eq(todo.iter()), "{threads} threads");
         }
     }
 }

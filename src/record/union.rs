@@ -213,7 +213,8 @@ impl Record {
             })?;
             Ok(found)
         };
-        let holders = self.files.par_iter().filter(|file| !file.units.is_disjoint(units));
+        let holders =
+            self.files.par_iter().filter(|file| !file.units.intersection(units).is_empty());
         let mut found =
             holders.map(of_file).try_reduce(Vec::new, |one, other| Ok([one, other].concat()))?;
         found.par_sort_unstable();

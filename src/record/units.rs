@@ -28,11 +28,6 @@ impl UnitSet {
         self.0.contains(unit)
     }
 
-    /// Whether none of them is in another set.
-    pub fn is_disjoint(&self, other: &Self) -> bool {
-        self.0.is_disjoint(&other.0)
-    }
-
     /// The units in both sets.
     pub fn intersection(&self, other: &Self) -> Self {
         Self(&self.0 & &other.0)

@@ -37,7 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A journal that is being written.
 pub(crate) struct Journal {
     plan: Arc<Plan>,
-    seal: Seal,
     /// What it held before.
     held: Tally,
     shared: Arc<Shared>,
@@ -94,9 +93,8 @@ impl Journal {
         }
         let written = Written { bytes, synced: bytes, ..Written::default() };
         let shared = Arc::new(Shared { path: path.clone(), file, written: Mutex::new(written) });
-        let (first, seal) = (FirstLine::write(plan), Seal::of(plan));
-        let first = if bytes == 0 { first } else { String::new() };
-        shared.append(&(first + &seal.close(&run.to_string())));
+        let first = if bytes == 0 { FirstLine::write(plan) } else { String::new() };
+        shared.append(&(first + &Seal::of(plan).close(&run.to_string())));
         if let Some(failure) = shared.written().failure.take() {
             return Err(of_file(failure));
         }
@@ -107,7 +105,7 @@ impl Journal {
         });
         let syncer = Some(syncer.map_err(Error::no_thread)?);
         let held = record.map_or(Tally::default(), Record::tally);
-        Ok(Self { plan: Arc::clone(plan), seal, held, shared, ends, syncer })
+        Ok(Self { plan: Arc::clone(plan), held, shared, ends, syncer })
     }
 
     /// Where it is.
@@ -117,7 +115,7 @@ impl Journal {
 
     /// Appends finished units. If that fails, [`Journal::has_failed`].
     pub(crate) fn append(&self, done: &UnitsDone) {
-        self.shared.append(&self.seal.close(&format_done(done)));
+        self.shared.append(&Seal::of(&self.plan).close(&format_done(done)));
     }
 
     /// Whether no more lines can be written.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::count::ranges::{REPORT_EVERY, cut_into_ranges};
+use crate::record::UnitSet;
 
 /// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
@@ -76,9 +77,8 @@ fn of_all(units: usize, threads: usize) -> TimeLeft {
 
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.
 fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>, Duration) {
-    let all = 0..times.len();
-    let ranges = cut_into_ranges(std::slice::from_ref(&all), threads, |unit| unit..unit + 1);
-    let mut ranges = ranges.into_iter();
+    let all = UnitSet::from_iter(0..times.len());
+    let mut ranges = cut_into_ranges(&all, threads, |unit| unit..unit + 1).into_iter();
     let mut left = of_all(times.len(), threads);
     let mut jobs: Vec<Option<Job>> = Vec::new();
     let mut reports = BinaryHeap::new();
