@@ -40,7 +40,7 @@ impl UnitArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let engine = self.engine.engine.unwrap_or_else(|| Engine::auto(self.n));
         engine.check(self.n)?;
-        let plan = Plan::new(self.n, engine, None).of_count(which_count(self.second));
+        let plan = Plan::new(self.n, engine, None).for_count(which_count(self.second));
         if self.unit >= plan.units() {
             let last = plan.units() - 1;
             return Err(Exit::Usage.because(format!("unit {}: choose 0 to {last}", self.unit)));
