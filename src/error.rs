@@ -97,10 +97,9 @@ pub enum Error {
         limit: String,
     },
 
-    /// Burnside's sum is not a multiple of eight, so one of its three counts is wrong.
+    /// A number of classes of solutions would not be whole, so the total or a count of symmetric solutions is wrong.
     #[error(
-        "Q({n}) = {total} cannot be right: with the symmetric solutions it does not sum to a \
-         multiple of 8"
+        "Q({n}) = {total} cannot be right: with the symmetric solutions, a number of classes would not be whole"
     )]
     Inconsistent {
         /// The board size.
@@ -186,7 +185,7 @@ pub enum JournalError {
     /// sync that failed, those that the disk has.
     #[error("cannot {action} the journal: {source}")]
     Io {
-        /// What failed: `open`, `read` or `write`; or `lock`, if the file system has no locks.
+        /// What failed: `open`, `read`, `write` or `sync`; or `lock`, if the file system has no locks.
         action: &'static str,
         /// The operating system's reason.
         source: IoError,

@@ -183,8 +183,10 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             K::InvalidFilename | K::IsADirectory | K::NotADirectory => {
                 (Usage, ": name another file")
             }
-            K::PermissionDenied if *action != "write" => (NotNow, ": change its permissions"),
-            _ if source.is_of_machine && *action != "write" => {
+            K::PermissionDenied if !["write", "sync"].contains(action) => {
+                (NotNow, ": change its permissions")
+            }
+            _ if source.is_of_machine && !["write", "sync"].contains(action) => {
                 (NotNow, ": raise the limit (ulimit -n), or try later or on another machine")
             }
             _ if *action == "open" => (Failed, ""),

@@ -250,6 +250,6 @@ impl Shared {
         let _ = self.file.sync_data();
         drop_cache(&self.file);
         written.bytes = written.synced;
-        written.failure = Some(JournalError::cannot("write")(error));
+        written.failure = Some(JournalError::cannot("sync")(error));
     }
 }
