@@ -4,6 +4,7 @@
 //! up; then rounds follow in which each counts once, so that whatever else the machine does falls on all
 //! of them alike. Those that are too slow are left out. [`statistics`] makes the rows.
 
+mod earlier;
 mod plot;
 mod statistics;
 
@@ -19,6 +20,7 @@ use nqueens::{
     BoardSize, Cancel, Count, Cpu, Engine, Error, Kernel, Outcome, Published, thread_pool,
 };
 use rayon::ThreadPool;
+use sysinfo::System;
 
 use crate::cli::args::{OrElse, engines, kernels, named_or};
 use crate::cli::exit::{Exit, Failure};
@@ -29,7 +31,7 @@ use crate::cli::report::RowFormat;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_differs};
 use crate::cli::values::{default_threads, number_of_threads, sizes, time, up_to};
-use statistics::{Contestant, Runs, TITLES};
+use statistics::{Contestant, Runs, titles};
 
 /// A run may take this many times less than boards roughly cost. A cost that is too low wastes one run,
 /// which is cut off at the limit; one that is too high would leave out an engine that fits.
@@ -40,7 +42,10 @@ const MARGIN: f64 = 3.0;
 #[command(after_help = "\
 Examples:
   nqueens compare 8-12 --engines all --svg times.svg  all methods, and a picture
-  nqueens compare 16 --kernels all --threads 1,2      what vectors are worth")]
+  nqueens compare 16 --kernels all --threads 1,2      what vectors are worth
+  nqueens compare 20 --threads all --svg threads.svg  speed-up, as a table and a picture
+  nqueens compare 10-22 --engines all --kernels all --seconds-limit 10
+                                                      is this machine sound? Load for minutes")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes and ranges (8,10,12 or 8-10)
     #[arg(value_name = "N", required = true, allow_negative_numbers = true)]
@@ -52,11 +57,11 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = named_or::<Engine>("all", "all of these, on boards where they are fast enough", engines()))]
     engines: Vec<OrElse<Engine>>,
 
-    /// Numbers of threads to compare [default: NQUEENS_THREADS, else the usable cores, at most
-    /// SLURM_CPUS_PER_TASK]
+    /// Numbers of threads to compare; all: 1, 2, 4, .. up to the default, and that [default:
+    /// NQUEENS_THREADS, else the usable cores, at most SLURM_CPUS_PER_TASK]
     #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
-    #[arg(value_parser = number_of_threads)]
-    threads: Vec<usize>,
+    #[arg(value_parser = numbers_of_threads)]
+    threads: Vec<Vec<usize>>,
 
     /// Kernels (vector instructions) to compare [default: the fastest that this CPU can run]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = named_or::<Kernel>("all", "all that this CPU can run", kernels()))]
@@ -73,9 +78,15 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = time)]
     seconds_limit: Duration,
 
-    /// Draw time against n, on the fewest threads
+    /// Draw time against n, on the fewest threads; for several numbers of threads on one or two boards:
+    /// speed-up against threads
     #[arg(long, value_name = "FILE", value_parser = drawing("svg"))]
     svg: Option<PathBuf>,
+
+    /// Take ratios to the same rows in FILE, which --json of another machine or version has printed; a
+    /// total that differs is exit code 1
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
 
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -119,40 +130,72 @@ fn named<T: Copy>(names: &[Option<T>], all: &[T]) -> Vec<T> {
     names.iter().flat_map(|name| name.map_or(all.to_vec(), |one| vec![one])).collect()
 }
 
+/// Reads a number of threads, or `all`: the powers of two below the default, and the default.
+fn numbers_of_threads(text: &str) -> Result<Vec<usize>, String> {
+    if text != "all" {
+        return number_of_threads(text).map(|number| vec![number]);
+    }
+    let most = default_threads().map_err(|failure| failure.to_string())?;
+    Ok((0..).map(|power| 1 << power).take_while(|few| *few < most).chain([most]).collect())
+}
+
+/// Returns a total, with who counted it on which machine.
+fn computed(size: BoardSize, total: u128, who: Contestant) -> String {
+    let host = System::host_name().unwrap_or_else(|| "this machine".to_owned());
+    format!("Q({size}) = {total} by {who} of {host}")
+}
+
 /// A comparison under way.
 struct Comparison<'a> {
     args: &'a CompareArgs,
     cpu: String,
+    /// Ascending: a contestant that is too slow for a board is too slow for all larger ones.
+    sizes: BTreeSet<BoardSize>,
     /// The contestants that were fast enough for all boards so far.
     contestants: Vec<Contestant>,
-    /// The contestant to which ratios are.
     reference: Contestant,
+    /// The rows of an earlier comparison, to which ratios are instead.
+    earlier: Option<Vec<Runs>>,
+    /// The name of what ratios are to.
+    to: String,
+    /// The fewest of several numbers of threads, to which speed-ups are.
+    fewest: Option<usize>,
     /// A pool for each number of threads.
     pools: BTreeMap<usize, ThreadPool>,
     cancel: Cancel,
     progress: Progress,
     /// All timed runs, board by board.
     measured: Vec<Runs>,
-    /// The exit code so far: `Failed` after a total that differs from the published one.
+    /// The exit code so far: `Failed` after a total that differs.
     found: Exit,
 }
 
 impl<'a> Comparison<'a> {
     fn new(args: &'a CompareArgs) -> Result<Self, Failure> {
-        let mut threads = args.threads.clone();
+        let mut threads = args.threads.concat();
         if threads.is_empty() {
             threads.push(default_threads()?);
         }
         let pools = threads.iter().map(|threads| Ok((*threads, thread_pool(*threads)?)));
+        let pools = pools.collect::<Result<BTreeMap<_, _>, Error>>()?;
         let contestants = args.contestants(&threads);
+        let sizes = args.sizes.iter().cloned().flatten().map(BoardSize::new);
+        let sizes = sizes.collect::<Result<_, _>>()?;
         let reference = args.engines[0].unwrap_or(Engine::Subtrees);
         let reference = contestants.iter().find(|contestant| contestant.engine == reference);
+        let reference = *reference.unwrap_or(&contestants[0]);
+        let against = args.against.as_deref();
+        let earlier = against.map(|file| earlier::read(file, &sizes, &contestants));
         Ok(Self {
             args,
             cpu: escaped(Cpu::detect().brand),
-            reference: *reference.unwrap_or(&contestants[0]),
-            pools: pools.collect::<Result<_, Error>>()?,
+            sizes,
+            reference,
+            earlier: earlier.transpose()?,
+            to: against.map_or(reference.to_string(), |file| escaped(file.display())),
             contestants,
+            fewest: pools.keys().next().copied().filter(|_| pools.len() > 1),
+            pools,
             cancel: cancel_on_signals()?,
             progress: Progress::new(args.progress),
             measured: Vec::new(),
@@ -162,23 +205,29 @@ impl<'a> Comparison<'a> {
 
     /// Measures board by board, and writes the rows of each board as soon as they are known.
     fn run(&mut self) -> Result<(), Failure> {
-        let Self { reference, args, .. } = *self;
-        // Ascending: a contestant that is too slow for a board is too slow for all larger ones.
-        let sizes = args.sizes.iter().cloned().flatten().map(BoardSize::new);
-        let sizes = sizes.collect::<Result<BTreeSet<_>, _>>()?;
-        let repeats = many(args.repeat, "run");
-        args.format.remark(format_args!("{repeats} each on {}", self.cpu))?;
-        args.format
-            .remark(format_args!("ratio: of speed, to {reference}, ± two standard errors"))?;
-        args.format.remark(TITLES)?;
-        for size in sizes {
+        let CompareArgs { format, repeat, .. } = *self.args;
+        format.remark(format_args!("{} each on {}", many(repeat, "run"), self.cpu))?;
+        format.remark(format_args!("ratio: of speed, to {}, ± two standard errors", self.to))?;
+        if let Some(fewest) = self.fewest {
+            let fewest = many(fewest, "thread");
+            format.remark(format_args!(
+                "speed-up: to the same on {fewest}; efficiency: 100 % is perfect scaling"
+            ))?;
+        }
+        format.remark(titles(self.fewest))?;
+        for size in self.sizes.clone() {
             let first = self.measured.len();
             let result = self.measure(size);
             self.progress.clear();
             self.measured.retain(|runs| !runs.seconds.is_empty());
             let board = &self.measured[first..];
             for (runs, place) in board.iter().zip(first..) {
-                runs.row(reference, board, &self.cpu).write_row(args.format, place == 0)?;
+                let ratio = match self.earlier {
+                    None => runs.ratio_to(self.reference, board),
+                    Some(_) => self.earlier(runs).map(|earlier| runs.ratio_to_earlier(earlier)),
+                };
+                let row = runs.row(ratio, &self.to, self.fewest, board, &self.cpu);
+                row.write_row(format, place == 0)?;
             }
             result.map_err(|error| match error.is_cancelled() {
                 true => Exit::Stopped.because(format!("stopped at n = {size}")),
@@ -191,6 +240,13 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
+    /// Returns the row of the same contestant on the same board in the file of an earlier comparison.
+    fn earlier(&self, runs: &Runs) -> Option<&Runs> {
+        let is_same =
+            |other: &&Runs| (other.size, other.contestant) == (runs.size, runs.contestant);
+        self.earlier.iter().flatten().find(is_same)
+    }
+
     /// Times all contestants that are fast enough for a board. What is measured before an error, which
     /// may be a cancellation, is kept.
     fn measure(&mut self, size: BoardSize) -> Result<(), Error> {
@@ -201,7 +257,18 @@ impl<'a> Comparison<'a> {
             match self.warm_up(size, contestant) {
                 Ok(Outcome { total, .. }) => {
                     self.contestants.push(contestant);
-                    self.measured.push(Runs { size, contestant, total, seconds: Vec::new() });
+                    let runs = Runs { size, contestant, total, seconds: Vec::new() };
+                    let earlier = self.earlier(&runs).map(|earlier| earlier.total);
+                    if let Some(earlier) = earlier.filter(|earlier| *earlier != total) {
+                        let (computed, file) = (computed(size, total, contestant), &self.to);
+                        self.progress.suspend(|| {
+                            message!(
+                                "{computed} differs from {earlier} in {file}: one of them is wrong"
+                            );
+                        });
+                        self.found = Exit::Failed;
+                    }
+                    self.measured.push(runs);
                 }
                 Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => {
                     let limit = duration(self.args.seconds_limit);
@@ -250,7 +317,7 @@ impl<'a> Comparison<'a> {
         let count = Count::new(size).engine(who.engine).kernel(who.kernel);
         let outcome = self.pools[&who.threads].install(|| count.cancel(cancel).run())?;
         if let Published::Differs { expected } = outcome.published {
-            let computed = format!("Q({size}) = {} by {who}", outcome.total);
+            let computed = computed(size, outcome.total, who);
             self.progress.suspend(|| print_differs(computed, expected));
             self.found = Exit::Failed;
         }

@@ -63,7 +63,7 @@ fn check(rows: &[Runs]) {
     let height: f64 = height.parse().expect("a number");
     let texts = texts(&svg);
     for (place, (text, [left, top, right, bottom])) in texts.iter().enumerate() {
-        let inside = *left >= 0.0 && *right <= 900.0 && *top >= 0.0 && *bottom <= height;
+        let inside = *left >= 0.0 && *right <= 960.0 && *top >= 0.0 && *bottom <= height;
         assert!(inside, "'{text}' is cut off at {left:.0}, {top:.0}");
         for (other, [l, t, r, b]) in &texts[..place] {
             let apart = right <= l || r <= left || bottom <= t || b <= top;
@@ -100,13 +100,14 @@ fn with_kernels(rows: &[Runs]) -> Vec<Runs> {
 #[test]
 fn every_engine_with_every_kernel_has_its_points_on_the_fewest_threads() {
     for threads in [&[2][..], &[1, 2]] {
-        let rows = with_kernels(&rows(&Engine::ALL, &[8, 9], threads));
+        let rows = with_kernels(&rows(&Engine::ALL, &[8, 9, 10], threads));
         check(&rows);
         let svg = draw(&rows);
         for (engine, colour) in Engine::ALL.into_iter().zip(COLOURS) {
             let lines = if engine.has_kernels() { Kernel::available().len() } else { 1 };
             let points = svg.matches(&format!("fill=\"{colour}\"></circle>")).count();
-            assert_eq!(points, 2 * lines, "{engine} on {threads:?}");
+            // The legend has one, too.
+            assert_eq!(points, 4 * lines, "{engine} on {threads:?}");
         }
         let fastest = format!("colours {}", Kernel::detect());
         for name in ["bitmask", "subtrees portable", &fastest] {
@@ -118,6 +119,41 @@ fn every_engine_with_every_kernel_has_its_points_on_the_fewest_threads() {
         );
         assert!(svg.contains(&caption), "{svg}");
     }
+}
+
+#[test]
+fn a_speed_up_has_a_line_for_each_board_and_that_of_perfect_scaling() {
+    // On 1, 2 and 4 threads, in any order, the time falls by 2^0.9 for each doubling.
+    for (sizes, hollow) in [(&[16][..], 0), (&[16, 18], 4)] {
+        let mut rows = rows(&[Engine::Colours], sizes, &[4, 1, 2]);
+        rows[0].seconds = vec![1.0, 2.0];
+        let svg = draw(&rows);
+        check(&rows);
+        let circles = |colour: &str| svg.matches(&format!("fill=\"{colour}\"></circle>")).count();
+        assert_eq!((circles("#c44a00"), circles("#fff")), (4, hollow), "{svg}");
+        let texts: Vec<String> = texts(&svg).into_iter().map(|(text, _)| text).collect();
+        for size in sizes {
+            let name = format!("colours portable, n = {size}");
+            assert_eq!(texts.iter().filter(|text| **text == name).count(), 1, "{texts:?}");
+        }
+        for wanted in ["threads", "speed-up (grey: perfect scaling)", "1", "2", "4"] {
+            assert!(texts.iter().any(|text| text == wanted), "{wanted} is missing in {texts:?}");
+        }
+        assert!(svg.contains("least to greatest; speed-up to 1 thread, A &lt;CPU&gt;"), "{svg}");
+    }
+    let colours = Contestant { engine: Engine::Colours, kernel: Kernel::Portable, threads: 4 };
+    let on = |threads, seconds: &[f64]| Runs {
+        size: BoardSize::new(16).expect("in range"),
+        contestant: Contestant { threads, ..colours },
+        total: 1,
+        seconds: seconds.to_vec(),
+    };
+    let all = [on(2, &[2.0]), on(4, &[1.0, 0.5, 2.0])];
+    let point = Point::of_speed_up(&all[1], &all, 2).expect("it is there on two threads");
+    assert_eq!((point.x, point.ys), (2.0, [2.0, 1.0, 0.0]));
+    assert!(Point::of_speed_up(&all[1], &all, 1).is_none(), "left out on one thread");
+    assert!(draw(&all).contains("stroke=\"#909090\""));
+    assert!(!draw(&all[..1]).contains("#909090"), "one number of threads: time against n");
 }
 
 #[test]
