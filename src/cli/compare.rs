@@ -31,7 +31,7 @@ use crate::cli::report::RowFormat;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_differs};
 use crate::cli::values::{default_threads, number_of_threads, sizes, time, up_to};
-use statistics::{Contestant, Runs, titles};
+use statistics::{Contestant, Runs, SPEED_UP_TITLES, TITLES};
 
 /// A run may take this many times less than boards roughly cost. A cost that is too low wastes one run,
 /// which is cut off at the limit; one that is too high would leave out an engine that fits.
@@ -44,8 +44,8 @@ Examples:
   nqueens compare 8-12 --engines all --svg times.svg  all methods, and a picture
   nqueens compare 16 --kernels all --threads 1,2      what vectors are worth
   nqueens compare 20 --threads all --svg threads.svg  speed-up, as a table and a picture
-  nqueens compare 10-22 --engines all --kernels all --seconds-limit 10
-                                                      is this machine sound? Load for minutes")]
+  nqueens compare 10-24 --engines all --kernels all --seconds-limit 10
+                                                      check a machine: minutes of load on all cores")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes and ranges (8,10,12 or 8-10)
     #[arg(value_name = "N", required = true, allow_negative_numbers = true)]
@@ -57,8 +57,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = named_or::<Engine>("all", "all of these, on boards where they are fast enough", engines()))]
     engines: Vec<OrElse<Engine>>,
 
-    /// Numbers of threads to compare; all: 1, 2, 4, .. up to the default, and that [default:
-    /// NQUEENS_THREADS, else the usable cores, at most SLURM_CPUS_PER_TASK]
+    /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, else
+    /// the usable cores, at most SLURM_CPUS_PER_TASK]
     #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = numbers_of_threads)]
     threads: Vec<Vec<usize>>,
@@ -78,13 +78,13 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = time)]
     seconds_limit: Duration,
 
-    /// Draw time against n, on the fewest threads; for several numbers of threads on one or two boards:
+    /// Draw time against n, on the fewest threads; with several --threads and at most two boards, draw
     /// speed-up against threads
     #[arg(long, value_name = "FILE", value_parser = drawing("svg"))]
     svg: Option<PathBuf>,
 
-    /// Take ratios to the same rows in FILE, which --json of another machine or version has printed; a
-    /// total that differs is exit code 1
+    /// Compare with FILE, which --json has printed elsewhere or earlier: ratios are to the same rows of
+    /// FILE, and a total that differs is exit code 1
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 
@@ -208,13 +208,7 @@ impl<'a> Comparison<'a> {
         let CompareArgs { format, repeat, .. } = *self.args;
         format.remark(format_args!("{} each on {}", many(repeat, "run"), self.cpu))?;
         format.remark(format_args!("ratio: of speed, to {}, ± two standard errors", self.to))?;
-        if let Some(fewest) = self.fewest {
-            let fewest = many(fewest, "thread");
-            format.remark(format_args!(
-                "speed-up: to the same on {fewest}; efficiency: 100 % is perfect scaling"
-            ))?;
-        }
-        format.remark(titles(self.fewest))?;
+        format.remark(if self.fewest.is_some() { SPEED_UP_TITLES } else { TITLES })?;
         for size in self.sizes.clone() {
             let first = self.measured.len();
             let result = self.measure(size);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::{finish, fresh, nqueens, refused, run, spawn, stderr, stdout};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
-                      ratio,total,cpu,ratio_error,reference";
+                      ratio,total,cpu,ratio_error,reference,speed_up,speed_up_error,efficiency";
 
 fn command(args: &[&str]) -> Command {
     let mut command = nqueens(&["compare"]);
@@ -38,7 +38,7 @@ fn csv_has_the_promised_columns() {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |field: &&str| field.parse::<f64>().expect("a number");
         assert!(fields[3..10].iter().map(number).all(|number| number > 0.0), "{line}");
-        assert_eq!((fields[4], fields.len()), ("2", 13), "{line}");
+        assert_eq!((fields[4], fields.len()), ("2", 16), "{line}");
         assert_eq!(fields[12], format!("subtrees {} on 1 thread", Kernel::detect()), "{line}");
         boards.push(format!("Q({}) = {}", fields[0], fields[9]));
     }
@@ -58,7 +58,7 @@ fn json_rows_have_consistent_figures() {
     assert_eq!(rows[0]["kernel"], "portable", "bitmask has no other");
     for row in &rows {
         let names = row.as_object().expect("an object").len();
-        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 14, "{row}");
+        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 17, "{row}");
         let mut runs: Vec<f64> = row["run_seconds"]
             .as_array()
             .expect("a list")
@@ -130,6 +130,117 @@ fn ratios_are_to_one_engine_even_where_it_is_left_out() {
     assert_eq!((&last["n"], &last["engine"]), (&14.into(), &"colours".into()));
     assert!(last["ratio"].is_null() && last["reference"] == "permutation on 1 thread", "{last}");
     assert!(rows.iter().filter(|row| row["n"] == 6).all(|row| row["ratio"].is_f64()), "{rows:?}");
+}
+
+#[test]
+fn speed_up_and_efficiency_are_to_the_fewest_threads() {
+    let args = ["9", "--engines", "bitmask", "--threads", "3,2", "--repeat", "2"];
+    let both = rows(&args);
+    let [three, two] = &both[..] else { panic!("{both:?}") };
+    assert_eq!((&two["speed_up"], &two["efficiency"]), (&1.0.into(), &1.0.into()), "{two}");
+    let number = |name: &str| three[name].as_f64().expect(name);
+    assert!(
+        (number("efficiency") - number("speed_up") * 2.0 / 3.0).abs() < 1e-3 * number("speed_up"),
+        "{three}"
+    );
+    let alone = rows(&["9", "--engines", "bitmask", "--threads", "2", "--repeat", "2"]);
+    assert!(alone[0]["speed_up"].is_null() && alone[0]["efficiency"].is_null(), "{alone:?}");
+
+    let output = compare(&args);
+    let lines: Vec<&str> = stdout(&output).lines().collect();
+    let remark =
+        "speed-up: to the same on the fewest threads; efficiency: part of perfect scaling";
+    assert_eq!(
+        lines[2..4],
+        [remark, " n engine             thr  median   least speed-up efficiency ratio"]
+    );
+    assert!(lines[5].contains("     1.00      100 % "), "{}", lines[5]);
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:?}");
+}
+
+#[test]
+fn all_threads_are_powers_of_two_and_the_default() {
+    for (default, wanted) in [("6", "1,2,4,6"), ("4", "1,2,4"), ("1", "1")] {
+        let mut command = command(&["6", "--engines", "bitmask", "--repeat", "1", "--csv"]);
+        let output = run(command.args(["--threads", "all"]).env("NQUEENS_THREADS", default));
+        let threads = stdout(&output).lines().skip(1).filter_map(|line| line.split(',').nth(3));
+        assert_eq!(threads.collect::<Vec<_>>().join(","), wanted, "{}", stderr(&output));
+    }
+    let mut command = command(&["6", "--threads", "all"]);
+    refused(&run(command.env("NQUEENS_THREADS", "many")), 2, &["NQUEENS_THREADS: 'many'"]);
+}
+
+/// A row that an earlier version printed, on another machine.
+const EARLIER: &str = r#"{"n":8,"engine":"colours","kernel":"portable","threads":1,"repeats":3,"median_seconds":0.5,"min_seconds":0.4,"max_seconds":0.6,"ratio":1.0,"total":"92","cpu":"Intel(R) Xeon(R) Processor","ratio_error":0.0,"reference":"colours portable on 1 thread","run_seconds":[0.6,0.4,0.5]}"#;
+
+/// Compares engine colours with a file that has this text.
+fn against(name: &str, text: &str, args: &[&str]) -> Output {
+    let file = crate::common::fresh_folder(name).join("earlier.json");
+    std::fs::write(&file, text).expect("room");
+    let engine = ["8", "--engines", "colours", "--kernels", "portable", "--repeat", "2"];
+    compare(&[&engine[..], &["--against", crate::common::arg(&file)], args].concat())
+}
+
+#[test]
+fn ratios_are_to_the_same_rows_of_an_earlier_file() {
+    // A newer version may have more fields, and another machine other rows: other kernels, more threads.
+    let newer = EARLIER.replace("{\"n\"", "{\"clock\":{\"GHz\":[2.6]},\"n\"");
+    let others = EARLIER.replace("portable\",", "avx9000\",") + &EARLIER.replace(":1,", ":512,");
+    let text = format!("{others}\n{newer}\n");
+    let output = against("compare-earlier", &text, &["--threads", "1,2", "--json"]);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    let rows: Vec<Value> = stdout(&output).lines().flat_map(serde_json::from_str).collect();
+    let number = |name: &str| rows[0][name].as_f64().expect(name);
+    assert!((number("ratio") * number("median_seconds") / 0.5 - 1.0).abs() < 1e-3, "{rows:?}");
+    assert!(number("ratio_error") > 0.1 * number("ratio"), "the file scatters: {rows:?}");
+    assert!(rows[0]["reference"].as_str().expect("text").ends_with("compare-earlier/earlier.json"));
+    assert!(rows.len() == 2 && rows[1]["ratio"].is_null(), "the file has one thread: {rows:?}");
+    assert!(rows[1]["speed_up"].is_f64(), "{rows:?}");
+
+    // What it prints can be read again.
+    let output = against("compare-again", stdout(&output), &["--threads", "2,1"]);
+    let lines: Vec<&str> = stdout(&output).lines().collect();
+    assert!(lines[1].ends_with("compare-again/earlier.json, ± two standard errors"), "{lines:?}");
+    assert!(lines[4..].iter().all(|line| line.contains(" ± ")), "{lines:?}");
+}
+
+#[test]
+fn a_total_that_differs_from_an_earlier_file_fails() {
+    let text =
+        format!("{}\n{EARLIER}\n", EARLIER.replace("\"92\"", "\"93\"").replace(":1,", ":2,"));
+    let output = against("compare-differs", &text, &["--threads", "1,2", "--csv"]);
+    let host = sysinfo::System::host_name().expect("a name");
+    let wanted = format!(
+        "nqueens: Q(8) = 92 by colours portable on 2 threads of {host} differs from 93 in "
+    );
+    assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(1), 1));
+    assert!(stderr(&output).starts_with(&wanted), "{}", stderr(&output));
+    assert!(stderr(&output).ends_with("compare-differs/earlier.json: one of them is wrong\n"));
+    assert_eq!(stdout(&output).lines().count(), 3, "both rows are there");
+}
+
+#[test]
+fn a_file_that_is_no_earlier_comparison_is_wrong_usage() {
+    let none = "it has none of these boards, engines, kernels and threads";
+    let other = "this is not what 'nqueens compare --json' prints: ";
+    for (text, reason) in [
+        (String::new(), none),
+        (EARLIER.replace(":8,", ":9,"), none),
+        (EARLIER.replace("[0.6,0.4,0.5]", "[]"), none),
+        ("n,engine,kernel,threads\n".to_owned(), other),
+        ("{}".to_owned(), "missing field `n`"),
+        (EARLIER.replace("\"92\"", "\"ninety\""), "invalid digit found in string at line 1"),
+        (EARLIER.replace("0.4,", "\"\u{1b}\","), other),
+        (EARLIER[..90].to_owned(), other),
+    ] {
+        let output = against("compare-no-file", &text, &["--threads", "1"]);
+        refused(&output, 2, &["--against ", "compare-no-file/earlier.json: ", reason]);
+    }
+    refused(
+        &compare(&["8", "--against", "/nowhere/e.json"]),
+        2,
+        &["--against /nowhere/e.json: No such file"],
+    );
 }
 
 #[test]
@@ -268,4 +379,16 @@ fn the_picture_names_what_it_shows() {
     let caption = "median of 2 runs; bars: least to greatest; 1 thread, ";
     let caption = texts.iter().find_map(|text| text.strip_prefix(caption)).expect("a caption");
     assert!(cpu.expect("a column").starts_with(caption), "{texts:?}");
+}
+
+#[test]
+fn several_numbers_of_threads_on_one_board_are_drawn_as_speed_up() {
+    let svg = fresh("speed-up.svg");
+    let args = ["9", "--engines", "bitmask", "--threads", "1,2", "--repeat", "2", "--svg"];
+    let measured = compare(&[&args[..], &[crate::common::arg(&svg)]].concat());
+    assert_eq!(measured.status.code(), Some(0), "{}", stderr(&measured));
+    let picture = std::fs::read_to_string(&svg).expect("it was written");
+    for wanted in [">speed-up (grey: perfect scaling)<", ">threads<", ">bitmask, n = 9<"] {
+        assert!(picture.contains(wanted), "{wanted} is missing in {picture}");
+    }
 }

@@ -41,11 +41,13 @@ pub(super) struct Runs {
     pub(super) seconds: Vec<f64>,
 }
 
-/// Returns the titles of the columns, with those of a speed-up if there is one.
-pub(super) fn titles(fewest: Option<usize>) -> String {
-    let scaling = fewest.map_or("", |_| "speed-up efficiency ");
-    format!(" n engine             thr  median   least {scaling}ratio")
-}
+/// The titles of the columns.
+pub(super) const TITLES: &str = " n engine             thr  median   least ratio";
+
+/// The titles of the columns, with those of a speed-up, below a line that explains them.
+pub(super) const SPEED_UP_TITLES: &str = "\
+speed-up: to the same on the fewest threads; efficiency: part of perfect scaling
+ n engine             thr  median   least speed-up efficiency ratio";
 
 impl Runs {
     /// The least time, the one in the middle (or the mean of two), and the greatest. There must be a
@@ -69,16 +71,16 @@ impl Runs {
     ) -> Report {
         let Contestant { engine, kernel, threads } = self.contestant;
         let [least, median, greatest] = self.times();
-        let ratio_text = ratio.as_ref().map_or("-".to_owned(), Ratio::to_string);
+        let text = ratio.as_ref().map_or("-".to_owned(), Ratio::to_string);
         let speed_up = fewest.and_then(|fewest| {
             let ratio = self.ratio_to(Contestant { threads: fewest, ..self.contestant }, board)?;
             Some((ratio.value * fewest as f64 / threads as f64, ratio))
         });
-        let scaling = match &speed_up {
-            _ if fewest.is_none() => String::new(),
-            None => format!("{:>8} {:>10} ", "-", "-"),
+        let text = match &speed_up {
+            _ if fewest.is_none() => text,
+            None => format!("{:>8} {:>10} {text}", "-", "-"),
             Some((efficiency, ratio)) => {
-                format!("{:>8} {:>8.0} % ", figures(ratio.value, 3), 100.0 * efficiency)
+                format!("{:>8} {:>8.0} % {text}", figures(ratio.value, 3), 100.0 * efficiency)
             }
         };
         let (efficiency, speed_up) = speed_up.unzip();
@@ -90,9 +92,7 @@ impl Runs {
         let mut row = Report::default();
         row.row(
             "",
-            format_args!(
-                "{n:>2} {name:<17} {threads:>4} {median_text:>7} {least_text:>7} {scaling}{ratio_text}"
-            ),
+            format_args!("{n:>2} {name:<17} {threads:>4} {median_text:>7} {least_text:>7} {text}"),
         )
         .field("n", n)
         .field("engine", engine.name())
@@ -275,10 +275,13 @@ mod tests {
         assert_eq!(fields, wanted);
         assert!(rows[0].1.ends_with("s     3.00       75 % 1.00"), "{}", rows[0].1);
         assert!(rows[2].1.ends_with("s        -          - 1.00"), "{}", rows[2].1);
-        assert_eq!(titles(Some(2)).find("ratio"), rows[0].1.find("1.00"));
+        assert_eq!(
+            SPEED_UP_TITLES.lines().last().and_then(|titles| titles.find("ratio")),
+            rows[0].1.find("1.00")
+        );
         let alone = row(&board[0], board[0].contestant, &board[..1]);
         assert!(names.iter().all(|name| alone.0[*name].is_null()), "{alone:?}");
-        assert_eq!(titles(None).find("ratio"), alone.1.find("1.00"));
+        assert_eq!(TITLES.find("ratio"), alone.1.find("1.00"));
     }
 
     #[test]
@@ -290,8 +293,10 @@ mod tests {
             ];
             for reference in [board[0].contestant, contestant(Engine::Colours, 1)] {
                 let rows = board.iter().map(|runs| row(runs, reference, &board).1);
-                for line in rows.chain([titles(None), titles(Some(1))]) {
-                    assert!(line.chars().count() <= 80, "{line}");
+                for line in rows.chain([TITLES, SPEED_UP_TITLES].map(str::to_owned)) {
+                    for line in line.lines() {
+                        assert!(line.chars().count() <= 80, "{line}");
+                    }
                 }
             }
         }
