@@ -192,7 +192,7 @@ impl Axes {
             @if let Some(base) = self.base {
                 @let (from, to) = (self.first, self.last.min(self.high + base));
                 @let [low, high] = [from, to].map(|step| self.y(step - base));
-                path d={ "M" (self.x(from)) " " (low) "L" (self.x(to)) " " (high) } stroke="#909090" {}
+                path d={ "M" (self.x(from)) " " (low) "L" (self.x(to)) " " (high) } stroke="#909090" stroke-width="2" {}
             }
             path d={ "M" (LEFT) " " (TOP) "V" (BOTTOM) "H" (RIGHT) } fill="none" stroke="#202020" {}
         }
