@@ -148,8 +148,7 @@ fn speed_up_and_efficiency_are_to_the_fewest_threads() {
 
     let output = compare(&args);
     let lines: Vec<&str> = stdout(&output).lines().collect();
-    let remark =
-        "speed-up: to the same on the fewest threads; efficiency: part of perfect scaling";
+    let remark = "speed-up: to the same on the fewest threads; efficiency: part of perfect scaling";
     assert_eq!(
         lines[2..4],
         [remark, " n engine             thr  median   least speed-up efficiency ratio"]
