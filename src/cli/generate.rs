@@ -1,7 +1,7 @@
 //! `nqueens completions SHELL` and `nqueens man`: made from the definition of the arguments.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fs, iter};
 
 use clap::{Args, Command};
@@ -31,49 +31,33 @@ impl CompletionsArgs {
     }
 }
 
-/// Print a manual page: nqueens man count | man -l -
+/// Write the manual pages
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  nqueens man count | man -l -                the page of one command
-  nqueens man --out ~/.local/share/man/man1   all pages; then: man nqueens-count")]
+  nqueens man --out ~/.local/share/man/man1   then: man nqueens-count
+  nqueens man --out man                       then: man man/nqueens.1")]
 pub(crate) struct ManArgs {
-    /// Command whose page to print [default: the page of the program]
-    #[arg(value_name = "COMMAND")]
-    command: Option<String>,
-
     /// Write all pages into this folder
-    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
-    out: Option<PathBuf>,
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
 }
 
 impl ManArgs {
     pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
         program.build();
-        let commands = || iter::once(&program).chain(program.get_subcommands());
-        let Some(folder) = self.out else {
-            let name = self.command.as_deref().unwrap_or(program.get_name());
-            let command =
-                commands().find(|command| command.get_name() == name).ok_or_else(|| {
-                    Exit::Usage
-                        .because(format!("there is no command '{name}': 'nqueens help' lists all"))
-                })?;
-            let (_, text) = page(command)?;
-            return Ok(Exit::Done.print(|out| out.write_all(text.as_bytes())));
-        };
-        let write = |command| {
-            let (name, text) = page(command)?;
-            fs::write(folder.join(name), text)
-        };
-        let written = fs::create_dir_all(&folder).and_then(|()| commands().try_for_each(write));
+        let folder = self.out;
+        let mut commands = iter::once(&program).chain(program.get_subcommands());
+        let write = |command| write_page(command, &folder);
+        let written = fs::create_dir_all(&folder).and_then(|()| commands.try_for_each(write));
         let cannot = |error| format!("--out: cannot write to {}: {error}", folder.display());
         written.map_err(|error| Exit::Failed.because(cannot(error)))?;
         Ok(Exit::Done)
     }
 }
 
-/// Returns the file name of a command's page, and its text: what clap knows, and what is on every page.
-fn page(command: &Command) -> io::Result<(String, String)> {
+/// Writes the page of a command: what clap knows, and what is on every page.
+fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
     // clap_mangen leaves out the text of options that the short help leaves out.
     let command = command.clone().mut_args(|argument| argument.hide_short_help(false));
     let page = Man::new(command).source(concat!("nqueens ", env!("CARGO_PKG_VERSION")));
@@ -82,5 +66,5 @@ fn page(command: &Command) -> io::Result<(String, String)> {
     // It would run the examples together.
     let text = String::from_utf8_lossy(&text);
     let text = text.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n");
-    Ok((page.get_filename(), (text + include_str!("generate/sections.roff"))))
+    fs::write(folder.join(page.get_filename()), text + include_str!("generate/sections.roff"))
 }

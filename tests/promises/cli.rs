@@ -57,7 +57,6 @@ fn bad_input_gets_one_clear_line() {
     let cases: &[(&[&str], &str)] = &[
         (&["frobnicate"], "frobnicate"),
         (&["help", "frobnicate"], "frobnicate"),
-        (&["man", "frobnicate"], "there is no command"),
         (&["8"], "'nqueens count 8'"),
         (&["count"], "required arguments were not provided: <N>;"),
         (&["count", "8", "--journal", "-"], "cannot write to standard output here"),
@@ -303,10 +302,8 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
     assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
 }
 
-/// A message that names no way out is no help.
 #[test]
-fn small_things_are_said_in_full() {
-    refused(&output(&["man", "x"]), 2, &["there is no command 'x'", "'nqueens help' lists all"]);
+fn an_option_of_another_command_is_refused() {
     refused(&output(&["verify", "x", "--kernel", "portable"]), 2, &["unexpected argument"]);
 }
 
