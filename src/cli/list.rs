@@ -13,9 +13,6 @@ use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 use crate::cli::values::whole_number;
 
-/// A picture of more boards is only made if `--limit` asks for it.
-const MAX_BOARDS: usize = 100;
-
 /// Print the solutions themselves, in lexicographic order, one by one
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -35,8 +32,8 @@ pub(crate) struct ListArgs {
     #[arg(long, conflicts_with = "style")]
     json: bool,
 
-    /// Print at most K solutions
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    /// Print at most K solutions, as a picture needs
+    #[arg(long, value_name = "K", allow_negative_numbers = true, required_if_eq("style", "svg"))]
     #[arg(value_parser = whole_number::<usize>)]
     limit: Option<usize>,
 
@@ -78,11 +75,10 @@ impl ListArgs {
         let queens = FixedQueens::new(size, &self.place)?;
         let mut solutions = Solutions::with_queens(size, &queens).cancel(&cancel_on_signals()?);
         let is_picture = self.style == Style::Svg;
-        let most = if is_picture { MAX_BOARDS + 1 } else { usize::MAX };
         let listed = solutions
             .by_ref()
             .filter(|solution| !self.fundamental || solution.class_size().is_some())
-            .take(self.limit.unwrap_or(most));
+            .take(self.limit.unwrap_or(usize::MAX));
         let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
         let (mut boards, mut written) = (Vec::new(), 0);
         for solution in listed {
@@ -94,11 +90,6 @@ impl ListArgs {
             written += 1;
         }
         let is_cut = solutions.was_stopped() && self.limit != Some(written);
-        if is_picture && self.limit.is_none() && written > MAX_BOARDS {
-            let text =
-                format!("--style: a picture of more than {MAX_BOARDS} boards needs --limit K");
-            return Err(Exit::Usage.because(text));
-        }
         // Half a picture looks like a whole one.
         if is_picture && !is_cut {
             out.write_all(self.picture(&boards).as_bytes())?;

@@ -69,7 +69,7 @@ fn nothing_is_silent() {
         &["8", "--place", "h1", "--fundamental"],
         &["8", "--limit", "0"],
         &["6", "--place", "a1", "--json"],
-        &["6", "--place", "a1", "--style", "svg"],
+        &["6", "--place", "a1", "--style", "svg", "--limit", "9"],
     ] {
         let output = output(&[&["list"], args].concat());
         assert_eq!(output.status.code(), Some(0), "{args:?}");
@@ -245,7 +245,7 @@ fn completions_are_counted_from_the_command_line() {
 
 #[test]
 fn a_picture_of_nothing_is_one_too() {
-    let drawn = output(&["list", "3", "--style", "svg"]);
+    let drawn = output(&["list", "3", "--style", "svg", "--limit", "9"]);
     assert!(stdout(&drawn).contains("<title>3 queens: 0 solutions</title>"), "{drawn:?}");
 }
 
