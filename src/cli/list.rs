@@ -11,7 +11,6 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
-use crate::cli::values::whole_number;
 
 /// Print the solutions themselves, in lexicographic order, one by one
 #[derive(Debug, Args)]
@@ -34,7 +33,6 @@ pub(crate) struct ListArgs {
 
     /// Print at most K solutions, as a picture needs
     #[arg(long, value_name = "K", allow_negative_numbers = true, required_if_eq("style", "svg"))]
-    #[arg(value_parser = whole_number::<usize>)]
     limit: Option<usize>,
 
     /// Print one solution of each class under rotation and reflection, the smallest, with the

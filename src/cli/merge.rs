@@ -16,11 +16,11 @@ use crate::cli::journals::{self, JournalsArgs, check, lacks};
 use crate::cli::report::{Format, Report, units};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_first};
-use crate::cli::values::{file_in_folder, range, whole_number};
+use crate::cli::values::{file_in_folder, range};
 
 /// Units as they are written on the command line: `17`, `40-43` or `40..=43`.
 fn units_of(text: &str) -> Result<Range<usize>, String> {
-    let units = range(text, whole_number::<usize>)?;
+    let units = range(text, |number| number.parse::<usize>().map_err(|error| error.to_string()))?;
     Ok(*units.start()..units.end().saturating_add(1))
 }
 

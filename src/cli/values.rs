@@ -4,7 +4,6 @@
 use std::env;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -14,11 +13,6 @@ use nqueens::{BoardSize, Error, MAX_THREADS, Shard, cores};
 use super::exit::{Exit, Failure};
 use super::format::many;
 use super::stderr::message;
-
-/// Reads a number that may be 0.
-pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "give a whole number from 0 on".to_owned())
-}
 
 /// Reads a range of board sizes.
 pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {

@@ -13,7 +13,6 @@ use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report, units};
 use crate::cli::session::Session;
 use crate::cli::stderr::{message, print_first};
-use crate::cli::values::whole_number;
 
 /// Check journals: recount some of their units in another way
 #[derive(Debug, Args)]
@@ -31,13 +30,11 @@ pub(crate) struct VerifyArgs {
 
     /// How many units to recount, chosen at random
     #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
-    #[arg(value_parser = whole_number::<usize>)]
     units: usize,
 
     /// Choose as an earlier check did, which printed this number: the same units, as long as the journals have
     /// not grown
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
-    #[arg(value_parser = whole_number::<u64>)]
     seed: Option<u64>,
 
     #[command(flatten)]
