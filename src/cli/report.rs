@@ -108,11 +108,6 @@ impl Report {
         self
     }
 
-    /// Returns the object.
-    pub(crate) fn into_value(self) -> Value {
-        Value::Object(self.fields)
-    }
-
     /// Adds who counts.
     pub(crate) fn engine(&mut self, engine: Engine, kernel: Kernel, threads: usize) -> &mut Self {
         self.row("engine", format_args!("{engine}, kernel {kernel}"));
@@ -144,12 +139,20 @@ impl Report {
         self.field("count", plan.which_count().to_string())
     }
 
-    /// Adds another report below, after an empty line, as a field of this name.
+    /// Adds another report below, as a field of this name.
     pub(crate) fn section(&mut self, name: &'static str, other: Option<Self>) -> &mut Self {
-        let Some(other) = other else { return self.field(name, Value::Null) };
-        self.row("", "").rows.extend(other.rows);
+        let object = other.map(|other| self.put_below(other));
+        self.field(name, object)
+    }
+
+    /// Adds the text and the numbers of another report below, and returns its object.
+    pub(crate) fn put_below(&mut self, other: Self) -> Value {
+        if !self.rows.is_empty() {
+            self.row("", "");
+        }
+        self.rows.extend(other.rows);
         self.numbers.extend(other.numbers);
-        self.field(name, Value::Object(other.fields))
+        Value::Object(other.fields)
     }
 
     /// Removes the text, because there is no answer yet.

@@ -58,7 +58,7 @@ fn are_several(counts: &[Record]) -> bool {
     counts.iter().any(|count| count.plan().hash() != counts[0].plan().hash())
 }
 
-/// One count, with the second one below it, or a list of several.
+/// One count, with the second one below it, or several one below the other.
 fn report(counts: &[Record], now: SystemTime) -> Report {
     let mut reports = counts.iter().map(|count| state::report(count, now));
     if !are_several(counts) {
@@ -67,7 +67,7 @@ fn report(counts: &[Record], now: SystemTime) -> Report {
         return report;
     }
     let mut list = Report::default();
-    counts.iter().for_each(|count| state::summarise(count, &mut list));
-    list.field("counts", reports.map(Report::into_value).collect::<Vec<_>>());
+    let counts = reports.map(|report| list.put_below(report)).collect::<Vec<_>>();
+    list.field("counts", counts);
     list
 }

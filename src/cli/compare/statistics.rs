@@ -191,7 +191,7 @@ mod tests {
         let ratio = runs.ratio_to(reference, board);
         let row = runs.row(ratio, &reference.to_string(), fewest, board, "a CPU");
         let text = row.rows().map(|(_, text)| text.as_str()).collect();
-        (row.into_value(), text)
+        (Report::default().put_below(row), text)
     }
 
     #[test]

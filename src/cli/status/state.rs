@@ -4,7 +4,7 @@ use std::path::Path;
 use std::slice;
 use std::time::{Duration, SystemTime};
 
-use nqueens::record::{Record, Run, WorkLeft, journals_in, split_by_plan};
+use nqueens::record::{Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Shard, WhichCount};
 
 use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
@@ -29,39 +29,6 @@ pub(super) fn percent(record: &Record) -> String {
     // What is missing must not be rounded away.
     let percent = 100.0 * done as f64 / all as f64;
     figures(if done < all { percent.min(99.9) } else { percent }, 3)
-}
-
-/// Adds to a list what is finished, what is left, and how to go on, in two lines.
-pub(super) fn summarise(record: &Record, list: &mut Report) {
-    let (size, engine, left) = (record.plan().size(), record.plan().engine(), record.work_left());
-    let is_second = record.plan().which_count() == WhichCount::Second;
-    let second = if is_second { ", second count" } else { "" };
-    let to_come = match cpu_time_left(record, &left) {
-        _ if record.total().is_some() => format!("{} solutions", grouped(record.tally().solutions)),
-        Some(cpu_time) => format!("{cpu_time} of CPU time to go, {}", end(record, &left)),
-        None => end(record, &left),
-    };
-    let percent = percent(record);
-    let count = format_args!("n = {size}, engine {engine}{second}: {percent} % done, {to_come}");
-    list.row("count", count).bare(&percent);
-    if let Some(resume) = Resume::of(record) {
-        list.row("", resume.command);
-    }
-}
-
-/// The CPU time of what is missing.
-fn cpu_time_left(record: &Record, left: &WorkLeft) -> Option<String> {
-    left.cpu_seconds.filter(|_| record.total().is_none()).map(to_go)
-}
-
-/// When all units will be finished.
-fn end(record: &Record, left: &WorkLeft) -> String {
-    match left.seconds {
-        _ if record.total().is_some() => "reached".to_owned(),
-        Some(time) => format!("in {}{}", to_go(time), date_in(time.value)),
-        None if record.running().next().is_none() => "no process is counting".to_owned(),
-        _ => "too early to say".to_owned(),
-    }
 }
 
 /// The report on a count, as of now.
@@ -95,13 +62,20 @@ pub(super) fn report(record: &Record, now: SystemTime) -> Report {
         report.row("last record", format_args!("{} ago", duration(since)));
     }
     let measured = duration(record.cpu_time());
-    let to_come =
-        cpu_time_left(record, &left).map_or(String::new(), |left| format!(", {left} to go"));
+    let is_whole = record.total().is_some();
+    let to_come = left.cpu_seconds.filter(|_| !is_whole);
+    let to_come = to_come.map_or(String::new(), |left| format!(", {} to go", to_go(left)));
+    let end = match left.seconds {
+        _ if is_whole => "reached".to_owned(),
+        Some(time) => format!("in {}{}", to_go(time), date_in(time.value)),
+        None if processes == 0 => "no process is counting".to_owned(),
+        None => "too early to say".to_owned(),
+    };
     report
         .field("seconds_since_record", since.map(json_seconds))
         .row("CPU time", format_args!("{measured} measured{to_come}"))
         .approximate("cpu_seconds_left", left.cpu_seconds)
-        .row("end", end(record, &left))
+        .row("end", end)
         .approximate("seconds_left", left.seconds);
     let resume = Resume::of(record);
     if let Some(resume) = &resume {
