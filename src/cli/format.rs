@@ -61,18 +61,6 @@ pub(crate) fn to_go(left: Approximate) -> String {
     }
 }
 
-/// Returns the day this many seconds from now, if that is not today: `, about 12 December`.
-pub(crate) fn date_in(seconds: f64) -> String {
-    let form = match seconds / 86_400.0 {
-        ..1.0 | 36_500.0.. => return String::new(),
-        ..300.0 => ", about %-d %B",
-        _ => ", in %Y",
-    };
-    let left = Duration::try_from_secs_f64(seconds).ok();
-    let end = left.and_then(|left| Timestamp::now().checked_add(left).ok());
-    end.map_or(String::new(), |end| end.strftime(form).to_string())
-}
-
 /// Returns the sum of times, or the longest possible time if the sum is longer.
 pub(crate) fn sum(times: impl Iterator<Item = Duration>) -> Duration {
     times.fold(Duration::ZERO, Duration::saturating_add)
@@ -198,14 +186,6 @@ mod tests {
         assert_eq!(left(0.3, f64::INFINITY), "roughly 300 ms");
         assert_eq!(left(3.0, 0.333), "3.0 s ± 0.7 s");
         assert_eq!(left(107.0, 55.0), "1m47s (at most 3m37s)");
-    }
-
-    #[test]
-    fn a_far_end_has_a_date_and_no_time_does_harm() {
-        assert!(date_in(864_000.0).starts_with(", about "), "{}", date_in(864_000.0));
-        assert!(date_in(6e7).starts_with(", in 20"), "{}", date_in(6e7));
-        let none = [-1.0, 80_000.0, 1e12, f64::INFINITY, f64::NAN].map(date_in);
-        assert_eq!(none, [""; 5]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::{Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Shard, WhichCount};
 
-use crate::cli::format::{date_in, duration, figures, grouped, json_seconds, many, to_go};
+use crate::cli::format::{duration, figures, grouped, json_seconds, many, to_go};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};
 use crate::cli::report::{Report, units};
 use crate::cli::stderr::quoted;
@@ -67,7 +67,7 @@ pub(super) fn report(record: &Record, now: SystemTime) -> Report {
     let to_come = to_come.map_or(String::new(), |left| format!(", {} to go", to_go(left)));
     let end = match left.seconds {
         _ if is_whole => "reached".to_owned(),
-        Some(time) => format!("in {}{}", to_go(time), date_in(time.value)),
+        Some(time) => format!("in {}", to_go(time)),
         None if processes == 0 => "no process is counting".to_owned(),
         None => "too early to say".to_owned(),
     };
