@@ -59,12 +59,6 @@ impl EstimateArgs {
                 "stopped after {elapsed} of {wanted}: the sample is smaller, and the intervals are wider"
             );
         }
-        if sample.units_done == 0 {
-            message!(
-                "no unit was finished in {elapsed}: the times are what such boards cost elsewhere; a longer \
-                 sample (--seconds) or another --engine may tell more"
-            );
-        }
         Ok(exit.answer(self.format, report(self.n, &estimate, exit == Exit::Stopped)))
     }
 }

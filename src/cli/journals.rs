@@ -115,7 +115,6 @@ impl JournalsArgs {
         let mut record = record.ok_or_else(|| self.nothing(self.second, format))?;
         record.shards = self.shards.or(record.shards);
         warn_of_damage(&record.left_out);
-        record.left_out.retain(|error| !is_companion(error));
         for file in record.files().iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
@@ -139,12 +138,6 @@ fn file_of(error: &Error) -> Option<&Path> {
         Error::Journal { path, .. } => Some(path),
         _ => None,
     }
-}
-
-/// Whether this is one of the files that macOS puts beside others on a share (`._q.journal`).
-fn is_companion(error: &Error) -> bool {
-    let name = file_of(error).and_then(Path::file_name).unwrap_or_default();
-    name.as_encoded_bytes().starts_with(b"._")
 }
 
 /// Whether a journal was not read for a reason that says nothing of its lines: it belongs to another user, or there
