@@ -23,4 +23,4 @@ build
 arguments=$(sed -n '/args:/,/env:/s/^ *- "\?\([^":]*\)"\?$/\1/p' scripts/k8s/job.yaml | sed "s:/journals:$folder:")
 # shellcheck disable=SC2086 # one word an argument
 JOB_COMPLETION_INDEX=63 NQUEENS_THREADS=2 "$program" ${arguments/22/16} >"$folder/output"
-grep "shard  *63 (of 0 to $((completions - 1))):" "$folder/output" || fail "$(cat "$folder/output")"
+grep "shard  *63 of 0-$((completions - 1)):" "$folder/output" || fail "$(cat "$folder/output")"

@@ -54,7 +54,7 @@ printf 'exec nqueens count 20 --kernel portable --threads 2 "$@"\n' >"$work/run"
 
 label='n = 20'
 bar="^$label "'(\[=*>? *\] )?[0-9.]+%(,( [^,]+)?)*$'
-stopped="^($label .* )?"'(\^C *)?nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far; nothing was kept: --journal FILE would have kept it$'
+stopped="^($label .* )?"'(\^C *)?nqueens: stopped after [0-9]+ of 46508 units, [0-9]+ solutions so far; nothing was kept, because there is no --journal$'
 
 # What a command has left between its line and the prompt: one message, which only the terminal has wrapped.
 message() { joined_screen | sed '1d;$d'; }

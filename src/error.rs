@@ -35,9 +35,7 @@ pub enum Error {
     },
 
     /// Queens were given for a count that does not allow them.
-    #[error(
-        "given queens work only with engine subtrees, and without a journal, shards and estimates"
-    )]
+    #[error("fixed queens need engine subtrees, and exclude journals, shards and estimates")]
     QueensGiven,
 
     /// A unit's count passed `u64::MAX`.
@@ -49,7 +47,7 @@ pub enum Error {
 
     /// A number on the way to a unit's count is too large for engine `colours`. No unit is known in which this
     /// happens.
-    #[error("engine colours has no room for a number of unit {unit} that passes 16 bits")]
+    #[error("a number in unit {unit} does not fit in the 16 bits that engine colours has for it")]
     EntryOverflow {
         /// The unit's number in its plan.
         unit: usize,
@@ -77,7 +75,7 @@ pub enum Error {
 
     /// The count needs more memory than this machine has now.
     #[error(
-        "{counter} needs {} MiB for n = {n} on {}, and {limit} leaves only {} MiB for it",
+        "{counter} needs {} MiB for n = {n} on {}, but {limit} leaves only {} MiB",
         (per_thread.saturating_mul(*threads as u64) >> 20).max(1),
         many_threads(*threads),
         usable >> 20
@@ -120,7 +118,7 @@ pub enum Error {
 
     /// The journals to be merged belong to different plans.
     #[error(
-        "{} holds {}, and {} holds {}",
+        "{} holds {}, but {} holds {}",
         files[1].display(), plans[1], files[0].display(), plans[0]
     )]
     PlansDiffer {
@@ -132,7 +130,7 @@ pub enum Error {
 
     /// The journals to be merged hold different counts for one unit.
     #[error(
-        "unit {unit} has the count {} in {} and {} in {}",
+        "unit {unit} has the count {} in {}, but {} in {}",
         counts[0], files[0].display(), counts[1], files[1].display()
     )]
     CountsDiffer {
@@ -192,7 +190,7 @@ pub enum JournalError {
     },
 
     /// The path names something that is not a plain file. Journals are read more than once, so a pipe is none.
-    #[error("is not a plain file, which can be read more than once")]
+    #[error("is not a plain file; pipes and devices cannot be journals")]
     NotAFile,
 
     /// The file, read back after the last line, does not hold what was written, although all its lines are good.
@@ -205,7 +203,7 @@ pub enum JournalError {
     Gone,
 
     /// It lost lines that this process had written, or has lines that this process did not write.
-    #[error("was cut or written by another process as well during the count")]
+    #[error("was shortened or written by another process during the count")]
     WrittenByOthers,
 
     /// A journal that had to be read twice had changed the second time.

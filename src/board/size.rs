@@ -25,7 +25,7 @@ impl BoardSize {
     }
 
     fn out_of_range(given: impl ToString) -> Error {
-        Error::out_of_range("a board size of this program", given, 0..=Self::MAX as usize)
+        Error::out_of_range("a board size", given, 0..=Self::MAX as usize)
     }
 
     /// The number of rows, columns and queens.

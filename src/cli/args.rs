@@ -20,13 +20,13 @@ pub(crate) const EXPERTS: &str = "Engine and machine";
 /// How to count.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// Engine that counts
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named_or::<Engine>("auto", "the fastest of these for the board", engines()))]
+    /// Engine that counts: see 'nqueens help count'
+    #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Engine>("auto", "the fastest of these for the board", engines()))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) engine: OrElse<Engine>,
 
-    /// Vector instructions to use
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
+    /// Vector instructions to use: see 'nqueens help count'
+    #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) kernel: OrElse<Kernel>,
 }

@@ -13,11 +13,13 @@ use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::{escaped, print_differs};
-use crate::cli::values::{file_in_folder, up_to};
+use crate::cli::values::{path_in_folder, up_to};
 
 /// Count the solutions of one board
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare total (with --fundamental: and the fundamental number)")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare total, and with --fundamental the fundamental number")))]
+#[command(mut_arg("engine", |engine| engine.hide_possible_values(false).help("Engine that counts")))]
+#[command(mut_arg("kernel", |kernel| kernel.hide_possible_values(false).help("Vector instructions to use")))]
 #[command(after_help = "\
 Examples:
   nqueens count 16                         the number of solutions, on all cores
@@ -28,7 +30,7 @@ pub(crate) struct CountArgs {
     n: BoardSize,
 
     /// Record finished units in FILE; the same command resumes a count that was stopped or killed
-    #[arg(long, short, value_name = "FILE", value_parser = file_in_folder())]
+    #[arg(long, short, value_name = "FILE", value_parser = path_in_folder())]
     journal: Option<PathBuf>,
 
     #[command(flatten)]
@@ -42,8 +44,8 @@ pub(crate) struct CountArgs {
     #[arg(long)]
     second: bool,
 
-    /// Fix queens in advance, with engine subtrees: squares as in chess (a1,d5: column and row, a1 at
-    /// the bottom left) or as row:column
+    /// Fix queens on these squares, with engine subtrees: squares as in chess (a1,d5; a1 is at the bottom left) or as
+    /// row:column
     #[arg(
         long,
         value_name = "SQUARES",
@@ -72,8 +74,9 @@ impl CountArgs {
         let mut count = self.engine.count(self.n).which_count(which_count(self.second));
         if let Some(rows) = self.split_rows {
             if let Some(engine) = self.engine.engine.filter(|engine| *engine != Engine::Subtrees) {
-                let other =
-                    format!("--split-rows: engine {engine} has no prefixes: leave one of them out");
+                let other = format!(
+                    "--split-rows needs engine subtrees, not {engine}: leave out one of them"
+                );
                 return Err(Exit::Usage.because(other));
             }
             count = count.split_rows(rows);
@@ -89,8 +92,7 @@ impl CountArgs {
         let outcome = session.run(|| session.set_up(count).run());
         let kept = match &self.journal {
             Some(_) => "the same command resumes the count",
-            None if self.place.is_empty() => "nothing was kept: --journal FILE would have kept it",
-            None => "nothing was kept",
+            None => "nothing was kept, because there is no --journal",
         };
         let outcome =
             outcome.map_err(|failure| failure.if_stopped(|text| format!("{text}; {kept}")))?;

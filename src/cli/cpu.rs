@@ -8,13 +8,13 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::report::{Format, Report};
 use crate::cli::values::default_threads;
 
-/// Show what the program sees of this machine
+/// Show the cores, memory and kernels that counts can use
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of threads")))]
 #[command(after_help = "\
 Examples:
-  nqueens cpu                              cores, memory, kernels
-  nqueens cpu --json                       the same for a script")]
+  nqueens cpu                              what a count would use
+  nqueens cpu --json                       for a script")]
 pub(crate) struct CpuArgs {
     #[command(flatten)]
     format: Format,
@@ -29,7 +29,7 @@ impl CpuArgs {
         let usable = memory.usable();
         let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
         let room = match memory.total {
-            0 => "not known: counts begin without a limit".to_owned(),
+            0 => "not known: counts start without a limit".to_owned(),
             _ => format!("{available} available of {all}, of which a count uses up to {most}"),
         };
         let mut report = Report::default();
@@ -48,7 +48,7 @@ impl CpuArgs {
             .field("memory_total", memory.total)
             .field("memory_available", memory.available)
             .field("memory_usable", usable)
-            .row("memory limit", format_args!("set by {}", memory.limit))
+            .row("memory limit", &memory.limit)
             .field("memory_limit", memory.limit.to_string());
         Ok(Exit::Done.answer(self.format, report))
     }

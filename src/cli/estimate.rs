@@ -8,7 +8,7 @@ use nqueens::{BoardSize, Estimate};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, expected, json_seconds, many, rounded, scientific};
+use crate::cli::format::{duration, expected, figures, json_seconds, many, rounded};
 use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
@@ -48,16 +48,14 @@ impl EstimateArgs {
         let count = session.set_up(self.engine.count(self.n));
         session.announce(self.n, &self.engine);
         let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
-        session.progress.begin("estimate", [0, all], Work::Sample(0));
+        session.progress.begin("estimate", [0, all], Work::Sample);
         let estimate = session.run(|| count.estimate(self.seconds))?;
         let sample = &estimate.sample;
         let [elapsed, wanted] = [sample.elapsed, self.seconds].map(duration);
         let mut exit = Exit::Done;
         if sample.units_done < sample.units && session.cancel.is_cancelled() {
             exit = Exit::Stopped;
-            message!(
-                "stopped after {elapsed} of {wanted}: the sample is smaller, and the intervals are wider"
-            );
+            message!("stopped after {elapsed} of {wanted}");
         }
         Ok(exit.answer(self.format, report(self.n, &estimate, exit == Exit::Stopped)))
     }
@@ -71,8 +69,12 @@ fn report(size: BoardSize, estimate: &Estimate, is_cancelled: bool) -> Report {
     let mut total_text = match (total.value, 2.0 * total.standard_error) {
         (value, 0.0) => format!("{value:.0}"),
         (..=0.0, _) => "unknown: the sample has found no solution".to_owned(),
-        (value, f64::INFINITY) => format!("roughly {}", scientific(value, 1)),
-        (value, error) => format!("{} ± {}", scientific(value, 3), scientific(error, 1)),
+        (value, f64::INFINITY) => format!("roughly {}", figures(value, 2)),
+        (value, error) => {
+            // Down to the second figure of the error.
+            let more = (value / error).log10().max(0.0) as usize;
+            format!("{} ± {}", figures(value, 2 + more), figures(error, 2))
+        }
     };
     if let Some(published) = published {
         total_text += &format!(" (published: {published})");

@@ -135,11 +135,13 @@ fn way_out(error: &Error) -> (Exit, String) {
     let (exit, text) = match error {
         E::InvalidValue { .. } => (Usage, ""),
         E::ThreadsNotStarted { .. } => {
-            (NotNow, "; use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
+            (NotNow, ": use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }
-        E::QueensGiven => (Usage, ": leave out --place or the rest"),
+        E::QueensGiven => (Usage, ": leave out --place or these options"),
         E::EntryOverflow { .. } => (Failed, ": count with --engine subtrees"),
-        E::UnitOverflow { .. } => (Failed, ": cut it finer (--engine subtrees --split-rows 4)"),
+        E::UnitOverflow { .. } => {
+            (Failed, ": make smaller units with --engine subtrees --split-rows 4")
+        }
         E::Stopped { .. } | E::StoppedBefore { .. } => (Stopped, ""),
         E::LacksMemory { counter, per_thread, usable, .. } => {
             let fits = match usable / per_thread {
@@ -147,7 +149,7 @@ fn way_out(error: &Error) -> (Exit, String) {
                 threads => format!("it fits with --threads {threads}; "),
             };
             let is_colours = counter == "engine colours";
-            let slower = if is_colours { ", or much longer with --engine subtrees" } else { "" };
+            let slower = if is_colours { ", or, much slower, with --engine subtrees" } else { "" };
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
             return (NotNow, format!(": {fits}{elsewhere}{slower}"));
         }
@@ -157,7 +159,7 @@ fn way_out(error: &Error) -> (Exit, String) {
         E::CountsDiffer { unit, .. } => {
             let verify = "a machine is faulty; 'nqueens verify' shows which count is wrong";
             let merge = format!("'nqueens merge FILE --into NEW --without {unit}'");
-            return (Failed, format!(": {verify}, and {merge} leaves it out"));
+            return (Failed, format!(": {verify}, and {merge} leaves its unit out"));
         }
     };
     (exit, text.to_owned())
@@ -253,8 +255,8 @@ mod tests {
             let error = Error::LacksMemory { counter, n: 24, threads, per_thread, usable, limit };
             way_out(&error).1
         };
-        let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or \
-                    much longer with --engine subtrees";
+        let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \
+                    much slower, with --engine subtrees";
         assert_eq!(text(4, 2 << 30), fits);
         assert!(!text(4, 300 << 20).contains("--threads"));
     }

@@ -9,9 +9,9 @@ use nqueens::{Error, Published, Shard};
 use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{json_seconds, many};
+use crate::cli::format::{grouped, json_seconds, many};
 use crate::cli::report::{Format, Report};
-use crate::cli::stderr::{escaped, message, print_differs, print_first};
+use crate::cli::stderr::{escaped, message, print_differs, print_first, quoted};
 use crate::cli::values::up_to;
 
 /// Which journals.
@@ -21,11 +21,11 @@ pub(crate) struct JournalsArgs {
     #[arg(required = true, value_name = "FILE|FOLDER")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Read the journals of the second count, if there are those of both
+    /// Read the journals of the second count, if both are there
     #[arg(long)]
     second: bool,
 
-    /// How many shards there are, to name those that are missing [default: as in the journals]
+    /// Number of shards, to name the missing ones [default: as in the journals]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MAX_SHARDS))]
     pub(crate) shards: Option<usize>,
 }
@@ -39,7 +39,7 @@ impl JournalsArgs {
         }
         if !second.is_empty() {
             let journals = many(second.len(), "journal");
-            message!("{journals} of the second count left out: --second reads those instead");
+            message!("left out {journals} of the second count: --second reads them instead");
         }
         self.read_files(&first, format)
     }
@@ -107,6 +107,22 @@ impl JournalsArgs {
         let of_which = if second { " of the second count" } else { "" };
         let text = format!("no journal in {paths} holds a finished unit{of_which} yet");
         Exit::Stopped.answer(format, report).because(text)
+    }
+
+    /// Returns how much is not finished, and what to do about it.
+    pub(crate) fn lacks(&self, record: &Record) -> String {
+        let units = record.plan().units() - record.tally().units;
+        let all = many(record.plan().units(), "unit");
+        let lacks = format!("the journals lack {} of {all}", grouped(units));
+        if record.left_out.iter().any(is_unread) {
+            return format!("{lacks}, unless the journals that could not be read hold them");
+        }
+        let shards = match missing_shards(record) {
+            Some((shards @ 2.., missing)) => format!(", all in {}", shards_text(&missing, shards)),
+            _ => String::new(),
+        };
+        let paths: Vec<_> = self.paths.iter().map(|path| quoted(path)).collect();
+        format!("{lacks}{shards}; 'nqueens status {}' prints the command", paths.join(" "))
     }
 
     /// Reads journals of one count.
@@ -179,24 +195,15 @@ pub(crate) fn missing_shards(record: &Record) -> Option<(usize, Vec<usize>)> {
     Some((shards, record.missing_shards(shards).ok()?))
 }
 
-/// What is not finished, and what to do about it.
-pub(crate) fn lacks(record: &Record) -> String {
-    let units = record.plan().units() - record.tally().units;
-    let all = many(record.plan().units(), "unit");
-    let lacks = format!("{units} of {all} {} missing", if units == 1 { "is" } else { "are" });
-    if record.left_out.iter().any(is_unread) {
-        return format!("{lacks}, unless the journals that could not be read hold them");
-    }
-    match missing_shards(record) {
-        Some((shards @ 2.., missing)) => {
-            format!("{lacks}, in {}: run these again", shards_text(&missing, shards))
-        }
-        _ => format!("{lacks}: 'nqueens status' has the command that counts them"),
-    }
+/// Returns what all reports on journals have.
+pub(crate) fn report(record: &Record) -> Report {
+    let mut report = Report::default();
+    add_facts(report.plan(record.plan()), record);
+    report
 }
 
-/// The lines and fields that all reports on journals have, with a total as it is to be read.
-pub(crate) fn report(record: &Record, text: impl Fn(u128) -> String) -> Report {
+/// Adds what all reports on journals have beside the plan.
+pub(crate) fn add_facts(report: &mut Report, record: &Record) {
     let (plan, done, damaged) = (record.plan(), record.tally(), damaged(record));
     let missing = json!({
         "units": plan.units() - done.units,
@@ -204,14 +211,12 @@ pub(crate) fn report(record: &Record, text: impl Fn(u128) -> String) -> Report {
         "indices": missing_shards(record).map(|(_, missing)| ranges(&missing)),
     });
     let builds: BTreeSet<_> = record.runs().map(|run| run.version.as_str()).collect();
-    let mut report = Report::default();
-    report.plan(plan);
     if let Some(total) = record.total() {
-        report.row("total", text(total)).row("published", record.published());
+        report.row("total", total).row("published", record.published());
     }
     if let Some(first) = damaged.first() {
         let files = many(damaged.len(), "journal");
-        report.row("damaged", format_args!("{files} in part, the first {first}"));
+        report.row("damaged", format_args!("{files}, the first is {first}"));
     }
     report
         .field("total", record.total().map(|total| total.to_string()))
@@ -224,13 +229,12 @@ pub(crate) fn report(record: &Record, text: impl Fn(u128) -> String) -> Report {
         .field("builds", builds.into_iter().collect::<Vec<_>>())
         .field("cpu_seconds", json_seconds(record.cpu_time()))
         .field("missing", missing);
-    report
 }
 
-/// Writes shards as `shards 3,7-9 (of 0 to 9)`.
+/// Returns shards as `shards 3,7-9 of 0-9`.
 pub(crate) fn shards_text(indices: &[usize], shards: usize) -> String {
     let shard = if indices.len() == 1 { "shard" } else { "shards" };
-    format!("{shard} {} (of 0 to {})", ranges(indices), shards - 1)
+    format!("{shard} {} of 0-{}", ranges(indices), shards - 1)
 }
 
 /// Numbers in increasing order, as a job array is written: `3,7-9`.
@@ -252,7 +256,7 @@ mod tests {
         assert_eq!(ranges(&[3]), "3");
         assert_eq!(ranges(&[0, 1]), "0-1");
         assert_eq!(ranges(&[3, 7, 8, 9, 99]), "3,7-9,99");
-        assert_eq!(shards_text(&[3, 7, 8, 9, 99], 100), "shards 3,7-9,99 (of 0 to 99)");
-        assert_eq!(shards_text(&[3], 100), "shard 3 (of 0 to 99)");
+        assert_eq!(shards_text(&[3, 7, 8, 9, 99], 100), "shards 3,7-9,99 of 0-99");
+        assert_eq!(shards_text(&[3], 100), "shard 3 of 0-99");
     }
 }

@@ -12,18 +12,18 @@ use crate::cli::format::many;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 
-/// Print the solutions themselves, in lexicographic order, one by one
+/// Print the solutions in lexicographic order
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   nqueens list 8 --fundamental --style unicode   the twelve boards
-  nqueens list 8 --place a1,e2                   those with these two queens")]
+  nqueens list 8 --place a1,e2                   only with queens on a1 and e2")]
 pub(crate) struct ListArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
-    /// The style in which a solution is written
+    /// How a solution is written
     #[arg(long, value_name = "STYLE", default_value = "columns")]
     style: Style,
 
@@ -31,24 +31,23 @@ pub(crate) struct ListArgs {
     #[arg(long, conflicts_with = "style")]
     json: bool,
 
-    /// Print at most K solutions, as a picture needs
+    /// Print at most K solutions; svg needs a limit
     #[arg(long, value_name = "K", allow_negative_numbers = true, required_if_eq("style", "svg"))]
     limit: Option<usize>,
 
-    /// Print one solution of each class under rotation and reflection, the smallest, with the
-    /// size of its class: 1, 2, 4 or 8
+    /// Print only the smallest solution of each class under rotation and reflection, with the size of the class (1,
+    /// 2, 4 or 8)
     #[arg(long)]
     fundamental: bool,
 
-    /// Fix queens in advance: squares as in chess (a1,d5: column and row, a1 at the bottom left) or
-    /// as row:column
+    /// Fix queens on these squares: as in chess (a1,d5; a1 is at the bottom left) or as row:column
     #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
     place: Vec<Square>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Style {
-    /// A line of columns, from 1, one for each row from row 1 on
+    /// One line: the column of the queen in each row, from 1
     Columns,
     /// A board of Q and #, with coordinates
     Board,

@@ -1,6 +1,6 @@
 //! `nqueens merge FILE|FOLDER...`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, many};
-use crate::cli::journals::{self, JournalsArgs, check, lacks};
-use crate::cli::report::{Format, Report, units};
+use crate::cli::journals::{self, JournalsArgs, check};
+use crate::cli::report::{Format, Report};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_first};
-use crate::cli::values::{file_in_folder, range};
+use crate::cli::values::{path_in_folder, range};
 
 /// Units as they are written on the command line: `17`, `40-43` or `40..=43`.
 fn units_of(text: &str) -> Result<Range<usize>, String> {
@@ -24,14 +24,14 @@ fn units_of(text: &str) -> Result<Range<usize>, String> {
     Ok(*units.start()..units.end().saturating_add(1))
 }
 
-/// Add up the shards: the total, if no unit is missing
+/// Add up the journals of a count, and print the total if no unit is missing
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare total")))]
 #[command(after_help = "\
 Examples:
   nqueens merge q24                        the total of the shards in folder q24
-  nqueens merge q24 --into q24.journal     and one journal in place of many
-  nqueens merge old.journal --into new.journal    what is good of a damaged one")]
+  nqueens merge q24 --into q24.journal     also packs them into one journal
+  nqueens merge old.journal --into new.journal    the good lines of a damaged journal")]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     format: Format,
@@ -41,15 +41,14 @@ pub(crate) struct MergeArgs {
 
     /// Pack all finished units into a new journal, also for unfinished counts; journals that are not in
     /// use can then be deleted
-    #[arg(long, value_name = "NEW", value_parser = file_in_folder())]
+    #[arg(long, value_name = "NEW", value_parser = path_in_folder())]
     into: Option<PathBuf>,
 
     /// Leave these units out of NEW: numbers and ranges, for example 17,40-43
     #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units_of, requires = "into")]
     without: Vec<Range<usize>>,
 
-    /// Compare the first count with the second one, unit by unit: the total, if every unit was counted
-    /// twice with equal counts
+    /// Compare the first and the second count unit by unit, and print the total if all units agree
     #[arg(long, conflicts_with_all = ["second", "into"])]
     twice: bool,
 }
@@ -57,8 +56,7 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         if self.twice {
-            let (exit, report) = compare_counts(&self.journals.read_both(self.format)?)?;
-            return Ok(exit.answer(self.format, report));
+            return self.compare_counts();
         }
         let mut record = self.journals.read(self.format)?;
         // What is left out on purpose is no damage.
@@ -71,97 +69,91 @@ impl MergeArgs {
             }
             record = record.without(&self.without.into_iter().collect())?;
         }
-        let mut report = report(&record);
+        let mut report = report_journals(&record);
         if let Some(into) = &self.into {
             let packed = record.save(into, &cancel_on_signals()?)?;
             let (file, bytes) = (escaped(into.display()), packed.files()[0].bytes);
             // The text of an unfinished count goes to stderr.
-            message!("packed into {} of {file}", BinaryBytes(bytes));
+            message!("packed into {file} ({})", BinaryBytes(bytes));
             report.field("packed", json!({ "file": file, "bytes": bytes }));
         }
         if let Some(total) = record.total() {
             report.bare(total);
         } else {
-            message!("{}", lacks(&record));
+            message!("{}", self.journals.lacks(&record));
             report.without_text();
             exit = exit.and(Exit::Stopped);
         }
         Ok(exit.answer(self.format, report))
     }
+
+    /// Compares both counts. There is a total only if they agree on every unit.
+    fn compare_counts(&self) -> Result<Exit, Failure> {
+        let [first, second] = &self.journals.read_both(self.format)?;
+        let comparison = compare(first, second)?;
+        let plan = first.plan();
+        let is_proof = comparison.units == plan.units() && comparison.differing == 0;
+        let counted =
+            format!("{} of {} counted twice", comparison.units, many(plan.units(), "unit"));
+        let counts = [("first", first), ("second", second)];
+
+        let exit =
+            if comparison.differing > 0 { Exit::Failed } else { check(first).and(check(second)) };
+        print_first(comparison.disagreements.iter().map(|[first, second]| {
+            format!("unit {} differs: first count {first}, second {second}", first.unit)
+        }));
+        if comparison.differing > 0 {
+            message!(
+                "the counts differ in {}: at least one machine made errors; 'nqueens verify' shows which \
+                 count is wrong, merge --without leaves its units out",
+                many(comparison.differing, "unit")
+            );
+        } else if !is_proof {
+            message!("{counted}, all with equal counts");
+            for (name, record) in counts.iter().filter(|(_, record)| record.total().is_none()) {
+                message!("{name} count: {}", self.journals.lacks(record));
+            }
+        }
+
+        let mut report = Report::default();
+        report.plan(plan).number("total", first.total().filter(|_| is_proof));
+        let published = if is_proof { first.published() } else { Published::Unknown };
+        report.entry("published", published.to_string());
+        report
+            .row("twice", format_args!("{counted}, all with equal counts"))
+            .field("counted_twice", comparison.units)
+            .field("differing", comparison.differing)
+            .field(
+                "differences",
+                comparison.disagreements.iter().map(difference).collect::<Vec<_>>(),
+            );
+        for (name, record) in counts {
+            let mut part = report_journals(record);
+            let machines: BTreeSet<_> = record.runs().map(|run| run.machine.as_str()).collect();
+            part.entry("machines", machines.into_iter().collect::<Vec<_>>().join("; "));
+            let object = report.put_below(part);
+            report.field(name, object);
+        }
+        if !is_proof {
+            report.without_text();
+        }
+        let exit = if is_proof { exit } else { exit.and(Exit::Stopped) };
+        Ok(exit.answer(self.format, report))
+    }
 }
 
 /// The report on the journals of one count.
-fn report(record: &Record) -> Report {
+fn report_journals(record: &Record) -> Report {
     let files = record.files().len();
     let repeated = match record.repeated {
         0 => "no unit".to_owned(),
-        repeated => units(repeated),
+        repeated => many(repeated, "unit"),
     };
-    let mut report = journals::report(record, |total| total.to_string());
+    let mut report = journals::report(record);
     report
-        .row("journals", format_args!("{files}, {repeated} in more than one"))
+        .row("journals", format_args!("{files}, {repeated} in two"))
         .row("CPU time", duration(record.cpu_time()));
     report
-}
-
-/// Processors and kernels that have counted, each with its number of runs if there are several.
-fn machines(record: &Record) -> String {
-    let mut machines: BTreeMap<String, usize> = BTreeMap::new();
-    for run in record.runs().filter(|run| run.units > 0) {
-        let machine = format!("{}, {}, {}", run.machine, many(run.threads, "thread"), run.kernel);
-        *machines.entry(machine).or_default() += 1;
-    }
-    let machines = machines.into_iter().map(|(machine, runs)| match runs {
-        1 => machine,
-        _ => format!("{machine} ({runs} runs)"),
-    });
-    machines.collect::<Vec<_>>().join("; ")
-}
-
-/// Compares both counts. There is a total only if they agree on every unit.
-fn compare_counts([first, second]: &[Record; 2]) -> Result<(Exit, Report), Failure> {
-    let comparison = compare(first, second)?;
-    let plan = first.plan();
-    let is_proof = comparison.units == plan.units() && comparison.differing == 0;
-    let counted = format!("{} of {} counted twice", comparison.units, many(plan.units(), "unit"));
-    let counts = [("first", first), ("second", second)];
-
-    let exit =
-        if comparison.differing > 0 { Exit::Failed } else { check(first).and(check(second)) };
-    print_first(comparison.disagreements.iter().map(|[first, second]| {
-        format!("unit {} differs: first count {first}, second {second}", first.unit)
-    }));
-    if comparison.differing > 0 {
-        message!(
-            "the counts differ in {}: one machine at least made errors; nqueens verify tells which \
-             count is wrong, merge --without leaves its units out",
-            many(comparison.differing, "unit")
-        );
-    } else if !is_proof {
-        message!("{counted}, all with equal counts");
-        for (name, record) in counts.iter().filter(|(_, record)| record.total().is_none()) {
-            message!("{name} count: {}", lacks(record));
-        }
-    }
-
-    let mut report = Report::default();
-    report.plan(plan).number("total", first.total().filter(|_| is_proof));
-    let published = if is_proof { first.published() } else { Published::Unknown };
-    report.entry("published", published.to_string());
-    report
-        .row("twice", format_args!("{counted}, all with equal counts"))
-        .field("counted_twice", comparison.units)
-        .field("differing", comparison.differing)
-        .field("differences", comparison.disagreements.iter().map(difference).collect::<Vec<_>>());
-    for (name, record) in counts {
-        let mut part = self::report(record);
-        part.entry("machines", machines(record));
-        report.section(name, Some(part));
-    }
-    if !is_proof {
-        report.without_text();
-    }
-    Ok((if is_proof { exit } else { exit.and(Exit::Stopped) }, report))
 }
 
 /// What the first and the second count say of a unit.

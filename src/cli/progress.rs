@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! n = 18 [==>       ] 26.1%, ETA 5.1 s ± 1.4 s, 2.3 s, 85/325 units
-//! estimate [==>       ] 2.6 s of 10.0 s, 318 units
+//! estimate [==>       ] 2.6 s of 10.0 s
 //! compare n = 18 [==>       ] 13/48 runs, 4.3 s, ETA roughly 12.0 s
 //! verify [====>     ] 84/200 units, 1.8 s, ETA roughly 2.5 s
 //! ```
@@ -19,7 +19,7 @@ use nqueens::forecast::TimeLeft;
 use nqueens::{Error, Observer, Shard, Start, UnitsDone, cores};
 
 use super::exit::Failure;
-use super::format::{duration, many, to_go};
+use super::format::{duration, expected};
 use super::journals::warn_of_damage;
 use super::stderr::message;
 
@@ -57,8 +57,8 @@ pub(crate) struct Progress {
 pub(crate) enum Work {
     /// A count, with the time left.
     Count(TimeLeft),
-    /// An estimate, with the number of units in its sample so far.
-    Sample(usize),
+    /// An estimate: the steps are milliseconds.
+    Sample,
     /// Steps of this name that take equally long.
     Steps(&'static str),
 }
@@ -151,8 +151,7 @@ impl Observer for Progress {
                 left.record(done);
                 done.units.len()
             }
-            Work::Sample(units) => {
-                *units += done.units.len();
+            Work::Sample => {
                 self.bar.set_position(done.elapsed.as_millis().try_into().unwrap_or(u64::MAX));
                 0
             }
@@ -192,14 +191,11 @@ impl Work {
         let elapsed = duration(bar.elapsed());
         match self {
             Self::Count(left) => {
-                let left = left.estimate().map(|left| format!("ETA {}, ", to_go(left)));
+                let left = left.estimate().map(|left| format!("ETA {}, ", expected(left)));
                 let (percent, left) = (percent(done, all), left.unwrap_or_default());
                 format!("{percent}%, {left}{elapsed}, {done}/{all} units")
             }
-            Self::Sample(units) => {
-                let whole = duration(Duration::from_millis(all));
-                format!("{elapsed} of {whole}, {}", many(*units, "unit"))
-            }
+            Self::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
             Self::Steps(name) => {
                 format!("{done}/{all} {name}, {elapsed}, ETA roughly {}", duration(bar.eta()))
             }
@@ -241,7 +237,7 @@ mod tests {
     fn each_work_has_its_text() {
         let runs = text(Work::Steps("runs"), 50, 200);
         assert!(runs.starts_with("50/200 runs, 2.0 s, ETA roughly "), "{runs}");
-        assert_eq!(text(Work::Sample(7), 2000, 10_000), "2.0 s of 10.0 s, 7 units");
+        assert_eq!(text(Work::Sample, 2000, 10_000), "2.0 s of 10.0 s");
     }
 
     #[test]

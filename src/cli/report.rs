@@ -12,7 +12,7 @@ use nqueens::forecast::Approximate;
 use nqueens::{Engine, Kernel, Plan, WhichCount};
 use serde_json::{Map, Value, json};
 
-use super::format::{duration, grouped, json_seconds, many, rounded};
+use super::format::{duration, json_seconds, many, rounded};
 use super::stderr::escaped;
 
 /// How an answer is printed; without an option as labels and values.
@@ -44,11 +44,6 @@ impl RowFormat {
     pub(crate) fn remark(self, text: impl Display) -> io::Result<()> {
         if self.csv || self.json { Ok(()) } else { writeln!(stdout(), "{text}") }
     }
-}
-
-/// Returns `1 unit`, or `2 602 198 units` with narrow spaces.
-pub(crate) fn units(number: usize) -> String {
-    many(number, "unit").replace(&number.to_string(), &grouped(number))
 }
 
 #[derive(Clone, Debug, Default)]
@@ -118,7 +113,7 @@ impl Report {
     /// Adds which count it is. The text names only the second one.
     pub(crate) fn which_count(&mut self, which: WhichCount) -> &mut Self {
         if which == WhichCount::Second {
-            self.row("count", "the second one: every unit on other data");
+            self.row("count", "second, on mirrored units");
         }
         self.field("count", which.to_string())
     }
@@ -131,18 +126,12 @@ impl Report {
     /// Adds the plan of a journal.
     pub(crate) fn plan(&mut self, plan: &Plan) -> &mut Self {
         let (engine, hash) = (plan.engine(), format!("{:08x}", plan.hash()));
-        let units = units(plan.units());
+        let units = many(plan.units(), "unit");
         self.entry("n", plan.size().get());
         let second = if plan.which_count() == WhichCount::Second { ", second count" } else { "" };
         self.row("plan", format_args!("engine {engine}, hash {hash}, {units}{second}"));
         self.field("engine", engine.name()).field("plan", hash).field("units", plan.units());
         self.field("count", plan.which_count().to_string())
-    }
-
-    /// Adds another report below, as a field of this name.
-    pub(crate) fn section(&mut self, name: &'static str, other: Option<Self>) -> &mut Self {
-        let object = other.map(|other| self.put_below(other));
-        self.field(name, object)
     }
 
     /// Adds the text and the numbers of another report below, and returns its object.

@@ -74,7 +74,7 @@ impl Session {
         let Outcome { size, total, .. } = outcome;
         Classes::new(*size, *total, &self.cancel).map_err(|error| {
             let reason = Failure::from(error);
-            reason.if_stopped(|text| format!("{text}; the total is done: Q({size}) = {total}"))
+            reason.if_stopped(|text| format!("{text}; the total is complete: Q({size}) = {total}"))
         })
     }
 }
@@ -102,11 +102,11 @@ pub(crate) fn on_readers<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Prints it if the journal of a count, which has this name, needs attention.
+/// Prints what is wrong with the journal of a count of this name.
 pub(crate) fn check_journal(name: impl Display, outcome: &Outcome) -> Exit {
     let Some(fault) = &outcome.journal_fault else { return Exit::Done };
     let fault = Failure::from(fault.clone());
-    message!("{name} is counted, but its journal needs attention: {fault}");
+    message!("{name} is counted, but its journal is not complete: {fault}");
     Exit::Failed
 }
 

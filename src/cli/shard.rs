@@ -8,6 +8,7 @@ use nqueens::{BoardSize, Outcome, Shard};
 use crate::cli::args::{EngineArgs, MachineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
+use crate::cli::journals::shards_text;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::{Session, check_journal};
 use crate::cli::stderr::escaped;
@@ -25,13 +26,12 @@ pub(crate) struct ShardArgs {
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
-    /// Which shard, from 0; without it SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID,
-    /// JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or HQ_TASK_ID, or one less than SGE_TASK_ID or
-    /// LSB_JOBINDEX
+    /// Index of the shard, from 0 [default: SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID,
+    /// JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, HQ_TASK_ID, SGE_TASK_ID - 1 or LSB_JOBINDEX - 1]
     #[arg(long, value_name = "I", allow_negative_numbers = true)]
     index: Option<String>,
 
-    /// How many shards there are
+    /// Number of shards
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = up_to(Shard::MAX_SHARDS))]
     shards: usize,
 
@@ -57,31 +57,30 @@ pub(crate) struct ShardArgs {
 impl ShardArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let shard = shard(self.index, self.shards)?;
-        let place = format!("{} (of 0 to {})", shard.index(), shard.shards() - 1);
+        let place = shards_text(&[shard.index()], shard.shards());
         let session = Session::counting(&self.engine, &self.machine)?;
         let count = self.engine.count(self.n).which_count(which_count(self.second));
         let outcome = session.run(|| session.set_up(count).run_shard(shard, &self.out));
         let outcome = outcome.map_err(|failure| {
-            failure.if_stopped(|text| {
-                format!("shard {place}: {text}; the same command resumes the count")
-            })
+            failure
+                .if_stopped(|text| format!("{place}: {text}; the same command resumes the count"))
         })?;
-        let exit = check_journal(format_args!("shard {place}"), &outcome);
-        let mut report = report(&outcome, &place);
+        let exit = check_journal(&place, &outcome);
+        let mut report = report(&outcome);
         report.which_count(which_count(self.second));
         Ok(exit.answer(self.format, report))
     }
 }
 
-fn report(outcome: &Outcome, place: &str) -> Report {
+fn report(outcome: &Outcome) -> Report {
     let Outcome { shard, units, units_before, total: solutions, .. } = outcome;
-    let of_shard = many(*units, "unit");
+    let (index, last, of_shard) = (shard.index(), shard.shards() - 1, many(*units, "unit"));
     let journal = outcome.journal.as_ref().map(|path| escaped(path.display()));
     let mut report = Report::default();
     report
         .entry("n", outcome.size.get())
-        .row("shard", format_args!("{place}: {of_shard}, {units_before} done before"))
-        .field("index", shard.index())
+        .row("shard", format_args!("{index} of 0-{last}: {of_shard}, {units_before} done before"))
+        .field("index", index)
         .field("shards", shard.shards())
         .field("units", *units)
         .field("units_before", *units_before)

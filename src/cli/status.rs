@@ -15,7 +15,7 @@ use crate::cli::file::{drawing, write_drawing};
 use crate::cli::journals::{JournalsArgs, check};
 use crate::cli::report::{Format, Report};
 
-/// Show how far counts have come, what is left, and how to resume them
+/// Show what is finished, what is left, and the command that resumes a count
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
@@ -41,11 +41,6 @@ impl StatusArgs {
         // What was written while they were read is not to come.
         let now = SystemTime::now();
         if let Some(path) = &self.html {
-            if are_several(&counts) {
-                let several =
-                    "--html: the journals are of several boards or engines: name those of one";
-                return Err(Exit::Usage.because(several));
-            }
             write_drawing("--html", path, &page::page(&counts, &self.journals.paths, now))?;
         }
         let exit = counts.iter().fold(exit, |exit, count| exit.and(check(count)));
@@ -53,17 +48,14 @@ impl StatusArgs {
     }
 }
 
-/// Whether these are counts of several plans, and not just the first and the second one of a plan.
-fn are_several(counts: &[Record]) -> bool {
-    counts.iter().any(|count| count.plan().hash() != counts[0].plan().hash())
-}
-
-/// One count, with the second one below it, or several one below the other.
+/// Returns a report on counts, one below the other: of one plan as the first count and its second one, of several plans
+/// as a list.
 fn report(counts: &[Record], now: SystemTime) -> Report {
     let mut reports = counts.iter().map(|count| state::report(count, now));
-    if !are_several(counts) {
+    if counts.iter().all(|count| count.plan().hash() == counts[0].plan().hash()) {
         let mut report = reports.next().unwrap_or_default();
-        report.section("second", reports.next());
+        let second = reports.next().map(|second| report.put_below(second));
+        report.field("second", second);
         return report;
     }
     let mut list = Report::default();

@@ -4,9 +4,6 @@ use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Longer words are cut. No file can have such a name.
-const MAX_WORD_LEN: usize = 600;
-
 /// Prints a message, formatted as by `format!`.
 macro_rules! message {
     ($($text:tt)*) => { $crate::cli::stderr::print(format_args!($($text)*)) };
@@ -16,12 +13,7 @@ pub(crate) use message;
 /// Prints one line, however long: terminals wrap it, and a command in it can be pasted. If stderr is closed or full
 /// nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
-    let message = escaped(message);
-    let words = message.split(' ').map(|word| match word.char_indices().nth(MAX_WORD_LEN) {
-        Some((end, _)) => format!("{}... ({} characters)", &word[..end], word.chars().count()),
-        None => word.to_owned(),
-    });
-    let _ = writeln!(io::stderr(), "nqueens: {}", words.collect::<Vec<_>>().join(" "));
+    let _ = writeln!(io::stderr(), "nqueens: {}", escaped(message));
 }
 
 /// The most messages of one kind that are printed one by one.

@@ -18,7 +18,7 @@ use crate::cli::values::sizes;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  nqueens table                            n = 1 to 16, next to OEIS
+  nqueens table                            n = 1 to 16, compared with OEIS
   nqueens table 4-18 --csv                 for a spreadsheet")]
 pub(crate) struct TableArgs {
     /// Boards to count: sizes and ranges (8,10,12 or 8-10)

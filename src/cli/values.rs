@@ -42,19 +42,13 @@ pub(crate) fn range<T: PartialOrd + Copy>(
 pub(crate) fn path_in_folder() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match Path::new(".").join(&path).parent() {
         _ if path == Path::new("-") => {
-            Err("cannot write to standard output here: name a file, or ./- for this name"
+            Err("cannot write to standard output here: name a file, or ./- for a file named -"
                 .to_owned())
         }
-        Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),
+        Some(folder) if !path.is_dir() && !folder.is_dir() => {
+            Err(format!("make folder {} first", folder.display()))
+        }
         _ => Ok(path),
-    })
-}
-
-/// A file to write, in a folder that exists.
-pub(crate) fn file_in_folder() -> impl TypedValueParser<Value = PathBuf> {
-    path_in_folder().try_map(|path| {
-        let is_folder = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
-        if is_folder { Err("this is a folder: name a file in it") } else { Ok(path) }
     })
 }
 
@@ -116,7 +110,7 @@ pub(crate) fn default_threads() -> Result<usize, Failure> {
     let of_task = number("SLURM_CPUS_PER_TASK", MAX_THREADS).unwrap_or(Ok(cores))?;
     if of_task > cores {
         let may = many(cores, "core");
-        message!("warning: SLURM_CPUS_PER_TASK is {of_task}, but only {may} may be used here");
+        message!("warning: SLURM_CPUS_PER_TASK is {of_task}, but this process can use only {may}");
     }
     Ok(of_task.min(cores))
 }
@@ -134,17 +128,12 @@ pub(crate) fn shard(index: Option<String>, shards: usize) -> Result<Shard, Failu
     let given = index.map(|text| ("--index", text, 0)).or_else(of_array);
     let (source, text, first) = given.ok_or_else(|| {
         Exit::Usage
-            .because("--index: which shard? Give a number from 0, or run as a task of a job array")
+            .because("--index is missing: give a number from 0, or run as a task of a job array")
     })?;
     let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(first));
     index.and_then(|index| Shard::new(index, shards).ok()).ok_or_else(|| {
         let last = shards - 1 + first;
-        let array = match source {
-            "--index" => String::new(),
-            _ => format!("; submit the array as --array={first}-{last}"),
-        };
-        Exit::Usage
-            .because(format!("{source}: '{text}' is not a shard: choose {first} to {last}{array}"))
+        Exit::Usage.because(format!("{source}: '{text}' is not a shard: choose {first} to {last}"))
     })
 }
 

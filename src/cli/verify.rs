@@ -8,13 +8,13 @@ use serde_json::json;
 use crate::cli::args::MachineArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
-use crate::cli::journals::{self, JournalsArgs, check, lacks};
+use crate::cli::journals::{self, JournalsArgs, check};
 use crate::cli::progress::Work;
-use crate::cli::report::{Format, Report, units};
+use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::{message, print_first};
 
-/// Check journals: recount some of their units in another way
+/// Check journals: recount some of their units by another method
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of differences")))]
 #[command(after_help = "\
@@ -28,12 +28,12 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     journals: JournalsArgs,
 
-    /// How many units to recount, chosen at random
+    /// Number of units to recount, chosen at random
     #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
     units: usize,
 
-    /// Choose as an earlier check did, which printed this number: the same units, as long as the journals have
-    /// not grown
+    /// Seed of the random choice; the seed that an earlier check printed chooses the same units, unless the journals
+    /// have grown
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     seed: Option<u64>,
 
@@ -73,7 +73,7 @@ fn judge(record: &Record, chosen: usize, verdict: &Verdict) -> Exit {
         return exit.and(Exit::Stopped);
     }
     if record.total().is_none() {
-        message!("no difference so far; the count is not finished: {}", lacks(record));
+        message!("no difference so far; the count is not finished");
     }
     exit
 }
@@ -96,10 +96,10 @@ fn report(record: &Record, verdict: &Verdict, seed: u64) -> Report {
         let [recorded, recounted] = [recorded, recounted].map(u64::to_string);
         json!({ "unit": unit, "recorded": recorded, "recounted": recounted })
     };
-    let finished = units(record.tally().units);
-    let mut report = journals::report(record, |total| total.to_string());
+    let finished = many(record.tally().units, "unit");
+    let mut report = journals::report(record);
     report
-        .row("finished", format_args!("{finished}, every line and sum as it was written"))
+        .row("finished", format_args!("{finished}, every line and checksum as it was written"))
         .row(
             "recounted",
             format_args!("{recounted} of {finished} by backtracking, seed {seed}: {found}"),

@@ -211,14 +211,14 @@ fn a_damaged_journal_hides_nothing_else() {
     };
     assert_eq!(warned(&["merge"]), "", "two shards are missing");
     let html = ["status", "--html", arg(&page)];
-    assert!(warned(&html).contains(&format!("damaged      1 journal in part, the first {named}")));
+    assert!(warned(&html).contains(&format!("damaged      1 journal, the first is {named}")));
     let page = fs::read_to_string(page).expect("a page");
     assert!(page.contains("1 complete</li>") && page.contains(named), "{page}");
     for index in [1, 2] {
         set_aside(&count_shard(12, index, 3, &folder), &index.to_string());
     }
     assert_eq!(warned(&["merge", "--quiet"]), "14200\n");
-    assert!(warned(&["verify", "--units", "3"]).contains("damaged      1 journal in part"));
+    assert!(warned(&["verify", "--units", "3"]).contains("damaged      1 journal, the first is "));
     let new = folder.join("new.journal");
     let saved = output(&["merge", named, "--into", arg(&new)]);
     assert_eq!(saved.status.code(), Some(1), "it is damaged: {saved:?}");

@@ -106,7 +106,7 @@ fn the_page_of_a_command_explains_its_options() {
     let page = manual("man-count")("nqueens-count.1");
     for text in [
         ".SH SYNOPSIS\n",
-        "this many rows in a prefix",
+        "first ROWS rows",
         "Engine that counts",
         concat!("\"nqueens ", env!("CARGO_PKG_VERSION"), "\""),
     ] {

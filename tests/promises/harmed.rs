@@ -128,7 +128,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
     let (code, _, message) = result(&output);
     assert_eq!(code, Some(1), "{message}");
     assert!(
-        message.contains("shard 0 (of 0 to 0) is counted, but its journal needs attention"),
+        message.contains("shard 0 of 0-0 is counted, but its journal is not complete"),
         "{message}"
     );
     assert!(message.contains("removed or moved"), "{message}");
@@ -212,7 +212,7 @@ fn a_journal_that_lost_whole_lines_is_resumed() {
     let cut = finish(child);
     let (code, answer, message) = result(&cut);
     assert_eq!((code, answer), (Some(1), TOTAL), "{message}");
-    assert!(message.contains("was cut or written by another process"), "{message}");
+    assert!(message.contains("was shortened or written by another process"), "{message}");
     assert!(message.contains("the same command counts what is missing"), "{message}");
     assert!(!message.contains("set it aside"), "{message}");
     assert_eq!(result(&run(&mut slow_count(&path))), (Some(0), TOTAL, ""));
@@ -228,7 +228,7 @@ fn two_writers_where_locks_do_nothing_are_both_told_and_lose_nothing() {
         command.env("LD_PRELOAD", shim()).env("SHIM_LOCKS", "none");
         command
     };
-    let told = "was cut or written by another process as well during the count";
+    let told = "was shortened or written by another process during the count";
     let mut first = spawn(&mut writer());
     wait_for_units(&path, &mut first, 0);
     // The second one may be refused if the first one writes between its reading and its first line.

@@ -232,7 +232,7 @@ fn the_limits_of_the_process_are_known_before_the_count() {
     let limited = format!("ulimit -v 300000; exec {NQUEENS} count 16 --threads 1 --quiet");
     answers(&shell(&limited), "14772512\n");
     let cpu = shell(&format!("ulimit -d 500000; exec {NQUEENS} cpu"));
-    assert!(stdout(&cpu).contains("memory limit set by ulimit -d"), "{}", stdout(&cpu));
+    assert!(stdout(&cpu).contains("memory limit ulimit -d"), "{}", stdout(&cpu));
 }
 
 /// Of address space a thread needs more than of memory. What the message proposes does run.
@@ -244,7 +244,7 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
     let estimate = "estimate 21 --seconds 0.2";
     for kibibytes in [300_000, 1_000_000, 1_500_000] {
         let output = limited(kibibytes, estimate, "16");
-        refused(&output, 4, &["n = 21 on 16 threads, and ulimit -v leaves only", "--threads"]);
+        refused(&output, 4, &["n = 21 on 16 threads, but ulimit -v leaves only", "--threads"]);
         let (_, fitting) = stderr(&output).split_once("--threads ").expect("some fit");
         let fitting = fitting.split(';').next().expect("a number");
         let output = limited(kibibytes, estimate, fitting);

@@ -40,7 +40,7 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
     let page = page("page", &[arg(&folder)]);
     for part in [
         "<!doctype html>\n",
-        "<h1>12 queens</h1>",
+        "<h2>12 queens</h2>",
         "prefers-color-scheme: dark",
         "title=\"shard 0: complete, ",
         "title=\"shard 1: ",
@@ -50,7 +50,6 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
         "</i>1 in part, not running</li>",
         "</i>2 missing</li>",
         "<h3>Machines</h3>",
-        "scripts/slurm/submit.sh 12 --indices 1-3 --shards 4 --out '",
         "for i in $(seq 1 3); do nqueens shard 12 --index $i --shards 4 --out '",
         "/q &amp; &lt;b&gt;'\\''s'",
     ] {
@@ -74,12 +73,12 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     let count = ["count", "15", "--engine", "subtrees", "--split-rows", "4", "--journal"];
     assert_eq!(output(&[&count[..], &[arg(&path)]].concat()).status.code(), Some(0));
     let shown = output(&["status", arg(&path)]);
-    assert!(stdout(&shown).contains("total        2\u{202f}279\u{202f}184\n"), "{shown:?}");
+    assert!(stdout(&shown).contains("total        2279184\n"), "{shown:?}");
     let (done, units) = ("done         ", contents(&path).tally().units);
     let with_space = format!("{done}{}\u{202f}{:03} units, 100 %,", units / 1000, units % 1000);
     assert!(stdout(&shown).contains(&with_space), "{shown:?}");
     assert_eq!(json(&output(&["status", "--json", arg(&path)]))["total"], "2279184");
-    assert!(page("finished", &[arg(&path)]).contains("<dd>2\u{202f}279\u{202f}184</dd>"));
+    assert!(page("finished", &[arg(&path)]).contains("<dd>2279184</dd>"));
 }
 
 #[test]
@@ -88,8 +87,11 @@ fn the_page_shows_both_counts() {
     let args = ["shard", "12", "--index", "3", "--shards", "4", "--second", "--out", arg(&folder)];
     assert_eq!(output(&[&args[..], &["--engine", "subtrees"]].concat()).status.code(), Some(0));
     let page = page("both", &[arg(&folder)]);
-    assert!(page.contains("first count</h2>") && page.contains("second count</h2>"), "{page}");
-    assert!(page.contains("--indices 0-2 --shards 4 --second --out"), "{page}");
+    assert!(
+        page.contains("<h2>12 queens</h2>") && page.contains("<h2>12 queens, second count</h2>"),
+        "{page}"
+    );
+    assert!(page.contains("seq 0 2") && page.contains("--shards 4 --second --out"), "{page}");
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
     for _ in 0..2 {
         let written = write(&out, &[]);
         assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
-        assert!(stdout(&written).contains("shards       missing: shards 1-3 (of 0 to 3)"));
+        assert!(stdout(&written).contains("shards       missing: shards 1-3 of 0-3"));
     }
     assert!(fs::read_to_string(&out).expect("text").ends_with("</html>\n"));
     let journal = journals_in(std::slice::from_ref(&folder)).expect("a folder")[0].clone();
@@ -162,7 +164,7 @@ fn names_cannot_turn_the_direction_of_writing() {
     let marks = ['\u{202e}', '\u{61c}', '\u{2067}'];
     for (args, wanted) in [
         (&count[..], "724"),
-        (&["status", arg(&path)], "reached"),
+        (&["status", arg(&path)], "724"),
         (&["merge", arg(&path)], "724"),
         (&["verify", arg(&path)], "724"),
     ] {

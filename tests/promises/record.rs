@@ -49,7 +49,7 @@ fn the_exit_code_does_not_depend_on_the_reader() {
         (&["verify", wrong], 1, "unit 0 is recorded with 66"),
         (&["merge", wrong], 1, "differs from the published 724"),
         (&["status", wrong], 1, "differs from the published 724"),
-        (&["merge", missing], 3, "units are missing"),
+        (&["merge", missing], 3, "the journals lack "),
         (&["verify", "--units", "0", missing], 0, "not finished"),
         (&["merge", right], 0, ""),
     ];

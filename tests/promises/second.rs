@@ -165,7 +165,7 @@ fn a_total_is_counted_twice_unit_by_unit() {
     assert_eq!((once.status.code(), stdout(&once)), (Some(3), ""));
     let reason = stderr(&once);
     let so_far = format!("of {units} units counted twice, all with equal counts");
-    for part in [&*so_far, "second count: ", "in shard 0 (of 0 to 1)"] {
+    for part in [&*so_far, "second count: ", "all in shard 0 of 0-1"] {
         assert!(reason.contains(part), "{part}: {reason}");
     }
     let none = twice(&[&first[0]]);

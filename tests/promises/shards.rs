@@ -133,7 +133,7 @@ fn processes_of_a_job_array_count_a_board_together() {
     }
     let missing = run(&["merge", out, "--json"], &[]);
     assert_eq!(missing.status.code(), Some(3));
-    assert!(stderr(&missing).contains("in shard 3 (of 0 to 3)"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("all in shard 3 of 0-3"), "{}", stderr(&missing));
     let object = json(&missing);
     assert_eq!(
         (&object["total"], &object["missing"]["indices"]),
@@ -145,7 +145,7 @@ fn processes_of_a_job_array_count_a_board_together() {
     // An array from 1 to 4 lacks shard 0; its last task says how it is submitted.
     let shard = ["shard", "14", "--shards", "4", "--out", out];
     let wrong = run(&shard, &[("SLURM_ARRAY_TASK_ID", "4")]);
-    refused(&wrong, 2, &["SLURM_ARRAY_TASK_ID: '4'", "--array=0-3"]);
+    refused(&wrong, 2, &["SLURM_ARRAY_TASK_ID: '4'", "choose 0 to 3"]);
     // The last task of an array that counts from 1.
     let last = run(&["shard", "14", "--shards", "4", "--out", out], &[("SGE_TASK_ID", "4")]);
     assert_eq!(last.status.code(), Some(0), "{}", stderr(&last));
@@ -186,7 +186,7 @@ fn the_shard_comes_from_the_flag_or_from_a_scheduler() {
     }
     let outside = [("SGE_TASK_ID", "undefined"), ("LSB_JOBINDEX", "0"), ("PBS_ARRAY_INDEX", "")];
     let (none, reason) = shard(&[], &outside);
-    assert!(none.is_none() && reason.contains("--index: which shard?"), "{reason}");
+    assert!(none.is_none() && reason.contains("--index is missing"), "{reason}");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_killed_shard_resumes_in_another_journal() {
     let output = finish(second);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{message}");
-    assert!(message.contains("shard 2 (of 0 to 4): stopped after "), "{message}");
+    assert!(message.contains("shard 2 of 0-4: stopped after "), "{message}");
     let merged = contents(&folder);
     assert_eq!((merged.files().len(), merged.repeated), (2, 0), "nothing was counted twice");
     assert!(merged.tally().units > before);
@@ -246,7 +246,7 @@ fn bad_input_gets_one_clear_line() {
         (&["merge"], 2, "FILE|FOLDER"),
         (&["merge", empty], 3, "holds a finished unit yet"),
         (&["merge", "/no/such/place"], 2, "/no/such/place"),
-        (&["merge", out], 3, "in shard 1 (of 0 to 1)"),
+        (&["merge", out], 3, "all in shard 1 of 0-1"),
         (&["merge", out, "--shards", "0"], 2, "--shards"),
         (&["status", empty], 3, "holds a finished unit yet"),
         (&["verify", empty], 3, "holds a finished unit yet"),

@@ -1,4 +1,4 @@
-//! The page of `status --html`: all that is known of a count, to look at in a browser.
+//! The page of `status --html`: all that is known of counts, to look at in a browser.
 //!
 //! One file without scripts, and without anything from elsewhere. It shows a moment; while processes
 //! write, a browser loads the file anew once a minute, so it is worth writing it again and again.
@@ -14,17 +14,15 @@ use nqueens::WhichCount;
 use nqueens::record::{JournalFile, Record, Run};
 
 use super::grid;
-use super::state::{Resume, percent, report};
+use super::state::{add_facts, percent, resume};
 use crate::cli::format::{duration, grouped, many, sum, time, utc};
+use crate::cli::report::Report;
 use crate::cli::stderr::escaped;
 
-/// The page of the first count, the second, or both; `paths` as they were named.
+/// Returns the page of these counts, with the paths of their journals as they were named.
 pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> String {
-    let first = &counts[0];
-    let plan = first.plan();
-    let queens = many(plan.size().get() as usize, "queen");
-    let (engine, hash, units) = (plan.engine(), plan.hash(), grouped(plan.units()));
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let titles = counts.iter().map(|count| format!("{}: {} %", board(count), percent(count)));
     let page = html! {
         (PreEscaped("<!doctype html>\n<html lang=\"en\">\n"))
         meta charset="utf-8";
@@ -33,19 +31,13 @@ pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> Str
         @if counts.iter().any(|count| count.running().next().is_some()) {
             meta http-equiv="refresh" content="60";
         }
-        title { (queens) ": " (percent(first)) " % counted" }
+        title { (titles.collect::<Vec<_>>().join("; ")) }
         style { (PreEscaped(include_str!("page.css"))) }
-        header {
-            h1 { (queens) }
-            p {
-                "engine " (engine) ", plan " (format_args!("{hash:08x}")) ", " (units)
-                " units; as of " time { (utc(now)) }
-            }
-        }
-        main { @for count in counts { (section(count, counts.len() > 1, now)) } }
+        main { @for count in counts { (section(count, now)) } }
         footer {
             p {
-                "Made by " code { "nqueens status --html" } ", version " (env!("CARGO_PKG_VERSION"))
+                "Made at " time { (utc(now)) } " by " code { "nqueens status --html" }
+                ", version " (env!("CARGO_PKG_VERSION"))
                 ", from the journals in " code { (escaped(names.join(", "))) } "."
             }
         }
@@ -54,12 +46,24 @@ pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> Str
     page.into_string()
 }
 
-fn section(record: &Record, is_one_of_two: bool, now: SystemTime) -> Markup {
-    let which = record.plan().which_count();
-    let (percent, all) = (percent(record), grouped(record.plan().units()));
+/// Returns the name of a count: `12 queens`, or `12 queens, second count`.
+fn board(record: &Record) -> String {
+    let second = match record.plan().which_count() {
+        WhichCount::First => "",
+        WhichCount::Second => ", second count",
+    };
+    many(record.plan().size().get() as usize, "queen") + second
+}
+
+fn section(record: &Record, now: SystemTime) -> Markup {
+    let (plan, percent) = (record.plan(), percent(record));
+    let (engine, hash, all) = (plan.engine(), plan.hash(), grouped(plan.units()));
+    let mut facts = Report::default();
+    add_facts(&mut facts, record, now);
     html! {
         section {
-            @if is_one_of_two || which == WhichCount::Second { h2 { (which) " count" } }
+            h2 { (board(record)) }
+            p.note { "engine " (engine) ", plan " (format_args!("{hash:08x}")) }
             div.progress {
                 p { strong { (percent) " %" } " " (grouped(record.tally().units)) " of " (all) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"
@@ -67,20 +71,14 @@ fn section(record: &Record, is_one_of_two: bool, now: SystemTime) -> Markup {
                     span style={ "width:" (percent) "%" } {}
                 }
             }
-            dl.facts {
-                @for (term, text) in report(record, now).rows().skip(2).filter(|(term, _)| *term != "resume") { div { dt { (term) } dd { (text) } } }
-            }
+            dl.facts { @for (term, text) in facts.rows() { div { dt { (term) } dd { (text) } } } }
             (grid::section(record))
             (processes(record))
             (machines(record))
-            @if let Some(resume) = Resume::of(record) {
+            @if let Some(command) = resume(record) {
                 h3 { "What is missing" }
-                p { "This counts what is missing and no process counts now:" }
-                pre { code { (resume.command) } }
-                @if let Some(slurm) = resume.slurm {
-                    p { "On a Slurm cluster:" }
-                    pre { code { (slurm) } }
-                }
+                p { "This counts the units that are missing and that no process counts now:" }
+                pre { code { (command) } }
             }
         }
     }
@@ -102,8 +100,7 @@ fn processes(record: &Record) -> Markup {
     };
     let rows: BTreeSet<_> = record.running().filter_map(row).collect();
     // A plain count has no shards, and the name of its journal no host.
-    let is_plain = record.shards == Some(1);
-    let unnamed = if is_plain { 2 } else { 0 };
+    let unnamed = if record.shards == Some(1) { 2 } else { 0 };
     let rows: Vec<_> = rows.iter().map(|(_, row)| &row[unnamed..]).collect();
     let titles = &["Shard", "Host", "Threads", "Units", "Counts for", "Last sign"][unnamed..];
     html! { @if !rows.is_empty() { h3 { "Running" } (table(titles, &["Host"], &rows)) } }

@@ -1,4 +1,4 @@
-//! How far a count has come, what is left of it, and the commands that count what no process is counting.
+//! How far a count has come, what is left of it, and the command that counts what no process is counting.
 
 use std::path::Path;
 use std::slice;
@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::{Record, Run, journals_in, split_by_plan};
 use nqueens::{Error, Shard, WhichCount};
 
-use crate::cli::format::{duration, figures, grouped, json_seconds, many, to_go};
+use crate::cli::format::{duration, expected, figures, grouped, json_seconds, many};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};
-use crate::cli::report::{Report, units};
+use crate::cli::report::Report;
 use crate::cli::stderr::quoted;
 
 /// The processes that count now, with what they have done so far.
@@ -31,12 +31,26 @@ pub(super) fn percent(record: &Record) -> String {
     figures(if done < all { percent.min(99.9) } else { percent }, 3)
 }
 
-/// The report on a count, as of now.
+/// Returns the report on a count, as of now.
 pub(super) fn report(record: &Record, now: SystemTime) -> Report {
-    let (percent, done, left) = (percent(record), units(record.tally().units), record.work_left());
-    let solutions = grouped(record.tally().solutions);
-    let mut report = journals::report(record, grouped);
-    report.bare(&percent).row("done", format_args!("{done}, {percent} %, {solutions} solutions"));
+    let mut report = Report::default();
+    report.plan(record.plan()).bare(percent(record));
+    add_facts(&mut report, record, now);
+    let resume = resume(record);
+    if let Some(command) = &resume {
+        report.row("resume", command);
+    }
+    report.field("resume", resume);
+    report
+}
+
+/// Adds what is known of a count beside its plan and the command that resumes it.
+pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
+    journals::add_facts(report, record);
+    let (percent, left) = (percent(record), record.work_left());
+    let (done, solutions) = (record.tally(), grouped(record.tally().solutions));
+    let units = many(done.units, "unit");
+    report.row("done", format_args!("{units}, {percent} %, {solutions} solutions"));
     match missing_shards(record) {
         Some((1, _)) => {}
         Some((shards, missing)) if missing.is_empty() => {
@@ -62,93 +76,66 @@ pub(super) fn report(record: &Record, now: SystemTime) -> Report {
         report.row("last record", format_args!("{} ago", duration(since)));
     }
     let measured = duration(record.cpu_time());
-    let is_whole = record.total().is_some();
-    let to_come = left.cpu_seconds.filter(|_| !is_whole);
-    let to_come = to_come.map_or(String::new(), |left| format!(", {} to go", to_go(left)));
-    let end = match left.seconds {
-        _ if is_whole => "reached".to_owned(),
-        Some(time) => format!("in {}", to_go(time)),
-        None if processes == 0 => "no process is counting".to_owned(),
-        None => "too early to say".to_owned(),
-    };
+    let to_come = left.cpu_seconds.filter(|_| record.total().is_none());
+    let to_come = to_come.map_or(String::new(), |left| format!(", {} to go", expected(left)));
     report
         .field("seconds_since_record", since.map(json_seconds))
         .row("CPU time", format_args!("{measured} measured{to_come}"))
         .approximate("cpu_seconds_left", left.cpu_seconds)
-        .row("end", end)
         .approximate("seconds_left", left.seconds);
-    let resume = Resume::of(record);
-    if let Some(resume) = &resume {
-        report.row("resume", &resume.command);
+    if processes > 0 {
+        let end = left.seconds.map(|time| format!("in {}", expected(time)));
+        report.row("end", end.as_deref().unwrap_or("too early to say"));
     }
-    report.field("resume", resume.map(|resume| resume.command));
-    report
 }
 
 /// Clocks of machines differ by less. A file that is dated later was not written then.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// How to go on with a count.
-pub(super) struct Resume {
-    /// On one machine.
-    pub(super) command: String,
-    /// On a Slurm cluster, if there are shards.
-    pub(super) slurm: Option<String>,
-}
-
-impl Resume {
-    /// How to count what no process counts now. If the journals do not agree on the number of shards, any will do.
-    /// `None` if there is nothing to do.
-    pub(super) fn of(record: &Record) -> Option<Self> {
-        let (plan, files) = (record.plan(), record.files());
-        let n = plan.size();
-        let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
-        let run = running_runs(record).next().or(record.runs().last())?;
-        let shards = record.shards.unwrap_or(run.shard.shards());
-        let running = running_indices(record, shards);
-        let mut idle = record.missing_shards(shards).ok()?;
-        idle.retain(|index| !running.contains(index));
-        if idle.is_empty() {
-            return None;
-        }
-        let path = &files.first()?.path;
-        let folder = Path::new(".").join(path.parent()?);
-        let folder = folder.canonicalize().unwrap_or(folder);
-        // No shard begins beside another count, or if a unit has two counts.
-        let plans = journals_in(slice::from_ref(&folder)).map(split_by_plan);
-        let is_mixed = plans.is_ok_and(|plans| plans.len() > 1);
-        let is_disputed = |error: &Error| matches!(error, Error::CountsDiffer { .. });
-        let is_plain = shards == 1 && files.len() == 1;
-        if is_plain || is_mixed || record.left_out.iter().any(is_disputed) {
-            let mut command = format!("nqueens count {n}{second} --journal ");
-            if files.len() == 1 && record.left_out.is_empty() {
-                command += &quoted(path);
-            } else {
-                let files: Vec<_> = files.iter().map(|file| quoted(&file.path)).collect();
-                let (files, new) = (files.join(" "), quoted(&path.with_extension("good.journal")));
-                // Not &&, for it fails if something is left out.
-                command = format!("nqueens merge {files} --into {new}; {command}{new}");
-            }
-            // A process that counts now may count all of them.
-            let is_idle = record.running().next().is_none();
-            return is_idle.then_some(Self { command, slurm: None });
-        }
-        let indices = ranges(&idle);
-        let sequence = |range: &str| match range.split_once('-') {
-            Some((first, last)) => format!("$(seq {first} {last})"),
-            None => range.to_owned(),
-        };
-        let sequences = indices.split(',').map(sequence).collect::<Vec<_>>().join(" ");
-        let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
-        let command = match idle[..] {
-            [index] => format!("nqueens shard {n} --index {index} {options}"),
-            _ => format!(
-                "for i in {sequences}; do nqueens shard {n} --index $i {options} || break; done"
-            ),
-        };
-        Some(Self {
-            command,
-            slurm: Some(format!("scripts/slurm/submit.sh {n} --indices {indices} {options}")),
-        })
+/// Returns the command that counts what no process counts now, or `None` if there is nothing to do. If the journals
+/// do not agree on the number of shards, any will do.
+pub(super) fn resume(record: &Record) -> Option<String> {
+    let (plan, files) = (record.plan(), record.files());
+    let n = plan.size();
+    let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
+    let run = running_runs(record).next().or(record.runs().last())?;
+    let shards = record.shards.unwrap_or(run.shard.shards());
+    let running = running_indices(record, shards);
+    let mut idle = record.missing_shards(shards).ok()?;
+    idle.retain(|index| !running.contains(index));
+    if idle.is_empty() {
+        return None;
     }
+    let path = &files.first()?.path;
+    let folder = Path::new(".").join(path.parent()?);
+    let folder = folder.canonicalize().unwrap_or(folder);
+    // No shard begins beside another count, or if a unit has two counts.
+    let plans = journals_in(slice::from_ref(&folder)).map(split_by_plan);
+    let is_mixed = plans.is_ok_and(|plans| plans.len() > 1);
+    let is_disputed = |error: &Error| matches!(error, Error::CountsDiffer { .. });
+    let is_plain = shards == 1 && files.len() == 1;
+    if is_plain || is_mixed || record.left_out.iter().any(is_disputed) {
+        let mut command = format!("nqueens count {n}{second} --journal ");
+        if files.len() == 1 && record.left_out.is_empty() {
+            command += &quoted(path);
+        } else {
+            let files: Vec<_> = files.iter().map(|file| quoted(&file.path)).collect();
+            let (files, new) = (files.join(" "), quoted(&path.with_extension("good.journal")));
+            // Not &&, because it fails if something is left out.
+            command = format!("nqueens merge {files} --into {new}; {command}{new}");
+        }
+        // A process that counts now may count all of them.
+        return record.running().next().is_none().then_some(command);
+    }
+    let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
+    if let [index] = idle[..] {
+        return Some(format!("nqueens shard {n} --index {index} {options}"));
+    }
+    let sequence = |range: &str| match range.split_once('-') {
+        Some((first, last)) => format!("$(seq {first} {last})"),
+        None => range.to_owned(),
+    };
+    let indices = ranges(&idle).split(',').map(sequence).collect::<Vec<_>>().join(" ");
+    let command = format!("nqueens shard {n} --index $i {options}");
+    Some(format!("for i in {indices}; do {command} || break; done"))
 }
