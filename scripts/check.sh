@@ -85,7 +85,7 @@ test() {
 # skipped.
 ignored() {
   local need lacking=()
-  for need in root loop_devices cgroups libfaketime bash zsh fish; do
+  for need in root loop_devices cgroups libfaketime zsh fish; do
     "has_$need" || { skip "tests that need $need" && lacking+=(--skip "needs_$need::"); }
   done
   cargo test --tests -- --ignored "${lacking[@]}"
@@ -115,7 +115,6 @@ has_cgroups() {
   command -v script >/dev/null
 }
 has_libfaketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || install_packages faketime; }
-has_bash() { true; }
 has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
 
@@ -145,8 +144,6 @@ miri() {
     skip "no installed nightly toolchain has it"
   fi
 }
-
-kill-resume() { scripts/kill-resume.sh; }
 
 # Each benchmark once, in the test profile, which shares its dependencies with the tests.
 bench() { cargo test --benches; }
@@ -184,18 +181,6 @@ package() {
   cargo check --manifest-path "$folder/Cargo.toml" --all-targets --locked --target-dir "${CARGO_TARGET_DIR:-target}"
   grep -q '^repository = ' Cargo.toml ||
     skip "links and pictures of README.md on crates.io, which need 'repository' in Cargo.toml"
-}
-
-# A build for another CPU family, and its kernels under an emulator.
-aarch64() {
-  local target=aarch64-unknown-linux-gnu
-  if has_target "$target"; then
-    cargo clippy --target "$target" --lib --bins -- -D warnings
-  else
-    skip "a build for $target: this Rust target is not installed"
-    return
-  fi
-  run_script aarch64
 }
 
 shellcheck() {

@@ -38,9 +38,6 @@ install_packages() (
 # has COMMAND PACKAGE ...: installs the packages if the command is missing.
 has() { type -P "$1" >/dev/null || install_packages "${@:2}"; }
 
-# The same for a target of Rust.
-has_target() { rustup target list --installed 2>/dev/null | grep -q "$1" || { may_install && timeout 60 rustup target add "$1"; }; }
-
 # published N: the total of a board.
 published() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/board/known-counts.csv; }
 

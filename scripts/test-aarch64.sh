@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of the kernels and whole counts as an aarch64 program under qemu: each kernel, both counts, and
-# journals that this machine began with each of its own kernels.
+# Checks the code for aarch64, then runs the tests of the kernels and whole counts as an aarch64 program under qemu:
+# each kernel, both counts, and journals that this machine began with each of its own kernels.
 #
 #   scripts/test-aarch64.sh
 #
@@ -9,7 +9,9 @@
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-gnu
-has_target "$target" || fail "missing: rustup target add $target" 77
+rustup target list --installed 2>/dev/null | grep -q "$target" ||
+  { may_install && timeout 60 rustup target add "$target"; } || fail "missing: rustup target add $target" 77
+cargo clippy --target "$target" --lib --bins -- -D warnings
 has qemu-aarch64 qemu-user
 has aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 emulator="qemu-aarch64 -L /usr/aarch64-linux-gnu"

@@ -279,7 +279,7 @@ elsewhere() {
   counting=$(log_of "$1" | sed -n 's/.*, \(n[0-9]\), .*: done$/\1/p')
   if [ -z "$refusing" ] || [ -z "$counting" ] || [ "$refusing" = "$counting" ]; then fail "shard $1: refused on '$refusing', counted on '$counting'"; fi
 }
-elsewhere 2 'cannot run here now, exit code 4'
+elsewhere 2 'temporarily impossible on this node, exit code 4'
 elsewhere 4 'the program cannot be started on this node, exit code 127'
 elsewhere 5 'the program cannot be started on this node, exit code 1'
 log_of 3 | grep -q 'exit code 4, for the last time' || fail "shard 3 should have been given up"

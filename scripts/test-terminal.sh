@@ -25,8 +25,6 @@ finish() {
   exit "$code"
 }
 trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 # Each terminal has a server of its own: one that is ending takes no new session.
 opened=0

@@ -11,10 +11,10 @@ end `nqueens merge FOLDER` prints the total.
 Exit codes are those of nqueens:
 
 0  done
-1  a result that differs, a damaged journal, or a shard that failed too often
+1  a total that differs from the published one, a damaged journal, or a shard that failed too often
 2  wrong usage, also if a worker's nqueens reports it: never tried again
 3  stopped, or not complete: the same command resumes
-4  not now (no worker can run a shard, or a journal cannot be read): the same command resumes later
+4  temporarily impossible (no worker can run a shard, or a journal cannot be read): try again later
 """
 
 from __future__ import annotations
@@ -161,10 +161,9 @@ def merge(request: argparse.Namespace, path: Path) -> tuple[dict[str, Any], list
     return report, [i for first, _, last in ends for i in range(int(first), int(last or first) + 1)]
 
 
-def say(message: str, end: str = "\n") -> None:
-    """Print to standard error; on a terminal, over the line of progress before it."""
-    clear, end = ("\x1b[K", end) if sys.stderr.isatty() else ("", "\n")
-    print(f"count.py: {message}{clear}", end=end, file=sys.stderr, flush=True)
+def say(message: str) -> None:
+    """Print a line to standard error."""
+    print(f"count.py: {message}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
@@ -253,10 +252,10 @@ class Count:
             if client.status != "running":
                 raise ConnectionError
             now = time.monotonic()
-            if sys.stderr.isatty() or now - said >= LINE_SECONDS:
+            if now - said >= LINE_SECONDS:
                 seconds = round((now - began) * (shards - done) / max(done - before, 1))
                 left = timedelta(seconds=seconds) if done > before else "?"
-                say(f"{done} of {shards} shards, {left} to go, workers: {len(self.workers)}", "\r")
+                say(f"{done} of {shards} shards, {left} to go, workers: {len(self.workers)}")
                 said = now
             time.sleep(POLL_SECONDS)
         say(f"{done} of {shards} shards are there")
@@ -282,7 +281,7 @@ class Count:
         return done
 
     def take(self, index: int, result: Any) -> bool:
-        """Handle a task that has ended; tell whether its shard is counted."""
+        """Handle a task that has ended; return whether its shard is counted."""
         if isinstance(result, BaseException):
             raise EndedError(STOPPED, RESUME)
         if isinstance(result[1], BaseException):

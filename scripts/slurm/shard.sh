@@ -93,7 +93,7 @@ fi
 
 # Why another node should be tried.
 case $code in
-  4) refusal="cannot run here now" ;; # no memory, no threads
+  4) refusal="temporarily impossible on this node" ;; # no memory, no threads
   126 | 127) refusal="the program cannot be started on this node" ;;
   132 | 139) refusal="the program crashed on this node" ;; # an instruction that the CPU lacks, a segmentation fault
 esac

@@ -18,15 +18,12 @@
 # The program, printed with its commit, is $NQUEENS, else this repository's own build (release/nqueens in
 # $CARGO_TARGET_DIR or target), else nqueens on the path.
 # Exit codes: 0 submitted, or nothing is missing; 1 failed, or sbatch refused; 2 wrong usage; 3 earlier jobs still
-# exist; 4 not now: another submit.sh works on this folder, or a journal cannot be read.
+# exist; 4 temporarily impossible: another submit.sh works on this folder, or a journal cannot be read.
 . "$(dirname "$0")/../common.sh" || exit
 built=$(readlink -m "${CARGO_TARGET_DIR:-target}/release/nqueens") # seen from the root, as cargo was run there
 cd "$OLDPWD"                                                        # folders in the arguments are seen from there
 
 here=$(dirname "$(readlink -f "$0")")
-
-# The beginning of a long list.
-brief() { if [ ${#1} -le 200 ]; then echo "$1"; else echo "${1:0:200}..."; fi; }
 
 # A whole number from $2 to $3, without signs or leading zeros.
 is_number() { [[ $1 =~ ^(0|[1-9][0-9]{0,8})$ ]] && [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; }
@@ -58,7 +55,7 @@ while [ $# -gt 0 ]; do
         shift
       fi
       ;;
-    *) usage "'$1' is no option; the board comes first: submit.sh N --shards K" ;;
+    *) usage "'$1' is not an option; the board comes first: submit.sh N --shards K" ;;
   esac
   shift
 done
@@ -89,7 +86,7 @@ printf 'program      %s, %s\n' "$nqueens" "$("$nqueens" --version || echo "exit 
 
 folder=${given[out]:-q$n}
 [[ $folder != -* ]] || usage "--out: '$folder' is an option, not a folder"
-folder=$(readlink -m -- "$folder") || usage "--out: '${given[out]}' is no path"
+folder=$(readlink -m -- "$folder") || usage "--out: '${given[out]}' is not a path"
 [[ $folder != *[[:cntrl:]\\]* ]] ||
   usage "--out: Slurm cannot write logs below a path with a backslash or a control character: choose another folder"
 
@@ -108,7 +105,7 @@ case $code in
 esac
 
 mkdir -p "$folder/log" 2>/dev/null || usage "--out: cannot make the folder $folder/log"
-[ -w "$folder" ] || usage "--out: the folder $folder is not yours to write to"
+[ -w "$folder" ] || usage "--out: cannot write to the folder $folder"
 
 # Two of these scripts at the same time would submit every shard twice. The kernel releases the lock
 # when the script and its sbatch have ended, however they end.
@@ -124,7 +121,7 @@ esac
 # The jobs of this count that still wait or run would be submitted again and counted twice. Their folder
 # tells, also if an earlier submit.sh was killed.
 separator=$'\x1f' # in no folder's name
-jobs=$(squeue -h -o "%i$separator%r$separator%j$separator%Z" 2>"$scratch/stderr") || fail "no answer from Slurm: squeue"
+jobs=$(squeue -h -o "%i$separator%r$separator%j$separator%Z" 2>"$scratch/stderr") || fail "squeue gets no answer from Slurm"
 queued=() not_started=() held=()
 while IFS=$separator read -r job why name place; do
   if [ "$place" != "$folder" ] || ! [[ $name =~ ^nqueens-[0-9]+"${second#-}"$ ]]; then continue; fi
@@ -139,10 +136,10 @@ if [ ${#queued[@]} -gt 0 ]; then
   if [ ${#not_started[@]} -gt 0 ]; then
     printf '%s\n' "${not_started[@]}" | xargs -n 100 scontrol release ||
       fail "nothing submitted: Slurm holds tasks that did not start; scontrol release ${not_started[*]}" 3
-    echo "released     $(brief "${not_started[*]}"): Slurm held these because a node did not start them; sinfo -R names nodes that are out"
+    echo "released     ${not_started[*]}: Slurm held these because a node did not start them; sinfo -R names nodes that are out"
   fi
   [ ${#held[@]} = 0 ] ||
-    echo "held         $(brief "${held[*]}"): these wait until somebody enters scontrol release JOB"
+    echo "held         ${held[*]}: these wait until somebody enters scontrol release JOB"
   fail "nothing submitted: earlier jobs for $folder are in the queue; wait, or scancel $(printf '%s\n' "${queued[@]}" | sort -nu | paste -sd' ')" 3
 fi
 
@@ -160,7 +157,7 @@ if ! grep -q '^{"n":null,' "$scratch/merge"; then
   if [ -n "$second" ] || [ "$(field count)" = first ]; then
     missing=$(field indices)
     [ -z "$missing" ] ||
-      echo "missing      shards $(brief "$missing") of $of; the others are complete and not submitted"
+      echo "missing      shards $missing of $of; the others are complete and not submitted"
   fi
 fi
 
@@ -170,7 +167,7 @@ if [ "$indices" != "$all" ]; then
   missing=$(sort <(expand "$missing") <(expand "$indices") | uniq -d | sort -n | paste -sd,)
 fi
 if [ -z "$missing" ]; then
-  echo "all of shards $(brief "$indices") of $of are complete, nothing submitted"
+  echo "all of shards $indices of $of are complete, nothing submitted"
   if [ "$code" = 0 ]; then "${merge[@]}"; fi
   exit
 fi
@@ -196,7 +193,7 @@ command+=("${sbatch[@]}")
 logs=${folder//%/%%}/log
 submit --signal=B:TERM@60 --output="$logs/%A_%a.log" --array="$missing${given[max-running]:+%${given[max-running]}}" \
   "$here/shard.sh" "$nqueens" "$n" "$of" "$folder" ${second:+"$second"} "${extra[@]}"
-printf '%-12s shards %s of %s\n' "job $job" "$(brief "$missing")" "$of"
+printf '%-12s shards %s of %s\n' "job $job" "$missing" "$of"
 submit --cpus-per-task=1 --output="$logs/merge-%j.log" --dependency="afterany:$job" \
   "$here/merge.sh" "$nqueens" "$of" "$folder" "$second" "${command[@]}"
 printf '%-12s merges them: %q\n' "job $job" "$folder/log/merge-$job.log"

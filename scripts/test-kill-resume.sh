@@ -2,7 +2,7 @@
 # Kills a count with SIGKILL at random moments, resumes it with a random number of threads each
 # time, and checks the total.
 #
-#   scripts/kill-resume.sh [N] [KILLS]      (default: 20 20)
+#   scripts/test-kill-resume.sh [N] [KILLS]      (default: 20 20)
 #
 # Fails if the total is wrong, if a unit was recorded twice, or if the count ends before all kills.
 . "$(dirname "$0")/common.sh" || exit
@@ -16,7 +16,7 @@ lines() { wc -l 2>/dev/null <"$journal" || echo 0; }
 
 for ((kill = 1; kill <= kills; kill++)); do
   threads=$((RANDOM % 4 + 1))
-  # So many lines more, and a moment: a count on a fast machine is killed no nearer to its end.
+  # At a number of lines, not a time: a count on a fast machine is killed no nearer to its end.
   until=$(($(lines) + RANDOM % 10 + 1))
   "$program" count "$n" --quiet --threads "$threads" --journal "$journal" >"$folder/total" 2>"$folder/stderr" &
   pid=$!
