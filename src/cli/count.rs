@@ -150,7 +150,7 @@ fn report_classes(report: &mut Report, classes: Option<Classes>) {
     report.field("classes", fields);
 }
 
-/// All runs of a journal together, as it was read back from the disk: wall time without the pauses
+/// Adds what all runs of a journal took together, as it was read back from the disk: wall time without the pauses
 /// between runs, and the CPU time that all threads spent on units.
 fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
     let Outcome { runs, units_before, .. } = outcome;

@@ -119,7 +119,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The library says what is wrong; the command line adds the exit code and the way out.
+/// Adds the exit code and the way out to what the library says is wrong.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let (exit, way_out) = way_out(&error);
@@ -218,13 +218,13 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     (exit, text.to_owned())
 }
 
-/// Whether the disk or the file has no room.
+/// Returns whether the disk or the file has no room.
 fn is_full(kind: io::ErrorKind) -> bool {
     use io::ErrorKind as K;
     matches!(kind, K::StorageFull | K::QuotaExceeded | K::FileTooLarge | K::WriteZero)
 }
 
-/// For writing to stdout.
+/// Makes a failure of an error of writing to standard output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Exit::Done.unprinted(&error).because("")

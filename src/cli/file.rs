@@ -22,20 +22,20 @@ pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = Pat
 
 /// Checks that a drawing can be written, before the work that makes it.
 pub(crate) fn check_drawing(option: &str, path: &Path) -> Result<(), Failure> {
-    beside(path).map(drop).map_err(|error| cannot_write(option, path, &error))
+    create_beside(path).map(drop).map_err(|error| cannot_write(option, path, &error))
 }
 
 /// Writes a drawing. Until it is whole it has a temporary name, so half of it is never seen.
 pub(crate) fn write_drawing(option: &str, path: &Path, drawing: &str) -> Result<(), Failure> {
-    let written = beside(path).and_then(|mut file| {
+    let written = create_beside(path).and_then(|mut file| {
         file.write_all(drawing.as_bytes())?;
         Ok(file.persist(path)?)
     });
     written.map(drop).map_err(|error| cannot_write(option, path, &error))
 }
 
-/// A file beside the drawing, gone when it is dropped.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
+/// Creates a file beside the drawing, which is removed when it is dropped.
+fn create_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new(""));
     // Errors of `tempfile_in` end with the temporary name, which says nothing to users.
     let create = |path: &Path| File::options().write(true).create_new(true).mode(0o666).open(path);

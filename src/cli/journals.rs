@@ -31,7 +31,7 @@ pub(crate) struct JournalsArgs {
 }
 
 impl JournalsArgs {
-    /// Reads those of one count together: of the first, unless only the second is there or asked for.
+    /// Reads the journals of one count together: of the first, unless only the second is there or asked for.
     pub(crate) fn read(&self, format: Format) -> Result<Record, Failure> {
         let [first, second] = self.files()?;
         if self.second || first.is_empty() {
@@ -44,11 +44,11 @@ impl JournalsArgs {
         self.read_files(&first, format)
     }
 
-    /// Reads those of the first count, and those of the second one.
+    /// Reads the journals of the first count, and of the second one.
     pub(crate) fn read_both(&self, format: Format) -> Result<[Record; 2], Failure> {
         let files = self.files()?;
         if let Some(missing) = files.iter().position(Vec::is_empty) {
-            return Err(self.nothing(missing == 1, format));
+            return Err(self.no_unit(missing == 1, format));
         }
         let [first, second] = files.map(|files| self.read_files(&files, format));
         Ok([first?, second?])
@@ -74,7 +74,7 @@ impl JournalsArgs {
             }
         }
         if records.is_empty() {
-            return Err(failures.pop().unwrap_or_else(|| self.nothing(self.second, format)));
+            return Err(failures.pop().unwrap_or_else(|| self.no_unit(self.second, format)));
         }
         let mut exit = Exit::Done;
         for failure in &failures {
@@ -84,7 +84,7 @@ impl JournalsArgs {
         Ok((records, exit))
     }
 
-    /// Those of the first count, and those of the second. Several plans are an error of the reading.
+    /// Returns the files of the first count, and of the second. Several plans are an error of the reading.
     fn files(&self) -> Result<[Vec<PathBuf>; 2], Failure> {
         let plans = split_by_plan(journals_in(&self.paths)?);
         Ok([0, 1].map(|count| plans.iter().flat_map(|files| files[count].clone()).collect()))
@@ -92,7 +92,7 @@ impl JournalsArgs {
 
     /// Ends a command that found no finished unit. Nothing is complete, which scripts read from the code and from the
     /// JSON object.
-    fn nothing(&self, second: bool, format: Format) -> Failure {
+    fn no_unit(&self, second: bool, format: Format) -> Failure {
         let missing = self.shards.map(|shards| (0..shards).collect::<Vec<_>>());
         let missing = json!({
             "units": null,
@@ -110,7 +110,7 @@ impl JournalsArgs {
     }
 
     /// Returns how much is not finished, and what to do about it.
-    pub(crate) fn lacks(&self, record: &Record) -> String {
+    pub(crate) fn describe_missing(&self, record: &Record) -> String {
         let units = record.plan().units() - record.tally().units;
         let all = many(record.plan().units(), "unit");
         let lacks = format!("the journals lack {} of {all}", grouped(units));
@@ -128,7 +128,7 @@ impl JournalsArgs {
     /// Reads journals of one count.
     fn read_files(&self, files: &[PathBuf], format: Format) -> Result<Record, Failure> {
         let record = Record::read(files)?;
-        let mut record = record.ok_or_else(|| self.nothing(self.second, format))?;
+        let mut record = record.ok_or_else(|| self.no_unit(self.second, format))?;
         record.shards = self.shards.or(record.shards);
         warn_of_damage(&record.left_out);
         for file in record.files().iter().filter(|file| file.cut_off > 0) {
@@ -148,7 +148,7 @@ pub(crate) fn warn_of_damage(left_out: &[Error]) {
     print_first(warnings.into_iter());
 }
 
-/// The journal of an error.
+/// Returns the journal of an error.
 fn file_of(error: &Error) -> Option<&Path> {
     match error {
         Error::Journal { path, .. } => Some(path),
@@ -156,7 +156,7 @@ fn file_of(error: &Error) -> Option<&Path> {
     }
 }
 
-/// Whether a journal was not read for a reason that says nothing of its lines: it belongs to another user, or there
+/// Returns whether a journal was not read for a reason that says nothing of its lines: it belongs to another user, or there
 /// are too few file handles.
 fn is_unread(error: &Error) -> bool {
     let Error::Journal { error, .. } = error else { return false };
@@ -166,7 +166,7 @@ fn is_unread(error: &Error) -> bool {
     }
 }
 
-/// Prints it if the total is not the published one. Nor is all well if something is damaged, or if a journal
+/// Prints a total that differs from the published one, and returns the exit code. Nor is all well if something is damaged, or if a journal
 /// cannot be read that may hold what is missing.
 pub(crate) fn check(record: &Record) -> Exit {
     if let Published::Differs { expected } = record.published() {
@@ -181,15 +181,15 @@ pub(crate) fn check(record: &Record) -> Exit {
     }
 }
 
-/// The journals of which something is damaged and left out.
-fn damaged(record: &Record) -> Vec<String> {
+/// Returns the journals of which something is damaged and left out.
+fn damaged_files(record: &Record) -> Vec<String> {
     let damage = record.left_out.iter().filter(|error| !is_unread(error));
     let mut files: Vec<_> = damage.filter_map(file_of).collect();
     files.dedup();
     files.iter().map(|path| escaped(path.display())).collect()
 }
 
-/// The number of shards, if it is known, and the indices of those that are not complete.
+/// Returns the number of shards, if it is known, and the indices of the shards that are not complete.
 pub(crate) fn missing_shards(record: &Record) -> Option<(usize, Vec<usize>)> {
     let shards = record.shards?;
     Some((shards, record.missing_shards(shards).ok()?))
@@ -204,7 +204,7 @@ pub(crate) fn report(record: &Record) -> Report {
 
 /// Adds what all reports on journals have beside the plan.
 pub(crate) fn add_facts(report: &mut Report, record: &Record) {
-    let (plan, done, damaged) = (record.plan(), record.tally(), damaged(record));
+    let (plan, done, damaged) = (record.plan(), record.tally(), damaged_files(record));
     let missing = json!({
         "units": plan.units() - done.units,
         "shards": record.shards,
@@ -237,7 +237,7 @@ pub(crate) fn shards_text(indices: &[usize], shards: usize) -> String {
     format!("{shard} {} of 0-{}", ranges(indices), shards - 1)
 }
 
-/// Numbers in increasing order, as a job array is written: `3,7-9`.
+/// Returns numbers in increasing order as a job array is written: `3,7-9`.
 pub(crate) fn ranges(numbers: &[usize]) -> String {
     let ranges = numbers.chunk_by(|one, next| one + 1 == *next).map(|range| match range {
         [first, .., last] => format!("{first}-{last}"),

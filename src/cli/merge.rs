@@ -18,8 +18,8 @@ use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::{escaped, message, print_first};
 use crate::cli::values::{path_in_folder, range};
 
-/// Units as they are written on the command line: `17`, `40-43` or `40..=43`.
-fn units_of(text: &str) -> Result<Range<usize>, String> {
+/// Parses units as they are written on the command line: `17`, `40-43` or `40..=43`.
+fn parse_units(text: &str) -> Result<Range<usize>, String> {
     let units = range(text, |number| number.parse::<usize>().map_err(|error| error.to_string()))?;
     Ok(*units.start()..units.end().saturating_add(1))
 }
@@ -45,7 +45,7 @@ pub(crate) struct MergeArgs {
     into: Option<PathBuf>,
 
     /// Leave these units out of NEW: numbers and ranges, for example 17,40-43
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = units_of, requires = "into")]
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = parse_units, requires = "into")]
     without: Vec<Range<usize>>,
 
     /// Compare the first and the second count unit by unit, and print the total if all units agree
@@ -80,7 +80,7 @@ impl MergeArgs {
         if let Some(total) = record.total() {
             report.bare(total);
         } else {
-            message!("{}", self.journals.lacks(&record));
+            message!("{}", self.journals.describe_missing(&record));
             report.without_text();
             exit = exit.and(Exit::Stopped);
         }
@@ -111,7 +111,7 @@ impl MergeArgs {
         } else if !is_proof {
             message!("{counted}, all with equal counts");
             for (name, record) in counts.iter().filter(|(_, record)| record.total().is_none()) {
-                message!("{name} count: {}", self.journals.lacks(record));
+                message!("{name} count: {}", self.journals.describe_missing(record));
             }
         }
 
@@ -142,7 +142,7 @@ impl MergeArgs {
     }
 }
 
-/// The report on the journals of one count.
+/// Returns the report on the journals of one count.
 fn report_journals(record: &Record) -> Report {
     let files = record.files().len();
     let repeated = match record.repeated {
@@ -156,7 +156,7 @@ fn report_journals(record: &Record) -> Report {
     report
 }
 
-/// What the first and the second count say of a unit.
+/// Returns what the first and the second count recorded for a unit.
 fn difference([first, second]: &[Witness; 2]) -> Value {
     let [one, other] = [first, second].map(|Witness { count, path, machine, .. }| {
         json!({ "count": count.to_string(), "machine": machine, "file": path.display().to_string() })

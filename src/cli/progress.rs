@@ -175,7 +175,7 @@ impl Observer for Progress {
     }
 }
 
-/// Whether it is time for a line; the gaps between lines double up to the longest.
+/// Returns whether it is time for a line; the gaps between lines double up to the longest.
 fn is_line_due(next_line: &mut Duration, elapsed: Duration) -> bool {
     let is_due = elapsed >= *next_line;
     if is_due {

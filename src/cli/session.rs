@@ -30,7 +30,7 @@ impl Session {
         })
     }
 
-    /// A session for counts with these settings; it warns of options without effect.
+    /// Returns a session for counts with these settings, and warns of options without effect.
     pub(crate) fn counting(args: &EngineArgs, machine: &MachineArgs) -> Result<Self, Failure> {
         if let Some(engine) = args.engine.filter(|engine| !engine.has_kernels())
             && args.kernel.is_some()
@@ -40,7 +40,7 @@ impl Session {
         Self::new(machine)
     }
 
-    /// Says what a board takes for which the fastest engine has no room.
+    /// Prints how long a board takes for which the fastest engine has no room.
     pub(crate) fn announce(&self, size: BoardSize, args: &EngineArgs) {
         if Engine::Colours.check(size).is_err() && args.engine.is_none() {
             let engine = Engine::auto(size);
@@ -53,7 +53,7 @@ impl Session {
         }
     }
 
-    /// The count with a bar, and stopped by signals.
+    /// Returns the count with a bar, stopped by signals.
     pub(crate) fn set_up<'a>(&'a self, count: Count<'a>) -> Count<'a> {
         count.observer(&self.progress).cancel(&self.cancel)
     }
@@ -68,8 +68,8 @@ impl Session {
         Ok(result?)
     }
 
-    /// Returns the solutions up to symmetry. If the search for symmetric ones is stopped, the message has
-    /// the total, which may have taken long.
+    /// Returns the solutions up to symmetry. If the search for symmetric solutions is stopped, the message has the
+    /// total, which may have taken long.
     pub(crate) fn classes(&self, outcome: &Outcome) -> Result<Classes, Failure> {
         let Outcome { size, total, .. } = outcome;
         Classes::new(*size, *total, &self.cancel).map_err(|error| {

@@ -16,7 +16,7 @@ pub(crate) fn print(message: Arguments<'_>) {
     let _ = writeln!(io::stderr(), "nqueens: {}", escaped(message));
 }
 
-/// The most messages of one kind that are printed one by one.
+/// Limit on messages of one kind that are printed one by one.
 const MAX_PRINTED: usize = 5;
 
 /// Prints the first of some messages, and how many more there are.

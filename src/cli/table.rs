@@ -79,8 +79,8 @@ impl TableArgs {
 
 const TITLES: &str = " n                 total          fundamental         time  published";
 
-/// Compares numbers with the published ones, and prints those that differ: their names, what was
-/// computed, what is published. The verdict is that on the first number, unless another differs.
+/// Compares numbers, which have names, with the published ones, and prints the numbers that differ. Returns the verdict
+/// on the first number, unless another differs.
 fn verdict(n: u32, numbers: [(&str, u128, Option<u128>); 2]) -> Published {
     let (_, total, published) = numbers[0];
     let mut verdict = Published::compare(total, published);

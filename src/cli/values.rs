@@ -37,8 +37,8 @@ pub(crate) fn range<T: PartialOrd + Copy>(
     Ok(range)
 }
 
-/// A file or folder to write, in a folder that exists: a wrong path must not lose the work. `-` means
-/// standard output to many programs, so nobody means a file of that name.
+/// Parses the path of a file or folder to write, in a folder that exists: a wrong path must not lose the work. `-`
+/// means standard output to many programs, so nobody means a file of that name.
 pub(crate) fn path_in_folder() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match Path::new(".").join(&path).parent() {
         _ if path == Path::new("-") => {
@@ -54,11 +54,12 @@ pub(crate) fn path_in_folder() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Reads a number of threads.
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, String> {
-    up_to(most_threads())(text)
+    up_to(max_threads())(text)
 }
 
-/// More threads than cores count no faster, and a signal has to wait until each of them has run.
-fn most_threads() -> usize {
+/// Returns the limit on threads. More threads than cores count no faster, and a signal has to wait until each of them
+/// has run.
+fn max_threads() -> usize {
     (4 * cores()).clamp(64, MAX_THREADS)
 }
 
@@ -76,10 +77,10 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads a number from 1 up to this one.
-pub(crate) fn up_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
+pub(crate) fn up_to(max: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
     move |text| {
-        let number = text.parse().ok().filter(|number| (1..=most).contains(number));
-        number.ok_or_else(|| format!("choose 1 to {most}"))
+        let number = text.parse().ok().filter(|number| (1..=max).contains(number));
+        number.ok_or_else(|| format!("choose 1 to {max}"))
     }
 }
 
@@ -98,12 +99,12 @@ const ARRAY_INDEX: [(&str, usize); 8] = [
 /// Returns the number of threads without `--threads`: the user's own, else the cores that this process may
 /// use. A scheduler's number may be that of a task of which this process has a part.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
-    let number = |name, most| {
+    let number = |name, max| {
         let text = env::var(name).ok().filter(|text| !text.is_empty())?;
         let bad = |error| Exit::Usage.because(format!("{name}: '{text}': {error}"));
-        Some(up_to(most)(&text).map_err(bad))
+        Some(up_to(max)(&text).map_err(bad))
     };
-    if let Some(wish) = number("NQUEENS_THREADS", most_threads()) {
+    if let Some(wish) = number("NQUEENS_THREADS", max_threads()) {
         return wish;
     }
     let cores = cores();

@@ -38,7 +38,7 @@ pub struct Memory {
     pub total: u64,
     /// Memory that is free or can be freed.
     pub available: u64,
-    /// What sets these numbers, the limit that leaves the least: `this machine`, `NQUEENS_MEMORY`, the file of a control
+    /// What sets these numbers, the limit that leaves the least: `physical memory`, `NQUEENS_MEMORY`, the file of a control
     /// group, or the limits of a process, `ulimit -v` and `ulimit -d`; else `nothing`.
     pub limit: String,
     /// Whether memory that is reserved and not used counts as well: `ulimit -v` and `ulimit -d`.
@@ -64,8 +64,8 @@ impl Memory {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let total = system.total_memory();
-        let mut machine =
-            Self::limited(total, total.saturating_sub(system.available_memory()), "this machine");
+        let used = total.saturating_sub(system.available_memory());
+        let mut machine = Self::limited(total, used, "physical memory");
         if let Some(given) = env::var(VARIABLE).ok().filter(|text| !text.is_empty()) {
             machine =
                 Self { available: parse_bytes(&given), limit: VARIABLE.to_owned(), ..machine };

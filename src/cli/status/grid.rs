@@ -52,7 +52,7 @@ fn state(ShardUnits { units, finished }: ShardUnits, running: &[usize], index: u
     }
 }
 
-/// A square that is filled from below as far as its units are finished. The browser sets the rows.
+/// Returns a square that is filled from below as far as its units are finished. The browser sets the rows.
 fn cell(index: usize, ShardUnits { units, finished }: ShardUnits, (class, name): State) -> Markup {
     let part = 100.0 * finished as f64 / units.max(1) as f64;
     let [done, all] = [finished, units].map(grouped);

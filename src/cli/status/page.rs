@@ -84,7 +84,7 @@ fn section(record: &Record, now: SystemTime) -> Markup {
     }
 }
 
-/// Those that write now.
+/// Returns a table of the processes that write now.
 fn processes(record: &Record) -> Markup {
     let row = |file: &JournalFile| {
         let run = file.runs.last()?;
@@ -106,7 +106,7 @@ fn processes(record: &Record) -> Markup {
     html! { @if !rows.is_empty() { h3 { "Running" } (table(titles, &["Host"], &rows)) } }
 }
 
-/// What processors of one kind did on one host: the slowest first.
+/// Returns a table of what processors of one kind did on one host, the slowest first.
 fn machines(record: &Record) -> Markup {
     let mut machines: BTreeMap<[&str; 3], Vec<&Run>> = BTreeMap::new();
     for file in record.files() {
@@ -133,7 +133,7 @@ fn machines(record: &Record) -> Markup {
     }
 }
 
-/// A table, with the columns of these titles for words and the others for numbers.
+/// Returns a table, with the columns of these titles for words and the others for numbers.
 fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Markup {
     let class = |title: &&str| words.contains(title).then_some("text");
     html! {

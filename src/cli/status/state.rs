@@ -12,18 +12,18 @@ use crate::cli::journals::{self, missing_shards, ranges, shards_text};
 use crate::cli::report::Report;
 use crate::cli::stderr::quoted;
 
-/// The processes that count now, with what they have done so far.
+/// Returns the processes that count now, with what they have done so far.
 fn running_runs(record: &Record) -> impl Iterator<Item = &Run> {
     record.running().filter_map(|file| file.runs.last())
 }
 
-/// The indices of the shards that processes count now, with the plan cut into this many.
+/// Returns the indices of the shards that processes count now, with the plan cut into this many.
 pub(super) fn running_indices(record: &Record, shards: usize) -> Vec<usize> {
     let counted = running_runs(record).map(|run| run.shard);
     counted.filter(|shard| shard.shards() == shards).map(Shard::index).collect()
 }
 
-/// What is finished of the plan, in percent.
+/// Returns how much of the plan is finished, in percent.
 pub(super) fn percent(record: &Record) -> String {
     let (done, all) = (record.tally().units, record.plan().units());
     // What is missing must not be rounded away.
