@@ -60,7 +60,7 @@ Examples:
   nqueens count 18                              the number of solutions
   nqueens count 22 --journal q22.journal        stop it, kill it, run it again
   nqueens estimate 22                           how long that takes here
-  nqueens table 1-16                            Q(1) to Q(16), compared with OEIS
+  nqueens table 1-16                            Q(1) to Q(16), checked with OEIS
   nqueens list 8 --fundamental --style unicode  the twelve boards
   nqueens shard 24 --index 0 --shards 100 --out q24; nqueens merge q24";
 

@@ -8,7 +8,7 @@ use nqueens::{BoardSize, Estimate};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, expected, figures, json_seconds, many, rounded};
+use crate::cli::format::{duration, expected, json_seconds, many, rounded};
 use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
@@ -69,12 +69,9 @@ fn report(size: BoardSize, estimate: &Estimate, is_cancelled: bool) -> Report {
     let mut total_text = match (total.value, 2.0 * total.standard_error) {
         (value, 0.0) => format!("{value:.0}"),
         (..=0.0, _) => "unknown: the sample has found no solution".to_owned(),
-        (value, f64::INFINITY) => format!("roughly {}", figures(value, 2)),
-        (value, error) => {
-            // Down to the second figure of the error.
-            let more = (value / error).log10().max(0.0) as usize;
-            format!("{} ± {}", figures(value, 2 + more), figures(error, 2))
-        }
+        (value, f64::INFINITY) => format!("roughly {value:.1e}"),
+        (value, error) if value < 10.0 * error => format!("{value:.1e} ± {error:.1e}"),
+        (value, error) => format!("{value:.3e} ± {error:.1e}"),
     };
     if let Some(published) = published {
         total_text += &format!(" (published: {published})");

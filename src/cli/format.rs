@@ -57,13 +57,13 @@ pub(crate) fn sum(times: impl Iterator<Item = Duration>) -> Duration {
     times.fold(Duration::ZERO, Duration::saturating_add)
 }
 
-/// Returns a number rounded to this many figures: `2650`, `44.7`, `0.0340`, `1.23e-6`, `5.40e4`. Zero is `0`.
+/// Returns a number rounded to this many figures: `2650`, `44.7`, `0.0340`, `1.2e-6`, `5.4e4`. Zero is `0`.
 #[expect(clippy::cast_possible_truncation, reason = "a dozen decimals at most")]
 pub(crate) fn figures(number: f64, figures: usize) -> String {
     let number = rounded_to_figures(number, figures);
     match number {
         0.0 => "0".to_owned(),
-        ..0.001 | 1e4.. => format!("{number:.*e}", figures - 1),
+        ..0.001 | 1e4.. => format!("{number:.1e}"),
         _ => {
             let before_point = number.log10().floor() as i64 + 1;
             let decimals = (figures as i64 - before_point).max(0) as usize;
@@ -124,7 +124,7 @@ mod tests {
         let texts = [0.0, 1.23e-6, 0.034, 0.5, 1.0, 9.996, 44.66, 99.9, 100.0, 2650.7]
             .map(|number| figures(number, 3));
         let expected =
-            ["0", "1.23e-6", "0.0340", "0.500", "1.00", "10.0", "44.7", "99.9", "100", "2650"];
+            ["0", "1.2e-6", "0.0340", "0.500", "1.00", "10.0", "44.7", "99.9", "100", "2650"];
         assert_eq!(texts, expected);
     }
 

@@ -31,7 +31,7 @@ fn parse_units(text: &str) -> Result<Range<usize>, String> {
 Examples:
   nqueens merge q24                        the total of the shards in folder q24
   nqueens merge q24 --into q24.journal     also packs them into one journal
-  nqueens merge old.journal --into new.journal    the good lines of a damaged journal")]
+  nqueens merge old.journal --into new.journal    the good lines of old.journal")]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     format: Format,
