@@ -7,7 +7,6 @@ use crate::cli::args::{EngineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::report::{Format, Report};
 use crate::cli::signals::cancel_on_signals;
-use crate::cli::values::whole_number;
 
 /// Show and count one unit, for a check by another program
 #[derive(Debug, Args)]
@@ -22,7 +21,7 @@ pub(crate) struct UnitArgs {
     n: BoardSize,
 
     /// Number of the unit, from 0
-    #[arg(value_name = "I", allow_negative_numbers = true, value_parser = whole_number::<usize>)]
+    #[arg(value_name = "I", allow_negative_numbers = true)]
     unit: usize,
 
     #[command(flatten)]
