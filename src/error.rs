@@ -154,7 +154,7 @@ impl Error {
         numbers: RangeInclusive<usize>,
     ) -> Self {
         let (least, most) = numbers.into_inner();
-        Self::invalid(what, given, format!("choose a whole number from {least} to {most}"))
+        Self::invalid(what, given, format!("choose {least} to {most}"))
     }
 
     pub(crate) fn invalid(
