@@ -72,7 +72,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 let mut file = fs::OpenOptions::new().write(true).open(path).expect("there");
                 file.write_all(&fs::read(other).expect("there")).expect("room");
             },
-            "was cut or written by another process",
+            "was shortened or written by another process",
         ),
     ];
     for (name, harm, reason) in harms {
