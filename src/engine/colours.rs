@@ -39,6 +39,7 @@
 )]
 
 mod code;
+mod colour;
 mod compile;
 mod completions;
 mod counter;

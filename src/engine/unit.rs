@@ -123,7 +123,7 @@ impl RowDomains {
     /// Returns whether the queen of a row stands on a square whose row and column have the same parity, as each
     /// unit of engine `colours` decides for each row.
     pub(crate) fn is_white(&self, row: usize) -> bool {
-        (row % 2 == 0) == (self.allowed[row] & EVEN != 0)
+        row.is_multiple_of(2) == (self.allowed[row] & EVEN != 0)
     }
 
     /// All solutions that have these queens.

@@ -20,7 +20,8 @@ use super::code::Code;
 use super::completions::Leaf;
 use super::kernel::{SLACK, Words};
 use super::limits::Limits;
-use super::squares::{MAX_ROWS, Queens, bits};
+use super::squares::{Queens, bits};
+use super::subsets::MAX_ROWS;
 use super::tree::{Child, RowSet, Tree};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -159,7 +160,7 @@ impl<'a> Compiler<'a> {
             let (first, last) = rows.split_at(rows.len() / 2);
             let halves = [first, last].map(|rows| leaf.halves(rows));
             let items = halves[0].len() * halves[1].len();
-            if leaf.planes_len() > limits.leaf_planes || items > limits.section_items {
+            if leaf.halves.len() > limits.leaf_planes || items > limits.section_items {
                 code.0.truncate(start);
                 return false;
             }

@@ -19,7 +19,7 @@ pub(super) struct Leaf {
     pub(super) squares: Vec<u32>,
     pub(super) pairs: Vec<u32>,
     /// What each way to fill some rows takes.
-    halves: Vec<Queens>,
+    pub(super) halves: Vec<Queens>,
     /// Where in `halves` the ways to fill a set of rows are.
     halves_of: Vec<(u32, Range<usize>)>,
     items: Items,
@@ -74,11 +74,6 @@ impl Leaf {
         }
         self.halves_of.push((set, first..self.halves.len()));
         first..self.halves.len()
-    }
-
-    /// How many planes it has.
-    pub(super) fn planes_len(&self) -> usize {
-        self.halves.len()
     }
 
     /// Writes the completions of a row set, whose rows these halves fill. `labels` has the index of each label by

@@ -14,14 +14,13 @@
 use std::mem::swap;
 use std::ops::Range;
 
-use super::compile::Program;
+use super::colour::ColourState;
 use super::kernel::{RowsOfSets, Scratch, Totals};
-use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits, MAX_SETS};
-use super::list::{Block, List};
+use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits};
 use super::matrix::Matrix;
-use super::squares::{Colour, SubBoard, sub_boards};
-use super::tree::Tree;
-use super::units::{Batch, LabelWeights, UnitList};
+use super::squares::Colour;
+use super::subsets::MAX_SETS;
+use super::units::{LabelWeights, UnitList};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
@@ -36,18 +35,6 @@ pub(super) struct ColoursCounter<'a> {
     scratch: Scratch,
 }
 
-/// A colour, its list, its tree, and the program of the tree.
-pub(super) struct ColourState {
-    pub(super) colour: Colour,
-    pub(super) list: List,
-    /// The sub-board with odd rows.
-    board: SubBoard,
-    pub(super) tree: Tree,
-    /// The units that have this tree.
-    tree_units: Range<usize>,
-    program: Program,
-}
-
 impl<'a> ColoursCounter<'a> {
     pub(super) fn new(
         units: &'a UnitList,
@@ -55,17 +42,7 @@ impl<'a> ColoursCounter<'a> {
         which: WhichCount,
         limits: Limits,
     ) -> Self {
-        let state = |colour, part_len| {
-            let [list, board] = sub_boards(units.size, colour, which);
-            ColourState {
-                colour,
-                list: List::new(list, limits.block_labels),
-                tree: Tree::new(&board, &[], std::iter::empty()),
-                board,
-                tree_units: 0..0,
-                program: Program::new(part_len),
-            }
-        };
+        let state = |colour, part_len| ColourState::new(units, colour, which, limits, part_len);
         Self {
             units,
             kernel,
@@ -85,9 +62,7 @@ impl<'a> ColoursCounter<'a> {
         let Self { light, heavy, .. } = self;
         if (light.colour == Colour::White) != is_white_light {
             swap(light, heavy);
-            // The memory of the longer program is for the heavy colour.
-            swap(&mut light.program, &mut heavy.program);
-            (light.tree_units, heavy.tree_units) = (0..0, 0..0);
+            light.swap_programs(heavy);
         }
     }
 
@@ -161,51 +136,5 @@ impl Counter for ColoursCounter<'_> {
             counts.extend(self.sum(&sets, odd_ranks, columns, cancel)?);
         }
         Ok(counts)
-    }
-}
-
-impl ColourState {
-    /// Begins the list of the placements on the even rows of a batch, and the tree of those on the odd rows.
-    fn prepare(
-        &mut self,
-        units: &UnitList,
-        batch: &Batch,
-        cancel: &Cancel,
-    ) -> Result<(), Interrupt> {
-        let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
-        let rows = self.board.own_rows(units.even.of_size(a)[x as usize], units.even.all());
-        let labels = units.columns(a, x).labels(self.colour);
-        self.list.begin(rows, units.even.outer(), labels, cancel)?;
-        if !self.tree_units.contains(&batch.units.start) {
-            let own_rows = |y| self.board.own_rows(units.odd_set(a, y), units.odd.all());
-            let class: Vec<u32> = y_class.clone().map(own_rows).collect();
-            // The labels that count with some x of the class count with its first.
-            let labels = units.columns(a, x_class.start).labels(self.colour.other());
-            self.tree = Tree::new(&self.board, &class, labels);
-            self.tree_units = units.of_classes(batch.units.start);
-            self.program.clear();
-        }
-        Ok(())
-    }
-
-    /// Visits each part of the program with each block of the list, section by section.
-    fn each_block(
-        &mut self,
-        limits: &Limits,
-        kernel: Kernel,
-        cancel: &Cancel,
-        mut visit: impl FnMut(&[u32], Block<'_>, &Tree) -> Result<(), Interrupt>,
-    ) -> Result<(), Interrupt> {
-        let Self { list, tree, program, .. } = self;
-        let mut next = 0;
-        while next < list.to_list.len() {
-            next = list.fill(next, limits.section_words, kernel, cancel)?;
-            let mut blocks = list.blocks();
-            let Some(sample) = blocks.nth(blocks.len() / 2) else { continue };
-            program.each_part(tree, sample.words, limits, kernel, cancel, |code| {
-                list.blocks().try_for_each(|block| visit(code, block, tree))
-            })?;
-        }
-        Ok(())
     }
 }

@@ -40,8 +40,7 @@
 use std::ops::Range;
 
 use super::code::{Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, records, unpack};
-use super::limits::MAX_SETS;
-use super::squares::MAX_ROWS;
+use super::subsets::{MAX_ROWS, MAX_SETS};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;

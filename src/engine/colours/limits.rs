@@ -4,10 +4,9 @@
 
 use super::code::{MAX_ITEMS, MAX_PLANES};
 use super::kernel::{Bytes, DIGITS, Entries, LANES};
+use super::subsets::MAX_SETS;
 use crate::board::size::BoardSize;
 
-/// The row sets of a class, at most.
-pub(super) const MAX_SETS: usize = 20;
 /// Programs of a light colour are shorter: they have room for a third of the words of a heavy program.
 pub(super) const LIGHT_PROGRAM_DIVISOR: usize = 3;
 

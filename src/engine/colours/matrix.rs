@@ -14,7 +14,7 @@
 //! a byte, the lowest digits of all in one list, the next ones in another: the kernels multiply bytes, and small
 //! boards need the lowest digits only.
 
-use super::counter::ColourState;
+use super::colour::ColourState;
 use super::kernel::{Bytes, DIGITS, Entries, LANES, Pairs, Totals, Weights};
 use super::limits::Limits;
 use super::squares::Colour;

@@ -21,11 +21,9 @@
 //! change places, so every word is another, and squares are tried in the reverse order.
 
 use super::kernel::LABEL_SHIFT;
+use super::subsets::MAX_ROWS;
 use crate::board::size::BoardSize;
 use crate::engine::unit::WhichCount;
-
-/// The most rows of a sub-board.
-pub(super) const MAX_ROWS: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Colour {

@@ -17,6 +17,10 @@ use std::ops::Range;
 
 /// The outer numbers at either end.
 const OUTER: u32 = 3;
+/// The row sets of a class, at most: 3 of the 6 outer rows.
+pub(super) const MAX_SETS: usize = 20;
+/// The most rows of a sub-board.
+pub(super) const MAX_ROWS: usize = 16;
 
 pub(super) struct Subsets {
     len: u32,
