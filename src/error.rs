@@ -179,11 +179,10 @@ impl Error {
 /// Why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// Opening, creating, reading, writing or syncing the file failed. Lines that were written before stay; after a
-    /// sync that failed, those that the disk has.
+    /// Opening, creating, reading or writing the file failed. Lines that were written before stay.
     #[error("cannot {action} the journal: {source}")]
     Io {
-        /// What failed: `open`, `read`, `write` or `sync`; or `lock`, if the file system has no locks.
+        /// What failed: `open`, `read` or `write`; or `lock`, if the file system has no locks.
         action: &'static str,
         /// The operating system's reason.
         source: IoError,
@@ -192,6 +191,21 @@ pub enum JournalError {
     /// The path names something that is not a plain file. Journals are read more than once, so a pipe is none.
     #[error("is not a plain file; pipes and devices cannot be journals")]
     NotAFile,
+
+    /// The disk did not take what was written.
+    #[error(
+        "the disk did not take the last lines of the journal ({source}); {}",
+        match is_cut_back {
+            true => "the journal was cut back to the lines that the disk has",
+            false => "after a restart of the machine, lines of the journal may be damaged",
+        }
+    )]
+    NotSynced {
+        /// The operating system's reason.
+        source: IoError,
+        /// Whether the file ends now where it was last good.
+        is_cut_back: bool,
+    },
 
     /// The file, read back after the last line, does not hold what was written, although all its lines are good.
     #[error("does not hold what was written: units are missing or have different counts")]

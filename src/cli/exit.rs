@@ -177,7 +177,7 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         J::Io { action: "lock", .. } => {
             (Usage, ": name a file on a file system with locks, or use 'nqueens shard'")
         }
-        J::Io { source, .. } if is_full(source.kind) => {
+        J::Io { source, .. } | J::NotSynced { source, .. } if is_full(source.kind) => {
             (Failed, ": make room (bytes or inodes), then run the same command again")
         }
         J::Io { source, action } => match source.kind {
@@ -185,17 +185,15 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             K::InvalidFilename | K::IsADirectory | K::NotADirectory => {
                 (Usage, ": name another file")
             }
-            K::PermissionDenied if !["write", "sync"].contains(action) => {
-                (NotNow, ": change its permissions")
-            }
-            _ if source.is_of_machine && !["write", "sync"].contains(action) => {
+            K::PermissionDenied if *action != "write" => (NotNow, ": change its permissions"),
+            _ if source.is_of_machine && *action != "write" => {
                 (NotNow, ": raise the limit (ulimit -n), or try later or on another machine")
             }
             _ if *action == "open" => (Failed, ""),
             _ => (Failed, CHECK_DISK),
         },
         J::NotAFile | J::Exists | J::OtherCount { .. } => (Usage, ": name another file"),
-        J::NotAsWritten => (Failed, CHECK_DISK),
+        J::NotAsWritten | J::NotSynced { .. } => (Failed, CHECK_DISK),
         J::Gone => (Failed, ": move it back; the same command counts what is missing"),
         J::WrittenByOthers => (Failed, ": the same command counts what is missing"),
         J::Changed => (NotNow, ": run the same command again"),

@@ -242,14 +242,11 @@ impl Shared {
     fn cut_back(&self, written: &mut Written, error: io::Error) {
         // If somebody else wrote as well, that stays.
         let is_ours = self.length().is_ok_and(|length| length == written.bytes);
-        if is_ours {
-            // Lines that stay may be damaged after a restart of the machine: the next reader finds that.
-            let _ = self.file.set_len(written.synced);
-        }
+        let is_cut_back = is_ours && self.file.set_len(written.synced).is_ok();
         // Who reads it now should see what the disk has.
         let _ = self.file.sync_data();
         drop_cache(&self.file);
         written.bytes = written.synced;
-        written.failure = Some(JournalError::cannot("sync")(error));
+        written.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
     }
 }
