@@ -81,7 +81,7 @@ fn the_text_table_has_a_row_for_each_and_names_the_reference() {
     assert!(lines[0].starts_with("2 runs each on "), "{}", lines[0]);
     let kernel = Kernel::detect();
     let reference =
-        format!("ratio: of speed, to subtrees {kernel} on 1 thread, ± two standard errors");
+        format!("ratio: speed relative to subtrees {kernel} on 1 thread, ± two standard errors");
     assert_eq!(lines[1], reference);
     let rows = &lines[3..];
     assert_eq!(rows.len(), Engine::ALL.len());
@@ -148,7 +148,7 @@ fn speed_up_and_efficiency_are_to_the_fewest_threads() {
 
     let output = compare(&args);
     let lines: Vec<&str> = stdout(&output).lines().collect();
-    let remark = "speed-up: to the same on the fewest threads; efficiency: part of perfect scaling";
+    let remark = "speed-up: over the fewest threads; efficiency: share of perfect scaling";
     assert_eq!(
         lines[2..4],
         [remark, " n engine             thr  median   least speed-up efficiency ratio"]

@@ -44,9 +44,9 @@ pub(super) struct Runs {
 /// The titles of the columns.
 pub(super) const TITLES: &str = " n engine             thr  median   least ratio";
 
-/// The titles of the columns, with those of a speed-up, below a line that explains them.
+/// The titles of the columns with a speed-up, below a line that explains it.
 pub(super) const SPEED_UP_TITLES: &str = "\
-speed-up: to the same on the fewest threads; efficiency: part of perfect scaling
+speed-up: over the fewest threads; efficiency: share of perfect scaling
  n engine             thr  median   least speed-up efficiency ratio";
 
 impl Runs {
