@@ -206,7 +206,8 @@ impl<'a> Comparison<'a> {
     fn run(&mut self) -> Result<(), Failure> {
         let CompareArgs { format, repeat, .. } = *self.args;
         format.remark(format_args!("{} each on {}", many(repeat, "run"), self.cpu))?;
-        format.remark(format_args!("ratio: speed relative to {}, ± two standard errors", self.to))?;
+        format
+            .remark(format_args!("ratio: speed relative to {}, ± two standard errors", self.to))?;
         format.remark(if self.fewest.is_some() { SPEED_UP_TITLES } else { TITLES })?;
         for size in self.sizes.clone() {
             let first = self.measured.len();
