@@ -8,39 +8,40 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// How often a thread that watches looks.
+/// The interval at which [`Cancel::run_until`] asks whether the work is over.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A flag that stops a count once it is raised. Clones share the flag.
+/// A flag that stops a count once it is raised. Clones share one flag.
 ///
-/// Every engine polls it often enough to stop within a few tens of milliseconds.
+/// Every engine checks the flag often enough to stop within a few tens of milliseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// A flag that is not raised.
+    /// Makes a flag that is not raised.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks the count to stop. A signal handler may call it: it only raises an atomic flag.
+    /// Asks the count to stop. A signal handler may call this, because it only raises an atomic flag.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the count was asked to stop.
+    /// Returns whether the count was asked to stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// [`Error::StoppedBefore`] this, if it was asked to stop.
+    /// Returns [`Error::StoppedBefore`] with this text if the count was asked to stop.
     pub(crate) fn check(&self, what: &'static str) -> Result<(), Error> {
         if self.is_cancelled() { Err(Error::StoppedBefore { what }) } else { Ok(()) }
     }
 
-    /// Does some work until it ends or another thread stops it: the work is given a new flag, and while it lasts, the
-    /// other thread asks `is_over` every 20 ms and raises the flag once the answer is yes. Returns what the
-    /// work returns; to look at the flag and to end early is up to the work.
+    /// Runs `work` until it ends or `is_over` returns true, and returns the result of `work`.
+    ///
+    /// The work is given a new flag. While it runs, another thread calls `is_over` every 20 ms, and raises the flag
+    /// once the answer is true. The work has to check the flag and end early by itself.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -57,7 +58,7 @@ impl Cancel {
     ///
     /// # Errors
     ///
-    /// [`Error::ThreadsNotStarted`] if the operating system refuses the thread.
+    /// [`Error::ThreadsNotStarted`] if the operating system cannot start the thread.
     pub fn run_until<T>(
         is_over: impl Fn() -> bool + Send,
         work: impl FnOnce(&Self) -> T,

@@ -1,14 +1,14 @@
-//! Finished units, and their sum: what a thread reports, a line of a journal holds, and an outcome adds up.
+//! Finished units and their sum: what a thread reports, what a line of a journal holds, and what an outcome adds up.
 
 use std::ops::{Add, Range};
 use std::time::Duration;
 
-/// How many units are finished, and the solutions in them, with their weights.
+/// A number of finished units, and the number of solutions in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The number of units.
     pub units: usize,
-    /// The sum of their counts times their weights.
+    /// The number of solutions: the sum of the units' counts, each times the weight of its unit.
     pub solutions: u128,
 }
 
@@ -20,35 +20,36 @@ impl Add for Tally {
     }
 }
 
-/// Finished units: their counts, and what they took. This is what a thread reports, and what a line of a
-/// journal holds.
+/// Consecutive finished units with their counts and the time that they took.
+///
+/// A thread reports these to an [`Observer`](crate::Observer), and a line of a journal holds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnitsDone {
-    /// Their numbers in the plan.
+    /// The numbers of the units in the plan.
     pub units: Range<usize>,
-    /// The count of each, before its weight.
+    /// The count of each unit, not yet multiplied by the weight of the unit.
     pub counts: Vec<u64>,
-    /// Their solutions, with weights.
+    /// The number of solutions: the sum of the counts, each times the weight of its unit.
     pub solutions: u128,
-    /// Wall time from the start of the counting until they were finished; in journals in whole milliseconds.
+    /// The wall time from the start of counting until the units were finished. Journals hold whole milliseconds.
     pub elapsed: Duration,
-    /// CPU time of the thread that counted them; in journals in whole microseconds.
+    /// The CPU time that the counting thread spent on the units. Journals hold whole microseconds.
     pub cpu_time: Duration,
 }
 
 impl UnitsDone {
-    /// No units yet; the first one will be this.
+    /// Makes an empty range of units, to be extended from this unit on.
     pub(crate) fn none_from(unit: usize) -> Self {
         Self { units: unit..unit, ..Self::default() }
     }
 
-    /// How many they are, and their solutions.
+    /// Returns the number of units and of solutions.
     pub fn tally(&self) -> Tally {
         Tally { units: self.units.len(), solutions: self.solutions }
     }
 
-    /// Adds the units that follow.
+    /// Adds the units that follow these.
     pub(crate) fn extend(&mut self, next: Self) {
         assert_eq!(self.units.end, next.units.start, "units are missing between the two");
         self.units.end = next.units.end;

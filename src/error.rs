@@ -1,8 +1,8 @@
-//! Everything that can go wrong in a count.
+//! The errors of the library.
 //!
-//! A message names the value and the limit. The way out depends on the program: the command line
-//! adds it. The enums are not `non_exhaustive`, so that a new error without a way out does not
-//! compile.
+//! A message names the value and its limit. It does not say what to do next, because that depends on the program: the
+//! command line adds its own advice. The enums are not `non_exhaustive`. So the command line no longer compiles if a
+//! new error lacks its advice.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -10,46 +10,49 @@ use std::path::{Path, PathBuf};
 
 use crate::done::Tally;
 
-/// Why a count could not start or finish.
+/// The reason why a count could not start or finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The value cannot be used: a number out of range, an unknown engine, a kernel that this CPU cannot run, a
-    /// square off the board or attacked by another queen.
+    /// A value that cannot be used: a number out of range, an unknown engine, a kernel that this CPU cannot run, a
+    /// square that is off the board or attacked by another queen.
     #[error("'{given}' is not {what}: {advice}")]
     InvalidValue {
-        /// What the value is for, such as `a board size` or `an engine`.
+        /// The kind of value that is expected, such as `a board size` or `an engine`.
         what: &'static str,
-        /// What was asked for.
+        /// The value that was given.
         given: String,
-        /// What to write instead.
+        /// Advice on which values are valid.
         advice: String,
     },
 
-    /// The operating system refused to start the threads.
+    /// The operating system refused to start threads.
     #[error("cannot start {}: {reason}", many_threads(*threads))]
     ThreadsNotStarted {
-        /// How many were asked for.
+        /// The number of threads that were asked for.
         threads: usize,
-        /// The operating system's reason.
+        /// The reason that the operating system gave.
         reason: String,
     },
 
-    /// Queens were given for a count that does not allow them.
-    #[error("fixed queens need engine subtrees, and exclude journals, shards and estimates")]
+    /// Fixed queens were combined with another engine than [`Engine::Subtrees`](crate::Engine::Subtrees), with a
+    /// journal, a shard or an estimate.
+    #[error(
+        "fixed queens need engine subtrees, and exclude journals, shards and estimates"
+    )]
     QueensGiven,
 
-    /// A unit's count passed `u64::MAX`.
+    /// The count of a unit is larger than `u64::MAX`.
     #[error("the count of unit {unit} does not fit in 64 bits")]
     UnitOverflow {
-        /// The unit's number in its plan.
+        /// The number of the unit in its plan.
         unit: usize,
     },
 
-    /// A number on the way to a unit's count is too large for engine `colours`. No unit is known in which this
-    /// happens.
-    #[error("a number in unit {unit} does not fit in the 16 bits that engine colours has for it")]
+    /// An entry of a matrix of engine `colours` does not fit in 16 bits, so the engine cannot count the unit. No unit
+    /// is known for which this happens.
+    #[error("a matrix entry of unit {unit} does not fit in the 16 bits of engine colours")]
     EntryOverflow {
-        /// The unit's number in its plan.
+        /// The number of the unit in its plan.
         unit: usize,
     },
 
@@ -60,20 +63,20 @@ pub enum Error {
         done.solutions
     )]
     Stopped {
-        /// What is finished, together with what was before.
+        /// The units that are finished, including units from earlier runs.
         done: Tally,
-        /// Units that were to be finished.
+        /// The number of units that were to be finished.
         units: usize,
     },
 
-    /// Something was cancelled before there was a result.
+    /// The work was cancelled before it had a result.
     #[error("stopped before {what}")]
     StoppedBefore {
-        /// As `the end of the unit`.
+        /// What had not happened yet, such as `the end of the unit`.
         what: &'static str,
     },
 
-    /// The count needs more memory than this machine has now.
+    /// The count needs more memory than it may use.
     #[error(
         "{counter} needs {} MiB for n = {n} on {}, but {limit} leaves only {} MiB",
         (per_thread.saturating_mul(*threads as u64) >> 20).max(1),
@@ -81,64 +84,66 @@ pub enum Error {
         usable >> 20
     )]
     LacksMemory {
-        /// What counts: `engine colours`, or `plain backtracking` of the check of a journal.
+        /// What needs the memory: `engine colours`, or `plain backtracking` for [`verify`](crate::verify).
         counter: String,
-        /// The size of the board.
+        /// The board size.
         n: u32,
         /// The number of threads.
         threads: usize,
-        /// Bytes that each of them may need; under a limit that counts them, with those only reserved.
+        /// The bytes that each thread may need. Under a limit that also counts reserved memory, they include what a
+        /// thread only reserves.
         per_thread: u64,
-        /// Bytes that the count may use here and now.
+        /// The bytes that the count may use at this moment.
         usable: u64,
-        /// What leaves no more of them, as [`Memory::limit`](crate::Memory::limit).
+        /// The limit that leaves the least memory, as in [`Memory::limit`](crate::Memory::limit).
         limit: String,
     },
 
-    /// A number of classes of solutions would not be whole, so the total or a count of symmetric solutions is wrong.
+    /// A total that contradicts the numbers of symmetric solutions: a number of [`Classes`](crate::symmetry::Classes)
+    /// would not be whole. So the total or a number of symmetric solutions is wrong.
     #[error(
-        "Q({n}) = {total} cannot be right: with the symmetric solutions, a number of classes would not be whole"
+        "Q({n}) = {total} cannot be right: it does not fit the numbers of symmetric solutions"
     )]
     Inconsistent {
         /// The board size.
         n: u32,
-        /// The computed total.
+        /// The total.
         total: u128,
     },
 
     /// A journal cannot be used.
     #[error("{}: {error}", path.display())]
     Journal {
-        /// The file.
+        /// The journal, or the folder of journals.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why it cannot be used.
         #[source]
         error: JournalError,
     },
 
-    /// The journals to be merged belong to different plans.
+    /// Two journals that should be read together belong to different plans, or to different counts of one plan.
     #[error(
         "{} holds {}, but {} holds {}",
         files[1].display(), plans[1], files[0].display(), plans[0]
     )]
     PlansDiffer {
-        /// A file, and another one.
+        /// Two journals.
         files: [PathBuf; 2],
-        /// Their plans.
+        /// The plan of each journal.
         plans: [String; 2],
     },
 
-    /// The journals to be merged hold different counts for one unit.
+    /// Two journals hold different counts of one unit.
     #[error(
         "unit {unit} has the count {} in {}, but {} in {}",
         counts[0], files[0].display(), counts[1], files[1].display()
     )]
     CountsDiffer {
-        /// The unit's number in the plan.
+        /// The number of the unit in its plan.
         unit: usize,
-        /// A file, and another one.
+        /// The two journals.
         files: [PathBuf; 2],
-        /// Their counts, before the weight of the unit.
+        /// The count in each journal, not yet multiplied by the weight of the unit.
         counts: [u64; 2],
     },
 }
@@ -148,6 +153,7 @@ fn many_threads(threads: usize) -> String {
 }
 
 impl Error {
+    /// Makes the error of a number outside a range.
     pub(crate) fn out_of_range(
         what: &'static str,
         given: impl ToString,
@@ -157,6 +163,7 @@ impl Error {
         Self::invalid(what, given, format!("choose {least} to {most}"))
     }
 
+    /// Makes the error of an invalid value.
     pub(crate) fn invalid(
         what: &'static str,
         given: impl ToString,
@@ -165,62 +172,50 @@ impl Error {
         Self::InvalidValue { what, given: given.to_string(), advice: advice.into() }
     }
 
-    /// The error of starting a thread beside those that count.
+    /// Makes the error of one thread that could not be started, a thread that does not count.
     pub(crate) fn no_thread(error: io::Error) -> Self {
         Self::ThreadsNotStarted { threads: 1, reason: error.to_string() }
     }
 
-    /// Whether the count was cancelled: nothing went wrong.
+    /// Returns whether the count was cancelled: then nothing went wrong.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Stopped { .. } | Self::StoppedBefore { .. })
     }
 }
 
-/// Why a journal cannot be used.
+/// The reason why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// Opening, creating, reading or writing the file failed. Lines that were written before stay.
+    /// Opening, creating, locking, reading, writing or syncing the file failed. Finished lines stay in the file, but
+    /// after a failed sync only the lines that the disk is known to hold.
     #[error("cannot {action} the journal: {source}")]
     Io {
-        /// What failed: `open`, `read` or `write`; or `lock`, if the file system has no locks.
+        /// The operation that failed: `open`, `lock`, `read`, `write` or `sync`.
         action: &'static str,
-        /// The operating system's reason.
+        /// The error that the operating system gave.
         source: IoError,
     },
 
-    /// The path names something that is not a plain file. Journals are read more than once, so a pipe is none.
-    #[error("is not a plain file; pipes and devices cannot be journals")]
+    /// The path leads to something other than a regular file. A journal is read more than once, so it cannot be a
+    /// pipe.
+    #[error("is not a regular file: a journal is read more than once")]
     NotAFile,
 
-    /// The disk did not take what was written.
-    #[error(
-        "the disk did not take the last lines of the journal ({source}); {}",
-        match is_cut_back {
-            true => "the journal was cut back to the lines that the disk has",
-            false => "after a restart of the machine, lines of the journal may be damaged",
-        }
-    )]
-    NotSynced {
-        /// The operating system's reason.
-        source: IoError,
-        /// Whether the file ends now where it was last good.
-        is_cut_back: bool,
-    },
-
-    /// The file, read back after the last line, does not hold what was written, although all its lines are good.
+    /// The file was read back after it was written. All its lines are valid, but they do not hold the units and
+    /// solutions that were counted.
     #[error("does not hold what was written: units are missing or have different counts")]
     NotAsWritten,
 
-    /// It is no longer where it was when the count began: nothing is there, or another file. It may be the folder of a
-    /// shard that is gone.
+    /// The journal is no longer at its path: the path leads nowhere, or to another file. Perhaps the folder of a
+    /// shard was removed.
     #[error("was removed or moved during the count, or replaced by another file")]
     Gone,
 
-    /// It lost lines that this process had written, or has lines that this process did not write.
-    #[error("was shortened or written by another process during the count")]
+    /// The journal lacks lines that this process wrote, or has lines that it did not write.
+    #[error("was cut, or written by another process too, during the count")]
     WrittenByOthers,
 
-    /// A journal that had to be read twice had changed the second time.
+    /// The journal differed when it was read for the second time.
     #[error("was changed or removed while it was read")]
     Changed,
 
@@ -228,7 +223,7 @@ pub enum JournalError {
     #[error("another process is writing this journal")]
     InUse,
 
-    /// The file to be created exists already.
+    /// The file to be created already exists.
     #[error("already exists, and is left unchanged")]
     Exists,
 
@@ -236,40 +231,40 @@ pub enum JournalError {
     #[error("is not a journal of nqueens, and is left unchanged")]
     NotAJournal,
 
-    /// The journal was written in a format that this version does not know.
+    /// The journal has a format that this version does not read.
     #[error("has journal format {format}, which this version of nqueens does not read")]
     UnknownFormat {
-        /// The format's number in the file.
+        /// The number of the format, as written in the file.
         format: String,
     },
 
-    /// The journal belongs to another count.
+    /// The journal belongs to a count with other settings.
     #[error("holds a count with {holds}, but {asked} was asked for")]
     OtherCount {
-        /// What the journal holds: `n = 19` or the like.
+        /// The first setting that differs, with its value in the journal: `n = 19`.
         holds: String,
-        /// What was asked for.
+        /// That setting with the value that was asked for.
         asked: String,
     },
 
-    /// This version has no such plan: no such engine, or other units.
+    /// This build cannot make the plan that the first line names: it has no such engine, or its units differ.
     #[error(
         "was begun by nqueens {version} with the plan '{holds}', but this build ({}) makes '{has}'",
         crate::version::version()
     )]
     OtherPlan {
-        /// The version that began the journal, with its commit if it was known.
+        /// The version that began the journal, with its commit where it was known.
         version: String,
         /// The plan in the first line.
         holds: String,
-        /// The plan that this build makes of these settings.
+        /// The plan that this build makes from the settings in the first line.
         has: String,
     },
 
-    /// A line has changed since it was written. Line 1 names the plan.
+    /// A line is not as it was written. Line 1 names the plan.
     #[error("line {line} is damaged ({what}), and the file is left unchanged")]
     Damaged {
-        /// The line's number, from 1.
+        /// The number of the line, counted from 1.
         line: usize,
         /// What is wrong with it.
         what: &'static str,
@@ -277,28 +272,27 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// The error of the journal at this path.
+    /// Makes the error of the journal at this path.
     pub(crate) fn at(self, path: &Path) -> Error {
         Error::Journal { path: path.to_owned(), error: self }
     }
 
-    /// The error of opening, reading or writing a journal.
+    /// Returns a function that makes the error of a failed operation on a journal.
     pub(crate) fn cannot(action: &'static str) -> impl Fn(io::Error) -> Self + Copy {
         move |error| Self::Io { action, source: error.into() }
     }
 }
 
-/// An error of the operating system that can be cloned and compared, like the other errors of this
-/// crate.
+/// An error of the operating system. Unlike [`io::Error`], it can be cloned and compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct IoError {
-    /// What kind of error it is.
+    /// The kind of error.
     pub kind: io::ErrorKind,
-    /// Whether the process or the machine lacks what it takes to look: file handles, memory, or a file server
-    /// that still knows the file. This says nothing of what a file holds.
+    /// Whether the machine or the process lacked a resource: file handles, memory, or a file server that still knows
+    /// the file. Then the error does not show that anything is wrong with the file.
     pub is_of_machine: bool,
-    /// The operating system's words.
+    /// The message of the operating system.
     pub message: String,
 }
 

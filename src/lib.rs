@@ -1,18 +1,19 @@
-//! Counts the solutions of the n-queens problem exactly: the ways to place n queens on an n x n
-//! board so that no two share a row, a column or a diagonal.
+//! Counts the solutions of the n-queens problem exactly: the ways to place n queens on an n x n board so that no two
+//! share a row, a column or a diagonal.
 //!
 //! ```
 //! assert_eq!(nqueens::count(8)?, 92);
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 //!
-//! [`Count`] chooses the engine and the threads, records what is finished, watches a count and stops it:
+//! A [`Count`] chooses the engine and the number of threads, records finished work in a journal, reports progress and
+//! can be stopped:
 //!
 //! ```no_run
 //! use nqueens::{BoardSize, Count, UnitsDone};
 //!
 //! let watch = |done: &UnitsDone| eprintln!("{} more solutions", done.solutions);
-//! // Killed at any moment, the same call goes on from the journal.
+//! // If the process is killed, the same call resumes from the journal.
 //! let count = Count::new(BoardSize::new(22)?).threads(8).journal("q22.journal");
 //! let outcome = count.observer(&watch).run()?;
 //! println!("{} solutions in {:?}, published: {}", outcome.total, outcome.elapsed, outcome.published);
@@ -25,33 +26,33 @@
 //!
 //! | item | what it is |
 //! |---|---|
-//! | [`BoardSize`] | the side of a board, 0 to 32, checked once |
-//! | [`Solution`] | one way to place n queens: legality, images, pictures |
-//! | [`Solutions`], [`FixedQueens`] | solutions one at a time; queens that they must contain |
-//! | [`known`] | the published counts, with their sources |
-//! | [`symmetry`] | symmetric solutions; solutions up to rotation and reflection |
-//! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions they use |
-//! | [`Plan`], [`Shard`] | a count cut into independent work units, and one machine's share of them |
+//! | [`count()`], [`Count`], [`Outcome`] | a count in one call; a count with its settings; its result |
+//! | [`Observer`], [`Cancel`] | how to watch and to stop a count |
+//! | [`BoardSize`] | the side of a board, 0 to 32 |
+//! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
+//! | [`known`] | the published counts with their sources |
+//! | [`Solution`] | one way to place n queens: legality, symmetric images, pictures |
+//! | [`Solutions`], [`FixedQueens`] | an iterator over solutions; queens that they must contain |
+//! | [`symmetry`] | the numbers of symmetric solutions, and of solutions up to rotation and reflection |
+//! | [`Plan`], [`Shard`] | a count cut into independent units of work; one machine's share of them |
 //! | [`RowDomains`] | what a unit counts, for programs that count it by themselves |
-//! | [`UnitsDone`], [`Tally`] | finished units with their counts; how many, and their solutions |
-//! | [`WhichCount`] | the first and the second count of a plan |
-//! | [`record`] | what is finished, in journals on disk |
-//! | [`verify`] | counting recorded units again in another way |
-//! | [`forecast`] | time and total from a sample of the units |
+//! | [`UnitsDone`], [`Tally`] | finished units with their counts; a number of units and of solutions |
+//! | [`WhichCount`] | the first count of a plan, or the second one as a check |
+//! | [`record`] | journals: files that hold the finished units of a count |
+//! | [`verify`] | counts some recorded units again with a different method |
+//! | [`forecast`] | estimates of time and total from a sample of the units |
 //! | [`Cpu`], [`cores`], [`Memory`], [`thread_pool`] | the CPU, memory and threads of this machine |
-//! | [`Observer`], [`Cancel`] | watching and stopping a count |
-//! | [`Count`] | a count with its settings, and its result, the [`Outcome`] |
 //!
-//! ARCHITECTURE.md shows how they are built on each other.
+//! ARCHITECTURE.md in the repository shows how these parts depend on each other.
 //!
 //! # Features
 //!
-//! The feature `cli` (default) is the command line `nqueens`. Without it the crate depends only on
-//! crc32fast, fastrand, git-version, jiff, range-set-blaze, rayon, rustix, sysinfo, tempfile and thiserror.
+//! The feature `cli` (on by default) is the command line `nqueens`. Without it the crate depends only on crc32fast,
+//! fastrand, git-version, jiff, num_cpus, range-set-blaze, rayon, rustix, sysinfo, tempfile and thiserror.
 //!
-//! The crate needs a 64-bit CPU, and Linux; it also compiles for macOS and FreeBSD, where nobody has tested it.
+//! The crate needs a 64-bit CPU and Linux. It also compiles for macOS and FreeBSD, where nobody has tested it.
 
-// Not only offsets would overflow: on a 32-bit CPU the counts of `colours` were wrong from n = 22 on.
+// On a 32-bit CPU not only offsets would overflow: the counts of `colours` were wrong from n = 22 on.
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("nqueens counts right on 64-bit CPUs only");
 #[cfg(not(unix))]

@@ -1,12 +1,12 @@
-//! The share of a plan for one of several machines.
+//! A shard is the share of a plan that one of several machines counts.
 //!
-//! The plan is dealt out like cards: in each round every shard takes one *chunk* of consecutive
-//! units. Neighbouring units cost about the same, and the chunks of a shard are spread over the
-//! whole plan, so shards of hundreds of units cost about the same. Within a chunk a worker profits
-//! from what neighbours share, and a journal needs one line for many units.
+//! The plan is dealt out like cards: in each round every shard takes one *chunk* of consecutive units. Neighbouring
+//! units cost about as much as each other, and the chunks of a shard are spread over the whole plan. So shards of
+//! hundreds of units cost about as much as each other. Within a chunk a worker profits from the work that
+//! neighbouring units share, and a journal needs one line for many units.
 //!
-//! Each round begins with a different shard. Otherwise, some numbers of shards match the order of
-//! the units, and some shards then cost up to 30 % more than others.
+//! Each round begins with another shard. Otherwise the rounds could keep step with the order of the units, and some
+//! shards would cost up to 30 % more than others.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,9 +14,11 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// Chunks of each shard, if there are enough units. Many chunks even out the cost of the shards: at n = 24 its
-/// standard deviation is 2.6 % for 8 shards and 5 % for 338, with 256 chunks 3.2 % and 1.5 %. But with these `colours`
-/// took 1.8 times as long in 256 shards, since it compiles programs for some 400 neighbours.
+/// The number of chunks of each shard, if the plan has enough units.
+///
+/// Many chunks even out the cost of the shards. At n = 24 the standard deviation of the cost is 2.6 % for 8 shards
+/// and 5 % for 338 shards. With 256 chunks it is 3.2 % and 1.5 %. But with 256 chunks 256 shards took 1.8 times as
+/// long with engine `colours`, because it compiles programs that serve some 400 neighbouring units.
 const CHUNKS: usize = 32;
 
 /// One of the shards that together make up a plan.
@@ -26,7 +28,7 @@ pub struct Shard {
     shards: usize,
 }
 
-/// The whole plan.
+/// Returns the whole plan.
 impl Default for Shard {
     fn default() -> Self {
         Self::WHOLE
@@ -34,16 +36,16 @@ impl Default for Shard {
 }
 
 impl Shard {
-    /// The most shards of a plan.
+    /// The largest number of shards of a plan.
     pub const MAX_SHARDS: usize = 1_000_000;
     /// The whole plan.
     pub const WHOLE: Self = Self { index: 0, shards: 1 };
 
-    /// Shard number `index`, counted from 0, of `shards`.
+    /// Makes shard number `index` of `shards`, counted from 0.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] unless `index < shards` and `shards` is 1 to [`Shard::MAX_SHARDS`].
+    /// [`Error::InvalidValue`] unless `shards` is 1 to [`Shard::MAX_SHARDS`] and `index` is less than `shards`.
     pub fn new(index: usize, shards: usize) -> Result<Self, Error> {
         if !(1..=Self::MAX_SHARDS).contains(&shards) {
             return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MAX_SHARDS));
@@ -54,31 +56,40 @@ impl Shard {
         Ok(Self { index, shards })
     }
 
-    /// The number of the shard, counted from 0.
+    /// Returns the number of the shard, counted from 0.
     pub fn index(self) -> usize {
         self.index
     }
 
-    /// How many shards the plan has.
+    /// Returns the number of shards of the plan.
     pub fn shards(self) -> usize {
         self.shards
     }
 
-    /// The shard's units in a plan of `units` units, as ranges in increasing order.
+    /// Returns the units of the shard in a plan of `units` units, as ranges in increasing order.
+    ///
+    /// ```
+    /// use nqueens::Shard;
+    ///
+    /// let units = Shard::new(0, 3)?.ranges(7);
+    /// assert!(units.eq([0..1, 4..5]));
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
     pub fn ranges(self, units: usize) -> impl Iterator<Item = Range<usize>> {
         let dealt = Self::deal(0..units, self.shards, units);
         dealt.filter_map(move |(index, units)| (index == self.index).then_some(units))
     }
 
-    /// Deals out some units of a plan of `units` units, as ranges in increasing order with the index of the shard that
-    /// has them.
+    /// Deals out a range of the units of a plan of `units` units. Returns ranges in increasing order, each with the
+    /// index of the shard that has it.
     pub(crate) fn deal(
         some: Range<usize>,
         shards: usize,
         units: usize,
     ) -> impl Iterator<Item = (usize, Range<usize>)> {
         let chunk_len = (units / (shards * CHUNKS)).max(1);
-        // The golden section: each round begins this many shards further on.
+        // Each round begins with the shard that is this many places further on: the golden section of the number of
+        // shards.
         let turn = shards * 618 / 1000;
         (some.start / chunk_len..some.end.div_ceil(chunk_len)).map(move |chunk| {
             let (round, place) = (chunk / shards, chunk % shards);
@@ -89,7 +100,7 @@ impl Shard {
     }
 }
 
-/// Shard 3 of 12 is written `3/12`.
+/// Writes shard 3 of 12 as `3/12`.
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index, self.shards)

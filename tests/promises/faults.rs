@@ -53,7 +53,7 @@ fn a_journal_is_a_file_or_a_link_to_one() {
     assert!(link.is_symlink() && units_done(&path) > 0);
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there").success());
     for args in [&["merge", "--into", "new.journal"][..], &["merge"], &["status"], &["verify"]] {
-        refused(&run(nqueens(args).arg(&fifo)), 2, &["not a plain file"]);
+        refused(&run(nqueens(args).arg(&fifo)), 2, &["not a regular file"]);
     }
     fs::remove_file(&fifo).expect("it can be removed");
 }
@@ -109,8 +109,8 @@ fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
 fn paths_that_cannot_be_written_are_clear_errors() {
     let cases = [
         ("/nowhere/at/all.journal", 2, "make folder /nowhere/at first"),
-        ("/dev/full", 2, "not a plain file"),
-        (env!("CARGO_TARGET_TMPDIR"), 2, "name another file"),
+        ("/dev/full", 2, "not a regular file"),
+        (env!("CARGO_TARGET_TMPDIR"), 2, "this is a folder: name a file in it"),
         ("/proc/nqueens.journal", 2, "cannot open the journal"),
         (NQUEENS, 1, "cannot open the journal: Text file busy"),
     ];

@@ -72,7 +72,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 let mut file = fs::OpenOptions::new().write(true).open(path).expect("there");
                 file.write_all(&fs::read(other).expect("there")).expect("room");
             },
-            "was shortened or written by another process",
+            "was cut or written by another process",
         ),
     ];
     for (name, harm, reason) in harms {
@@ -212,7 +212,7 @@ fn a_journal_that_lost_whole_lines_is_resumed() {
     let cut = finish(child);
     let (code, answer, message) = result(&cut);
     assert_eq!((code, answer), (Some(1), TOTAL), "{message}");
-    assert!(message.contains("was shortened or written by another process"), "{message}");
+    assert!(message.contains("was cut or written by another process"), "{message}");
     assert!(message.contains("the same command counts what is missing"), "{message}");
     assert!(!message.contains("set it aside"), "{message}");
     assert_eq!(result(&run(&mut slow_count(&path))), (Some(0), TOTAL, ""));
@@ -228,7 +228,7 @@ fn two_writers_where_locks_do_nothing_are_both_told_and_lose_nothing() {
         command.env("LD_PRELOAD", shim()).env("SHIM_LOCKS", "none");
         command
     };
-    let told = "was shortened or written by another process during the count";
+    let told = "was cut, or written by another process too, during the count";
     let mut first = spawn(&mut writer());
     wait_for_units(&path, &mut first, 0);
     // The second one may be refused if the first one writes between its reading and its first line.
