@@ -1,4 +1,4 @@
-//! [`Count`], the settings of a count and the ways to run it, and [`Outcome`], its results.
+//! One count: its settings and the ways to run it ([`Count`]), and its result ([`Outcome`]).
 
 mod driver;
 mod estimate;
@@ -14,17 +14,20 @@ pub use job::Outcome;
 pub use observe::{Observer, Start};
 pub use settings::Count;
 
-/// The number of ways to place `n` queens on an `n` x `n` board so that none attacks another:
-/// Q(n), [A000170](https://oeis.org/A000170), with Q(0) = 1. Uses the current rayon pool.
+/// Returns the number of ways to place `n` queens on an `n` x `n` board so that none attacks another: Q(n),
+/// [A000170](https://oeis.org/A000170), with Q(0) = 1.
 ///
-/// # Errors
-///
-/// [`Error::InvalidValue`] for `n` above 32.
+/// The count runs on the current rayon pool. [`Count`] has settings for everything else.
 ///
 /// ```
 /// assert_eq!(nqueens::count(8)?, 92);
 /// # Ok::<(), nqueens::Error>(())
 /// ```
+///
+/// # Errors
+///
+/// [`Error::InvalidValue`] for `n` above 32, and [`Error::LacksMemory`] if the engine needs more memory than there
+/// is.
 pub fn count(n: u32) -> Result<u128, Error> {
     Count::new(BoardSize::new(n)?).run().map(|outcome| outcome.total)
 }

@@ -1,22 +1,4 @@
-//! A count cut into work units.
-//!
-//! A *unit* is data: a plan and an index give one count, and a weight, the number of solutions of
-//! the board that each counted solution stands for. Units are independent and numbered from 0. The
-//! list is the same on every machine: it depends only on the board, the engine and the split rows,
-//! never on kernel, threads or memory. Two programs that use the same list agree on [`Plan::hash`].
-//!
-//! ```
-//! use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan};
-//!
-//! // The textbook engines have one unit for each column of the first row's queen.
-//! let plan = Plan::new(BoardSize::new(8)?, Engine::Bitmask, None);
-//! let mut worker = plan.worker(Kernel::detect());
-//! let by_first_column: Vec<u64> = (0..plan.units())
-//!     .map(|unit| worker.count(unit, &Cancel::new()))
-//!     .collect::<Result<_, _>>()?;
-//! assert_eq!(by_first_column, [4, 8, 16, 18, 18, 16, 8, 4]);
-//! # Ok::<(), nqueens::Error>(())
-//! ```
+//! A count cut into units of work: [`Plan`] says what a unit is.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,6 +14,26 @@ use crate::error::Error;
 use crate::machine::memory::Memory;
 
 /// The units of one count.
+///
+/// A *unit* is an independent part of a count. A plan numbers its units from 0. Each unit has a count, and a
+/// *weight*: the number of solutions of the board that each counted solution stands for. The sum of count times
+/// weight over all units is the number of solutions of the board.
+///
+/// The list of units is the same on every machine. It depends only on the board, the engine and the split rows, never
+/// on the kernel, the threads or the memory. Programs with equal [`Plan::hash`] use the same list.
+///
+/// ```
+/// use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan};
+///
+/// let plan = Plan::new(BoardSize::new(8)?, Engine::Subtrees, Some(2));
+/// let mut worker = plan.worker(Kernel::detect());
+/// let mut total = 0;
+/// for unit in 0..plan.units() {
+///     total += plan.weight(unit) * worker.count(unit, &Cancel::new())?;
+/// }
+/// assert_eq!(total, 92);
+/// # Ok::<(), nqueens::Error>(())
+/// ```
 pub struct Plan {
     size: BoardSize,
     engine: Engine,
@@ -41,20 +43,23 @@ pub struct Plan {
     hash: OnceLock<u32>,
 }
 
-/// Increases whenever units change their meaning but their hash would stay the same.
+/// A number that goes into the hash. It is increased when units change their meaning in a way that the hash would
+/// miss.
 const HASH_VERSION: u32 = 1;
-/// Of longer lists, this many units are hashed, evenly spread.
+/// The number of units that are hashed if the list is longer, spread evenly over it.
 const HASHED_UNITS: usize = 1024;
-/// The bytes of a thread's stack, as Rust starts them.
+/// The bytes of a thread's stack: Rust's default.
 const STACK: u64 = 2 << 20;
 
 impl Plan {
-    /// Cuts the count of a board into an engine's units. `split_rows` is for [`Engine::Subtrees`]:
-    /// its prefixes have this many rows, 1 to 4; without it, as many as suit the board.
+    /// Cuts the count of a board into the units of an engine.
+    ///
+    /// `split_rows` is the number of rows in the prefixes of [`Engine::Subtrees`], clamped to 1 to 4. `None` chooses
+    /// a number that suits the board. The other engines ignore it.
     ///
     /// # Panics
     ///
-    /// If the engine does not count such boards, see [`Engine::check`].
+    /// If the engine does not count boards of this size: [`Engine::check`] returns an error then.
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
         let rows = split_rows.unwrap_or(default_split_rows(size)).clamp(1, MOST_SPLIT_ROWS);
         let list = engine.units(size, &FixedQueens::default(), rows);
@@ -62,8 +67,9 @@ impl Plan {
         Self { size, engine, split_rows, which: WhichCount::First, list, hash: OnceLock::new() }
     }
 
-    /// Cuts the count of only those solutions that contain these queens. Only [`Engine::Subtrees`] can
-    /// count them, so the units are of this engine. Journals cannot hold such plans.
+    /// Makes a plan that counts only the solutions that contain these queens.
+    ///
+    /// Only [`Engine::Subtrees`] can count them, so the new plan has this engine. Journals cannot hold such a plan.
     pub fn with_queens(self, queens: &FixedQueens) -> Self {
         let (engine, rows) =
             (Engine::Subtrees, self.split_rows.unwrap_or(default_split_rows(self.size)));
@@ -76,30 +82,32 @@ impl Plan {
         Self { which, ..self }
     }
 
-    /// Whether the units are counted for the first or the second time.
+    /// Returns whether this is the plan of the first or of the second count.
     pub fn which_count(&self) -> WhichCount {
         self.which
     }
 
-    /// The board.
+    /// Returns the size of the board.
     pub fn size(&self) -> BoardSize {
         self.size
     }
 
-    /// The engine that counts the units.
+    /// Returns the engine that counts the units.
     pub fn engine(&self) -> Engine {
         self.engine
     }
 
-    /// How many rows the prefixes of [`Engine::Subtrees`] have; `None` for the other engines.
+    /// Returns the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4, or `None` for the other engines.
     pub fn split_rows(&self) -> Option<usize> {
         self.split_rows
     }
 
-    /// A number that identifies this list of units: the CRC-32 of the board, the engine, the split
-    /// rows, the number of units, and what they mean (for long lists, a sample of them): the
-    /// squares on which queens may stand, the weight, and what solutions weigh whose columns tie with the
-    /// rows or nearly do. Both counts of a plan have one hash.
+    /// Returns a number that identifies this list of units. The first and the second count of a plan have one hash.
+    ///
+    /// It is the CRC-32 of the board, the engine, the split rows, the number of units, and the meaning of the units.
+    /// Of more than 1024 units, 1024 are hashed. The meaning of a unit is its weight, the squares on which queens may
+    /// stand, and for engine `colours` how many times it counts solutions whose columns tie with their rows, or
+    /// nearly do.
     pub fn hash(&self) -> u32 {
         *self.hash.get_or_init(|| {
             let mut hasher = crc32fast::Hasher::new();
@@ -125,61 +133,62 @@ impl Plan {
         })
     }
 
-    /// The number of units: at least one, unless given queens leave no free square in the first
-    /// row.
+    /// Returns the number of units. It is 0 only if fixed queens leave no free square in the first row.
     pub fn units(&self) -> usize {
         self.list.len()
     }
 
-    /// How many solutions of the board each solution of this unit stands for.
+    /// Returns the number of solutions of the board that each solution in this unit stands for.
     ///
     /// # Panics
     ///
-    /// If the plan has no such unit.
+    /// If the plan has no unit with this number.
     pub fn weight(&self, unit: usize) -> u64 {
         self.list.weight(unit)
     }
 
-    /// The solutions in consecutive units from `first` on, given the count of each: the sum of the counts times
-    /// the weights. It fits: weights and numbers of units are far below 2^32.
+    /// Returns the solutions in consecutive units from `first` on: the sum of the counts, each times the weight of
+    /// its unit. The sum cannot overflow, because the weights and the number of units are far below 2^32.
     pub(crate) fn solutions(&self, first: usize, counts: &[u64]) -> u128 {
         let terms = (first..).zip(counts);
         terms.map(|(unit, count)| u128::from(*count) * u128::from(self.weight(unit))).sum()
     }
 
-    /// The units around this one that one thread counts fastest one after the other.
+    /// Returns the range of units around this one that a thread counts fastest one after the other.
     pub(crate) fn neighbours(&self, unit: usize) -> Range<usize> {
         self.list.neighbours(unit)
     }
 
-    /// Returns the solutions that a unit counts, and how many times: all that another program needs to count it.
+    /// Returns which solutions a unit counts, and how many times. Another program needs no more to count the unit.
     ///
     /// # Panics
     ///
-    /// If the plan has no such unit.
+    /// If the plan has no unit with this number.
     pub fn domains(&self, unit: usize) -> RowDomains {
         self.list.domains(unit)
     }
 
-    /// Makes sure that this machine has the memory to count on this number of threads.
+    /// Checks that this machine has enough memory to count on this number of threads.
     ///
     /// # Errors
     ///
-    /// [`Error::LacksMemory`].
+    /// [`Error::LacksMemory`] if it has not.
     pub fn check_memory(&self, threads: usize) -> Result<(), Error> {
         let reserve = self.engine.worker_reserve(self.size);
         let bytes = self.engine.worker_bytes(self.size);
         self.fits(format!("engine {}", self.engine), bytes, reserve, threads)
     }
 
-    /// Makes sure that this machine has the memory to [recount](Self::recount) units on this number of threads.
+    /// Checks that this machine has enough memory to [recount](Self::recount) units on this number of threads.
     pub(crate) fn check_recount(&self, threads: usize) -> Result<(), Error> {
         let bytes = if self.engine == Engine::Colours { recount_bytes(self.size) } else { 0 };
         self.fits("plain backtracking".to_owned(), bytes, 1 << 20, threads)
     }
 
-    /// Finds the limit that lets the fewest threads run. Each needs these bytes, and reserves some more. They have
-    /// started, so their stacks count as used; with fewer threads there would be fewer.
+    /// Checks that every limit on memory lets these threads run. The error names the limit that lets the fewest run.
+    ///
+    /// A thread uses `bytes`, and reserves `reserve` bytes more. The threads have already started, so their stacks
+    /// count as used. With fewer threads there would be fewer stacks, so the stacks are added to what is available.
     fn fits(&self, counter: String, bytes: u64, reserve: u64, threads: usize) -> Result<(), Error> {
         let limits = Memory::limits().into_iter().filter_map(|mut limit| {
             let mut per_thread = bytes;
@@ -197,33 +206,35 @@ impl Plan {
         Err(Error::LacksMemory { counter, n, threads, per_thread, usable, limit: limit.limit })
     }
 
-    /// What counts units on one thread.
+    /// Makes a worker, which counts units on one thread with this kernel.
     pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
         Worker { worker: self.list.counter(self.which, kernel) }
     }
 
-    /// Counts one unit by another method than the plan's: the plain backtracker, on any units.
+    /// Counts one unit with another method than the plan's engine: a plain backtracker that can count any unit.
     ///
     /// # Errors
     ///
-    /// As [`Worker::count`].
+    /// [`Error::StoppedBefore`] after a cancellation, [`Error::UnitOverflow`] if the count does not fit in a `u64`.
     ///
     /// # Panics
     ///
-    /// If the plan has no such unit.
+    /// If the plan has no unit with this number.
     pub fn recount(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         count_domains(&self.list.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 }
 
-/// Returns columns of white queens whose weights show by which rule ties are counted: the rows of the white queens of
-/// a unit taken as columns, these reversed, and sets around them with as many even and odd columns.
+/// Returns sets of columns for the white queens, chosen so that their weights show how the unit counts ties.
+///
+/// These are the unit's white rows taken as columns, the reverse of this set, and sets near it that have as many even
+/// and as many odd columns.
 fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     let (n, board) = (domains.size.get(), domains.size.columns());
-    // White rows allow the columns of their own parity.
+    // In a white row the columns of the row's own parity are allowed.
     let white = (0..n).filter(|row| domains.is_white(*row as usize));
     let white = white.fold(0, |rows, row| rows | 1 << row);
-    // The even or the odd columns, one place further.
+    // Moves the even columns, or the odd ones, one place further, the last one to the front.
     let turned = move |set: u32, parity: u32| {
         let side = board & EVEN << parity;
         set & !side | (set << 2 | set >> (2 * side.count_ones() - 2)) & side
@@ -235,8 +246,8 @@ fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
     [white, white.reverse_bits() >> (32 - n)].into_iter().chain(around)
 }
 
-/// What distinguishes a plan, and its first from its second count, as journals name it:
-/// `n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
+/// Writes the plan as the first line of a journal names it, with its first or second count: `n=8 count=first
+/// engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { size, engine, which, .. } = self;
@@ -253,27 +264,28 @@ impl fmt::Debug for Plan {
     }
 }
 
-/// Counts units on one thread, in its own memory.
+/// A counter of units for one thread, with its own memory.
 pub struct Worker<'a> {
     worker: Box<dyn unit::Counter + 'a>,
 }
 
 impl Worker<'_> {
-    /// Counts one unit, before its weight.
+    /// Counts one unit. The count is not yet multiplied by the weight of the unit.
     ///
     /// # Errors
     ///
-    /// [`Error::StoppedBefore`] after a cancellation, [`Error::UnitOverflow`] if the count does not
-    /// fit.
+    /// [`Error::StoppedBefore`] after a cancellation, [`Error::UnitOverflow`] if the count does not fit in a `u64`,
+    /// and [`Error::EntryOverflow`] if a number inside engine `colours` does not fit.
     ///
     /// # Panics
     ///
-    /// If the plan has no such unit.
+    /// If the plan has no unit with this number.
     pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         self.worker.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 
-    /// Counts the first of these units, at least one, and those after it that belong to its batch.
+    /// Counts the first of these units, and those of the following ones that belong to its batch. The range must not
+    /// be empty.
     pub(crate) fn count_batch(
         &mut self,
         units: Range<usize>,

@@ -1,11 +1,11 @@
-//! The one driver: units x engine on a rayon pool, reduced to a sum.
+//! The driver counts the units of one count on the threads of a rayon pool, and adds up their solutions.
 //!
-//! Units are handed out in ranges, so that scheduling costs little even if a unit takes only
-//! microseconds. The ranges are taken in a scattered order, which no run changes, see
-//! [`ranges`](super::ranges).
+//! Threads take units in ranges, so that handing out work costs little even if a unit takes only microseconds. They
+//! take the ranges in a scattered order that is fixed before the count begins: see [`ranges`](super::ranges).
 //!
-//! The observer learns of finished units at once. A line of the journal holds more of them, the more the longer
-//! the run, so that the journal stays small and a kill loses a hundredth of the work at most.
+//! The observer hears of finished units within a tenth of a second or at the end of a unit. A line of the journal
+//! waits for more units, and the older the run, the longer it waits. So the journal stays small, and a kill loses at
+//! most a hundredth of the work.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -22,29 +22,29 @@ use crate::machine::thread_time;
 use crate::plan::Worker;
 use crate::record::{Journal, UnitSet};
 
-/// Finished units are recorded once they have taken this share of the age of the run, which is all
-/// that a kill can lose of them. Short intervals would make a journal of long units several times
-/// as large.
+/// A thread records its finished units when the time since it did so last is the age of the run divided by this
+/// number. So a kill loses at most this share of the finished work. With a larger number, a journal of long units
+/// would be several times as large.
 const RECORDED_SHARE: u32 = 100;
-/// The longest time after which finished units are recorded.
+/// The longest time between two records of a thread, if its units take less.
 const RECORDED_AFTER: Duration = Duration::from_secs(10);
 
-/// Counts units on all threads of a rayon pool.
+/// The driver of one count.
 pub(super) struct Driver<'a> {
     pub(super) count: &'a Count<'a>,
     pub(super) start: &'a Start<'a>,
     pub(super) journal: Option<&'a Journal>,
     pub(super) begun: Instant,
-    /// Stops all threads between two units: one has failed, or a sample is large enough.
+    /// Stops all threads before their next unit: one of them has failed, or a sample is large enough.
     pub(super) stop: Cancel,
 }
 
 impl Driver<'_> {
-    /// Counts these units on the current rayon pool, unless the count must stop.
+    /// Counts these units on the current rayon pool, until the end or until the count has to stop.
     pub(super) fn run(&self, todo: &UnitSet) -> Result<Tally, Error> {
         let Start { plan, kernel, threads, .. } = *self.start;
         let ranges = cut_into_ranges(todo, threads, |unit| plan.neighbours(unit));
-        // Each thread takes one range after the other, in their order, and counts all of them in one worker's memory.
+        // Each thread takes one range after the other, in their order, and counts all of them with one worker.
         let count = |worker: &mut Option<_>, range| {
             self.count_range(worker.get_or_insert_with(|| plan.worker(kernel)), range)
         };
@@ -52,7 +52,7 @@ impl Driver<'_> {
         counted.try_reduce(Tally::default, |one, other| Ok(one + other))
     }
 
-    /// Counts the units of a range until its end or until the count must stop.
+    /// Counts the units of a range, until its end or until the count has to stop.
     fn count_range(&self, worker: &mut Worker<'_>, mut rest: Range<usize>) -> Result<Tally, Error> {
         let mut whole = Tally::default();
         let (units, since) = (UnitsDone::none_from(rest.start), Instant::now());
@@ -80,14 +80,15 @@ impl Driver<'_> {
         Ok(whole)
     }
 
-    /// Whether there is no point in continuing. Why a journal has failed is reported when it is closed.
+    /// Returns whether the count has to stop. If the journal has failed, the reason is reported when the journal is
+    /// closed.
     fn must_stop(&self) -> bool {
         self.count.cancel.is_cancelled()
             || self.stop.is_cancelled()
             || self.journal.is_some_and(Journal::has_failed)
     }
 
-    /// Counts units until it is time for a report. The error is the reason for an early end.
+    /// Counts units until it is time for a report. The result is an error if counting ended early.
     fn count_some(
         &self,
         worker: &mut Worker<'_>,
@@ -109,11 +110,11 @@ impl Driver<'_> {
     }
 }
 
-/// Consecutive units of one thread that are finished, but not recorded.
+/// Consecutive units that a thread has finished, but not recorded yet.
 struct Unrecorded<'a> {
     driver: &'a Driver<'a>,
     units: UnitsDone,
-    /// When the last ones were recorded.
+    /// When the thread recorded units for the last time.
     since: Instant,
 }
 
@@ -128,7 +129,7 @@ impl Unrecorded<'_> {
     }
 }
 
-/// Neither a stop between two units nor a panic in one must lose those before it.
+/// Records the finished units even if the count stops between two units, or panics in one.
 impl Drop for Unrecorded<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {

@@ -1,4 +1,4 @@
-//! The expected time and result of a count: it begins, and is stopped after a while.
+//! Estimates the time and the result of a count: the count begins, and is stopped after a while.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,33 +16,48 @@ use crate::shard::Shard;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The count that was stopped. If it finished no unit, the times are what such boards cost elsewhere.
+    /// The outcome of the count that was stopped. If it finished no unit, the times are rough values for boards of
+    /// this size, measured on other machines.
     pub sample: Outcome,
-    /// Seconds of CPU time for all units.
+    /// The CPU time of all units, in seconds.
     pub cpu_seconds: Approximate,
-    /// Seconds of wall time for all units on the threads that took the sample.
+    /// The wall time of all units in seconds, on the threads that took the sample.
     pub seconds: Approximate,
-    /// The number of solutions: an estimate, not a count. Its standard error is infinite if the sample
-    /// has none.
+    /// The number of solutions. This is an estimate, not a count. Its standard error is infinite if the sample is too
+    /// small.
     pub total: Approximate,
 }
 
-/// Returns how long a sample waits for the units that have begun, or until it says how exact it is.
+/// Returns the time after which a sample ends once units are finished, even if it does not show how exact it is.
 fn longest_sample(time: Duration) -> Duration {
     time.saturating_add((time / 2).max(Duration::from_secs(1)))
 }
 
-/// Units that take longer than this many times the length of the sample are given up.
+/// A sample without a finished unit is given up after this many times its length.
 const MAX_TIMES_SAMPLE: u32 = 6;
 
 impl Count<'_> {
-    /// Estimates the time and the result of [`Count::run`] from its first units, counted for about this time on
-    /// all threads.
+    /// Estimates the time and the result of [`Count::run`] from a sample: the first units, counted for about `time`
+    /// on all threads.
+    ///
+    /// If no unit ends in six times that time, the estimate is a rough value for boards of this size, measured on
+    /// other machines.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use nqueens::{BoardSize, Count};
+    ///
+    /// let count = Count::new(BoardSize::new(13)?).threads(2);
+    /// let estimate = count.estimate(Duration::from_millis(50))?;
+    /// println!("{:.1} s ± {:.1}", estimate.seconds.value, 2.0 * estimate.seconds.standard_error);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// As [`Count::run`], but [`Error::StoppedBefore`] if no unit was finished before a cancellation. If none was
-    /// in six times that time, the estimate is what such boards cost elsewhere.
+    /// The errors of [`Count::run`], except that a cancellation is an error only if no unit was finished before:
+    /// [`Error::StoppedBefore`].
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check(true)?;
         let (left, enough) = (Mutex::default(), Cancel::new());
@@ -73,14 +88,14 @@ impl Count<'_> {
         let seconds = match left.estimate() {
             _ if is_whole => Approximate { value: taken, standard_error: 0.0 },
             Some(left) => Approximate { value: left.value + taken, ..left },
-            // As if each thread had a core of its own.
+            // If nothing is known, each thread is assumed to have a core of its own.
             None => Approximate::roughly(all.value / threads as f64),
         };
         Ok(Estimate { sample: outcome, cpu_seconds: all, seconds, total: left.total() })
     }
 }
 
-/// Watches a count, and stops it when the sample is large enough.
+/// An observer that stops a count when the sample is large enough.
 #[derive(Debug)]
 struct Sample<'a> {
     time: Duration,

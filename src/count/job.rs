@@ -1,4 +1,5 @@
-//! The one way through a count, a shard or an estimate: open the journal, plan, check the memory, drive, close.
+//! The one way through a count, a shard or an estimate: open the journal, plan, check the memory, count, close the
+//! journal.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,75 +20,80 @@ use crate::plan::Plan;
 use crate::record::{Journal, Lock, Record, Run, UnitSet, read_shard};
 use crate::shard::Shard;
 
-/// A finished count, or a finished shard of one.
+/// The result of a finished count, or of a finished shard of one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The board.
+    /// The size of the board.
     pub size: BoardSize,
-    /// The shard; of a whole count, all of it.
+    /// The shard: [`Shard::WHOLE`] for a whole count.
     pub shard: Shard,
-    /// The number of solutions: of a whole count Q(n), of a shard those in its units, with their weights.
+    /// The number of solutions in the finished units, each count times the weight of its unit. For a whole count,
+    /// this is Q(n).
     pub total: u128,
-    /// How many units are finished: all, unless the count was stopped. Only samples of
-    /// [estimates](crate::Estimate) are.
+    /// The number of finished units. It is less than `units` only in the sample of an [estimate](crate::Estimate).
     pub units_done: usize,
     /// The engine that counted.
     pub engine: Engine,
-    /// The kernel that it used; portable for engines without kernels.
+    /// The kernel that counted: [`Kernel::Portable`] for engines without kernels.
     pub kernel: Kernel,
     /// The number of counting threads.
     pub threads: usize,
-    /// How many units were to be counted.
+    /// The number of units in the whole count or in the shard.
     pub units: usize,
-    /// How many of them journals already held.
+    /// The number of units that journals already held when the count began.
     pub units_before: usize,
-    /// Wall time, not including the start of the threads.
+    /// The wall time, not including the start of the threads.
     pub elapsed: Duration,
-    /// How the total compares with the published one; unknown for shards.
+    /// How the total compares with the published one: [`Published::Unknown`] for shards and for counts with fixed
+    /// queens.
     pub published: Published,
     /// The processes that worked on the journal, as read back from it.
     pub runs: Vec<Run>,
-    /// The journal that was written; `None` if nothing was left to count.
+    /// The journal that was written. `None` if there is no journal, or nothing was left to count.
     pub journal: Option<PathBuf>,
-    /// Why the journal cannot be relied on, although all units are counted.
+    /// The reason why the journal cannot be relied on, although all units are counted and the total is right.
     pub journal_fault: Option<Error>,
-    /// Why lines and journals of a folder were left out. Their units counted as not finished.
+    /// The reasons why lines and journals of a folder were left out. Their units were counted again.
     pub left_out: Vec<Error>,
 }
 
 impl Count<'_> {
-    /// Counts.
+    /// Counts all units of the board.
     ///
     /// # Errors
     ///
-    /// [`Error::StoppedBefore`] or [`Error::Stopped`] after a cancellation,
-    /// [`Error::QueensGiven`] or [`Error::InvalidValue`] for queens that cannot be given,
-    /// [`Error::InvalidValue`] and [`Error::ThreadsNotStarted`] if it starts threads,
-    /// [`Error::InvalidValue`] for a board that the engine does not count, [`Error::EntryOverflow`],
-    /// [`Error::LacksMemory`] if the engine needs more memory than there is, [`Error::UnitOverflow`]
-    /// if a unit's count does not fit, [`Error::Journal`] if the journal cannot be used.
+    /// * [`Error::Stopped`] or [`Error::StoppedBefore`] after a cancellation.
+    /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads out of range, or a
+    ///   fixed queen that is not on the board.
+    /// * [`Error::QueensGiven`] for fixed queens with another engine or with a journal.
+    /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
+    /// * [`Error::LacksMemory`] if the engine needs more memory than there is.
+    /// * [`Error::Journal`] if the journal cannot be used.
+    /// * [`Error::UnitOverflow`] or [`Error::EntryOverflow`] if a number does not fit.
     pub fn run(&self) -> Result<Outcome, Error> {
         self.on_its_threads(|| Job::whole(self)?.run())??.complete()
     }
 
-    /// Counts only one shard of the units, and records them for [`Record::read`]. `out` is a journal if it is a
-    /// file or ends in `.journal`; otherwise it is a folder, in which every process creates its own journal.
-    /// Units that journals in the folder already hold are not counted again, and the plan is taken from those
-    /// journals. Without any, an engine and split rows that are not set depend on the board alone.
-    /// [`Count::journal`] has no effect on shards.
+    /// Counts the units of one shard, and records them for [`Record::read`].
+    ///
+    /// `out` is a journal if it is a file, or if its name ends in `.journal`. Otherwise it is a folder, in which
+    /// every process creates a journal of its own. The folder is created if it is missing, but its parents are not.
+    /// Units that the journals of the folder already hold are not counted again, and these journals set the engine
+    /// and the split rows. Without journals, an engine and split rows that are not set depend on the board alone, so
+    /// all shards have one plan. [`Count::journal`] has no effect on shards.
     ///
     /// # Errors
     ///
-    /// As [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in
-    /// the folder do not belong together.
+    /// The errors of [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in the
+    /// folder do not belong together.
     pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
         self.on_its_threads(|| Job::of_shard(self, shard, out)?.run())??.complete()
     }
 }
 
 impl Outcome {
-    /// Returns the outcome of a count that was not stopped.
+    /// Returns the outcome if all units are finished, else [`Error::Stopped`].
     fn complete(self) -> Result<Self, Error> {
         let Self { units_done, units, total: solutions, .. } = self;
         if units_done == units {
@@ -98,30 +104,30 @@ impl Outcome {
     }
 }
 
-/// The units to count, what is finished of them, and where to record the rest.
+/// A count that is about to run: its units, what is finished of them, and where to record the rest.
 pub(super) struct Job<'a> {
     count: &'a Count<'a>,
     begun: Instant,
     shard: Shard,
-    /// Stops the count between two units.
+    /// Stops all threads before their next unit.
     pub(super) stop: Cancel,
-    /// The lock on the journal to write, if it has a name.
+    /// The lock on the journal, if the user named a file.
     lock: Option<Lock>,
-    /// The folder to create the journal in, if it has none.
+    /// The folder in which to create a journal, if the user named a folder.
     folder: Option<&'a Path>,
     record: Option<Record>,
-    /// Why lines and journals of a folder were left out.
+    /// The reasons why lines and journals of a folder were left out.
     left_out: Vec<Error>,
 }
 
 impl<'a> Job<'a> {
-    /// A count without a journal.
+    /// Makes a job without a journal.
     pub(super) fn new(count: &'a Count<'a>, shard: Shard) -> Self {
         let (begun, stop, left_out) = (Instant::now(), Cancel::new(), Vec::new());
         Self { count, begun, shard, stop, lock: None, folder: None, record: None, left_out }
     }
 
-    /// Opens the journal of a whole count, if it is to have one.
+    /// Makes the job of a whole count: opens its journal, if it has one.
     fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
         count.check(count.journal.is_some())?;
         let job = Self::new(count, Shard::WHOLE);
@@ -131,14 +137,14 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Opens the journal of a shard, or reads its folder.
+    /// Makes the job of a shard: opens its journal, or reads its folder.
     fn of_shard(count: &'a Count<'a>, shard: Shard, out: &'a Path) -> Result<Self, Error> {
         count.check(true)?;
         let job = Self::new(count, shard);
         if out.is_file() || out.extension().is_some_and(|name| name == "journal") {
             return job.open(out);
         }
-        // A folder that is missing is made when the count begins.
+        // A missing folder is created when the count begins.
         let (record, left_out) = match out.is_dir() {
             true => read_shard(out, count.size, count.which, shard)?,
             false => (None, Vec::new()),
@@ -152,7 +158,7 @@ impl<'a> Job<'a> {
         Ok(Self { lock: Some(lock), record, ..self })
     }
 
-    /// Plans, checks the memory, drives and closes.
+    /// Makes the plan, checks the memory, counts the units and closes the journal.
     pub(super) fn run(mut self) -> Result<Outcome, Error> {
         let (count, shard, threads) = (self.count, self.shard, rayon::current_num_threads());
         let (lock, record) = (self.lock.take(), self.record.as_ref());
@@ -190,7 +196,8 @@ impl<'a> Job<'a> {
         self.close(&start, counted, journal)
     }
 
-    /// The forecast of a count that begins: what runs like it have recorded is part of the sample.
+    /// Makes the forecast of a count that begins. Runs in the journal with the same kernel, CPU and number of threads
+    /// are part of the sample.
     fn time_left(&self, plan: &Plan, run: &Run, before: Tally, todo: &UnitSet) -> TimeLeft {
         let of_alike = |record: &Record| record.clusters(|other| run.is_like(other));
         let recorded = self.record.as_ref().map(of_alike);
@@ -201,7 +208,7 @@ impl<'a> Job<'a> {
         TimeLeft::new(recorded, rest, run.threads.min(cores()))
     }
 
-    /// Waits until the disk has everything, reads it back, and compares it with what was counted.
+    /// Waits until the disk has the whole journal, reads it back and compares it with what was counted.
     fn close(
         &self,
         start: &Start<'_>,
@@ -215,7 +222,8 @@ impl<'a> Job<'a> {
         let (read_back, journal_fault) =
             match journal.map(|journal| journal.close(counted, &waits)).transpose() {
                 Ok(record) => (record, None),
-                // It may be the reason why the count stopped, and the same command would not resume it.
+                // A fault of the journal may be the reason why the count stopped. Then the same command would not
+                // resume it.
                 Err(error) if !is_complete => return Err(error),
                 Err(error) => (None, Some(error)),
             };
@@ -239,7 +247,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The published total, if all solutions are counted.
+    /// Returns the published total, if this counts all solutions of the board.
     fn published_total(&self) -> Option<u128> {
         let is_all = self.shard == Shard::WHOLE && self.count.queens.is_empty();
         known(self.count.size).total.filter(|_| is_all)

@@ -7,22 +7,24 @@ use crate::forecast::TimeLeft;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// Watches a count. By default every method does nothing. The counting threads call them, so they
-/// should return at once.
+/// A receiver of reports about a running count.
+///
+/// The counting threads call the methods, so a method should return at once. By default every method does nothing.
 #[expect(unused_variables, reason = "names of the interface")]
 pub trait Observer: Sync {
-    /// The count begins, or resumes.
+    /// Called once, before the first unit is counted.
     fn started(&self, start: &Start<'_>) {}
 
-    /// Some units are finished.
+    /// Called when some units are finished.
     fn units_done(&self, done: &UnitsDone) {}
 
-    /// The journal is no longer as this process left it: it was removed, replaced, cut, or written by another process.
-    /// The count goes on.
+    /// Called when the journal is no longer as this process left it: it was removed, replaced, cut, or written by
+    /// another process. The count continues.
     fn journal_harmed(&self, harm: &Error) {}
 
-    /// The count has ended, and for a second the disk has not taken the last lines of the journal. If all
-    /// units are counted, this is the total: it may be printed before the disk answers.
+    /// Called at the end of a count if the disk takes more than a second for the last lines of the journal.
+    ///
+    /// `total` is the number of solutions if all units are counted. It may be printed before the disk has answered.
     fn waits_for_disk(&self, total: Option<u128>) {}
 }
 
@@ -42,26 +44,27 @@ impl<F: Fn(&UnitsDone) + Sync> Observer for F {
     }
 }
 
-/// The state of a count as it starts.
+/// The state of a count when it starts.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Start<'a> {
     /// The plan of the whole count.
     pub plan: &'a Plan,
-    /// The shard that is counted.
+    /// The shard to be counted: [`Shard::WHOLE`] for a whole count.
     pub shard: Shard,
-    /// The kernel that counts; portable for engines without kernels.
+    /// The kernel: [`Kernel::Portable`] for engines without kernels.
     pub kernel: Kernel,
     /// The number of counting threads.
     pub threads: usize,
-    /// Units in the shard.
+    /// The number of units in the shard.
     pub units: usize,
     /// The units of the shard that journals already hold, and their solutions.
     pub done: Tally,
-    /// Bytes of a last line that was cut off in the middle of a write; they are dropped.
+    /// The bytes of an incomplete last line in the journal, left by a process that was killed while it wrote. They
+    /// are dropped.
     pub cut_off: u64,
-    /// Why lines and journals of a folder were left out. Their units count as not finished.
+    /// The reasons why lines and journals of a folder were left out. Their units count as not finished.
     pub left_out: &'a [Error],
-    /// How long the rest takes, as far as it is known. What the journal holds is part of the sample.
+    /// A forecast of the time that the rest takes. What the journal holds is part of its sample.
     pub time_left: &'a TimeLeft,
 }

@@ -1,43 +1,49 @@
-//! The ranges of units that threads take, in an order that is fixed beforehand.
+//! The ranges of units that threads take, in an order that is fixed before the count begins.
 //!
-//! The order is scattered over the plan: neighbouring units are alike, so the first ranges of the
-//! order, however many, are a fair sample of all. The very first ones are short, so that there is such a
-//! sample after seconds even if a unit takes a second. Threads take the ranges strictly in this order.
-//! Those that are *finished* first are no fair sample: they are the cheap ones.
+//! The order is scattered over the plan. Neighbouring units are alike, so the first ranges of the order, however
+//! many, are a fair sample of all units. The very first ranges are short: then there is a fair sample after seconds
+//! even if a unit takes a second. Threads take the ranges strictly in this order. The ranges that are *finished*
+//! first would not be a fair sample, because they are the cheap ones.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use crate::record::UnitSet;
 
-/// The count of a range reports its progress this often, between two units.
+/// The interval between two reports of a thread, if its units take less.
 pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// Ranges for each thread: enough for the last one to be short.
+/// The number of ranges for each thread. It is large enough that the last range is short.
 const RANGES_PER_THREAD: usize = 256;
 
-/// The most units of a range. Long counts have many more units than they need ranges. At n = 18 and 19
-/// the limits of 256 and 1024 made no difference that could be resolved (4 %).
+/// The largest number of units in a range of ordinary length: long counts have many more units than they need ranges.
+/// At n = 18 and 19, 256 and 1024 made no difference that could be measured (4 %).
 const MAX_RANGE_LEN: usize = 1024;
 
-/// Units that share the programs of `colours`, at most, 20 batches of 20: units of n = 24 in ranges of 7, 30
-/// and 60 take 2.6, 1.4 and 1.2 times as long. So ranges have as many, but at most eight times the length that makes
-/// 256 for each thread; the last eighth of the units comes in that length, so that threads end together.
+/// The largest number of units that share the programs of `colours`: 20 batches of 20 units.
+///
+/// Ranges shorter than that compile programs more often: at n = 24, ranges of 7, 30 and 60 units take 2.6, 1.4 and
+/// 1.2 times as long. So ranges have this many units, but at most [`AT_THE_END`] times the length that makes
+/// [`RANGES_PER_THREAD`].
 const MAX_SHARING: usize = 400;
+/// The last units of a count, one part in this number, come in the shorter length, so that threads end together.
 const AT_THE_END: usize = 8;
 
-/// The first ranges are short, so that a long count soon knows its time: for each thread this many have the
-/// length of the longest neighbourhood, as many twice that, then four times, and so on. So what a thread is at is
-/// never more than a small part of what it has finished, and dear ranges, which are finished later, are not missing
-/// in the sample.
+/// For each thread, this many ranges have the length of the longest neighbourhood ([`Plan::neighbours`]), this many
+/// twice that length, then four times, and so on.
 ///
-/// No range is shorter than the longest neighbourhood (`Plan::neighbours`). In a long one each unit is cheap, and the
-/// one around a unit chosen at random is a long one more often than not: with such ranges the first forecasts of
-/// n = 21 were a fifth too short.
+/// So a long count soon has a forecast. What a thread is counting is never more than a small part of what it has
+/// finished, so ranges that take long, which are finished later, are not missing from the sample.
+///
+/// No range is shorter than the longest neighbourhood. In a long neighbourhood each unit is cheap, and a unit chosen
+/// at random more often than not lies in a long one. With shorter ranges the first forecasts of n = 21 were a fifth
+/// too short.
+///
+/// [`Plan::neighbours`]: crate::Plan::neighbours
 const RANGES_OF_A_LENGTH: usize = 16;
 
-/// Cuts units into ranges for this many threads, none of them within a neighbourhood, in the order in which threads
-/// take them.
+/// Cuts units into ranges for this number of threads, in the order in which threads take them. No range ends within a
+/// neighbourhood.
 pub(crate) fn cut_into_ranges(
     todo: &UnitSet,
     threads: usize,
@@ -61,8 +67,8 @@ pub(crate) fn cut_into_ranges(
     shortened.collect()
 }
 
-/// The pieces of a plan in a scattered order: of the first ones a short piece each, the shortest of this length, the
-/// other pieces whole, and what is left of the first ones.
+/// Puts the pieces of a plan in a scattered order. Each of the first pieces gives a short piece, from the length
+/// `shortest` on; the other pieces follow whole, and after them what is left of the first ones.
 fn scatter(
     pieces: &[Range<usize>],
     shortest: usize,
@@ -73,9 +79,9 @@ fn scatter(
     let (mut order, mut rests) = (Vec::new(), Vec::new());
     for turn in 0..pieces.len() {
         let piece = pieces[turn * stride % pieces.len()].clone();
-        // No piece is longer than ten doublings of the shortest.
+        // The length doubles at most ten times.
         let length = shortest << (turn / of_a_length).min(10);
-        // Any of its short pieces, so that the period of the plan does not matter.
+        // Not always the first short piece: otherwise a period of the plan could matter.
         let short = cut_into_pieces(piece.clone(), length, neighbours);
         let Range { start, end } = short[turn * SCATTERED % short.len()];
         order.push(start..end);
@@ -88,7 +94,7 @@ fn scatter(
 /// 2^16 divided by the golden ratio: its multiples are spread evenly.
 const SCATTERED: usize = 40_503;
 
-/// Cuts a range into pieces of this length, or a little more or less, between two neighbourhoods.
+/// Cuts a range into pieces of about this length, each cut between two neighbourhoods.
 fn cut_into_pieces(
     units: Range<usize>,
     length: usize,
@@ -101,9 +107,9 @@ fn cut_into_pieces(
     cuts.windows(2).map(|ends| ends[0]..ends[1]).collect()
 }
 
-/// A stride that visits all of `0..len` in `len` steps modulo `len`, with the first steps spread
-/// evenly: the golden section of the length, or the nearest number that shares no factor with it. For
-/// long lists it must be near, or some early steps would nearly meet others.
+/// Returns a stride that visits all of `0..len` in `len` steps modulo `len`, with the first steps spread evenly: the
+/// golden section of the length, or the nearest number that shares no factor with it. For a long list the stride must
+/// be near the golden section, or some early steps would nearly meet others.
 fn scattering_stride(len: usize) -> usize {
     let golden = (len as u128 * 618_033_989 / 1_000_000_000) as usize;
     let nearest = (0..len).flat_map(|by| [golden + 1 + by, golden.saturating_sub(by)]);

@@ -13,7 +13,7 @@ use crate::machine::{run_on, thread_pool};
 use crate::plan::Plan;
 use crate::record::Record;
 
-/// A count with its settings.
+/// A count with its settings. Settings that are not made suit the board and the machine.
 ///
 /// ```
 /// use nqueens::{BoardSize, Count, Engine, Published};
@@ -24,7 +24,22 @@ use crate::record::Record;
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 ///
-/// A cancelled count reports how far it got, or that it had not begun:
+/// With a journal, a count resumes where an earlier one was stopped or killed:
+///
+/// ```
+/// use nqueens::{BoardSize, Count};
+///
+/// let folder = tempfile::tempdir()?;
+/// let count = Count::new(BoardSize::new(10)?).journal(folder.path().join("q10.journal"));
+/// assert_eq!(count.run()?.total, 724);
+///
+/// let again = count.run()?;
+/// assert_eq!(again.total, 724);
+/// assert_eq!(again.units_before, again.units); // nothing was left to count
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A cancelled count returns an error that says how far it came:
 ///
 /// ```
 /// use nqueens::{BoardSize, Cancel, Count};
@@ -51,7 +66,7 @@ pub struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
-    /// A count of the board of this size with the fastest engine and kernel on the current rayon pool.
+    /// Makes a count of the board of this size, with the fastest engine and kernel, on the current rayon pool.
     pub fn new(size: BoardSize) -> Self {
         Self {
             size,
@@ -67,57 +82,61 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Counts with this engine.
+    /// Sets the engine. By default it is [`Engine::auto`], or the engine of the journal.
     pub fn engine(self, engine: Engine) -> Self {
         Self { engine: Some(engine), ..self }
     }
 
-    /// Counts with this kernel, if the engine has kernels.
+    /// Sets the kernel. By default it is [`Kernel::detect`]. Engines without kernels ignore it.
     pub fn kernel(self, kernel: Kernel) -> Self {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// Splits off this many rows, 1 to 4. Only [`Engine::Subtrees`] does, which then is the engine if none is
-    /// set.
+    /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4. This also sets that engine if none is
+    /// set. The other engines ignore the number.
     pub fn split_rows(self, split_rows: usize) -> Self {
         Self { split_rows: Some(split_rows), ..self }
     }
 
-    /// Counts the units for the first or the second time. A journal holds one of the two counts, and a
-    /// shard reads only the journals of its own.
+    /// Sets whether this is the first or the second count of the units. By default it is the first.
+    ///
+    /// A journal holds units of only one of the two. A shard reads only the journals of its own count.
     pub fn which_count(self, which: WhichCount) -> Self {
         Self { which, ..self }
     }
 
-    /// Counts only the *completions*, the solutions that contain these queens, with
-    /// [`Engine::Subtrees`]. They have no published value, and no journal or shard can hold them.
+    /// Counts only the solutions that contain these queens. The engine is [`Engine::Subtrees`] then.
+    ///
+    /// No count of this kind is published, and no journal or shard can hold it.
     pub fn with_queens(self, queens: FixedQueens) -> Self {
         Self { queens, ..self }
     }
 
-    /// Starts this many threads for the count, 1 to 4096. Without it, the count runs on the current rayon pool, that of
-    /// `pool.install(|| count.run())`.
+    /// Runs the count on this number of new threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS). By default it runs on
+    /// the current rayon pool: `pool.install(|| count.run())`.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), ..self }
     }
 
-    /// Records finished units in this file. Units that it already holds are not counted again. The
-    /// file then sets the engine and the split rows, and other ones are an error. See
+    /// Records finished units in this file, and does not count units again that the file already holds.
+    ///
+    /// If the file exists, its plan sets the engine and the split rows, and other settings are an error. See
     /// [`record`](crate::record).
     pub fn journal(self, path: impl AsRef<Path>) -> Self {
         Self { journal: Some(path.as_ref().to_owned()), ..self }
     }
 
-    /// Reports to this observer.
+    /// Reports progress to this observer.
     pub fn observer(self, observer: &'a dyn Observer) -> Self {
         Self { observer, ..self }
     }
 
-    /// Stops when this is cancelled.
+    /// Stops the count when this flag is raised.
     pub fn cancel(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
 
+    /// Runs work on the threads of the count: on new ones, or on the current rayon pool.
     pub(super) fn on_its_threads<T: Send>(
         &self,
         count: impl FnOnce() -> T + Send,
@@ -128,14 +147,14 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// The plan of a count that begins. Settings that are missing suit the board.
+    /// Makes the plan of a new count. Settings that are not made suit the board.
     pub(super) fn plan(&self) -> Plan {
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
         let plan = Plan::new(self.size, engine, self.split_rows).for_count(self.which);
         if self.queens.is_empty() { plan } else { plan.with_queens(&self.queens) }
     }
 
-    /// The plan of a record, if it is one of this count. Settings that are missing allow any.
+    /// Returns the plan of a record if it agrees with the settings. A setting that is not made agrees with any plan.
     pub(super) fn recorded_plan(&self, record: &Record) -> Result<Arc<Plan>, Error> {
         let held = record.plan();
         let rows = |rows: Option<usize>| rows.map_or("none".to_owned(), |rows| rows.to_string());
@@ -156,13 +175,13 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// The engine that is set, or that other settings need.
+    /// Returns the engine that is set, or the engine that other settings need.
     fn engine_asked(&self) -> Option<Engine> {
         let is_split = self.split_rows.is_some() || !self.queens.is_empty();
         self.engine.or(is_split.then_some(Engine::Subtrees))
     }
 
-    /// The kernel with which an engine counts: portable for engines without kernels.
+    /// Returns the kernel with which an engine counts: the portable one for engines without kernels.
     pub(super) fn kernel_of(&self, engine: Engine) -> Kernel {
         if engine.has_kernels() {
             self.kernel.unwrap_or_else(Kernel::detect)
@@ -171,8 +190,8 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Makes sure that the engine counts such boards. Given queens work only with engine `subtrees`, and without a
-    /// journal.
+    /// Checks that the engine counts boards of this size, and that fixed queens are on the board, with engine
+    /// `subtrees` and without a journal.
     pub(super) fn check(&self, has_journal: bool) -> Result<(), Error> {
         self.engine.map_or(Ok(()), |engine| engine.check(self.size))?;
         let other_engine = self.engine.is_some_and(|engine| engine != Engine::Subtrees);
