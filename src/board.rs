@@ -1,4 +1,4 @@
-//! Boards: their sizes and squares, solutions and their symmetries, and the published counts.
+//! Boards: sizes and squares, solutions and their symmetries, and the published counts.
 
 pub mod known;
 mod pictures;

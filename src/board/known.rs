@@ -1,36 +1,45 @@
-//! The published counts, from one data file that names their sources.
+//! The published counts. One data file holds them and names their sources.
 //!
-//! | field | counts solutions | sequence |
+//! | field of [`Known`] | number of solutions | sequence |
 //! |---|---|---|
 //! | `total` | all | [A000170](https://oeis.org/A000170) |
 //! | `fundamental` | up to rotation and reflection | [A002562](https://oeis.org/A002562) |
 //! | `half_turn` | unchanged by a turn of 180° | [A032522](https://oeis.org/A032522) |
 //! | `quarter_turn` | unchanged by a turn of 90° | [A033148](https://oeis.org/A033148) |
-//! | `asymmetric` | up to rotation and reflection, with eight images | [A260320](https://oeis.org/A260320) |
+//! | `asymmetric` | up to rotation and reflection, with eight different images | [A260320](https://oeis.org/A260320) |
+//!
+//! ```
+//! use nqueens::{BoardSize, known::known};
+//!
+//! assert_eq!(known(BoardSize::new(8)?).total, Some(92));
+//! assert_eq!(known(BoardSize::new(8)?).fundamental, Some(12));
+//! assert_eq!(known(BoardSize::new(28)?).total, None);
+//! # Ok::<(), nqueens::Error>(())
+//! ```
 
 use std::fmt;
 
 use crate::board::size::BoardSize;
 
-/// The data file.
+/// The data file: a line for each board size, after lines that name the sources.
 const TABLE: &str = include_str!("known-counts.csv");
 
-/// One line of the table; an unpublished count is `None`.
+/// The published counts of one board size. An unpublished count is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// All solutions, Q(n).
+    /// The number of all solutions, Q(n).
     pub total: Option<u128>,
-    /// Solutions up to rotation and reflection.
+    /// The number of solutions up to rotation and reflection.
     pub fundamental: Option<u128>,
-    /// Solutions that a half-turn leaves unchanged.
+    /// The number of solutions that a half-turn leaves unchanged.
     pub half_turn: Option<u128>,
-    /// Solutions that a quarter-turn leaves unchanged.
+    /// The number of solutions that a quarter-turn leaves unchanged.
     pub quarter_turn: Option<u128>,
-    /// Solutions up to rotation and reflection that no symmetry leaves unchanged.
+    /// The number of solutions up to rotation and reflection that no symmetry leaves unchanged.
     pub asymmetric: Option<u128>,
 }
 
-/// What is published for boards of this size; all `None` beyond the table.
+/// Returns the published counts for boards of this size. Every field is `None` for boards that the data file lacks.
 pub fn known(size: BoardSize) -> Known {
     lines().find(|(n, _)| *n == size.get()).map(|(_, known)| known).unwrap_or_default()
 }
@@ -54,14 +63,14 @@ fn lines() -> impl Iterator<Item = (u32, Known)> {
 /// How a computed count compares with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// The two are equal.
+    /// The two counts are equal.
     Agrees,
-    /// The two differ, so one of them is wrong.
+    /// The two counts differ, so one of them is wrong.
     Differs {
-        /// The published value.
+        /// The published count.
         expected: u128,
     },
-    /// Nothing is published for this board.
+    /// No count is published.
     Unknown,
 }
 

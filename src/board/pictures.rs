@@ -1,11 +1,11 @@
-//! Pictures of solutions in text, with the coordinates of chess: row 1 is at the bottom,
-//! column a on the left, and the square a1 is dark.
+//! Pictures of solutions in text, with the coordinates of chess: row 1 is at the bottom, column a on the left, and
+//! the square a1 is dark.
 
 use std::fmt;
 
 use crate::board::solution::Solution;
 
-/// `Q` for a queen and `#` for an empty square, with coordinates.
+/// Draws the board with `Q` for a queen, `#` for an empty square, and the coordinates of chess.
 impl fmt::Display for Solution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&picture(self.columns(), 1, |queen, _| if queen { "Q" } else { "#" }))
@@ -13,7 +13,7 @@ impl fmt::Display for Solution {
 }
 
 impl Solution {
-    /// A chequered board with a chess queen in each row. Each square is two characters wide.
+    /// Draws a chequered board with a chess queen in each row. Each square is two characters wide.
     pub fn unicode(&self) -> String {
         picture(self.columns(), 2, |queen, dark| match (queen, dark) {
             (true, true) => "♛░",
@@ -24,8 +24,8 @@ impl Solution {
     }
 }
 
-/// A board of squares of this many characters, which depend on whether they hold a queen and whether they
-/// are dark.
+/// Draws a board of squares that are `width` characters wide. `square` returns the characters of a square, given
+/// whether it holds a queen and whether it is dark.
 fn picture(
     columns: &[u32],
     width: usize,
@@ -38,7 +38,8 @@ fn picture(
         let squares = (0..n).map(|column| square(column == *queen as usize, is_dark(column)));
         format!("{:>margin$} {}", row + 1, squares.collect::<String>())
     });
-    // Columns have letters or, if there are too few, numbers, which stand upright: a line for each digit.
+    // Columns are named by letters. If there are too few letters, they are named by numbers, printed upright: one
+    // line for each digit.
     let names: Vec<String> = match n {
         0..=26 => ('a'..='z').take(n).map(String::from).collect(),
         _ => (1..=n).map(|column| format!("{column:>2}")).collect(),

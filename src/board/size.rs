@@ -7,15 +7,15 @@ use crate::error::Error;
 
 /// The side of a board: a number of rows, columns and queens from 0 to [`BoardSize::MAX`].
 ///
-/// Holding one proves that a row fits a `u32` and that every diagonal number fits a `u64` bit set.
+/// Every value is in this range. So a row fits in a `u32`, and a set of diagonals fits in a `u64`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoardSize(u32);
 
 impl BoardSize {
-    /// The largest board: a row has one bit of a `u32` for each column.
+    /// The largest size: a row has one bit of a `u32` for each column.
     pub const MAX: u32 = 32;
 
-    /// A board of `n` rows and `n` columns.
+    /// Makes the size of a board with `n` rows and `n` columns.
     ///
     /// # Errors
     ///
@@ -28,23 +28,23 @@ impl BoardSize {
         Error::out_of_range("a board size", given, 0..=Self::MAX as usize)
     }
 
-    /// The number of rows, columns and queens.
+    /// Returns the number of rows, which is also the number of columns and of queens.
     pub fn get(self) -> u32 {
         self.0
     }
 
-    /// The number of rows, columns and queens, as a `usize` for indexing.
+    /// Returns the number of rows as a `usize`, to index arrays.
     pub fn rows(self) -> usize {
         self.0 as usize
     }
 
-    /// A bit set with one bit for each column: `n` ones.
+    /// Returns a bit set with one bit for each column: the lowest `n` bits are 1.
     pub fn columns(self) -> u32 {
         u32::MAX.checked_shr(Self::MAX - self.get()).unwrap_or(0)
     }
 }
 
-/// Some squares of each row, as bits.
+/// A set of squares: bit c of word r stands for the square in row r and column c.
 pub(crate) type Squares = [u32; BoardSize::MAX as usize];
 
 impl FromStr for BoardSize {

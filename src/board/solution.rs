@@ -5,13 +5,13 @@ use std::{array, mem};
 /// A way to place n queens on an n x n board so that none attacks another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Solution {
-    /// The column of each row's queen, from the first row on, which pictures have at the bottom.
+    /// The column of each row's queen, from the first row on. Pictures show the first row at the bottom.
     pub(super) columns: Vec<u32>,
 }
 
 impl Solution {
-    /// The solution whose queen in row r is in column `columns[r]`, counted from 0. `None` if a
-    /// column is off the board or two queens attack each other.
+    /// Makes the solution whose queen in row r stands in column `columns[r]`. Rows and columns count from 0. Returns
+    /// `None` if a column is off the board, or if two queens attack each other.
     ///
     /// ```
     /// use nqueens::Solution;
@@ -34,8 +34,11 @@ impl Solution {
         is_legal.then_some(Self { columns })
     }
 
-    /// The number of different images, 1, 2, 4 or 8, if this is the smallest of them; `None`
-    /// otherwise. The smallest images, with these numbers, stand for all solutions.
+    /// Returns the number of different images of this solution, 1, 2, 4 or 8, if it is the smallest of them.
+    /// Otherwise returns `None`.
+    ///
+    /// So the solutions with a class size are one from each class, and the class sizes add up to the number of all
+    /// solutions.
     pub fn class_size(&self) -> Option<usize> {
         let mut images = Vec::from(self.images());
         images.sort_unstable();
@@ -43,13 +46,13 @@ impl Solution {
         (images[0] == *self).then_some(images.len())
     }
 
-    /// The column of each row's queen.
+    /// Returns the column of each row's queen, counted from 0.
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// The images under the eight symmetries of the square: turns by 0°, 90°, 180° and 270°, then
-    /// these mirrored. Symmetric solutions repeat.
+    /// Returns the images under the eight symmetries of the square: the turns by 0°, 90°, 180° and 270°, then these
+    /// four mirrored. The images of a symmetric solution repeat.
     ///
     /// ```
     /// use nqueens::Solution;
@@ -71,7 +74,8 @@ impl Solution {
         images
     }
 
-    /// Turned clockwise by 90°: row r, column c goes to row c, column n - 1 - r.
+    /// Returns the solution turned clockwise by 90°: the queen in row r and column c goes to row c and column n - 1 -
+    /// r.
     fn turned(&self) -> Self {
         let mut columns = self.columns.clone();
         for (column, from) in (0..).zip(self.columns.iter().rev()) {
@@ -80,7 +84,7 @@ impl Solution {
         Self { columns }
     }
 
-    /// Left and right swapped.
+    /// Returns the solution with left and right swapped.
     fn mirrored(&self) -> Self {
         let last = self.columns.iter().max().copied().unwrap_or(0); // n - 1: all columns are taken
         let columns = self.columns.iter().map(|column| last - column);

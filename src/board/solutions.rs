@@ -1,14 +1,14 @@
 //! Solutions one at a time, in lexicographic order of their columns.
 //!
-//! The search is that of engine `bitmask`, with an explicit stack, so that it can stop at each
-//! solution. It stores only the queens placed so far.
+//! The search is the one of engine `bitmask`, but with an explicit stack, so that it can stop at each solution. It
+//! stores only the queens placed so far.
 
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Solution;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 
-/// An iterator over the solutions of a board.
+/// An iterator over the solutions of a board, in lexicographic order of their columns.
 ///
 /// ```
 /// use nqueens::{BoardSize, Solutions};
@@ -22,41 +22,42 @@ use crate::cancel::Cancel;
 pub struct Solutions {
     size: BoardSize,
     allowed: Squares,
-    /// The rows that are being tried, and the one below the board.
+    /// The node of each row that is being tried, from the first row on. When all queens are placed, the last node is
+    /// below the board.
     open_rows: Vec<Node>,
-    /// The queens of the rows above the last of them.
+    /// The columns of the queens placed so far: one fewer than there are open rows.
     columns: Vec<u32>,
     cancel: Cancel,
 }
 
-/// The state of a search before a row is filled; bit c of a word stands for column c. Kernels have a vector of words
-/// in the place of each.
+/// The state of a search before a row is filled. Bit c of a word stands for column c. In the kernels a vector of
+/// words takes the place of each word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node<Word = u32> {
-    /// Columns taken.
+    /// The columns that are taken.
     pub(crate) columns: Word,
-    /// Squares of this row on falling diagonals of the queens above.
+    /// The squares of this row on falling diagonals of the queens above.
     pub(crate) falling: Word,
-    /// Squares of this row on rising diagonals of the queens above.
+    /// The squares of this row on rising diagonals of the queens above.
     pub(crate) rising: Word,
-    /// Squares of this row that are left to try.
+    /// The squares of this row that are left to try.
     pub(crate) free: Word,
 }
 
 impl Node {
-    /// Before the first row, with these squares to try there.
+    /// Makes the node before the first row, with these squares to try there.
     pub(crate) fn top(free: u32) -> Self {
         Self { columns: 0, falling: 0, rising: 0, free }
     }
 
-    /// The node below this one and a queen in its row.
+    /// Returns the node of the next row, after a queen is placed in this row.
     pub(crate) fn with_queen(self, queen: u32, allowed_below: u32) -> Self {
         let Self { columns, falling, rising, .. } = self;
         let (columns, falling, rising) = (columns | queen, falling | queen, rising | queen);
         Self { columns, falling, rising, ..self }.next_row(allowed_below)
     }
 
-    /// The node below this one, without a queen in its row.
+    /// Returns the node of the next row, without a queen in this row.
     pub(crate) fn next_row(self, allowed_below: u32) -> Self {
         let (falling, rising) = (self.falling << 1, self.rising >> 1);
         let free = allowed_below & !(self.columns | falling | rising);
@@ -65,25 +66,25 @@ impl Node {
 }
 
 impl Solutions {
-    /// All solutions of a board.
+    /// Makes an iterator over all solutions of a board.
     pub fn new(size: BoardSize) -> Self {
         Self::with_queens(size, &FixedQueens::default())
     }
 
-    /// The solutions that contain these queens.
+    /// Makes an iterator over the solutions that contain these queens.
     pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         let allowed = queens.allowed(size);
         let open_rows = vec![Node::top(allowed[0])];
         Self { size, allowed, open_rows, columns: Vec::new(), cancel: Cancel::new() }
     }
 
-    /// Ends when this is cancelled: a search may take hours between two solutions.
+    /// Ends the search when this flag is raised: it may take hours from one solution to the next.
     #[must_use]
     pub fn cancel(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
 
-    /// Whether a cancellation ended the search before all solutions were found.
+    /// Returns whether a cancellation ended the search before all solutions were found.
     pub fn was_stopped(&self) -> bool {
         self.cancel.is_cancelled() && !self.open_rows.is_empty()
     }

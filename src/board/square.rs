@@ -1,4 +1,4 @@
-//! Squares of a board, and queens given on some of them.
+//! Squares of a board, and queens that are fixed on some of them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,21 +7,21 @@ use std::str::FromStr;
 use crate::board::size::{BoardSize, Squares};
 use crate::error::Error;
 
-/// A square: row and column, counted from 0. As in chess, a1 is at the bottom left.
+/// A square. Row and column count from 0, and as in chess, a1 is at the bottom left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Square {
-    /// The row, from the bottom.
+    /// The row, counted from the bottom.
     pub row: u32,
-    /// The column, from the left.
+    /// The column, counted from the left.
     pub column: u32,
 }
 
-/// Queens given in advance, none attacking another.
+/// Queens that a solution must contain. None of them attacks another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixedQueens(BTreeSet<Square>);
 
 impl Square {
-    /// Whether queens on this and another square attack each other. A queen does not attack itself.
+    /// Returns whether queens on this square and on another one attack each other. A queen does not attack itself.
     fn attacks(self, other: Self) -> bool {
         let rows_apart = self.row.abs_diff(other.row);
         let columns_apart = self.column.abs_diff(other.column);
@@ -30,11 +30,20 @@ impl Square {
 }
 
 impl FixedQueens {
-    /// Queens on these squares. A square named twice holds one queen.
+    /// Fixes queens on these squares. A square may be named twice.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, FixedQueens, Solutions};
+    ///
+    /// let size = BoardSize::new(8)?;
+    /// let queens = FixedQueens::new(size, &["a1".parse()?])?;
+    /// assert_eq!(Solutions::with_queens(size, &queens).count(), 4);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] for a square off the board or attacked by another queen.
+    /// [`Error::InvalidValue`] for a square that is off the board or attacked by another queen.
     pub fn new(size: BoardSize, squares: &[Square]) -> Result<Self, Error> {
         let queens = Self(squares.iter().copied().collect());
         queens.check(size)?;
@@ -47,7 +56,7 @@ impl FixedQueens {
         Ok(queens)
     }
 
-    /// Makes sure that all of them stand on this board.
+    /// Checks that all queens stand on this board.
     pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
         let n = size.get();
         let off_board = self.0.iter().find(|square| square.row >= n || square.column >= n);
@@ -57,13 +66,13 @@ impl FixedQueens {
         })
     }
 
-    /// Whether no queen is given.
+    /// Returns whether no queen is fixed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The columns, as bits, in which each row's queen may stand with the given ones: none if one of
-    /// these does not stand on the board.
+    /// Returns the columns in which the queen of each row may stand beside the fixed ones, as bits. If a fixed queen
+    /// is off the board, there are none.
     pub(crate) fn allowed(&self, size: BoardSize) -> Squares {
         let mut allowed = [0; BoardSize::MAX as usize];
         if self.check(size).is_err() {
@@ -79,7 +88,7 @@ impl FixedQueens {
     }
 }
 
-/// `d5`, column and row, or `5:31`, row and column, if the column has no letter; both counted from 1.
+/// Writes column and row, `d5`, or row and column, `5:31`, if no letter names the column. Both count from 1.
 impl fmt::Display for Square {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { row, column } = self;
@@ -90,7 +99,7 @@ impl fmt::Display for Square {
     }
 }
 
-/// `d5`, column and row, or `5:4`, row and column; both counted from 1.
+/// Reads column and row, `d5`, or row and column, `5:4`. Both count from 1.
 impl FromStr for Square {
     type Err = Error;
 

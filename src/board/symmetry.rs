@@ -1,8 +1,8 @@
-//! Symmetric solutions, and from them the solutions up to rotation and reflection.
+//! The numbers of symmetric solutions, and from them the number of solutions up to rotation and reflection.
 //!
-//! No solution of more than one queen is its own mirror image: queens next to the axis or on it would
-//! attack each other. So a solution has eight images, or four if a half-turn leaves it unchanged, or
-//! two if a quarter-turn does. A solution and its images are a class, so for n > 1:
+//! No solution with more than one queen is its own mirror image: queens next to the axis or on it would attack each
+//! other. So a solution has eight different images, or four if a half-turn leaves it unchanged, or two if a
+//! quarter-turn does. A solution and its images form a class. So for n > 1:
 //!
 //! ```text
 //! classes of eight = (total - half-turn) / 8
@@ -10,33 +10,29 @@
 //! classes of two   = quarter-turn / 2
 //! ```
 //!
-//! The two symmetric counts come from searches of their own, over half and a quarter of the queens. At
-//! n = 20 these have about 10⁷ and 10³ nodes, where a search for the total has 10¹¹.
+//! Separate searches find the two symmetric counts. They place only half or a quarter of the queens. At n = 20 these
+//! searches have about 10⁷ and 10³ nodes, where a search for the total has 10¹¹.
 
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::error::Error;
 
-/// The numbers of classes of solutions up to rotation and reflection, by how many images a solution of the class has.
+/// The numbers of classes of solutions. A class is a solution with its images under rotation and reflection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classes {
-    /// Classes of eight solutions: no symmetry leaves them unchanged, [A260320](https://oeis.org/A260320).
+    /// The number of classes of eight solutions: no symmetry leaves them unchanged,
+    /// [A260320](https://oeis.org/A260320).
     pub of_eight: u128,
-    /// Classes of four solutions, which a half-turn leaves unchanged.
+    /// The number of classes of four solutions: a half-turn leaves them unchanged.
     pub of_four: u128,
-    /// Classes of two solutions, which a quarter-turn leaves unchanged.
+    /// The number of classes of two solutions: a quarter-turn leaves them unchanged.
     pub of_two: u128,
-    /// Classes of one solution: on the empty board, and on the board with one square.
+    /// The number of classes of one solution: on the empty board and on the board with one square.
     pub of_one: u128,
 }
 
 impl Classes {
-    /// Returns the classes of a board that has this total, which the caller has counted.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Inconsistent`] if a number of classes is not whole, so one of the three counts is wrong;
-    /// [`Error::StoppedBefore`] after a cancellation.
+    /// Counts the classes of a board, given its number of solutions.
     ///
     /// ```
     /// use nqueens::{BoardSize, Cancel, symmetry::Classes};
@@ -46,6 +42,11 @@ impl Classes {
     /// assert_eq!(classes.fundamental(), 12);
     /// # Ok::<(), nqueens::Error>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Inconsistent`] if a number of classes would not be whole: then the total or a number of symmetric
+    /// solutions is wrong. [`Error::StoppedBefore`] after a cancellation.
     pub fn new(size: BoardSize, total: u128, cancel: &Cancel) -> Result<Self, Error> {
         if size.get() <= 1 {
             return Ok(Self { of_eight: 0, of_four: 0, of_two: 0, of_one: total });
@@ -55,7 +56,7 @@ impl Classes {
             let solutions = solutions.filter(|solutions| solutions.is_multiple_of(images));
             solutions.map(|solutions| solutions / images)
         };
-        // A quarter-turn twice is a half-turn.
+        // Two quarter-turns are a half-turn, so the solutions of the quarter-turn are among those of the half-turn.
         let classes = (
             classes(total.checked_sub(half), 8),
             classes(half.checked_sub(quarter), 4),
@@ -74,8 +75,7 @@ impl Classes {
     }
 }
 
-/// The number of solutions that a turn of 180° leaves unchanged,
-/// [A032522](https://oeis.org/A032522).
+/// Counts the solutions that a turn of 180° leaves unchanged, [A032522](https://oeis.org/A032522).
 ///
 /// # Errors
 ///
@@ -84,9 +84,9 @@ pub fn half_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
     unchanged_by(|last, row, column| (last - row, last - column), size, cancel)
 }
 
-/// The number of solutions that a turn of 90° leaves unchanged,
-/// [A033148](https://oeis.org/A033148); 0 unless n is a multiple of four or one more, because queens
-/// come in fours then.
+/// Counts the solutions that a turn of 90° leaves unchanged, [A033148](https://oeis.org/A033148).
+///
+/// The count is 0 unless n is a multiple of four or one more: the queens that are not in the centre come in fours.
 ///
 /// # Errors
 ///
@@ -95,13 +95,13 @@ pub fn quarter_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
     unchanged_by(|last, row, column| (column, last - row), size, cancel)
 }
 
-/// What a turn makes of a square, given the last row and column of the board, and the square's.
+/// A function that turns a square, given the last row of the board, and the row and column of the square.
 type Turn = fn(u32, u32, u32) -> (u32, u32);
 
-/// The number of solutions that a turn leaves unchanged.
+/// Counts the solutions that a turn leaves unchanged.
 ///
-/// A queen is placed together with all its images, in the first free row from the middle of the board
-/// down: there a queen attacks most.
+/// A queen is placed together with all its images. Each queen goes into the first free row from the middle of the
+/// board down, because a queen in the middle attacks most.
 ///
 /// ```text
 ///   . . . . . . Q .
@@ -110,8 +110,8 @@ type Turn = fn(u32, u32, u32) -> (u32, u32);
 ///   . Q . . . . . .    second queen, in row 2
 /// ```
 ///
-/// Mirroring the board maps these solutions to each other, so the first queen is tried only in the
-/// left half. On an odd board the queen of the middle row stands in the centre, as its own image.
+/// Mirroring the board maps these solutions to each other, so the first queen is tried only in the left half. On an
+/// odd board the queen of the middle row stands in the centre and is its own image.
 fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
     let (last, half) = (size.get().saturating_sub(1), size.get() / 2);
     if half == 0 {
@@ -126,17 +126,18 @@ fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Er
     Ok(2 * u128::from(found))
 }
 
-/// Queens on a board with this last row and column.
+/// Queens on a board.
 #[derive(Clone, Copy)]
 struct Placed {
     turn: Turn,
+    /// The number of the last row, which is also that of the last column.
     last: u32,
-    /// The rows, columns, rising and falling diagonals that they take: one bit for each.
+    /// The rows, columns, rising and falling diagonals that the queens take, one bit for each.
     taken: [u64; 4],
 }
 
 impl Placed {
-    /// The number of ways to fill the free rows below this one, with the first queen in `allowed`.
+    /// Counts the ways to fill the free rows below this one, with the first of their queens in `allowed`.
     fn complete(self, below: u32, allowed: u64, cancel: &Cancel) -> u64 {
         let [rows, columns, rising, falling] = self.taken;
         let Some(row) = (0..below).rev().find(|row| rows & 1 << row == 0) else { return 1 };
@@ -155,7 +156,7 @@ impl Placed {
         solutions
     }
 
-    /// With one more queen and its images, or `None` if one of them is attacked.
+    /// Places one more queen and its images. Returns `None` if one of them is attacked.
     fn with_images(mut self, row: u32, column: u32) -> Option<Self> {
         let mut square = (row, column);
         loop {
