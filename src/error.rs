@@ -36,9 +36,7 @@ pub enum Error {
 
     /// Fixed queens were combined with another engine than [`Engine::Subtrees`](crate::Engine::Subtrees), with a
     /// journal, a shard or an estimate.
-    #[error(
-        "fixed queens need engine subtrees, and exclude journals, shards and estimates"
-    )]
+    #[error("fixed queens need engine subtrees, and exclude journals, shards and estimates")]
     QueensGiven,
 
     /// The count of a unit is larger than `u64::MAX`.
@@ -101,9 +99,7 @@ pub enum Error {
 
     /// A total that contradicts the numbers of symmetric solutions: a number of [`Classes`](crate::symmetry::Classes)
     /// would not be whole. So the total or a number of symmetric solutions is wrong.
-    #[error(
-        "Q({n}) = {total} cannot be right: it does not fit the numbers of symmetric solutions"
-    )]
+    #[error("Q({n}) = {total} cannot be right: it does not fit the numbers of symmetric solutions")]
     Inconsistent {
         /// The board size.
         n: u32,

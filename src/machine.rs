@@ -1,4 +1,4 @@
-//! This machine: its CPU, its memory with the limits on it, and its threads.
+//! This machine: its CPU, its memory and the limits on it, and its threads.
 
 pub(crate) mod memory;
 
@@ -10,16 +10,18 @@ use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use crate::error::Error;
 
-/// The most threads that a count can start. More than a few for each core count no faster: threads without
-/// work look for some at all others, so 4096 of them on one core take minutes.
+/// The largest number of threads that a count can start.
+///
+/// More than a few threads for each core count no faster. A thread without work looks for some at all other threads,
+/// so 4096 threads on one core take minutes.
 pub const MAX_THREADS: usize = 4096;
 
-/// Starts a pool of this many threads, for several counts: `pool.install(|| count.run())`.
+/// Starts a pool of threads that several counts can use: `pool.install(|| count.run())`.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidValue`] unless `threads` is 1 to [`MAX_THREADS`];
-/// [`Error::ThreadsNotStarted`] if the operating system refuses.
+/// [`Error::InvalidValue`] unless `threads` is 1 to [`MAX_THREADS`], and [`Error::ThreadsNotStarted`] if the
+/// operating system refuses to start them.
 pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     if !(1..=MAX_THREADS).contains(&threads) {
         return Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS));
@@ -31,8 +33,9 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
         .map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
 }
 
-/// Runs work on a new pool. A thread of another pool only waits meanwhile: in rayon's `install` it would take up other work
-/// of its own pool, for example the next count, on top of this one on its stack.
+/// Runs work on a new pool. If the caller is a thread of another pool, it only waits meanwhile. In rayon's `install`
+/// it would take up other work of its own pool, for example the next count, and run it on top of this one on its
+/// stack.
 pub(crate) fn run_on<T: Send>(
     pool: &rayon::ThreadPool,
     work: impl FnOnce() -> T + Send,
@@ -48,19 +51,19 @@ pub(crate) fn run_on<T: Send>(
     })
 }
 
-/// The CPU.
+/// The CPU of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpu {
     /// The brand, or `unknown`.
     pub brand: String,
-    /// The number of physical cores, including those this process may not use.
+    /// The number of physical cores, including cores that this process may not use.
     pub physical_cores: usize,
-    /// The number of logical cores, including those this process may not use.
+    /// The number of logical cores, including cores that this process may not use.
     pub logical_cores: usize,
 }
 
 impl Cpu {
-    /// Asks the operating system.
+    /// Asks the operating system about the CPU.
     pub fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
@@ -71,13 +74,16 @@ impl Cpu {
     }
 }
 
-/// Returns the number of cores that this process may use, at least one and at most [`MAX_THREADS`]: its affinity, and
-/// the CPU quota of its control group, rounded up to whole cores.
+/// Returns the number of cores that this process may use, 1 to [`MAX_THREADS`].
+///
+/// The number respects the CPU affinity of the process and the CPU quota of its control group, rounded up to whole
+/// cores.
 pub fn cores() -> usize {
     num_cpus::get().min(MAX_THREADS)
 }
 
-/// CPU time that this thread has used since it started: the cost of a count, whatever else the machine is doing.
+/// Returns the CPU time that this thread has used since it started. It measures the cost of a count, whatever else
+/// the machine is doing.
 pub(crate) fn thread_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }

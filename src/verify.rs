@@ -1,13 +1,29 @@
-//! Checks journals by counting some of their units again.
+//! Checks recorded counts by counting some of the units again with another method.
 //!
-//! Reading a journal makes sure that it is as it was written: each line has its CRC, each sum is
-//! the sum of its counts, and no unit has two counts. It remains to check that the counts are
-//! right. So units are chosen at random among the finished ones, without repetition, and counted by
-//! [another method](crate::Plan::recount).
+//! Reading a journal checks that it is as it was written: each line has its CRC, each sum is the sum of its counts,
+//! and no unit has two counts. This check asks whether the counts are right. [`choose_units`] picks finished units at
+//! random, and [`verify`] counts them again with [a plain backtracker](crate::Plan::recount).
 //!
-//! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses
-//! all of them with a probability of at most (1 - f)^k. So if no difference is found, f is below
-//! 1 - 0.05^(1/k), about 3/k, with a confidence of 95 %.
+//! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses all wrong ones with
+//! a probability of at most (1 - f)^k. So if no difference is found, f is below 1 - 0.05^(1/k), about 3/k, with a
+//! confidence of 95 %.
+//!
+//! ```
+//! use nqueens::record::Record;
+//! use nqueens::verify::{choose_units, verify};
+//! use nqueens::{BoardSize, Cancel, Count};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let journal = folder.path().join("q10.journal");
+//! Count::new(BoardSize::new(10)?).journal(&journal).run()?;
+//!
+//! let record = Record::read(&[journal])?.expect("all units are finished");
+//! let counts = record.counts(&choose_units(record.finished(), 5, 1))?;
+//! let verdict = verify(record.plan(), &counts, &|| (), &Cancel::new())?;
+//! assert_eq!((verdict.recounted, verdict.differences.len()), (5, 0));
+//! println!("at most {:.0} % can be wrong", 100.0 * verdict.undetected_part(record.finished().len()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use rayon::prelude::*;
 
@@ -20,7 +36,7 @@ use crate::record::UnitSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The number of units recounted: all, unless the check was cancelled.
+    /// The number of units that were counted again: all of them, unless the check was cancelled.
     pub recounted: usize,
     /// The units whose counts differ, in increasing order.
     pub differences: Vec<Difference>,
@@ -29,28 +45,30 @@ pub struct Verdict {
 /// A unit whose recorded count differs from the count of the other method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The unit's number in its plan.
+    /// The number of the unit in its plan.
     pub unit: usize,
-    /// The count in the journals, before its weight.
+    /// The count in the journals, not yet multiplied by the weight of the unit.
     pub recorded: u64,
     /// The count that the other method finds.
     pub recounted: u64,
 }
 
-/// Chooses this many of the finished units, or all if they are fewer, without repetition. A seed chooses the same units
-/// again, if the same units are finished.
+/// Chooses this number of finished units at random, each at most once. If there are fewer, chooses all. With equal
+/// finished units, a seed chooses the same units again.
 pub fn choose_units(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
     let mut random = fastrand::Rng::with_seed(seed);
     random.choose_multiple(finished.iter(), units.min(finished.len())).into_iter().collect()
 }
 
-/// Recounts units with their recorded counts on the current rayon pool, and compares the counts. The counting threads
-/// call `recounted` after each unit.
+/// Counts units again on the current rayon pool, and compares the counts with the recorded ones.
+///
+/// `counts` holds units with their recorded counts, as [`Record::counts`](crate::record::Record::counts) returns
+/// them. The counting threads call `recounted` after each unit.
 ///
 /// # Errors
 ///
-/// [`Error::UnitOverflow`] if a count does not fit, [`Error::LacksMemory`] if the threads need more memory than there
-/// is.
+/// [`Error::UnitOverflow`] if a count does not fit in a `u64`, and [`Error::LacksMemory`] if the threads need more
+/// memory than there is. A cancellation is not an error: the verdict covers the units that were counted before.
 pub fn verify(
     plan: &Plan,
     counts: &[(usize, u64)],
@@ -63,7 +81,7 @@ pub fn verify(
             recounted();
             Some(Ok(Difference { unit, recorded, recounted: count }))
         }
-        // The unit was stopped.
+        // The cancelled unit has no count.
         Err(error) if error.is_cancelled() => None,
         Err(error) => Some(Err(error)),
     };
@@ -75,8 +93,8 @@ pub fn verify(
 }
 
 impl Verdict {
-    /// The fraction of the units that may be wrong although no difference was found, with a
-    /// confidence of 95 %. 0 if all `finished` units were recounted, 1 if none was.
+    /// Returns the largest fraction of the `finished` units that may be wrong although the check found no difference,
+    /// with a confidence of 95 %. It is 0 if all finished units were counted again, and 1 if none was.
     pub fn undetected_part(&self, finished: usize) -> f64 {
         if self.recounted >= finished && finished > 0 {
             return 0.0;

@@ -1,16 +1,19 @@
-//! Which build this is.
+//! The version and the commit of this build.
 
 use git_version::git_version;
 
-/// `COMMIT:Cargo.toml` where git finds the file below the folder of the crate. If that is not the root of the
-/// repository, folders come before the name: then the repository is of something else, and so is its commit.
+/// The commit and the path of `Cargo.toml` in the repository, as git finds them: `COMMIT:Cargo.toml`. If the crate is
+/// not at the root of the repository, folders come before the file name. Then the repository belongs to something
+/// else, and so does its commit.
 const FOUND: &str = git_version!(
     args = ["--always", "--exclude=*", "--abbrev=40", "HEAD:./Cargo.toml"],
     fallback = ""
 );
 
-/// The commit, with `-modified` if files were changed after it. `unknown` outside of a repository of this crate,
-/// unless `NQUEENS_COMMIT` named it when the crate was compiled.
+/// The commit from which this crate was compiled, with `-modified` if files had changed since.
+///
+/// If `NQUEENS_COMMIT` is set during the compilation, it names the commit. Otherwise the commit is `unknown` outside
+/// a repository of this crate.
 pub const COMMIT: &str = match option_env!("NQUEENS_COMMIT") {
     Some(commit) => commit,
     None if FOUND.len() == 40 + ":Cargo.toml".len() => git_version!(
@@ -20,7 +23,7 @@ pub const COMMIT: &str = match option_env!("NQUEENS_COMMIT") {
     None => "unknown",
 };
 
-/// The version with the commit, `0.1.0+86eb928`, as journals name it.
+/// Returns the version with the commit, as journals name it: `0.1.0+86eb928`.
 pub(crate) fn version() -> String {
     format!("{}+{COMMIT}", env!("CARGO_PKG_VERSION"))
 }

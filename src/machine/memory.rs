@@ -1,23 +1,25 @@
 //! How much memory is available, and how much of it a count may use.
 //!
-//! **What limits a process.** Besides the machine: its control group and all groups above it
-//! (containers, Slurm, systemd), where a process that uses more is killed, and the limits of the
-//! process (`ulimit -v` and `-d`, `h_vmem` of Grid Engine), where an allocation fails.
-//! [`Memory::detect`] finds the limit that leaves the least. The limits of the process count what is reserved,
-//! used or not: for these, a thread needs more than for the others.
+//! **What limits a process.** Three things: the memory of the machine, control groups, and limits of the process
+//! itself. Containers, Slurm and systemd use control groups. A process is killed if it uses more than its own group
+//! allows, or any group above it. The limits of the process are `ulimit -v` and `ulimit -d`, or `h_vmem` of Grid
+//! Engine. There an allocation fails. [`Memory::detect`] finds the limit that leaves the least.
 //!
-//! **Control groups**, version 1 or 2. A group's limit also binds every group below it. So all limits between the
-//! process's own group and the root count.
+//! The limits of the process count memory that is reserved, used or not. Under these limits a thread needs more.
 //!
-//! `/proc/self/cgroup` names the group in each hierarchy: `4:memory:/slurm/job_7` for version 1,
-//! `0::/user.slice` for version 2. They are mounted in `/sys/fs/cgroup`: version 1 in a folder for each
-//! controller (or for those that share a hierarchy), version 2 there, or in `unified` if both are in use.
-//! In a container the mount often shows only a part of the tree, and the container's own group is the root of
-//! that part. So the longest end of the group's path that exists below the mount is taken.
+//! **Control groups** have two versions, 1 and 2. A group's limit also binds every group below it, so all limits
+//! between the process's own group and the root count.
 //!
-//! A missing file sets no limit. Without a limit, version 1 writes a number that is larger than any machine. Systems
-//! other than Linux have none of these files. The functions take the folder that stands for `/`, so that tests can
-//! build one.
+//! `/proc/self/cgroup` names the group of the process in each hierarchy: `4:memory:/slurm/job_7` for version 1,
+//! `0::/user.slice` for version 2. The hierarchies are mounted in `/sys/fs/cgroup`. Version 1 has a folder there for
+//! each controller, or for several controllers that share a hierarchy. Version 2 lies directly there, or in `unified`
+//! if both versions are in use. In a container the mount often shows only a part of the tree, and the root of that
+//! part is the container's own group. So the code takes the longest end of the group's path that exists below the
+//! mount.
+//!
+//! A missing file sets no limit. Where version 1 has no limit, its file holds a number that is larger than any
+//! machine. Systems other than Linux have none of these files. The functions take the folder that stands for `/`, so
+//! that tests can build one.
 
 use std::env;
 use std::fmt::Display;
@@ -27,39 +29,41 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Resource, getrlimit};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// The variable with which a user says how much memory is available, where the system reports too little: with ZFS,
-/// Linux does not count the cache, although it can be freed.
+/// The environment variable with which users state the available memory where the system reports too little. With
+/// ZFS, for example, Linux does not count the cache as available, although it can be freed.
 const VARIABLE: &str = "NQUEENS_MEMORY";
 
-/// Bytes of memory that this process can use.
+/// The memory that this process can use, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// All memory, used or not.
+    /// The whole memory, used or not, in bytes.
     pub total: u64,
-    /// Memory that is free or can be freed.
+    /// The memory that is free or can be freed, in bytes.
     pub available: u64,
-    /// What sets these numbers, the limit that leaves the least: `physical memory`, `NQUEENS_MEMORY`, the file of a control
-    /// group, or the limits of a process, `ulimit -v` and `ulimit -d`; else `nothing`.
+    /// The limit that leaves the least, which sets these numbers: `physical memory`, `NQUEENS_MEMORY`, the path of a
+    /// file of a control group, `ulimit -v`, `ulimit -d`, or `nothing` if no limit is known.
     pub limit: String,
-    /// Whether memory that is reserved and not used counts as well: `ulimit -v` and `ulimit -d`.
+    /// Whether the limit also counts memory that is reserved and not used, as `ulimit -v` and `ulimit -d` do.
     pub counts_reserved: bool,
 }
 
 impl Memory {
-    /// Returns the limit that leaves the least. No limit leaves more than the machine has. If the system does not
-    /// report its memory, as Linux without `/proc`, and nothing else is a limit, all numbers are 0.
+    /// Returns the limit that leaves the least memory. No limit leaves more than the machine has.
+    ///
+    /// If the system does not report its memory, no limit of the machine applies. If nothing else is a limit either,
+    /// all numbers are 0.
     pub fn detect() -> Self {
         let least = Self::limits().into_iter().min_by_key(|limit| limit.available);
         least.unwrap_or_else(|| Self::limited(0, 0, "nothing"))
     }
 
     /// Returns the bytes that a count may use: three quarters of what is available. The rest is for the program
-    /// itself, and others.
+    /// itself and for other programs.
     pub fn usable(&self) -> u64 {
         self.available / 4 * 3
     }
 
-    /// Asks the operating system for all limits, the machine first. What is not reported is no limit.
+    /// Asks the operating system for all limits, the machine first. What the system does not report is no limit.
     pub(crate) fn limits() -> Vec<Self> {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
@@ -79,14 +83,15 @@ impl Memory {
         machine.into_iter().chain(groups).chain(process.into_iter().flatten()).collect()
     }
 
-    /// Makes a limit of `total` bytes, of which `used` are used.
+    /// Makes a limit of `total` bytes, of which `used` are in use.
     fn limited(total: u64, used: u64, limit: impl Display) -> Self {
         let available = total.saturating_sub(used);
         Self { total, available, limit: limit.to_string(), counts_reserved: false }
     }
 }
 
-/// Bytes, written as `68719476736` or `64G`. What is not understood is no memory: the error names the variable.
+/// Reads a number of bytes, `68719476736` or `64G`. Returns 0 for any other text: then no count fits, and the error
+/// names the variable.
 fn parse_bytes(text: &str) -> u64 {
     let units = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
     let found = units.into_iter().find_map(|(unit, bits)| Some((text.strip_suffix(unit)?, bits)));
@@ -101,13 +106,13 @@ fn process_limit(resource: Resource, used: &str, limit: &str) -> Option<Memory> 
     Some(Memory { counts_reserved: true, ..Memory::limited(total, kibibytes << 10, limit) })
 }
 
-/// Returns the limits on memory, from the process's own group upwards.
+/// Returns the limits of control groups, from the process's own group upwards.
 fn group_limits(root: &Path) -> Vec<Memory> {
     let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     own.lines().filter_map(|line| hierarchy_limits(root, line)).flatten().collect()
 }
 
-/// Returns the limits in the hierarchy of a line of `/proc/self/cgroup`, if it is one for memory.
+/// Returns the limits in the hierarchy that a line of `/proc/self/cgroup` names, if the hierarchy controls memory.
 fn hierarchy_limits(root: &Path, line: &str) -> Option<Vec<Memory>> {
     let mounts = root.join("sys/fs/cgroup");
     let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
@@ -139,8 +144,8 @@ fn hierarchy_limits(root: &Path, line: &str) -> Option<Vec<Memory>> {
     Some(groups.flat_map(of_group).collect())
 }
 
-/// Reads the number behind a name at the beginning of a line. Files without names have a number on the first line, or
-/// `max`, which is `None`.
+/// Reads the number that follows a name at the beginning of a line. With an empty name, reads the number on the first
+/// line. Returns `None` for `max` or if there is no number.
 fn read_number(file: &Path, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
