@@ -1,7 +1,7 @@
-//! What is finished of a count: journals on disk, read and written.
+//! Journals: files on disk that hold the finished units of a count.
 //!
-//! A *journal* is a text file that is only ever appended to. Each line ends with a space and a CRC-32,
-//! eight hexadecimal digits:
+//! A *journal* is a text file to which processes only append. Each line ends with a space and a CRC-32 in eight
+//! hexadecimal digits:
 //!
 //! ```text
 //! nqueens-journal 2 version=0.1.0+86eb928 n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 b3bf394e
@@ -10,22 +10,42 @@
 //! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 4f430d3f
 //! ```
 //!
-//! * The first line names the format, the program's version, and the plan: board, first or second count,
-//!   engine, split rows, [hash](crate::Plan::hash) and number of units. Its CRC is that of its text.
-//! * `run` starts the work of one process: the build of the program, and the day in UTC. Older journals have neither
-//!   commit nor date.
-//! * `done` holds the counts of consecutive units, the end excluded, each before its weight;
-//!   `solutions` is their weighted sum. `elapsed-ms` is wall time since the run began, `busy-us`
-//!   the CPU time of the thread that counted them.
-//! * The CRC of all lines after the first starts from that of the plan's text (from `n=` on). So a line
-//!   of another plan or count never has the right CRC, and one of the same plan is true wherever it lies.
+//! * The first line names the format, the version of the program, and the plan: board, first or second count, engine,
+//!   split rows, [hash](crate::Plan::hash) and number of units. Its CRC is the CRC of its text.
+//! * A `run` line starts the work of one process. It names the build of the program, and the day in UTC. Older
+//!   journals have neither commit nor date.
+//! * A `done` line holds the counts of consecutive units, with the end of the range excluded. The counts are not yet
+//!   multiplied by the weights of the units. `solutions` is the weighted sum. `elapsed-ms` is the wall time since the
+//!   run began, and `busy-us` the CPU time of the thread that counted the units.
+//! * The CRC of every line after the first starts from the CRC of the plan's text (from `n=` on). So a line of
+//!   another plan or count never has the right CRC, and a line of this plan is true wherever it lies.
 //!
-//! docs/JOURNAL.md describes the format for other programs, and what is guaranteed.
+//! docs/JOURNAL.md in the repository describes the format for other programs, and what it guarantees.
 //!
-//! There are three nouns. A `Journal` is a file that is being written. A [`JournalFile`] is one that was read: its
-//! plan, the processes that wrote it, and its units. A [`Record`] is what such files hold together: which units are
-//! finished, the sum of their solutions, who counted them, what is missing and what was left out. It has no counts,
-//! because a plan may have a hundred million units; [`Record::counts`] reads those that are asked for.
+//! There are three nouns. A `Journal` is a file that is being written. A [`JournalFile`] is a file that was read: its
+//! plan, the processes that wrote it, and its units. A [`Record`] is what several such files hold together: the
+//! finished units, the sum of their solutions, the processes that counted them, and what was left out. A record has
+//! no counts, because a plan may have a hundred million units. [`Record::counts`] reads the counts of chosen units.
+//!
+//! ```
+//! use nqueens::record::{Record, journals_in};
+//! use nqueens::{BoardSize, Count, Shard};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let count = Count::new(BoardSize::new(10)?);
+//! count.run_shard(Shard::new(0, 2)?, folder.path())?;
+//!
+//! let journals = journals_in(&[folder.path().to_owned()])?;
+//! let record = Record::read(&journals)?.expect("a shard is finished");
+//! assert_eq!(record.total(), None);
+//! assert_eq!(record.missing_shards(2)?, [1]);
+//!
+//! count.run_shard(Shard::new(1, 2)?, folder.path())?;
+//! let journals = journals_in(&[folder.path().to_owned()])?;
+//! let record = Record::read(&journals)?.expect("both shards are finished");
+//! assert_eq!(record.total(), Some(724));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod disk;
 mod first_line;

@@ -1,7 +1,7 @@
-//! What journals ask of the file system: names, opening, locks, syncs, and which file it is.
+//! What journals ask of the file system: names, opening, locks, syncs, and whether a path leads to an open file.
 //!
 //! The journal of a shard is called `n28-0007-of-1000000.HOST.PID.journal`. The name says which shard a process
-//! counts, and on which host. It saves reading, and nothing relies on it: users may rename files, and pack many
+//! counts, and on which host. It only saves reading, and nothing relies on it: users may rename files, and pack many
 //! into one.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -16,8 +16,8 @@ use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// How often a lock that is held is tried again, and how long to wait before that: whoever looks whether
-/// a process is writing takes a shared lock for a moment.
+/// The number of times that a held lock is tried, and the pause between two tries. A process that asks whether a
+/// journal is being written holds a shared lock for a moment, and must not stop a writer.
 const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -26,7 +26,7 @@ pub(super) fn open(path: &Path) -> Result<File, Error> {
     open_with(path, OpenOptions::new().read(true))
 }
 
-/// Opens a journal, unless it is a folder or a pipe.
+/// Opens a journal. A path to anything but a regular file is an error.
 pub(super) fn open_with(path: &Path, options: &OpenOptions) -> Result<File, Error> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(JournalError::NotAFile.at(path));
@@ -49,17 +49,19 @@ pub(super) fn lock(file: &File) -> Result<(), JournalError> {
     })
 }
 
-/// Whether a path leads to this open file.
+/// Returns whether a path leads to this open file.
 pub(super) fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
     let [named, opened] = [fs::metadata(path)?, file.metadata()?];
     Ok((named.dev(), named.ino()) == (opened.dev(), opened.ino()))
 }
 
+/// Creates a journal. It is an error if the file exists.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create_new(true).open(path)
 }
 
-/// Makes the system read the file from the disk, where it can be asked to.
+/// Drops the file from the cache of the operating system, so that it is read from the disk. Not every system can do
+/// this.
 pub(super) fn drop_cache(file: &File) {
     #[cfg(target_os = "linux")]
     let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
@@ -67,12 +69,13 @@ pub(super) fn drop_cache(file: &File) {
     let _ = file;
 }
 
-/// The folder of a file.
+/// Returns the folder of a file.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes a file's name survive a power cut, where folders can be synced.
+/// Syncs the folder of a file, so that the name of the file survives a power cut. Some file systems cannot sync
+/// folders: then nothing happens.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     let cannot_be = [InvalidInput, PermissionDenied, Unsupported];
@@ -82,10 +85,10 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What the names of journals of a second count have in front of the shard.
+/// The text in front of the shard in the name of a journal of a second count.
 const SECOND: &str = "second-";
 
-/// The name of a journal of this process.
+/// Returns the name of a journal of this process.
 pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
     let (n, host, process) = (plan.size(), this_host(), std::process::id());
     let (index, shards) = (shard.index(), shard.shards());
@@ -97,7 +100,7 @@ pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
     format!("n{n}-{count}{index:04}-of-{shards:04}.{host}.{process}{number}.journal")
 }
 
-/// The board, the count and the shard in the name of a journal.
+/// Returns the board size, the count and the shard that the name of a journal contains.
 pub(super) fn parse_file_name(name: &str) -> Option<(u32, WhichCount, Shard)> {
     let (shard, _) = name.strip_prefix('n')?.split_once('.')?;
     let (n, shard) = shard.split_once('-')?;
@@ -110,7 +113,7 @@ pub(super) fn parse_file_name(name: &str) -> Option<(u32, WhichCount, Shard)> {
     Some((n.parse().ok()?, which, shard))
 }
 
-/// The name of this host as the names of journals have it.
+/// Returns the name of this host, as names of journals contain it.
 fn this_host() -> String {
     let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
     host.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-")

@@ -12,13 +12,13 @@ use crate::version::version;
 
 /// The first word of every journal.
 const MAGIC: &str = "nqueens-journal";
-/// The format of journals.
+/// The number of the format that this version writes and reads.
 const FORMAT: u32 = 2;
-/// The bytes in which the first line has to end. A new file that a power cut filled with zeros is
-/// smaller: in the second before it is synced, no count writes so much.
+/// The number of bytes in which the first line has to end. A new file that a power cut filled with zeros is smaller:
+/// in the second before the first sync, no count writes this much.
 const MAX_FIRST_LINE_LEN: u64 = 1 << 22;
 
-/// The first line of a journal, as it was read.
+/// The first line of a journal that was read.
 pub(super) struct FirstLine {
     version: String,
     /// The plan, as a [`Plan`] is displayed.
@@ -31,13 +31,13 @@ impl FirstLine {
         Seal::FIRST_LINE.close(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
     }
 
-    /// Opens a journal and reads its first line. `None` if it has none, or none that can be read.
+    /// Opens a journal and reads its first line. Returns `None` if it has none, or if the line cannot be read.
     pub(super) fn read_at(path: &Path) -> Option<Self> {
         Self::read(&mut BufReader::with_capacity(512, open(path).ok()?)).ok()?
     }
 
-    /// Reads the first line. `None` if the file has not begun: it is empty, or ends within its first line; a power
-    /// cut may have left zeros in place of the rest.
+    /// Reads the first line. Returns `None` if the file has not begun: it is empty, or ends within its first line. A
+    /// power cut may have left zeros in place of the rest.
     pub(super) fn read(input: &mut impl BufRead) -> Result<Option<Self>, JournalError> {
         let mut line = Vec::new();
         let read = input.take(MAX_FIRST_LINE_LEN).read_until(b'\n', &mut line);
@@ -56,7 +56,7 @@ impl FirstLine {
         Err(JournalError::Damaged { line: 1, what: "it has no end" })
     }
 
-    /// Reads a first line, given without its line feed.
+    /// Parses a first line, given without its line feed.
     pub(super) fn parse(line: &[u8]) -> Result<Self, JournalError> {
         if !line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" ")) {
             return Err(not_a_journal(line));
@@ -100,7 +100,8 @@ impl FirstLine {
     }
 }
 
-/// The error of a file that does not begin like a journal. A disk that lost a block leaves zeros.
+/// Returns the error of a file that does not begin like a journal. If a disk lost a block, the file begins with
+/// zeros.
 fn not_a_journal(line: &[u8]) -> JournalError {
     if line.starts_with(&[0; MAGIC.len()]) {
         return JournalError::Damaged { line: 1, what: "it begins with zeros" };

@@ -1,20 +1,19 @@
 //! Journals in folders.
 //!
-//! A folder may hold the journals of a million shards, and each shard must start at once. So it reads
-//! only journals that may hold its own units. The name of a journal says which shard its process
-//! counted, as `n28-0007-of-1000000.HOST.PID.journal`. A process records no other units than those of
-//! its shard, so a journal is passed over if its name belongs to the same board and to another one of as
-//! many shards, or to the other count. All others are read, whatever they are called, unless their first
-//! line belongs to the other count.
+//! A folder may hold the journals of a million shards, and each shard must start at once. So a shard that starts
+//! reads only the journals that may hold its own units. The name of a journal says which shard its process counted:
+//! `n28-0007-of-1000000.HOST.PID.journal`. A process records only units of its own shard. So a journal is passed over
+//! if its name contains this board size and either the other count, or another one of an equal number of shards. All
+//! other files are read, whatever they are called, unless their first line names the other count.
 //!
-//! **What if a name is wrong?** Users may rename files, and pack many into one. A journal that is
-//! passed over although it holds units of this shard costs time: they are counted again, and
-//! [`Record::read`], which reads everything, compares both counts. A journal that is read although it
-//! holds none changes nothing. So no name can make a number wrong.
+//! **What if a name is wrong?** Users may rename files, and pack many into one. If a journal is passed over although
+//! it holds units of this shard, these units are counted again. That costs time, and [`Record::read`], which reads
+//! all journals, compares both counts. If a journal is read although it holds no unit of this shard, nothing changes.
+//! So no name can make a number wrong.
 //!
-//! **What is not noticed.** Damage in the journals of other shards is found by those who read all, not
-//! by a shard that starts. The plan is taken from the first journal that can be read, also of those that are
-//! passed over.
+//! **What is not noticed.** A shard that starts does not notice damage in the journals of other shards. Commands that
+//! read all journals do. The plan is taken from the first journal that can be read, even from one that is passed
+//! over.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -33,8 +32,8 @@ use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::shard::Shard;
 
-/// What the journals in a folder hold that may be of a shard, and what was left out. `None` if no journal
-/// names a plan. A unit with two counts is an error.
+/// Reads the journals in a folder that may hold units of a shard. Returns their record, and what was left out. There
+/// is no record if no journal names a plan. A unit with two counts is an error.
 pub(crate) fn read_shard(
     folder: &Path,
     size: BoardSize,
@@ -63,8 +62,9 @@ pub(crate) fn read_shard(
     } else {
         (None, files.iter().filter_map(|path| JournalFile::read(path, None).err()).collect())
     };
-    // A machine made errors. Whatever another one counts, it would not be settled.
-    // Nor are units counted again that may be in a journal which this machine cannot read now.
+    // A unit with two counts shows that a machine made errors. Counting it once more would not settle which count is
+    // right. Units that may be in a journal which this machine cannot read at this moment are not counted again
+    // either.
     let ends = |error: &&Error| match error {
         Error::Journal { error: JournalError::Io { source, .. }, .. } => source.is_of_machine,
         error => matches!(error, Error::CountsDiffer { .. }),
@@ -75,14 +75,16 @@ pub(crate) fn read_shard(
     }
 }
 
-/// The journals that these paths stand for. A file stands for itself, a folder for all files in it
-/// whose names end in `.journal` and do not begin with a dot, in the order of their names. A file that is
-/// named twice, also by symbolic links, comes once. Numbers of inodes decide nothing: some file systems have the
-/// same one for all files, and reading a file twice does no harm.
+/// Lists the journals that these paths stand for.
+///
+/// A file stands for itself. A folder stands for all files in it whose names end in `.journal` and do not begin with
+/// a dot, in the order of their names. A file that is named twice, also through symbolic links, is listed once. Hard
+/// links are not recognised, because some file systems give all files one inode number. Reading a file twice does no
+/// harm.
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if a path names nothing, or a folder cannot be read.
+/// [`Error::Journal`] if a path leads nowhere, or if a folder cannot be read.
 pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths {
@@ -95,7 +97,7 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             files.push(path.clone());
         }
     }
-    // A file that a folder no longer has is reported when it is read.
+    // A file that has disappeared meanwhile is reported when it is read.
     let whole: Vec<_> = files.par_iter().map(|path| fs::canonicalize(path).ok()).collect();
     let mut known = HashSet::new();
     let mut is_new = whole.iter().map(|path| path.is_none() || known.insert(path));
@@ -103,8 +105,8 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// The names in a folder that end in `.journal`, without those that begin with a dot: some systems put a file of
-/// their own beside each one, as `._q.journal`.
+/// Returns the names in a folder that end in `.journal`, without names that begin with a dot: some systems put a file
+/// of their own beside each file, such as `._q.journal`.
 fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
     let names = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<Result<_, _>>());
@@ -117,15 +119,17 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
     Ok(names)
 }
 
-/// Groups journals by their plans, in the order in which the plans first appear. Each plan has the journals of its
-/// first count, and of its second count. Files without a readable first line go to the first plan.
+/// Groups journals by their plans, in the order in which the plans first appear.
+///
+/// Each group has the journals of the first count and the journals of the second count. Files without a readable
+/// first line go to the first plan.
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
     let lines: Vec<_> = files.par_iter().map(|path| FirstLine::read_at(path)).collect();
     let first = lines.iter().flatten().next();
     let (mut names, mut plans) = (Vec::new(), Vec::<[Vec<_>; 2]>::new());
     for (path, line) in files.into_iter().zip(&lines) {
         let line = line.as_ref().or(first);
-        // Its hash and its number of units, which are those of both counts.
+        // The hash and the number of units, which do not depend on the count.
         let name = line.and_then(|line| Some(line.plan.split_once(" plan=")?.1));
         let is_second = line.is_some_and(|line| line.which_count() == WhichCount::Second);
         let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {

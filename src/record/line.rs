@@ -1,7 +1,6 @@
 //! The lines of a journal, read and written as text.
 //!
-//! Reading is strict: a line that would not be written again with the same bytes is damaged, even
-//! if its CRC is right.
+//! Reading is strict: if writing a line again would give other bytes, the line is damaged, even if its CRC is right.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -18,51 +17,52 @@ use crate::plan::Plan;
 use crate::shard::Shard;
 use crate::version::version;
 
-/// The longest line in bytes, with its line feed. The longest that are written take a fiftieth of it.
+/// The longest line in bytes, with its line feed. The longest line that is written takes a fiftieth of this.
 pub(super) const MAX_LINE_LEN: u64 = 1 << 20;
 
 /// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Run {
-    /// The program's version, with its commit: `0.1.0+86eb928`. Older journals have no commit.
+    /// The version of the program, with its commit: `0.1.0+86eb928`. Older journals have no commit.
     pub version: String,
-    /// The day on which it began, in UTC: `2026-11-26`. Empty in older journals.
+    /// The day on which the run began, in UTC: `2026-11-26`. Empty in older journals.
     pub date: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The number of counting threads.
     pub threads: usize,
-    /// The shard that it was asked to count.
+    /// The shard that the process counted.
     pub shard: Shard,
-    /// The CPU's brand.
+    /// The brand of the CPU.
     pub machine: String,
-    /// The number of units that it finished.
+    /// The number of units that the process finished.
     pub units: usize,
-    /// Wall time from its start to its last line.
+    /// The wall time from the start of the process to its last line.
     pub elapsed: Duration,
-    /// The CPU time that all its threads spent on units.
+    /// The CPU time that all threads of the process spent on units.
     pub cpu_time: Duration,
-    /// What its units took.
+    /// The finished units in clusters, with the CPU time that they took.
     pub(super) clusters: Clusters,
 }
 
-/// A line after the first one.
+/// A line of a journal after the first one.
 pub(super) enum Line {
     /// The start of a process's work.
     Run(Run),
+    /// Finished units.
     Done(UnitsDone),
 }
 
-/// What the CRC-32 of a line starts from: nothing for the first line, the CRC-32 of the plan that the
-/// first line names for all others. So no line of another plan or count has the right CRC.
+/// The number from which the CRC-32 of a line starts: 0 for the first line, and for all other lines the CRC-32 of the
+/// plan that the first line names. So a line of another plan or count never has the right CRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal(u32);
 
 impl Seal {
     pub(super) const FIRST_LINE: Self = Self(0);
 
-    /// Of all lines after the first one, by the name of the plan.
+    /// Returns the seal of all lines of a plan after the first one.
     pub(super) fn of(plan: &Plan) -> Self {
         Self(crc32fast::hash(plan.to_string().as_bytes()))
     }
@@ -73,13 +73,13 @@ impl Seal {
         format!("{:08x}", hasher.finalize())
     }
 
-    /// The text of a line with its CRC and line feed.
+    /// Returns the text of a line with its CRC and a line feed.
     pub(super) fn close(self, text: &str) -> String {
         format!("{text} {}\n", self.crc(text))
     }
 
-    /// The text of a line, given without its line feed, if its CRC is right. Text that went through Windows ends its
-    /// lines with two bytes.
+    /// Returns the text of a line if its CRC is right. The line is given without its line feed, but may end with a
+    /// carriage return if the file went through Windows.
     pub(super) fn open(self, line: &[u8]) -> Result<&str, &'static str> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let line = std::str::from_utf8(line).map_err(|_| "it is not text")?;
@@ -88,13 +88,14 @@ impl Seal {
     }
 }
 
-/// What is wrong with a line that has its CRC.
+/// The fault of a line with a right CRC that this program would not write.
 const MISWRITTEN: &str = "its CRC is right, but its fields are not";
 
 impl Line {
-    /// Reads a line without its CRC, and makes sure that the plan has its units, and that their sum is right.
+    /// Parses a line, given without its CRC. Checks that the plan has its units, and that its sum is right.
     pub(super) fn parse(text: &str, plan: &Plan) -> Result<Self, &'static str> {
-        // Almost all lines are of this kind. Writing each again would take most of the time.
+        // Almost all lines are of this kind, so they are not checked by writing them again, which would take most of
+        // the time.
         if let Some(rest) = text.strip_prefix("done ") {
             let done = parse_done(rest).ok_or(MISWRITTEN)?;
             if done.units.end > plan.units() {
@@ -113,7 +114,7 @@ impl Line {
 }
 
 impl Run {
-    /// The work of this process, which begins.
+    /// Makes the run of this process, which begins now.
     pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
         let date = Timestamp::now().strftime("%F").to_string();
         let (version, kernel) = (version(), kernel.name().to_owned());
@@ -121,13 +122,14 @@ impl Run {
         Self { version, date, kernel, threads, shard, machine, ..Self::default() }
     }
 
-    /// Returns whether units take as long in both runs: kernel, machine and number of threads are the same.
+    /// Returns whether units take equally long in both runs: the kernel, the machine and the number of threads are
+    /// equal.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         (&self.kernel, &self.machine, self.threads)
             == (&other.kernel, &other.machine, other.threads)
     }
 
-    /// Adds finished units.
+    /// Adds finished units to the run.
     pub(super) fn add(&mut self, done: &UnitsDone) {
         self.units += done.units.len();
         self.elapsed = self.elapsed.max(done.elapsed);
@@ -135,7 +137,7 @@ impl Run {
         self.clusters.add(done);
     }
 
-    /// Stands for a run whose own line is lost.
+    /// Makes a run that stands for one whose own line is lost.
     pub(super) fn unknown() -> Self {
         let [version, kernel, machine] = [(); 3].map(|()| "unknown".to_owned());
         Self { version, kernel, threads: 1, machine, ..Self::default() }
@@ -161,7 +163,7 @@ impl Run {
     }
 }
 
-/// Finished units, read only if they would be written in the same way.
+/// Parses the fields of finished units. Returns `None` if this program would write them in another way.
 fn parse_done(text: &str) -> Option<UnitsDone> {
     let mut fields = text.split(' ');
     let mut field = |name| fields.next()?.strip_prefix(name);
@@ -171,7 +173,7 @@ fn parse_done(text: &str) -> Option<UnitsDone> {
         solutions: parse_number(field("solutions=")?)?,
         elapsed: Duration::from_millis(parse_number(field("elapsed-ms=")?)?),
         cpu_time: Duration::from_micros(parse_number(field("busy-us=")?)?),
-        // A unit that reaches the largest number is an overflow.
+        // A count of `u64::MAX` would be an overflow.
         counts: field("counts=")?
             .split(',')
             .map(|count| parse_number(count).filter(|count| *count != u64::MAX))
@@ -181,15 +183,15 @@ fn parse_done(text: &str) -> Option<UnitsDone> {
     is_whole.then_some(done)
 }
 
-/// A number without a sign or leading zeros.
+/// Parses a number without a sign and without leading zeros.
 fn parse_number<T: FromStr>(text: &str) -> Option<T> {
     let begins = text.bytes().next()?;
     let is_written_so = begins.is_ascii_digit() && (begins != b'0' || text.len() == 1);
     is_written_so.then(|| text.parse().ok()).flatten()
 }
 
-/// Whether a line without an end may have been cut off in the middle of a write: whether it is the
-/// beginning of a line that this module writes. A power cut may leave zeros in place of the rest.
+/// Returns whether a last line without a line feed may have been cut off during a write: whether it is the beginning
+/// of a line that this module writes. A power cut may leave zeros in place of the rest.
 pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
     let text = trim_zeros(tail);
     let is_of = |start: &[u8], allowed: fn(u8) -> bool| {
@@ -202,13 +204,13 @@ pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
     is_of(b"done units=", is_plain) || is_of(b"run version=", |byte| !byte.is_ascii_control())
 }
 
-/// Bytes without the zeros at their end.
+/// Returns bytes without the zeros at their end.
 pub(super) fn trim_zeros(bytes: &[u8]) -> &[u8] {
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
     &bytes[..bytes.len() - zeros]
 }
 
-/// The text of finished units, of which there is one at least, without the CRC.
+/// Returns the text of finished units, without its CRC. There is at least one unit.
 pub(super) fn format_done(done: &UnitsDone) -> String {
     let UnitsDone { units, counts, solutions, elapsed, cpu_time } = done;
     let (Range { start, end }, elapsed, cpu_time) =
@@ -222,7 +224,7 @@ pub(super) fn format_done(done: &UnitsDone) -> String {
     text
 }
 
-/// The text that begins a run, without the CRC.
+/// Writes the line that begins a run, without its CRC.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { version, date, kernel, threads, shard, machine, .. } = self;

@@ -1,8 +1,8 @@
 //! Locks a journal before it is written, and reads it under the lock.
 //!
-//! **One writer.** A lock keeps other processes away from a file that the user named. The journals of
-//! shards need none: each process creates its own. While a process writes, it holds the lock. Where
-//! locks do nothing, two processes may write one file. So nothing is cut off that was not read.
+//! **One writer.** If the user names a file, a lock keeps other processes away from it. A process holds the lock
+//! while it writes. Journals of shards do not need the lock, because each process creates its own. On some file
+//! systems locks do nothing, and two processes may write one file. So a process never cuts off what it has not read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -16,34 +16,35 @@ use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// The lock on a journal that is not written yet, so that no other process writes it.
+/// The lock on a journal before it is written. It keeps other processes from writing the journal.
 pub(crate) struct Lock {
     pub(super) path: PathBuf,
-    /// `None` if the file is to be created when the count begins.
+    /// The open file, or `None` if it is to be created when the count begins.
     pub(super) file: Option<File>,
-    /// The bytes that were read of it.
+    /// The number of bytes that were read of it.
     pub(super) length: u64,
 }
 
 impl Lock {
-    /// Locks the journal at a path and reads it. If there is none, it is created when the count begins.
+    /// Locks the journal at a path and reads it. If there is no file, it is created when the count begins.
     pub(crate) fn read(path: &Path) -> Result<(Self, Option<Record>), Error> {
         let path = path.to_owned();
         if fs::metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok((Self { path, file: None, length: 0 }, None));
         }
-        // Linux may refuse to open a file of another user in order to create it (`fs.protected_regular`).
+        // The file is opened without the wish to create it: Linux may refuse that for a file of another user
+        // (`fs.protected_regular`).
         let file = open_locked(&path, OpenOptions::new().read(true).append(true))?;
-        // What waits in the cache would stay there.
+        // The cache keeps what is not yet on disk, so that is written first.
         let synced = file.sync_data().map_err(JournalError::cannot("write"));
         synced.map_err(|error| error.at(&path))?;
         let (record, length) = read_from_disk(&path, &file, None)?;
         Ok((Self { path, file: Some(file), length }, record))
     }
 
-    /// Creates the journal of a process in a folder, with a name that no other process uses. Containers may share
-    /// a host name and a process number, so a number is added if the name is taken. The folder is made if it is
-    /// missing, but not its parents: they might be a file system that is not mounted.
+    /// Creates the journal of a process in a folder, with a name that no other process uses. Containers may share a
+    /// host name and a process number, so a number is added if the name is taken. A missing folder is created, but
+    /// not its parents: they might belong to a file system that is not mounted.
     pub(crate) fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, Error> {
         let made = fs::create_dir(folder);
         if !folder.is_dir() {
@@ -56,7 +57,7 @@ impl Lock {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(JournalError::cannot("open")(error).at(&path)),
                 Ok(file) => {
-                    // Without locks, nobody sees that it is being written.
+                    // If the file system has no locks, nobody sees that this journal is being written.
                     let _ = lock(&file);
                     return Ok(Self { path, file: Some(file), length: 0 });
                 }
@@ -74,8 +75,8 @@ pub(super) fn open_locked(path: &Path, options: &OpenOptions) -> Result<File, Er
     if is_it { Ok(file) } else { Err(JournalError::Changed.at(path)) }
 }
 
-/// Reads a journal not from the cache, as far as the system allows that, through a file that was just opened. Returns
-/// what it holds, `None` if it has not begun, and how many bytes it has. Damage is an error.
+/// Reads a journal from the disk, not from the cache, as far as the system allows that. The file was just opened.
+/// Returns what the journal holds, `None` if it has not begun, and its length in bytes. Damage is an error.
 pub(super) fn read_from_disk(
     path: &Path,
     file: &File,
@@ -93,7 +94,7 @@ pub(super) fn read_from_disk(
     if read == length {
         return Ok((record, read));
     }
-    // A read that ended early must not make anybody cut off the rest.
+    // If the read ended early, the rest must not be cut off.
     Err(cannot_read(io::Error::other(format!("{read} of {length} bytes could be read"))))
 }
 

@@ -20,35 +20,35 @@ use crate::plan::Plan;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct JournalFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The plan that its first line names.
+    /// The plan that the first line names.
     pub plan: Arc<Plan>,
-    /// The processes that wrote it.
+    /// The processes that wrote the file.
     pub runs: Vec<Run>,
-    /// The units that it holds.
+    /// The units that the file holds.
     pub units: UnitSet,
-    /// The units that it holds more than once.
+    /// The units that the file holds more than once.
     pub(super) repeated: UnitSet,
-    /// The sum of its lines: units that it holds more than once count as often.
+    /// The sum over all lines. A unit counts as often as lines hold it.
     pub(super) lines: Tally,
-    /// Bytes of its lines.
+    /// The bytes of all complete lines.
     pub bytes: u64,
-    /// Bytes after them, of a line that was cut off in the middle of a write.
+    /// The bytes after the complete lines: an incomplete line, left by a process that was killed while it wrote.
     pub cut_off: u64,
-    /// When it was last written, by the clock of the file system.
+    /// The time at which the file was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
-    /// Whether a process held its lock, so was writing it. Where a file system does not show the locks of other hosts,
-    /// their processes are not seen.
+    /// Whether a process held the lock of the file, so was writing it. Some file systems do not show locks of other
+    /// hosts: then the processes of other hosts are not noticed.
     pub is_written: bool,
-    /// The cores that this process gets.
+    /// The cores that the writing process gets.
     pub(super) cores: Cores,
-    /// Why lines were left out.
+    /// The reasons why lines were left out.
     pub(super) left_out: Vec<Error>,
 }
 
 impl JournalFile {
-    /// Returns the host in the name of the file, if the process of a shard made it.
+    /// Returns the host that the name of the file contains, if a process that counted a shard created it.
     pub fn host(&self) -> Option<&str> {
         host_in(self.path.file_name()?.to_str()?)
     }
@@ -60,13 +60,14 @@ impl JournalFile {
         Self::scan(path, &file, is_written, known, |_, _| ())
     }
 
-    /// Reads a journal of a known plan, or of any plan, which is then made. Every line with finished units
-    /// is passed to `take`, with the runs up to the one that finished them. Lines that are not as they were written are
-    /// left out. `None` if the journal has not begun; then all of it was read as well.
+    /// Reads a journal of a known plan, or of any plan, which is then made from the first line.
+    ///
+    /// Each line with finished units is passed to `take`, with all runs up to the one that finished them. Damaged
+    /// lines are left out. Returns `None` if the journal has not begun; all of it was read then.
     ///
     /// # Errors
     ///
-    /// [`Error::PlansDiffer`] if it is of another plan, [`Error::Journal`] if it cannot be read.
+    /// [`Error::PlansDiffer`] if the journal is of another plan, [`Error::Journal`] if it cannot be read.
     pub(super) fn scan(
         path: &Path,
         input: impl Read,
@@ -76,7 +77,8 @@ impl JournalFile {
     ) -> Result<Option<Self>, Error> {
         use JournalError::{Damaged, NotAJournal};
         let of_file = |error: JournalError| error.at(path);
-        // Asked before it is read: what is written later is read as well, or is not old.
+        // The time is asked for before the file is read. So whatever is written after this time is read too, or is
+        // recent.
         let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let mut input = BufReader::with_capacity(1 << 16, input.take(u64::MAX));
         let mut first_error = None;
@@ -88,7 +90,7 @@ impl JournalFile {
                 return Err(Error::PlansDiffer { files, plans: [known.to_string(), first.plan] });
             }
             (Ok(Some(_)), Some(known)) => Arc::clone(known),
-            // No line of another plan has the right CRC.
+            // Even without the first line, a line of another plan cannot have the right CRC.
             (Err(error @ (Damaged { .. } | NotAJournal)), Some(known)) => {
                 first_error = Some(of_file(error));
                 Arc::clone(known)
@@ -100,12 +102,12 @@ impl JournalFile {
         let (mut lines, mut cut_off) = (Tally::default(), 0);
         let mut left_out: Vec<_> = first_error.iter().cloned().collect();
         let begin = |run| Run { clusters: Clusters::new(plan.units()), ..run };
-        // The units of its lines, which may overlap.
+        // The units of each line. Lines may overlap.
         let mut ranges = Vec::new();
-        // Whether it is known who counted the units of the next line.
+        // Whether the line before was good, so that it is known which run counted the units of this one.
         let mut is_begun = false;
         let mut text = Vec::new();
-        // Line 1 was read. A line of any length is read in pieces, and all of them are damaged.
+        // Line 1 was read. A line that is too long is read in pieces, and each piece is damaged.
         let mut number = 2;
         loop {
             text.clear();
@@ -113,7 +115,7 @@ impl JournalFile {
             let length = length.map_err(JournalError::cannot("read")).map_err(of_file)? as u64;
             let line = match text.split_last() {
                 None => break,
-                // Journals that were joined have several first lines, and some versions wrote copies.
+                // Journals that were joined have several first lines, and some versions wrote copies of it.
                 Some((b'\n', text))
                     if FirstLine::parse(text).is_ok_and(|it| it.plan == plan_text) =>
                 {
@@ -150,11 +152,11 @@ impl JournalFile {
             }
             number += usize::from(text.ends_with(b"\n"));
         }
-        // If nothing of it is good, that is because of its first line.
+        // If no line is good, the damaged first line is the reason.
         if let Some(error) = first_error.filter(|_| runs.is_empty()) {
             return Err(error);
         }
-        // All was read, to the end of the file.
+        // The file was read to its end, so this is its length without the incomplete line.
         let (path, bytes) = (path.to_owned(), u64::MAX - input.get_ref().limit() - cut_off);
         let (units, repeated) = UnitSet::unite(ranges);
         Ok(Some(Self {
@@ -174,15 +176,15 @@ impl JournalFile {
     }
 }
 
-/// Returns whether a process holds the lock of a journal that was just opened.
+/// Returns whether another process holds the lock of a journal that was just opened.
 pub(super) fn is_locked(file: &File) -> bool {
     let locked = file.try_lock_shared();
-    // Whoever begins to write it must not wait until it is read.
+    // A process that begins to write the journal must not wait until it is read.
     let _ = file.unlock();
     matches!(locked, Err(TryLockError::WouldBlock))
 }
 
-/// Returns the host in the name of a journal, if the process of a shard made it.
+/// Returns the host that the name of a journal contains, if a process that counted a shard created it.
 pub(super) fn host_in(name: &str) -> Option<&str> {
     parse_file_name(name)?;
     let mut fields = name.split('.').skip(1);

@@ -1,11 +1,11 @@
-//! Writes what a record holds to one new journal: many journals packed into one, or what is good of a
-//! damaged one.
+//! Writes what a record holds to one new journal. This packs many journals into one, or saves the good lines of a
+//! damaged journal.
 //!
-//! The new journal has the lines of one that a single process could have written: the lines of the old journals,
-//! in their order, without the units that an earlier line has recorded. The CPU time of a line stays with
-//! the first units that are left of it; a `run` line without units is left out.
+//! The new journal looks as if a single process had written it. It has the lines of the old journals, in their order,
+//! without units that an earlier line has recorded. If only parts of a line are left, the first part has the CPU
+//! time. A `run` line without units is left out.
 //!
-//! One journal after the other is read, so the memory holds no more than a line.
+//! The journals are read one after the other, so no more than a line is in memory.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
@@ -22,14 +22,14 @@ use super::union::Record;
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
 
-/// Before this, a cancellation leaves nothing.
+/// A cancellation before the new journal is whole leaves nothing of it.
 const WHOLE: &str = "the new journal was whole";
 
-/// Gives a file its name, without replacing another one.
+/// Gives a file its final name, without replacing another file.
 fn give_name(new: NamedTempFile, into: &Path) -> io::Result<()> {
     let Err(refused) = new.persist_noclobber(into) else { return Ok(()) };
-    // Some file systems can only rename, and that replaces a file. There an empty one takes the name first: a
-    // journal that has not begun, so nobody takes it for more. It is removed if the renaming fails.
+    // Some file systems can only rename, which would replace a file. There an empty file takes the name first. It is
+    // a journal that has not begun, so nobody takes it for more. It is removed if renaming fails.
     create(into)?;
     let empty = TempPath::try_from_path(into)?;
     refused.file.persist(into)?;
@@ -37,14 +37,15 @@ fn give_name(new: NamedTempFile, into: &Path) -> io::Result<()> {
 }
 
 impl Record {
-    /// Writes all finished units to a new journal, and reads it back. What processes have recorded since the
-    /// journals were read is not in it. Until it is whole, it has a temporary name, so that nobody takes a piece
-    /// of it for the whole.
+    /// Writes all finished units to a new journal, reads it back and returns its record.
+    ///
+    /// Units that processes have recorded since the journals were read are not in it. The new journal has a temporary
+    /// name until it is whole, so that nobody takes a part of it for the whole.
     ///
     /// # Errors
     ///
-    /// [`Error::Journal`] if a file cannot be read or written, or if the new one exists, and
-    /// [`Error::StoppedBefore`] after a cancellation. Then nothing is left of the new journal.
+    /// [`Error::Journal`] if a file cannot be read or written, or if the new one already exists, and
+    /// [`Error::StoppedBefore`] after a cancellation. Nothing is left of the new journal then.
     pub fn save(&self, into: &Path, cancel: &Cancel) -> Result<Self, Error> {
         let cannot_write = |error| JournalError::cannot("write")(error).at(into);
         let cannot_open = |error| JournalError::cannot("open")(error).at(into);
@@ -54,11 +55,12 @@ impl Record {
         let folder = folder_of(into);
         let mut new = tempfile::Builder::new();
         new.prefix(".nqueens-").suffix(".tmp");
-        // Errors of `tempfile_in` end with the temporary name, which says nothing to users.
+        // Errors of `tempfile_in` would name the temporary file, which users do not know.
         let new = new.make_in(folder, create).map_err(cannot_open)?;
         self.write(BufWriter::new(new.as_file()), into, cancel)?;
         new.as_file().sync_all().map_err(cannot_write)?;
-        // Old journals may be removed when this one is there, so the disk is asked, not the cache.
+        // Users may remove the old journals when this one is there, so it is read from the disk and not from the
+        // cache.
         let (held, _) = read_from_disk(new.path(), &open(new.path())?, Some(self.plan()))?;
         let is_right =
             |held: &Self| held.finished() == self.finished() && held.tally() == self.tally();
@@ -73,7 +75,7 @@ impl Record {
         Ok(held)
     }
 
-    /// Writes the lines.
+    /// Writes the lines of the new journal.
     fn write(&self, mut out: impl Write, into: &Path, cancel: &Cancel) -> Result<(), Error> {
         let seal = Seal::of(self.plan());
         // The first error ends the writing.
@@ -86,7 +88,7 @@ impl Record {
         let mut written = HashSet::new();
         for file in &self.files {
             cancel.check(WHOLE)?;
-            // The number of runs that have their line.
+            // The number of runs of this file whose lines are written.
             let mut begun = 0;
             self.rescan(file, |runs, mut line| {
                 let units = line.units.clone().zip(line.counts.drain(..));
@@ -121,7 +123,7 @@ impl Record {
 mod tests {
     use super::*;
 
-    /// Even one that another process has made since it was looked for.
+    /// A file is not replaced even if another process created it after `save` looked for it.
     #[test]
     fn no_file_is_replaced() {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");

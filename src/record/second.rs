@@ -5,26 +5,27 @@ use super::units::UnitSet;
 use crate::engine::WhichCount;
 use crate::error::Error;
 
-/// Of units with two different counts, at most this many are named one by one.
+/// The largest number of differing units that are named one by one.
 const MAX_NAMED: usize = 100;
 
-/// What two counts of a plan say about each other.
+/// The result of comparing two counts of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The number of units that both have finished.
+    /// The number of units that both counts have finished.
     pub units: usize,
-    /// The number of these with different counts.
+    /// The number of units whose two counts differ.
     pub differing: usize,
-    /// The first of these, with what the first and the second count say.
+    /// The first differing units, at most 100, with the witness of the first count and of the second.
     pub disagreements: Vec<[Witness; 2]>,
 }
 
-/// Compares the first count of a plan with the second.
+/// Compares the first count of a plan with the second one.
 ///
 /// # Errors
 ///
-/// [`Error::PlansDiffer`] if these are not the two counts of one plan, else as [`Record::counts`].
+/// [`Error::PlansDiffer`] unless the records are the first and the second count of one plan. Also the errors of
+/// [`Record::counts`].
 pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
     let plans = [first.plan(), second.plan()];
     let counts = plans.map(|plan| plan.which_count());

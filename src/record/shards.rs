@@ -1,4 +1,4 @@
-//! How far a record has come, and its shards, and how long the rest takes.
+//! How far a record and its shards have come, and how long the rest takes.
 
 use std::time::Duration;
 
@@ -10,27 +10,29 @@ use crate::error::Error;
 use crate::forecast::{Approximate, Clusters, Rest, seconds_of};
 use crate::shard::Shard;
 
-/// How far a shard has come.
+/// The progress of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardUnits {
-    /// The number of its units.
+    /// The number of units in the shard.
     pub units: usize,
-    /// How many of them are finished.
+    /// The number of its units that are finished.
     pub finished: usize,
 }
 
-/// How long the rest of a count takes.
+/// The time that the rest of a count takes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WorkLeft {
-    /// CPU seconds. `None` while nothing is finished; the standard error is infinite while too little is.
+    /// The CPU time of the rest in seconds. `None` while nothing is finished. The standard error is infinite while
+    /// too little is finished.
     pub cpu_seconds: Option<Approximate>,
-    /// Seconds of wall time for the processes that count now. `None` without any, or while too little is known.
+    /// The wall time of the rest in seconds, for the processes that are counting at this moment. `None` if no process
+    /// is counting, or while too little is known.
     pub seconds: Option<Approximate>,
 }
 
 impl Record {
-    /// Returns the solutions of the board, if all units are finished.
+    /// Returns the number of solutions of the board if all units are finished.
     pub fn total(&self) -> Option<u128> {
         let done = self.tally();
         (done.units == self.plan().units()).then_some(done.solutions)
@@ -42,34 +44,37 @@ impl Record {
         self.total().map_or(Published::Unknown, |total| Published::compare(total, published))
     }
 
-    /// The processes that wrote the journals.
+    /// Returns the processes that wrote the journals.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.files.iter().flat_map(|file| &file.runs)
     }
 
-    /// The indices of the shards that are not complete, with the plan cut into this many.
+    /// Returns the indices of the shards that are not complete, if the plan is cut into this number of shards.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] unless there are 1 to [`Shard::MAX_SHARDS`] shards.
+    /// [`Error::InvalidValue`] unless `shards` is 1 to [`Shard::MAX_SHARDS`].
     pub fn missing_shards(&self, shards: usize) -> Result<Vec<usize>, Error> {
         let each = self.shard_units(shards)?;
         Ok((0..shards).filter(|index| each[*index].finished < each[*index].units).collect())
     }
 
-    /// The CPU time of all units that were counted, also of those that were counted again.
+    /// Returns the CPU time of all units that were counted. A unit that was counted twice adds both times.
     pub fn cpu_time(&self) -> Duration {
         self.runs().fold(Duration::ZERO, |sum, run| sum.saturating_add(run.cpu_time))
     }
 
-    /// Returns the journals that processes write now.
+    /// Returns the journals that processes are writing.
     pub fn running(&self) -> impl Iterator<Item = &JournalFile> {
         self.files.iter().filter(|file| file.is_written && !file.runs.is_empty())
     }
 
-    /// Estimates how long the missing units take. The sample is what runs have done that are like those that count now,
-    /// or, if no process counts, all runs. The standard error is infinite if these differ from each other, or if the
-    /// runs that count now are like none that has finished a unit: then the sample is all runs.
+    /// Estimates how long the missing units take.
+    ///
+    /// The sample is the work of runs with the kernel, CPU and number of threads of the runs that are counting. If no
+    /// process is counting, the sample is all runs. The standard error is infinite if these runs are not like each
+    /// other. It is also infinite if no run like the ones that are counting has finished a unit: then the sample is
+    /// all runs.
     pub fn work_left(&self) -> WorkLeft {
         let done = self.tally();
         let total = known(self.plan().size()).total;
@@ -95,18 +100,18 @@ impl Record {
         }
     }
 
-    /// Returns what some of the runs have finished.
+    /// Returns the finished units of some runs, in clusters.
     pub(crate) fn clusters(&self, is_wanted: impl Fn(&Run) -> bool) -> Clusters {
         let new = Clusters::new(self.plan().units());
         self.runs().filter(|run| is_wanted(run)).fold(new, |sum, run| sum.merged(&run.clusters))
     }
 
-    /// How many units each shard has and how many of them are finished, with the plan cut into this
-    /// many shards.
+    /// Returns the number of units and of finished units of each shard, if the plan is cut into this number of
+    /// shards.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] unless there are 1 to [`Shard::MAX_SHARDS`] shards.
+    /// [`Error::InvalidValue`] unless `shards` is 1 to [`Shard::MAX_SHARDS`].
     pub fn shard_units(&self, shards: usize) -> Result<Vec<ShardUnits>, Error> {
         Shard::new(0, shards)?;
         let all = self.plan().units();

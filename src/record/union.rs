@@ -1,12 +1,12 @@
 //! Reads journals of one plan into one [`Record`].
 //!
-//! No scheduler promises that a task runs exactly once, so two processes may have counted the same
-//! unit. Its count depends only on the plan, so this does no harm: equal counts count once, and
-//! different ones are an error that names both files.
+//! No scheduler promises that a task runs exactly once, so two processes may have counted one unit. Its count depends
+//! only on the plan, so this does no harm: equal counts count once. Different counts are an error that names both
+//! files.
 //!
-//! Thousands of journals may hold a hundred million units. So each is read once, in parallel, without
-//! its counts. Only units that are held more than once are read again, to compare their counts. A
-//! process may write meanwhile, so the second reading ends where the first one ended.
+//! Thousands of journals may hold a hundred million units. So each journal is read once, in parallel, and its counts
+//! are not kept. Only units that are held more than once are read again, to compare their counts. A process may be
+//! writing meanwhile, so the second reading ends where the first one ended.
 
 use std::fmt;
 use std::io::Read;
@@ -24,47 +24,50 @@ use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
-/// What journals of one plan hold together.
+/// The finished units that journals of one plan hold together.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Record {
     plan: Arc<Plan>,
     pub(super) files: Vec<JournalFile>,
     finished: UnitSet,
-    /// The solutions in the finished units, with weights.
+    /// The number of solutions in the finished units, each count times the weight of its unit.
     solutions: u128,
-    /// The units that are held more than once.
+    /// The units that journals hold more than once.
     pub(super) shared: UnitSet,
-    /// How many times a unit is held once more, with an equal count.
+    /// The number of counts that only repeat an equal count of a unit.
     pub repeated: usize,
-    /// Why lines, journals and units with two counts were left out.
+    /// The reasons why lines, journals, and units with different counts were left out.
     pub left_out: Vec<Error>,
-    /// The number of shards, if all processes agree on it.
+    /// The number of shards, if it is equal for all processes. It is 1 for whole counts.
     pub shards: Option<usize>,
 }
 
-/// A count of a unit, and where it comes from.
+/// A count of a unit, with the journal and the machine from which it comes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Witness {
-    /// The unit's number in the plan.
+    /// The number of the unit in its plan.
     pub unit: usize,
-    /// The count, before its weight.
+    /// The count, not yet multiplied by the weight of the unit.
     pub count: u64,
-    /// The journal.
+    /// The journal that holds the count.
     pub path: PathBuf,
-    /// The machine that counted it.
+    /// The brand of the CPU that counted the unit.
     pub machine: String,
 }
 
 impl Record {
-    /// Reads journals of one plan. `None` if none of them holds anything. What is damaged, and units with
-    /// different counts, are [left out](Self::left_out) and count as not finished.
+    /// Reads journals of one plan. Returns `None` if none of them has begun.
+    ///
+    /// Damaged lines, unreadable journals, and units with different counts are [left out](Self::left_out): they count
+    /// as not finished.
     ///
     /// # Errors
     ///
-    /// [`Error::PlansDiffer`] if they belong to different plans or counts, [`Error::Journal`] if none of them
-    /// names a plan.
+    /// [`Error::PlansDiffer`] if the journals belong to different plans, or to different counts of one plan.
+    /// [`Error::Journal`] if no journal names a plan and one of them cannot be read, or if a journal changes while it
+    /// is read.
     pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
         let first = read_first(paths)?;
         first.map(|first| Self::unite(&first.plan, read_like(&first, paths))).transpose()
@@ -103,7 +106,8 @@ impl Record {
         Ok(record)
     }
 
-    /// Takes units that are held more than once for what they are: one unit, or none if the counts differ.
+    /// Corrects the sums for units that are held more than once. Such a unit counts once, or not at all if its counts
+    /// differ.
     fn settle(&mut self) -> Result<(), Error> {
         let mut disputed = Vec::new();
         for part in self.shared.clone().parts() {
@@ -117,7 +121,7 @@ impl Record {
         }
         let disputed = disputed.into_iter().collect();
         for witnesses in self.witnesses(&disputed)?.chunk_by(|one, next| one.unit == next.unit) {
-            // The smallest count and the largest one.
+            // The smallest and the largest count of the unit.
             let both = [&witnesses[0], &witnesses[witnesses.len() - 1]];
             self.left_out.push(Error::CountsDiffer {
                 unit: both[0].unit,
@@ -129,47 +133,47 @@ impl Record {
         Ok(())
     }
 
-    /// The plan.
+    /// Returns the plan.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// The units that are finished in any of the journals.
+    /// Returns the units that are finished in any of the journals.
     pub fn finished(&self) -> &UnitSet {
         &self.finished
     }
 
-    /// The journals, in the order in which they were named.
+    /// Returns the journals, in the order in which they were named.
     pub fn files(&self) -> &[JournalFile] {
         &self.files
     }
 
-    /// How many units are finished, and their solutions, with weights.
+    /// Returns the number of finished units and of the solutions in them.
     pub fn tally(&self) -> Tally {
         Tally { units: self.finished.len(), solutions: self.solutions }
     }
 
-    /// The record, if nothing is left out.
+    /// Returns the record if nothing is left out.
     ///
     /// # Errors
     ///
-    /// The first reason why something is.
+    /// The first of the reasons in [`Record::left_out`].
     pub fn undamaged(self) -> Result<Self, Error> {
         self.left_out.first().cloned().map_or(Ok(self), Err)
     }
 
-    /// The record without some units: they count as not finished.
+    /// Returns the record without some units: they count as not finished.
     ///
     /// # Errors
     ///
-    /// As [`Record::counts`].
+    /// The errors of [`Record::counts`].
     pub fn without(mut self, units: &UnitSet) -> Result<Self, Error> {
         self.solutions -= self.tally_in(units)?.solutions;
         self.finished = self.finished.difference(units);
         Ok(self)
     }
 
-    /// Returns how many of these units are finished, and their solutions.
+    /// Returns the number of finished units among these, and of the solutions in them.
     pub(crate) fn tally_in(&self, units: &UnitSet) -> Result<Tally, Error> {
         if self.finished.difference(units).is_empty() {
             return Ok(self.tally());
@@ -178,21 +182,22 @@ impl Record {
         Ok(Tally { units: units.intersection(&self.finished).len(), solutions })
     }
 
+    /// Returns the sum of counts, each times the weight of its unit.
     fn weighted(&self, counts: &[(usize, u64)]) -> u128 {
         counts.iter().map(|(unit, count)| self.plan().solutions(*unit, &[*count])).sum()
     }
 
-    /// Reads the counts of some units, each before its weight, in increasing order of the units. Units that are
-    /// not finished have none.
+    /// Reads the counts of the finished units among these, in increasing order of the units. The counts are not yet
+    /// multiplied by the weights of the units.
     ///
     /// # Errors
     ///
-    /// As [`Record::read`], and [`JournalError::Changed`] if a file does not hold the units and solutions that it
-    /// held before, or is gone.
+    /// [`Error::Journal`] if a file cannot be read. The error is [`JournalError::Changed`] if a file no longer holds
+    /// the units and solutions that it held before, or is gone.
     pub fn counts(&self, units: &UnitSet) -> Result<Vec<(usize, u64)>, Error> {
         let units = units.intersection(&self.finished);
         let mut counts = self.gather(&units, |_, _, unit, count| (unit, count))?;
-        // Units that are held more than once have equal counts, unless they are left out.
+        // A unit that is held more than once has equal counts, or it is left out.
         counts.dedup();
         assert_eq!(counts.len(), units.len(), "every finished unit has a count");
         Ok(counts)
@@ -221,7 +226,7 @@ impl Record {
         Ok(found)
     }
 
-    /// Reads one of the files again, as far as it was read before, and makes sure that it holds what it held.
+    /// Reads one of the files again, as far as it was read before, and checks that it still holds what it held.
     pub(super) fn rescan(
         &self,
         file: &JournalFile,
@@ -240,8 +245,8 @@ impl Record {
         }
     }
 
-    /// Reads who counted some units, in increasing order of the units: one witness for each time that a line holds one
-    /// of them.
+    /// Returns the witnesses of some units, in increasing order of the units: one for each time that a line holds a
+    /// unit.
     pub(super) fn witnesses(&self, units: &UnitSet) -> Result<Vec<Witness>, Error> {
         self.gather(units, |file, runs, unit, count| {
             let machine = runs.last().map_or(String::new(), |run| run.machine.clone());
@@ -250,11 +255,11 @@ impl Record {
     }
 }
 
-/// Reads one journal after the other, up to the first one that names a plan. `None` if there is none.
+/// Reads one journal after the other, up to the first one that names a plan. Returns `None` if there is none.
 ///
 /// # Errors
 ///
-/// If there is none, the first one of the reading.
+/// If no journal names a plan, the first error of the reading.
 pub(super) fn read_first<'a>(
     paths: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<Option<JournalFile>, Error> {
@@ -269,7 +274,7 @@ pub(super) fn read_first<'a>(
     failure
 }
 
-/// Reads journals in parallel, except for the first one that names their plan.
+/// Reads journals in parallel, except for the first one that names their plan, which was read before.
 pub(super) fn read_like(
     first: &JournalFile,
     paths: &[PathBuf],
@@ -291,13 +296,13 @@ pub(super) fn read_like(
 /// Returns the number of shards, if all processes agree on it.
 fn agreed_shards(files: &[JournalFile]) -> Option<usize> {
     let runs = || files.iter().flat_map(|file| &file.runs);
-    // A run whose line is lost says nothing, unless there is no other.
+    // A run whose line is lost counts only if there is no other.
     let known = || runs().filter(|run| run.kernel != "unknown");
     let shards = known().next().or(runs().next())?.shard.shards();
     known().all(|run| run.shard.shards() == shards).then_some(shards)
 }
 
-/// As `5 (some CPU, q20.journal)`.
+/// Writes the count, the machine and the journal: `5 (some CPU, q20.journal)`.
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}, {})", self.count, self.machine, self.path.display())

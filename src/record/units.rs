@@ -4,41 +4,41 @@ use std::ops::Range;
 
 use range_set_blaze::RangeSetBlaze;
 
-/// The most units of which the counts are in memory at once, where those of all units are compared: they take a third
-/// of a gigabyte.
+/// The largest number of units whose counts are in memory at once, where the counts of all units are compared. They
+/// take a third of a gigabyte.
 const MAX_UNITS_AT_ONCE: usize = 1 << 23;
 
-/// A set of unit numbers, kept as disjoint ranges.
+/// A set of unit numbers, stored as disjoint ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnitSet(RangeSetBlaze<usize>);
 
 impl UnitSet {
-    /// How many units there are.
+    /// Returns the number of units.
     pub fn len(&self) -> usize {
         self.0.len() as usize
     }
 
-    /// Whether there are none.
+    /// Returns whether the set has no unit.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this unit is one of them.
+    /// Returns whether the set has this unit.
     pub fn contains(&self, unit: usize) -> bool {
         self.0.contains(unit)
     }
 
-    /// The units in both sets.
+    /// Returns the units in both sets.
     pub fn intersection(&self, other: &Self) -> Self {
         Self(&self.0 & &other.0)
     }
 
-    /// The units that the other set does not have.
+    /// Returns the units that the other set does not have.
     pub fn difference(&self, other: &Self) -> Self {
         Self(&self.0 - &other.0)
     }
 
-    /// Returns the units in any of these ranges, and those in several of them.
+    /// Returns the units in any of these ranges, and the units in more than one of them.
     pub(super) fn unite(mut ranges: Vec<Range<usize>>) -> (Self, Self) {
         ranges.sort_unstable_by_key(|range| range.start);
         let (mut repeated, mut end) = (Vec::new(), 0);
@@ -51,7 +51,7 @@ impl UnitSet {
         (ranges.into_iter().collect(), repeated.into_iter().collect())
     }
 
-    /// Cuts the set into sets of neighbours, none of them large.
+    /// Cuts the set into smaller sets of neighbouring units.
     pub(super) fn parts(&self) -> impl Iterator<Item = Self> {
         let end = self.0.last().map_or(0, |last| last + 1);
         let starts = (0..end).step_by(MAX_UNITS_AT_ONCE);
@@ -60,18 +60,18 @@ impl UnitSet {
         })
     }
 
-    /// The units in increasing order.
+    /// Returns the units in increasing order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter()
     }
 
-    /// The ranges of consecutive units in increasing order, the ends excluded.
+    /// Returns the ranges of consecutive units in increasing order. The end of a range is excluded.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         self.0.ranges().map(|range| *range.start()..range.end() + 1)
     }
 }
 
-/// The units of some ranges, the ends excluded.
+/// Collects the units of ranges, with the ends excluded.
 impl FromIterator<Range<usize>> for UnitSet {
     fn from_iter<I: IntoIterator<Item = Range<usize>>>(ranges: I) -> Self {
         let ranges = ranges.into_iter().filter(|range| !range.is_empty());

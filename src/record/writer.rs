@@ -1,16 +1,16 @@
 //! Writes a journal while its units are being counted.
 //!
-//! A counting thread appends its own lines, so what it has handed over is safe from a kill. A thread of
-//! its own forces the file to disk, once a second if there is something new: a file server may take
-//! seconds for that, and nobody should wait.
+//! Each counting thread appends its own lines to the file. A line that is written survives if the process is killed.
+//! A separate thread forces the file to disk once a second if there is something new. On a file server that may take
+//! seconds, and counting does not wait for it.
 //!
-//! **A failed sync.** After it, Linux takes the lost pages for written: everybody who reads the file
-//! sees them, until the machine starts again. So the length of the last good sync is kept. After a failed
-//! sync the file is cut back to that length, and the count ends. For the same reason the cache is dropped
-//! before a journal is read, as it is resumed and at the end: what counts is what the disk has.
+//! **A failed sync.** After a failed sync, Linux treats the lost pages as written: everybody who reads the file sees
+//! them, until the machine restarts. So the writer remembers the length of the file at the last good sync. After a
+//! failed sync it cuts the file back to that length, and the count ends. For the same reason the cache is dropped
+//! before a journal is read, both when it is resumed and at the end: only what the disk has counts.
 //!
-//! **Changes by others.** The thread that syncs looks each second whether the file is where it was and as long as
-//! this process left it.
+//! **Changes by others.** The thread that syncs checks each second whether the file is still at its path and as long
+//! as this process left it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -29,24 +29,24 @@ use crate::done::{Tally, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
-/// How often the file is forced to disk, if that takes no longer than this.
+/// The interval at which the file is forced to disk, if that takes less.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
-/// Whoever waits longer than this for the disk at the end should know why.
+/// The time after which, at the end of a count, the observer hears that the disk has not answered yet.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A journal that is being written.
 pub(crate) struct Journal {
     plan: Arc<Plan>,
-    /// What it held before.
+    /// What the journal held before.
     held: Tally,
     shared: Arc<Shared>,
-    /// Asks the thread that syncs to end. Once it has ended, the channel closes that it was sent.
+    /// Asks the thread that syncs to end, by sending it a channel. That channel closes when the thread has ended.
     ends: Sender<Sender<()>>,
     /// The thread that syncs. `None` once it was asked to end.
     syncer: Option<JoinHandle<()>>,
 }
 
-/// What the counting threads share with the one that syncs.
+/// The part of a journal that the counting threads share with the thread that syncs.
 struct Shared {
     path: PathBuf,
     file: File,
@@ -56,18 +56,18 @@ struct Shared {
 /// What was written, and how that went.
 #[derive(Default)]
 struct Written {
-    /// Bytes of the lines in the file.
+    /// The bytes of all lines in the file.
     bytes: u64,
-    /// How many of them the disk has.
+    /// The number of these bytes that are on disk.
     synced: u64,
-    /// What happened to the file, if that is not reported yet.
+    /// What happened to the file, if it is not reported yet.
     news: Option<JournalError>,
-    /// Why no more lines can be written.
+    /// The reason why no more lines can be written.
     failure: Option<JournalError>,
 }
 
 impl Journal {
-    /// Begins to write, behind what the journal holds, with the lines that say who counts.
+    /// Begins to write after the lines that the journal holds. The first lines written say who counts.
     pub(crate) fn begin(
         lock: Lock,
         plan: &Arc<Plan>,
@@ -82,10 +82,10 @@ impl Journal {
         };
         let found = file.metadata().map_err(JournalError::cannot("open")).map_err(of_file)?.len();
         if found != length {
-            // Where locks do nothing, another process has written to it since.
+            // Where locks do nothing, another process may have written meanwhile.
             return Err(of_file(JournalError::InUse));
         }
-        // A new file holds nothing, whatever its folder does.
+        // A new file of a shard holds nothing, even if other journals in its folder do.
         let record = record.filter(|_| length > 0);
         let bytes = record.map_or(0, |record| record.files[0].bytes);
         if bytes < length {
@@ -108,27 +108,27 @@ impl Journal {
         Ok(Self { plan: Arc::clone(plan), held, shared, ends, syncer })
     }
 
-    /// Where it is.
+    /// Returns the path of the journal.
     pub(crate) fn path(&self) -> &Path {
         &self.shared.path
     }
 
-    /// Appends finished units. If that fails, [`Journal::has_failed`].
+    /// Appends finished units. If that fails, [`Journal::has_failed`] returns true.
     pub(crate) fn append(&self, done: &UnitsDone) {
         self.shared.append(&Seal::of(&self.plan).close(&format_done(done)));
     }
 
-    /// Whether no more lines can be written.
+    /// Returns whether no more lines can be written.
     pub(crate) fn has_failed(&self) -> bool {
         self.shared.written().failure.is_some()
     }
 
-    /// Takes what has happened to the file, if that is not reported yet.
+    /// Returns what has happened to the file, unless it was returned before.
     pub(crate) fn take_news(&self) -> Option<Error> {
         self.shared.written().news.take().map(|harm| harm.at(self.path()))
     }
 
-    /// Waits until the disk has everything, reads it back from there, and makes sure that it is what was held
+    /// Waits until the disk has the whole journal, reads it back from there, and checks that it holds what was held
     /// before and what was counted since. Calls `waits` once if the disk takes its time.
     pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
         use JournalError::{Gone, NotAsWritten, WrittenByOthers};
@@ -138,20 +138,20 @@ impl Journal {
         let read = file.and_then(|file| read_from_disk(path, &file, Some(&self.plan)));
         match read {
             Ok((Some(record), _)) if record.tally() == self.held + counted => Ok(record),
-            // Its first line names another plan now.
+            // The first line names another plan now, so another process wrote the file.
             Err(Error::PlansDiffer { .. }) => Err(harm.unwrap_or(WrittenByOthers).at(path)),
-            // Of a file with damage the error says what is left. If the file is gone, that is why the disk did not
-            // take its lines.
+            // The error of a damaged file says what is damaged. If the file is gone, that is the reason why the disk
+            // did not take its lines.
             Err(error) if harm != Some(Gone) => Err(error),
             _ => Err(harm.unwrap_or(NotAsWritten).at(path)),
         }
     }
 
-    /// Waits until the thread that syncs has ended.
+    /// Asks the thread that syncs to end, and waits until it has ended.
     fn end(&mut self, waits: &dyn Fn()) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
         let (ended, end) = channel();
-        // If the thread has ended, that closes the channel as well.
+        // If the thread has already ended, sending fails, and that closes the channel as well.
         let _ = self.ends.send(ended);
         if end.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             waits();
@@ -161,7 +161,7 @@ impl Journal {
     }
 }
 
-/// Even if the count panics, what it has finished is forced to disk.
+/// Forces finished units to disk even if the count panics.
 impl Drop for Journal {
     fn drop(&mut self) {
         // The panic is the error to report.
@@ -174,8 +174,8 @@ impl Shared {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends text. If this fails in the middle of it, the reader leaves that piece out: to cut it off could cut off
-    /// what another process wrote.
+    /// Appends text. If writing fails halfway, the incomplete line stays, and readers leave it out. Cutting it off
+    /// could cut off what another process wrote.
     fn append(&self, text: &str) {
         let mut written = self.written();
         if written.failure.is_some() {
@@ -187,12 +187,13 @@ impl Shared {
         }
     }
 
-    /// What has happened to the file, if it is not as this process left it. `None` also if the system does not say.
+    /// Returns what has happened to the file if it is not as this process left it. Returns `None` also if the system
+    /// does not answer.
     fn find_harm(&self) -> Option<JournalError> {
         let before = self.written().bytes;
         let is_here = leads_to(&self.path, &self.file);
         let length = self.length();
-        // A write that was under way meanwhile has ended now.
+        // A write that was under way has ended by this time.
         let written = self.written();
         match (is_here, length) {
             (Err(error), _) if error.kind() == io::ErrorKind::NotFound => Some(JournalError::Gone),
@@ -210,8 +211,8 @@ impl Shared {
         self.file.metadata().map(|metadata| metadata.len())
     }
 
-    /// Looks at the file again and again, and forces it to disk if something is new; its folder as well if the file
-    /// is new.
+    /// Checks the file again and again, and forces it to disk if something is new. If the file itself is new, forces
+    /// its folder to disk as well.
     fn sync_until_end(&self, told: &Receiver<Sender<()>>, mut is_new: bool) {
         let (mut ends, mut harm) = (None, None);
         loop {
@@ -238,9 +239,9 @@ impl Shared {
         }
     }
 
-    /// Cuts the file back to where it was last good: nothing is left that only the cache has.
+    /// Cuts the file back to its length at the last good sync, so that nothing is left that only the cache has.
     fn cut_back(&self, written: &mut Written, error: io::Error) {
-        // If somebody else wrote as well, that stays.
+        // If another process wrote to the file too, nothing is cut off.
         let is_ours = self.length().is_ok_and(|length| length == written.bytes);
         let is_cut_back = is_ours && self.file.set_len(written.synced).is_ok();
         // Who reads it now should see what the disk has.
