@@ -1,23 +1,34 @@
-//! The time and the result of a count, estimated from a sample of it.
+//! Estimates of the time and the result of a count, from a sample of its units.
 //!
-//! Units differ in size, but neighbouring units are alike, so what is finished of a plan forms clusters of
-//! neighbouring units. The sample estimates the sum Y of a value (seconds, or solutions) over all clusters,
-//! given the sum X of their *sizes*. A cluster's size is its number of units or, if the total is published,
-//! its number of solutions, which follows the time much more closely. From k clusters with sizes x_i and
-//! values y_i
+//! Units differ in size, but neighbouring units are alike. So the finished units of a plan are grouped into clusters
+//! of neighbouring units, and the clusters are the sample. The sample estimates the sum Y of a value (seconds, or
+//! solutions) over clusters that are not finished, given the sum X of their *sizes*. The size of a cluster is its
+//! number of units. If the total is published, the size is its number of solutions instead, which follows the time
+//! much more closely. From k clusters with sizes x_i and values y_i
 //!
 //! ```text
 //! Y = X m, m = sum y_i / sum x_i       s² = sum (y_i - m x_i)² / (k - 1)
 //! standard error of Y: s sqrt((K - k) K / k), with K = k X / sum x_i clusters in all
 //! ```
 //!
-//! and twice of it is an interval of 95 %. That needs at least twenty clusters, and more if their sizes differ:
-//! from fewer the standard error is infinite.
+//! The true value lies within twice the standard error in 95 % of all cases. That needs at least twenty clusters, and
+//! more if their sizes differ. From fewer clusters the standard error is infinite.
 //!
-//! This is the ratio estimator of survey sampling, with its correction for finite populations
-//! (W. G. Cochran, *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a
-//! running count, whose finished units are the sample; an [`Estimate`](crate::Estimate) is what it says of a
-//! count that is stopped after a while.
+//! This is the ratio estimator of survey sampling, with its correction for finite populations (W. G. Cochran,
+//! *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a running count, whose finished
+//! units are the sample. [`Count::estimate`](crate::Count::estimate) stops a count after a while, and returns an
+//! [`Estimate`](crate::Estimate) of the whole.
+//!
+//! ```
+//! use nqueens::forecast::core_hours;
+//! use nqueens::{BoardSize, Engine, Kernel};
+//!
+//! let hours = |n| -> Result<f64, nqueens::Error> {
+//!     Ok(core_hours(BoardSize::new(n)?, Engine::Colours, Kernel::Portable))
+//! };
+//! assert!(hours(25)? > 3.0 * hours(24)?);
+//! # Ok::<(), nqueens::Error>(())
+//! ```
 
 mod clusters;
 mod cores;
@@ -33,20 +44,22 @@ pub(crate) use time_left::seconds_of;
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};
 
-/// How many times as long boards take with each of [`Kernel::NAMES`].
+/// The factor by which boards take longer with each of [`Kernel::NAMES`] than with AVX-512.
 const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 2.5, 1.8, 1.0];
 
-/// The CPU time of a whole count in hours, for a decision whether to start it. It is reckoned from boards
-/// that were counted elsewhere, so it is good to a factor of three or so:
+/// Returns roughly how many hours of CPU time a whole count takes, to decide whether to start it.
+///
+/// The number comes from boards that were counted on other machines, so it is right to a factor of about three.
 /// [`Count::estimate`](crate::Count::estimate) measures on this machine.
 pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
-    // What a board takes with AVX-512, and how many times as long the next one takes.
+    // The hours that a board takes with AVX-512, and the factor from one board to the next.
     let (n, hours, growth): (u32, f64, f64) = match (engine, engine.largest_sensible()) {
         // The largest sensible board takes some seconds.
         (_, Some(n)) => (n, 10.0 / 3600.0, 7.0),
-        // Measured up to n = 19, at 8 ns a solution; the solutions are published up to n = 27.
+        // Measured up to n = 19: 8 ns for each solution. The numbers of solutions are published up to n = 27.
         (Engine::Subtrees, _) => (24, 550.0, 10.0),
-        // Measured up to n = 24, and from samples up to 30; two more columns make it 25 to 50 times as long.
+        // Measured up to n = 24, and estimated from samples up to n = 30. Two more columns take 25 to 50 times as
+        // long.
         _ => (24, 1.5, 6.4),
     };
     let place = Kernel::NAMES.iter().position(|name| *name == kernel.name());

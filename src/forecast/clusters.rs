@@ -1,31 +1,31 @@
-//! What is finished of a plan, in 1024 clusters of neighbouring units, and what the rest will take.
+//! The finished units of a plan, in at most 1024 clusters of neighbouring units, and an estimate for the rest.
 //!
-//! Neighbouring units are alike, so they are one cluster of the ratio estimator, however many lines or reports
-//! they came in. The rest of the plan takes, for each unit or for each solution that it has, as much as what is
-//! finished. A count takes the first units from all over the plan (`count::ranges`), so after seconds there
-//! are dozens of clusters.
+//! Neighbouring units are alike, so they form one cluster of the ratio estimator, however many lines or reports they
+//! came in. The rest of the plan is assumed to take as much time as the finished units, for each unit or for each
+//! solution. A count takes its first units from all over the plan (`count::ranges`), so after seconds there are
+//! dozens of clusters.
 //!
-//! If the total is published, the solutions are the better measure: CPU time follows them closely. At n = 23
-//! the interval is half as wide, and cheap units, which are finished first, have few solutions too.
+//! If the total is published, the number of solutions is the better measure, because CPU time follows it closely. At
+//! n = 23 the interval is half as wide. Cheap units, which are finished first, also have few solutions.
 
 use std::collections::BTreeMap;
 
 use super::ratio::{Approximate, sum_of_others};
 use crate::done::UnitsDone;
 
-/// Clusters of a plan. The sample is no larger, and the memory for it.
+/// The largest number of clusters of a plan. It limits the sample and its memory.
 const MAX_CLUSTERS: usize = 1024;
 
-/// The finished units of a plan: a fair sample of all, unless they are few.
+/// The finished units of a plan, by cluster. Unless they are few, they are a fair sample of all units.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clusters {
-    /// Units of a cluster.
+    /// The number of units in a cluster.
     length: usize,
-    /// By their numbers.
+    /// The clusters with finished units, by their numbers.
     clusters: BTreeMap<usize, Cluster>,
 }
 
-/// What is finished of a cluster.
+/// The finished part of a cluster.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cluster {
     units: f64,
@@ -33,33 +33,33 @@ struct Cluster {
     cpu_seconds: f64,
 }
 
-/// What is not finished.
+/// The part of a plan that is not finished.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
     pub(crate) units: usize,
-    /// `None` if the total is not published.
+    /// The number of solutions that are not counted yet. `None` if the total is not published.
     pub(crate) solutions: Option<f64>,
 }
 
 impl Clusters {
-    /// Makes the clusters of a plan of this many units, none finished.
+    /// Makes the clusters of a plan of this many units, of which none is finished.
     pub(crate) fn new(units: usize) -> Self {
         Self { length: units.div_ceil(MAX_CLUSTERS).max(1), clusters: BTreeMap::new() }
     }
 
-    /// Returns whether nothing is finished.
+    /// Returns whether no unit is finished.
     pub(crate) fn is_empty(&self) -> bool {
         self.clusters.is_empty()
     }
 
-    /// Adds neighbouring units.
+    /// Adds neighbouring finished units.
     pub(crate) fn add(&mut self, done: &UnitsDone) {
         let (units, solutions) = (done.units.len() as f64, done.solutions as f64);
         let cluster = Cluster { units, solutions, cpu_seconds: done.cpu_time.as_secs_f64() };
         self.add_to(done.units.start / self.length.max(1), &cluster);
     }
 
-    /// Adds what others finished of the same plan.
+    /// Adds units of the plan that others have finished.
     pub(crate) fn merged(mut self, others: &Self) -> Self {
         others.clusters.iter().for_each(|(number, other)| self.add_to(*number, other));
         self
@@ -72,14 +72,14 @@ impl Clusters {
         cluster.cpu_seconds += more.cpu_seconds;
     }
 
-    /// The solutions of the whole.
+    /// Estimates the number of solutions of the whole plan.
     pub(crate) fn total(&self, rest: Rest) -> Approximate {
         let found: f64 = self.clusters.values().map(|of| of.solutions).sum();
         let left = self.others(|of| of.units, |of| of.solutions, rest.units as f64);
         Approximate { value: found + left.value, ..left }
     }
 
-    /// The CPU seconds that the rest takes. `None` while nothing is finished.
+    /// Estimates the CPU time of the rest in seconds. Returns `None` while nothing is finished.
     pub(crate) fn cpu_seconds(&self, rest: Rest) -> Option<Approximate> {
         let by_units = self.others(|of| of.units, |of| of.cpu_seconds, rest.units as f64);
         let by_solutions =
@@ -88,6 +88,7 @@ impl Clusters {
         (!self.is_empty()).then_some(left)
     }
 
+    /// Estimates the sum of a value over the rest, given the sum of its sizes.
     fn others(
         &self,
         size: fn(&Cluster) -> f64,

@@ -1,53 +1,55 @@
-//! How many cores a count gets: CPU seconds in each second of wall time.
+//! The number of cores that a count gets: CPU seconds for each second of wall time.
 //!
-//! That is fewer than it has threads where other programs run, or with more threads than cores. Time is cut
-//! into slices: a quarter of a second each at first, later two neighbours in one, so that there are eight
-//! slices at most of each length, and short ones for what was of late.
+//! A count gets fewer cores than it has threads if other programs run, or if it has more threads than the machine has
+//! cores. Time is cut into slices. A new slice lasts a quarter of a second. Later, two neighbouring slices are joined
+//! into one, so that there are at most about eight slices of each length. So the recent past has short slices.
 //!
-//! What will be is taken from as long a time as lies ahead: for the next minute from the last one, for the next
-//! day from the last day, but not from a time before the cores changed by a third: a process may have been
-//! stopped and continued, or lose a part of its cores. How much the slices of that time differ is the standard
-//! error: it is small for a count that has had its cores for itself all the time, and large beside work that
-//! comes and goes. What was never seen may still come, and the more likely the longer the time ahead is against
-//! the time that was seen: other programs may begin, and those that take cores now may end.
+//! The forecast looks back as far as it looks ahead: for the next minute it uses the last minute, for the next day
+//! the last day. But it does not look back beyond a moment at which the number of cores changed by a third. There a
+//! process may have been stopped or continued, or may have lost a part of its cores.
+//!
+//! The standard error comes from the differences between the slices. It is small for a count that has always had its
+//! cores for itself, and large if other work comes and goes. A second part stands for what was never seen: other
+//! programs may begin, and programs that take cores may end. That becomes more likely, the longer the time ahead is
+//! in relation to the time that was seen.
 
 use super::ratio::Approximate;
 use crate::done::UnitsDone;
 
-/// The length of new slices, in seconds.
+/// The length of a new slice, in seconds.
 const SLICE_SECONDS: f64 = 0.25;
-/// The most slices of one length.
+/// The largest number of slices of one length.
 const MAX_ALIKE: usize = 8;
-/// No forecast rests on fewer slices.
+/// The smallest number of slices for a forecast.
 const MIN_SLICES: usize = 4;
-/// Nor on a shorter time, if there is more: in seconds.
+/// The shortest time that a forecast looks back, in seconds, if that much was seen.
 const MIN_SECONDS: f64 = 10.0;
-/// Times that follow each other are compared from this length on, in seconds.
+/// The shortest time, in seconds, that is compared with the time before it.
 const MIN_COMPARED_SECONDS: f64 = 5.0;
-/// If the cores of two such times differ by more than this part, the earlier one says nothing of what comes.
+/// The relative difference between the cores of two successive times beyond which the earlier time does not count.
 const CHANGE: f64 = 1.0 / 3.0;
-/// After this many seconds without a report, what was before is forgotten.
+/// After this many seconds without a report, everything earlier is forgotten.
 const MAX_GAP_SECONDS: f64 = 10_000.0;
-/// Neighbouring slices are alike, so they differ less than what comes later: the variance is this many times
-/// that of the slices.
+/// The factor from the variance of the slices to that of the forecast. Neighbouring slices are alike, so they differ
+/// less from each other than from what comes later.
 const MORE_VARIANCE: f64 = 2.25;
-/// The standard error, for a time ahead that is long against the time that was seen: a part of the cores, which
-/// others may take, and a part of those that others have, which they may give back.
+/// Parts of the standard error if the time ahead is long in relation to the time that was seen: `TAKEN` is the part
+/// of the own cores that others may take, `GIVEN_BACK` the part of the others' cores that they may give back.
 const TAKEN: f64 = 0.06;
 const GIVEN_BACK: f64 = 0.3;
 
 /// The cores that one process gets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cores {
-    /// The oldest first, without gaps.
+    /// The slices, the oldest first, without gaps.
     slices: Vec<Slice>,
-    /// Where the first slice begins.
+    /// The time at which the first slice begins, in seconds.
     begun: f64,
     /// The CPU seconds of the longest report.
     longest: f64,
 }
 
-/// From `start` to `end`, in seconds since the process began.
+/// The time from `start` to `end`, in seconds since the process began, and the CPU time used in it.
 #[derive(Clone, Copy, Debug)]
 struct Slice {
     start: f64,
@@ -62,16 +64,16 @@ impl Slice {
 }
 
 impl Cores {
-    /// A thread has spent CPU time before the moment at which it finished these units, without a pause if it had a core
-    /// of its own.
+    /// Adds the CPU time of a report. The thread spent it just before the moment of the report. If the thread had a
+    /// core of its own, it spent it without a pause.
     pub(crate) fn record(&mut self, done: &UnitsDone) {
-        // Files may hold any time. Beyond this one, a second is no longer a sum of slices.
+        // Journals may hold any time. Beyond this limit, floating-point numbers are too coarse for slices.
         let moment = done.elapsed.as_secs_f64().min(1e12);
         let cpu_seconds = done.cpu_time.as_secs_f64();
         self.longest = self.longest.max(cpu_seconds);
         if moment > self.end() + MAX_GAP_SECONDS {
             self.slices.clear();
-            // All lengths are exact multiples of the shortest.
+            // Lengths are exact multiples of the shortest length, so they can be compared.
             self.begun = (moment / SLICE_SECONDS).floor() * SLICE_SECONDS;
         }
         while self.end() < moment {
@@ -103,10 +105,10 @@ impl Cores {
         }
     }
 
-    /// Estimates how many of at most `most` cores the process gets in the next seconds. `None` while too little is
-    /// known.
+    /// Estimates how many of at most `most` cores the process gets in the next seconds. Returns `None` while too
+    /// little is known.
     pub(crate) fn forecast(&self, seconds: f64, most: f64) -> Option<Approximate> {
-        // What threads have spent since their last reports is not known yet.
+        // The CPU time since the last report of each thread is not known yet.
         let known = self.end() - SLICE_SECONDS - self.longest;
         let (mut time, mut late) = (0.0, Vec::new());
         for slice in self.slices.iter().rev().skip_while(|slice| slice.end > known) {
@@ -128,8 +130,8 @@ impl Cores {
     }
 }
 
-/// The mean of the latest slices, the newest first, back to where it changed: each time is compared with one before
-/// it that is as long.
+/// Returns the mean number of cores in the latest slices, the newest first, back to the moment at which it changed.
+/// Each time span is compared with an equally long one before it.
 fn mean_since_change(late: &[&Slice]) -> f64 {
     let (mut time, mut cpu_seconds) = (0.0, 0.0);
     let (mut before, mut cpu_before) = (0.0, 0.0);
@@ -160,7 +162,7 @@ mod tests {
         cores.record(&UnitsDone { elapsed, cpu_time, ..UnitsDone::default() });
     }
 
-    /// Two threads that report in turn, with so much of a core each.
+    /// Simulates two threads that report in turn, each with this share of a core.
     fn after(seconds: usize, share: impl Fn(usize) -> f64) -> Cores {
         let mut cores = Cores::default();
         for second in 0..seconds {
@@ -193,7 +195,7 @@ mod tests {
         assert_eq!(cores.forecast(1.0, 2.0), None, "nothing is known of so long a report");
     }
 
-    /// Half of the time before is without work: the process was stopped, and continued at the end.
+    /// In half of the earlier time there is no work: the process was stopped, and continued at the end.
     #[test]
     fn a_pause_or_fewer_cores_count_for_twenty_seconds_at_most() {
         for (before, since) in [(0.0, 1.0), (1.0, 0.5), (0.5, 1.0)] {

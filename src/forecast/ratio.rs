@@ -1,22 +1,22 @@
-//! The ratio estimator; the formulas are in [`forecast`](super).
+//! The ratio estimator. Its formulas are in [`forecast`](super).
 
-/// An estimated number.
+/// An estimated number with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Approximate {
     /// The expected value.
     pub value: f64,
-    /// The standard error: the true value lies within twice this distance in 19 of 20 cases. Infinite if
-    /// the sample is too small to say.
+    /// The standard error: the true value lies within twice this distance in 19 of 20 cases. It is infinite if the
+    /// sample is too small to estimate it.
     pub standard_error: f64,
 }
 
 impl Approximate {
-    /// A number with unknown error.
+    /// Makes a number whose error is unknown.
     pub(crate) fn roughly(value: f64) -> Self {
         Self { value, standard_error: f64::INFINITY }
     }
 
-    /// A time with the error that no sample shows added.
+    /// Adds the error of a time that no sample shows.
     pub(crate) fn on_any_run(self) -> Self {
         Self { standard_error: self.standard_error.hypot(TIMES_DIFFER * self.value), ..self }
     }
@@ -26,7 +26,7 @@ impl Approximate {
         Self { value: times * self.value, standard_error: times * self.standard_error }
     }
 
-    /// The sum of both, which err apart from each other.
+    /// Returns the sum of two numbers with independent errors.
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
             value: self.value + other.value,
@@ -42,19 +42,22 @@ impl Approximate {
     }
 }
 
-/// Runs of the same count differ by some percent, which no sample shows: a standard error of this share of the
-/// time is added to that of the sample.
+/// The part of a time that is added to its standard error. Runs of one count differ by some percent, which no sample
+/// shows.
 const TIMES_DIFFER: f64 = 0.03;
 
-/// Values are skewed, many small and few large, and small samples often lack the large ones: with k clusters the
-/// standard error is larger by this many times 1/k. Without it, 30 clusters covered the total in 44 of 50 cases.
+/// A correction for small samples: with k clusters, the standard error is increased by this many times 1/k of itself.
+/// Values are skewed, many small and few large, and small samples often lack the large ones. Without the correction,
+/// samples of 30 clusters covered the total in 44 of 50 cases.
 const SMALL_SAMPLE: f64 = 3.0;
 
-/// With fewer clusters, nobody can say how exact an estimate is.
+/// The number of clusters below which the error of an estimate cannot be estimated.
 const MIN_CLUSTERS: f64 = 20.0;
 
-/// Estimates the sum of the values of the clusters that are not in a sample, from the sum of their sizes, and the size
-/// and the value of each cluster in the sample.
+/// Estimates the sum of the values of the clusters that are not in a sample.
+///
+/// `sample` has the size and the value of each cluster in it, and `other_sizes` is the sum of the sizes of the
+/// others.
 pub(super) fn sum_of_others(sample: &[(f64, f64)], other_sizes: f64) -> Approximate {
     let clusters = sample.len() as f64;
     let sizes: f64 = sample.iter().map(|(size, _)| size).sum();
@@ -65,10 +68,11 @@ pub(super) fn sum_of_others(sample: &[(f64, f64)], other_sizes: f64) -> Approxim
     if left <= 1e-9 * clusters && clusters > 0.0 {
         return Approximate { value, standard_error: 0.0 };
     }
-    // How many clusters of equal size say as much (L. Kish, *Survey Sampling*, chapter 11).
+    // The number of clusters of equal size that would give an estimate of equal error (L. Kish, *Survey Sampling*,
+    // chapter 11).
     let sizes_squared: f64 = sample.iter().map(|(size, _)| size * size).sum();
     let equal_clusters = sizes * sizes / sizes_squared.max(f64::MIN_POSITIVE);
-    // Nothing found is not nothing there.
+    // That no value was found does not show that there is none.
     if equal_clusters < MIN_CLUSTERS || values <= 0.0 {
         return Approximate::roughly(value);
     }
@@ -83,7 +87,7 @@ pub(super) fn sum_of_others(sample: &[(f64, f64)], other_sizes: f64) -> Approxim
 mod tests {
     use super::*;
 
-    /// A sample of so many clusters of size 1.
+    /// Makes a sample of this number of clusters, each of size 1.
     fn of_size_1(clusters: u32, value: impl Fn(u32) -> u32) -> Vec<(f64, f64)> {
         (0..clusters).map(|cluster| (1.0, f64::from(value(cluster)))).collect()
     }

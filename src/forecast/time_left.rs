@@ -1,7 +1,8 @@
 //! The time that a running count still takes.
 //!
-//! [`Clusters`] give the CPU time of the rest, and [`Cores`] how many cores work on it. What the threads have spent
-//! on units that are not reported yet is about what they wait at the end for the last of them.
+//! [`Clusters`] estimates the CPU time of the rest, and [`Cores`] how many cores work on it. The time that threads
+//! have already spent on unreported units is ignored. It is about as long as the threads wait at the end for the last
+//! of them.
 
 use super::clusters::{Clusters, Rest};
 use super::cores::Cores;
@@ -47,13 +48,13 @@ pub struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// Makes the forecast of a count that begins on this many threads with a core each, after runs like it have finished
-    /// these clusters.
+    /// Makes the forecast of a count that begins on this many threads, each with a core of its own. `clusters` are
+    /// units that similar runs have finished.
     pub(crate) fn new(clusters: Clusters, rest: Rest, threads: usize) -> Self {
         Self { clusters, rest, threads, ..Self::default() }
     }
 
-    /// Learns of finished units.
+    /// Adds finished units to the sample.
     pub fn record(&mut self, done: &UnitsDone) {
         self.clusters.add(done);
         self.rest.units = self.rest.units.saturating_sub(done.units.len());
@@ -62,27 +63,28 @@ impl TimeLeft {
         self.spent += done.cpu_time.as_secs_f64();
     }
 
-    /// The CPU seconds of the whole, by the finished units.
+    /// Estimates the CPU seconds of the whole count from the finished units.
     pub(crate) fn all_cpu_seconds(&self) -> Option<Approximate> {
         let left = self.clusters.cpu_seconds(self.rest)?;
         Some(Approximate { value: left.value + self.spent, ..left })
     }
 
-    /// Estimates the solutions of the whole from the finished units.
+    /// Estimates the number of solutions of the whole from the finished units.
     pub(crate) fn total(&self) -> Approximate {
         self.clusters.total(self.rest)
     }
 
-    /// Seconds to the end. `None` while nothing is known: in the first seconds, or until units are finished.
-    /// While too little is known to say how exact it is, the standard error is infinite.
+    /// Estimates the seconds to the end. Returns `None` while nothing is known: in the first seconds, or until units
+    /// are finished. While too little is known to estimate the error, the standard error is infinite.
     pub fn estimate(&self) -> Option<Approximate> {
         let work = self.clusters.cpu_seconds(self.rest)?;
         seconds_of(work, &[(&self.cores, self.threads)])
     }
 }
 
-/// Estimates the wall time in seconds that processes, each with its threads, take for work in CPU seconds. A process of
-/// which too little is known does as much as the others. `None` if too little is known of all.
+/// Estimates the wall time in seconds that processes, each with its number of threads, take for work in CPU seconds.
+/// A process of which too little is known is assumed to get as many cores for each thread as the others. Returns
+/// `None` if too little is known of all processes.
 pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Option<Approximate> {
     let all: usize = processes.iter().map(|(_, threads)| threads).sum();
     let cores_of = |seconds: f64| {
